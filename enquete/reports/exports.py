@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
 from enquete.checkpoints.folders import write_atomically
 from enquete.nodes.planning import CRITIC

@@ -83,7 +83,8 @@ def find(
     found.analyses = corrected(declared)
     for name, (presentation, _) in declared.items():
         final = found.analyses[name]
-        flags = list(Results(name, presentation, final, Names(groups=reading.type_names), reading.language).flags())
+        results = Results(name, presentation, final, Names(groups=reading.type_names), reading.language)
+        flags: list[JsonValue] = list(results.flags())
         found.results[name] = {**about[name], "flags": flags, **final.as_json(presentation)}
     return found
 

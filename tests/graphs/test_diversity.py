@@ -60,7 +60,8 @@ def table(agents: int, seed: int = 0, *, same: bool = False) -> pd.DataFrame:
     """The response table of a synthetic panel; `same`: everybody answers as the first does."""
     people = population(agents)
     made = [
-        {"participant": who.id, "agent_name": who.name, "stakeholder_type": who.stakeholder_type, "item_id": answer.item, "status": "ok",
+        {"participant": who.id, "agent_name": who.name, "stakeholder_type": who.stakeholder_type,
+            "item_id": answer.item, "status": "ok",
          "value": answer.value, "placed": None, "notes": "", "item_position": place, "option_order": None}
         for who in people
         for block in blocks(people[0] if same else who)
@@ -156,9 +157,21 @@ def test_a_continuum_has_views_and_no_types() -> None:
 
 def test_types_are_described_by_what_sets_them_apart_from_every_other(panel: Analysis) -> None:
     """By plan of the population: five agents of each of nine types, so 15 stewards and 10 of each other archetype."""
-    assert [(one["type"], one["n"], one["n_total"]) for one in rows(panel, "types")] == [("A", 15, 45), ("B", 10, 45), ("C", 10, 45), ("D", 10, 45)]
-    own = {one["stakeholder_type"]: (one["n"], one["n_group"], one["share"]) for one in rows(panel, "type_groups", type="A")}
-    assert {kind for kind, counts in own.items() if counts == (5, 5, 1.0)} == {"Küstenfischer", "Recreational angler", "Gemeinde"}
+    assert [(one["type"], one["n"], one["n_total"]) for one in rows(panel, "types")] == [
+        ("A", 15, 45),
+        ("B", 10, 45),
+        ("C", 10, 45),
+        ("D", 10, 45),
+    ]
+    own = {
+        one["stakeholder_type"]: (one["n"], one["n_group"], one["share"])
+        for one in rows(panel, "type_groups", type="A")
+    }
+    assert {kind for kind, counts in own.items() if counts == (5, 5, 1.0)} == {
+        "Küstenfischer",
+        "Recreational angler",
+        "Gemeinde",
+    }
     assert sum(n for n, *_ in own.values()) == 15
     for one in rows(panel, "type_items", part="sort"):
         others = [each["place"] for each in rows(panel, "type_items", item=one["item"]) if each["type"] != one["type"]]
@@ -229,7 +242,12 @@ def test_figures_of_a_statement_are_those_of_its_answers(frame: pd.DataFrame, pa
     values = frame.loc[frame["item_id"].eq("monitoring"), "value"]
     one = row(panel, "items", item="monitoring")
     assert (one["mean"], one["sd"]) == pytest.approx((np.mean(values), np.std(values, ddof=1)), abs=1e-6)
-    assert (one["n_above"], one["n_below"], one["n"], one["n_total"]) == ((values > 0).sum(), (values < 0).sum(), 45, 45)
+    assert (one["n_above"], one["n_below"], one["n"], one["n_total"]) == (
+        (values > 0).sum(),
+        (values < 0).sum(),
+        45,
+        45,
+    )
     assert sum(each["n"] for each in rows(panel, "distribution", item="monitoring")) == 45
 
 
@@ -246,28 +264,45 @@ def test_components_have_loadings_for_all_thirty_columns(panel: Analysis) -> Non
 
 @pytest.mark.parametrize(("agents", "same", "views"), [(1, False, "few"), (2, False, "no_views"), (12, True, "views")])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_few_or_equal_agents_give_no_nan_and_a_plain_word(agents: int, same: bool, views: str, language: Language) -> None:
+def test_few_or_equal_agents_give_no_nan_and_a_plain_word(
+    agents: int, same: bool, views: str, language: Language
+) -> None:
     found = find(table(agents, same=same), language)
     assert outcomes(found)["types"][1] in ("few", "alike")
     assert outcomes(found)["views"][1] == ("one_view" if same else views)
     text = text_of(found, language)
     assert "nan" not in text.lower()
     assert "None" not in text
-    assert any("alike" in flag or "gleich geantwortet" in flag for flag in results(PRESENTATION, found, language).flags()) == same
+    assert (
+        any("alike" in flag or "gleich geantwortet" in flag for flag in results(PRESENTATION, found, language).flags())
+        == same
+    )
 
 
 def test_gaps_and_illegal_sorts_are_left_out_and_counted() -> None:
     frame = table(20)
     first, second, third = (f"agent:{i}" for i in range(3))
-    frame.loc[frame["participant"].eq(first) & frame["item_id"].eq("monitoring"), ["status", "value"]] = ["refused", np.nan]
-    frame.loc[frame["participant"].eq(second) & frame["item_id"].eq("local_eu"), ["status", "value"]] = ["invalid", np.nan]
+    frame.loc[frame["participant"].eq(first) & frame["item_id"].eq("monitoring"), ["status", "value"]] = [
+        "refused",
+        np.nan,
+    ]
+    frame.loc[frame["participant"].eq(second) & frame["item_id"].eq("local_eu"), ["status", "value"]] = [
+        "invalid",
+        np.nan,
+    ]
     frame.loc[frame["participant"].eq(third) & frame["item_id"].isin(["monitoring", "nutrients"]), "value"] = 3.0
     found = find(frame)
     assert (found.facts["n_total"], found.facts["n"]) == (20, 17)
     assert [(one["participant"], one["reason"]) for one in rows(found, "left_out")] == [
         (first, "sort_incomplete"), (second, "axes_incomplete"), (third, "off_grid"),
     ]  # fmt: skip
-    assert row(found, "participation", part="sort") == {"part": "sort", "n_responded": 479, "n_planned": 480, "n_complete": 19, "n_total": 20}
+    assert row(found, "participation", part="sort") == {
+        "part": "sort",
+        "n_responded": 479,
+        "n_planned": 480,
+        "n_complete": 19,
+        "n_total": 20,
+    }
     assert "479 / 480" in text_of(found)
 
 
@@ -307,7 +342,8 @@ def test_flags_are_changed_by_hand(panel: Analysis) -> None:
         (20, {"flags": {"add": {"agent:99": [1]}}}, "add.agent:99 is not one of the 20 participants"),
         (20, {"flags": {"remove": {"agent:0": [9]}}}, "there is no shared view 9; there are 1 to"),
         (20, {"flags": {"add": {"agent:0": [1, 2, 3]}}}, "its sort defines shared view"),
-        (12, {"n_factors": 16}, "12 sorts do not give the 16 shared views"),  # twelve agents cannot span sixteen factors
+        (12, {"n_factors": 16}, "12 sorts do not give the 16 shared views"),
+            # twelve agents cannot span sixteen factors
         (1, {"flags": {"add": {"agent:0": [1]}}}, "there are no shared views"),
     ],
 )  # fmt: skip
@@ -430,7 +466,13 @@ def test_a_replicates_types_bear_the_names_of_those_they_share_most_members_with
     pd.testing.assert_frame_equal(renamed.tables["agents"], panel.tables["agents"])
     assert [one["pro"] for one in rows(renamed, "types", type="A")] == [row(panel, "types", type="A")["pro"]]
     agents = panel.tables["agents"]
-    fewer = replace(panel, tables={**panel.tables, "agents": agents.assign(archetype=agents["archetype"].where(agents["archetype"].ne("D")))})
+    fewer = replace(
+        panel,
+        tables={
+            **panel.tables,
+            "agents": agents.assign(archetype=agents["archetype"].where(agents["archetype"].ne("D"))),
+        },
+    )
     assert sorted(rows_["type"] for rows_ in rows(alike(panel, fewer), "types")) == ["A", "B", "C", "D′"]
 
 
@@ -483,7 +525,8 @@ def test_repairs_are_counted_alike_in_ledger_rows_and_report(tmp_path: Path) -> 
     """The test server fills every item by itself, so that its sorts break the grid however often it is asked."""
     with ModelServer() as server:
         run = enquete.conduct_interviews(
-            personas(tmp_path, 10), out=str(tmp_path / "out"), methods=["diversity"], language="en", model="test", base_url=server.base_url,
+            personas(tmp_path, 10), out=str(tmp_path / "out"), methods=["diversity"], language="en", model="test",
+                base_url=server.base_url,
         )  # fmt: skip
     assert run.status == "completed"
     stored = stored_rows(run.folder, "SELECT status, notes FROM answers")
@@ -494,7 +537,9 @@ def test_repairs_are_counted_alike_in_ledger_rows_and_report(tmp_path: Path) -> 
     assert (result["n_moved"], result["agents_complete"], result["n"]) == (len(moved), 10, 10)
     assert any(f"{len(moved)} of 240 placements" in flag for flag in result["flags"])
     (folder,) = (tmp_path / "out" / "T1" / "diversity").iterdir()
-    assert sum(one["moved"] for one in json.loads((folder / "typology.json").read_text("utf-8"))["agents"]) == len(moved)
+    assert sum(one["moved"] for one in json.loads((folder / "typology.json").read_text("utf-8"))["agents"]) == len(
+        moved
+    )
     lines = [json.loads(line) for line in (folder / "responses.jsonl").read_text("utf-8").splitlines()]
     placed = [answer for line in lines for answer in line["answers"].values() if "placed" in answer]
     assert sum(json.loads(answer["placed"])[-1] != answer["value"] for answer in placed) == len(moved)

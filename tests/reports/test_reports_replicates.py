@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from tests.reports.test_reports_crossing import EVALUATIONS, table
 
 from enquete.reports.crossing.claims import Claim, Group
 from enquete.reports.evaluation import Headline
@@ -25,6 +24,7 @@ from enquete.reports.replicates.again import (
 from enquete.reports.replicates.told import mark, section
 from enquete.state.request import RunRequest
 from tests.reports.conftest import TYPES, _make
+from tests.reports.test_reports_crossing import EVALUATIONS, table
 
 
 def claim(**values: float) -> Claim:
@@ -213,7 +213,9 @@ def test_the_table_names_scenarios_and_gives_every_run():
 
 
 def test_of_many_runs_the_table_gives_the_range_or_how_often():
-    figures = [Headline("x", "structure.found", k, k, ("types",), methodology="diversity") for k in (3, 3, 2, 3, 3, 3, 4)]
+    figures = [
+        Headline("x", "structure.found", k, k, ("types",), methodology="diversity") for k in (3, 3, 2, 3, 3, 3, 4)
+    ]
     places = ["wished_expected"] * 6 + ["feared_expected"]
     words = [Headline("y", "quadrant", place, place, ("Calm",), methodology="scenario") for place in places]
     lines = [

@@ -1,6 +1,7 @@
-"""What views and types there are among the agents: sorts read, Q factors, clusters, components; the tables of tables.py.
+"""What views and types there are among the agents: sorts, Q factors, clusters, components; see tables.py.
 
-Measured by: views and types that were planted are found, none is found in noise, and every figure stands beside its n. An agent
+Measured by: views and types that were planted are found, none is found in noise,
+    and every figure stands beside its n. An agent
 without a complete legal sort and all axes is left out of types and counted; views need the sort alone. Draws are seeded: same
 rows, same tables. Names of types are arbitrary; `alike` gives those of another run.
 """
@@ -12,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import permutations
 from string import ascii_uppercase
 from typing import Any
 
@@ -25,11 +27,11 @@ from enquete.analysis.qmethod.extraction import ALPHA
 from enquete.analysis.qmethod.scores import FlagEdits, threshold
 from enquete.analysis.qmethod.solution import Extraction, QAnalysis, agreement, q_analysis
 from enquete.analysis.qmethod.sorts import common_sort, contrasts, legal
-from enquete.analysis.qmethod.statements import group_distinctions
+from enquete.analysis.qmethod.statements import Distinction, group_distinctions
 from enquete.analysis.typology.clustering import adjusted_rand, agent_silhouettes
 from enquete.analysis.typology.components import explained_by_chance, principal_components, weighted
-from enquete.analysis.typology.gap import gap
-from enquete.analysis.typology.types import LEAST_EXCESS, UNSTABLE, Choice, Memberships, Types, memberships, types
+from enquete.analysis.typology.gap import Gap, gap
+from enquete.analysis.typology.types import LEAST_EXCESS, UNSTABLE, Choice, Types, memberships, types
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.settings import DiversitySettings, FlagChanges
 from enquete.graphs.diversity.tables import PRESENTATION
@@ -65,26 +67,22 @@ def analyse(
     tables: dict[str, Any] = {
         "structure": [views.counted(), clusters.counted()],
         "items": _with_verdicts(sorts.items(context.language), views.scores(), views),
-        "distribution": sorts.distribution(),
-        "participation": sorts.participation(frame),
+        "distribution": sorts.distribution(), "participation": sorts.participation(frame),
         "left_out": [{"participant": who, "reason": why} for who, why in sorts.reason[sorts.reason.ne("")].items()],
-        "grid": [{"place": place, "n": n} for place, n in instrument.distribution.items()],
-        "agents": agents,
-        **clusters.tables(agents),
-        **views.tables(),
-        **components,
-        **compared(
-            pd.concat([sorts.sort, sorts.axes], axis=1), context.groups_of(frame), "asked", {i: i for i in [*sorts.sort, *sorts.axes]}
-        ),
+        "grid": [{"place": place, "n": n} for place, n in instrument.distribution.items()], "agents": agents,
+        **clusters.tables(agents), **views.tables(), **components,
+        **compared(pd.concat([sorts.sort, sorts.axes], axis=1), context.groups_of(frame), "asked"),
     }  # fmt: skip
     both = agents["archetype"].notna() & agents["q_factor"].notna()
     grid = list(instrument.distribution)
     facts = {
-        "n_statements": sorts.sort.shape[1], "n_axes": sorts.axes.shape[1], "grid_low": grid[0], "grid_high": grid[-1],
-        "n": len(sorts.kept), "n_total": len(sorts.reason), **views.facts(clusters.of_all), "n_both": int(both.sum()), **clusters.facts,
-        **component_facts, **_moved(placed, sorts),
+        "n_statements": sorts.sort.shape[1], "n_axes": sorts.axes.shape[1], "grid_low": grid[0],
+        "grid_high": grid[-1], "n": len(sorts.kept), "n_total": len(sorts.reason), **views.facts(clusters.of_all),
+        "n_both": int(both.sum()), **clusters.facts, **component_facts, **_moved(placed, sorts),
     }  # fmt: skip
-    return shaped(PRESENTATION, {name: _rounded(rows) for name, rows in tables.items()}, {n: _round(v) for n, v in facts.items()})
+    return shaped(
+        PRESENTATION, {name: _rounded(rows) for name, rows in tables.items()}, {n: _round(v) for n, v in facts.items()}
+    )
 
 
 def _round(value: Any) -> Any:
@@ -146,14 +144,22 @@ class Sorts:
     def placements(self, frame: pd.DataFrame) -> pd.DataFrame:
         """By agent with a complete sort, how many placements were moved to fit the grid, or placed again by the agent when asked.
 
-        Column `placed` of the rows holds an agent's own placements; where the last of them is not the value, the statement was moved.
+        Column `placed` of the rows holds an agent's own placements; where the last of them is not the value,
+            the statement was moved.
         """
         complete = self.sort.index[self.sort.notna().all(axis=1)]
         rows = frame[frame["item_id"].isin(self.sort.columns) & frame["participant"].isin(complete)]
         own = [_placements(text) for text in rows["placed"]] if "placed" in rows else [[] for _ in range(len(rows))]
         moved = [bool(p) and p[-1] != value for p, value in zip(own, rows["value"], strict=True)]
-        found = pd.DataFrame({"participant": rows["participant"].to_numpy(), "moved": moved, "again": [len(p) > 1 for p in own]})
-        return found.groupby("participant", sort=False)[["moved", "again"]].sum().reindex(complete, fill_value=0).astype(int)
+        found = pd.DataFrame(
+            {"participant": rows["participant"].to_numpy(), "moved": moved, "again": [len(p) > 1 for p in own]}
+        )
+        return (
+            found.groupby("participant", sort=False)[["moved", "again"]]
+            .sum()
+            .reindex(complete, fill_value=0)
+            .astype(int)
+        )
 
     def distribution(self) -> Iterator[Row]:
         for asked, low, high in self._scales():
@@ -172,13 +178,19 @@ class Sorts:
 
     def items(self, language: Language) -> pd.DataFrame:
         """Every statement and axis; of all answers there are."""
-        words = [("sort", s.brief(language), s.label.in_(language), None, None) for s in self.instrument.statements]
-        words += [("axes", a.label.in_(language), a.label.in_(language), a.low.in_(language), a.high.in_(language)) for a in self.instrument.likert_axes]
+        words: list[tuple[str | None, ...]] = [
+            ("sort", s.brief(language), s.label.in_(language), None, None) for s in self.instrument.statements
+        ]
+        words += [
+            ("axes", a.label.in_(language), a.label.in_(language), a.low.in_(language), a.high.in_(language))
+            for a in self.instrument.likert_axes
+        ]
         found = pd.DataFrame(words, columns=["part", "label", "wording", "low_end", "high_end"])
         found[["item", "scale_min", "scale_max"]] = pd.DataFrame(list(self._scales()))
         values = pd.concat([self.sort, self.axes], axis=1)
         found = found.assign(
-            n=values.notna().sum().to_numpy(), n_total=len(values), mean=values.mean().to_numpy(), sd=values.std().to_numpy(),
+            n=values.notna().sum().to_numpy(), n_total=len(values), mean=values.mean().to_numpy(),
+                sd=values.std().to_numpy(),
             n_above=values.gt(0).sum().to_numpy(), n_below=values.lt(0).sum().to_numpy(),
         )  # fmt: skip
         for _, part in found.groupby("part", sort=False):
@@ -197,7 +209,8 @@ def _placements(text: object) -> list[int]:
 def _moved(placed: pd.DataFrame, sorts: Sorts) -> Row:
     total = int(len(placed) * sorts.sort.shape[1])
     return {
-        "placements": total, "n_moved": int(placed["moved"].sum()), "share_moved": float(placed["moved"].sum() / total) if total else None,
+        "placements": total, "n_moved": int(placed["moved"].sum()),
+        "share_moved": float(placed["moved"].sum() / total) if total else None,
         "agents_moved": int(placed["moved"].gt(0).sum()), "n_again": int(placed["again"].sum()),
         "agents_again": int(placed["again"].gt(0).sum()), "agents_complete": len(placed),
     }  # fmt: skip
@@ -210,12 +223,15 @@ def _with_verdicts(items: pd.DataFrame, scores: pd.DataFrame, views: Views) -> p
     consensus = [str(items["item"][s]) for s in q.consensus]
     apart = set(scores.loc[scores["level"].le(0.05) & scores["p"].lt(0.05), "item"]) if several else set()
     spread = scores.groupby("item")["z"].var(ddof=0) if several else pd.Series(dtype=float)
-    verdict = np.where(items["item"].isin(consensus), "consensus", np.where(items["item"].isin(list(apart)), "apart", "open"))
+    verdict = np.where(
+        items["item"].isin(consensus), "consensus", np.where(items["item"].isin(list(apart)), "apart", "open")
+    )
     clear = items["low"].gt(0) | items["high"].lt(0)
     common = part & clear & items["n"].ge(FEWEST) & (items["item"].isin(consensus) if several else bool(q.factors))
     rank = (items["mean"].abs() / items["sd"]).where(common).rank(ascending=False, method="first")
     return items.assign(
-        apart=items["item"].map(spread), verdict=pd.Series(verdict, dtype=object).where(part & several, None), common_rank=rank,
+        apart=items["item"].map(spread), verdict=pd.Series(verdict, dtype=object).where(part & several, None),
+            common_rank=rank,
         both_sides=(items[["n_above", "n_below"]].min(axis=1) >= FEWEST).astype(object).where(part, None),
     )  # fmt: skip
 
@@ -223,15 +239,15 @@ def _with_verdicts(items: pd.DataFrame, scores: pd.DataFrame, views: Views) -> p
 # --- components --------------------------------------------------------------------------------------------------------
 
 
-def _components(sorts: Sorts) -> tuple[dict[str, list[Row]], Row, pd.DataFrame]:
+def _components(sorts: Sorts) -> tuple[dict[str, Any], Row, pd.DataFrame]:
     """Components with what chance explains, loadings by item, scores by agent; empty where agents do not differ."""
     columns, firsts = weighted(sorts.blocks)
     names = [*map(str, sorts.sort.columns), *map(str, sorts.axes.columns)]
     found = principal_components(columns) if len(sorts.kept) > 1 else None
     kept = len(found.explained) if found else 0
     facts: Row = {
-        "n_components": 0, "first_two": None, "sort_weight": firsts[0], "axes_weight": firsts[1] if len(firsts) > 1 else None,
-        "alike": len(sorts.kept) > 1 and not kept,
+        "n_components": 0, "first_two": None, "sort_weight": firsts[0],
+        "axes_weight": firsts[1] if len(firsts) > 1 else None, "alike": len(sorts.kept) > 1 and not kept,
     }  # fmt: skip
     if found is None or not kept:
         return {}, facts, pd.DataFrame(columns=["pc1", "pc2", "pc3"])
@@ -243,10 +259,20 @@ def _components(sorts: Sorts) -> tuple[dict[str, list[Row]], Row, pd.DataFrame]:
          "heaviest": [names[j] for j in np.argsort(-np.abs(found.loadings[:, i]), kind="stable")[:HEAVIEST]]}
         for i in listed
     ]  # fmt: skip
-    loadings = [{"component": i + 1, "item": name, "loading": found.loadings[j, i]} for i in listed for j, name in enumerate(names)]
+    loadings = (
+        pd.DataFrame(found.loadings[:, listed], index=names, columns=[i + 1 for i in listed])
+        .rename_axis("item")
+        .reset_index()
+    )
+    loadings = loadings.melt("item", var_name="component", value_name="loading")
     scores = pd.DataFrame(found.scores[:, :SCORES], index=sorts.kept).reindex(columns=range(SCORES))
-    facts |= {"n_components": int(np.logical_and.accumulate(above).sum()), "first_two": float(found.explained[:2].sum())}
-    return {"components": components, "component_loadings": loadings}, facts, scores.set_axis(["pc1", "pc2", "pc3"], axis=1)
+    first_two, n_above = float(found.explained[:2].sum()), int(np.logical_and.accumulate(above).sum())
+    tables = {"components": components, "component_loadings": loadings}
+    return (
+        tables,
+        {**facts, "n_components": n_above, "first_two": first_two},
+        scores.set_axis(["pc1", "pc2", "pc3"], axis=1),
+    )
 
 
 # --- types -------------------------------------------------------------------------------------------------------------
@@ -258,15 +284,13 @@ class Clusters:
 
     sorts: Sorts
     found: Types
-    gap: Any
-    sure: Memberships | None
+    gap: Gap
 
     @classmethod
     def of(cls, sorts: Sorts) -> Clusters:
-        columns = weighted(sorts.blocks)[0]
-        found = types(sorts.blocks, SEED) if len(columns) else Types(Choice(1, "few"))
-        firm = found.labels is not None
-        return cls(sorts, found, gap(sorts.blocks, SEED) if len(columns) > 1 else None, memberships(columns, found.labels) if firm else None)  # type: ignore[arg-type]
+        n = len(sorts.kept)
+        found = types(sorts.blocks, SEED) if n else Types(Choice(1, "few"))
+        return cls(sorts, found, gap(sorts.blocks, SEED) if n > 1 else Gap((), (), None, n))
 
     @cached_property
     def letters(self) -> pd.Series[str]:
@@ -278,7 +302,14 @@ class Clusters:
     @cached_property
     def of_all(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """The type's number of every agent with a sort or without, −1 for none."""
-        return self.letters.reindex(self.sorts.reason.index).map(ascii_uppercase.index, na_action="ignore").fillna(-1).to_numpy(dtype=np.int64)
+        labels = np.full(len(self.sorts.reason), -1, dtype=np.int64)
+        if self.found.labels is not None:
+            labels[self.sorts.reason.eq("").to_numpy()] = self.found.labels
+        return labels
+
+    @property
+    def k(self) -> int:
+        return 0 if self.found.choice.k == 1 else self.found.choice.k
 
     def counted(self) -> Row:
         choice, told = self.found.choice, self.found.choice.continuity
@@ -286,29 +317,33 @@ class Clusters:
         n = len(self.sorts.kept)
         p = max(tail_p(max(choice.silhouettes.values()), choice.null), told.tail) if told else choice.p
         return {
-            "what": "types", "found": 0 if choice.k == 1 else choice.k, "outcome": "types" if choice.reason == "typology" else choice.reason,
-            "n": n, "n_total": len(self.sorts.reason), "explained": None, "largest": largest, "beyond": 1 - largest / n if largest else None, "p": p,
+            "what": "types", "found": self.k, "outcome": "types" if choice.reason == "typology" else choice.reason,
+            "n": n, "n_total": len(self.sorts.reason), "explained": None, "largest": largest,
+            "beyond": 1 - largest / n if largest else None, "p": p,
         }  # fmt: skip
 
     @cached_property
     def facts(self) -> Row:
         choice, told, firm = self.found.choice, self.found.choice.continuity, self.found.stability
-        gap_k = self.gap.k if self.gap else None
+        jaccard = getattr(firm, "jaccard", None)
         return {
-            "n_types": 0 if choice.k == 1 else choice.k, "p_chance": choice.p, "null_best": max(choice.null, default=None), "chance_draws": len(choice.null),
-            "p_continuum": told.p if told else None, "continuum_draws": told.draws if told else None, "excess": max(told.excess.values()) if told else None,
-            "least_excess": LEAST_EXCESS, "ari": firm.ari if firm else None, "least_jaccard": min(firm.jaccard) if firm else None,
-            "required_jaccard": UNSTABLE, "gap_k": gap_k, "gap_differs": choice.k > 1 and gap_k != choice.k, "at_edge": choice.at_the_edge, "sure": SURE,
-            "n_sure": None if self.probabilities is None else int(self.probabilities.max(axis=1).ge(SURE).sum()),
+            "n_types": self.k, "p_chance": choice.p, "null_best": max(choice.null, default=None),
+            "chance_draws": len(choice.null), "p_continuum": getattr(told, "p", None),
+            "continuum_draws": getattr(told, "draws", None), "excess": max(told.excess.values()) if told else None,
+            "least_excess": LEAST_EXCESS, "ari": getattr(firm, "ari", None), "required_jaccard": UNSTABLE,
+            "least_jaccard": min(jaccard) if jaccard else None, "gap_k": self.gap.k, "at_edge": choice.at_the_edge,
+            "gap_differs": choice.k > 1 and self.gap.k != choice.k, "sure": SURE,
+            "n_sure": None if self.sure is None else int(self.sure.max(axis=1).ge(SURE).sum()),
         }  # fmt: skip
 
     @cached_property
-    def probabilities(self) -> pd.DataFrame | None:
-        """Agents × types; None without types or where the mixture gives none."""
-        if self.sure is None or self.sure.probabilities is None:
+    def sure(self) -> pd.DataFrame | None:
+        """Probabilities, agents × types; None without types or where the mixture gives none."""
+        labels = self.found.labels
+        found = None if labels is None else memberships(weighted(self.sorts.blocks)[0], labels).probabilities
+        if found is None:
             return None
-        found = pd.DataFrame(self.sure.probabilities, index=self.sorts.kept)
-        return found.rename(columns=lambda k: ascii_uppercase[k])
+        return pd.DataFrame(found, index=self.sorts.kept, columns=list(ascii_uppercase[: found.shape[1]]))
 
     def fits(self) -> pd.Series[float]:
         labels = self.found.labels
@@ -318,63 +353,82 @@ class Clusters:
 
     def tables(self, agents: pd.DataFrame) -> dict[str, Any]:
         choice, told = self.found.choice, self.found.choice.continuity
-        gaps = dict(enumerate(zip(self.gap.gaps, self.gap.errors, strict=True), start=1)) if self.gap else {}
-        tried = [
-            {"k": k, "silhouette": choice.silhouettes.get(k), "expected": told.expected.get(k) if told else None,
-             "excess": told.excess.get(k) if told else None, **dict(zip(("gap", "gap_se"), gaps.get(k, (None, None)), strict=True))}
-            for k in sorted({*choice.silhouettes, *gaps})
-        ]  # fmt: skip
-        sure = self.probabilities
-        membership = [] if sure is None else sure.rename_axis("participant").reset_index().melt("participant", var_name="type", value_name="probability")
-        found = {"types_tried": tried, "membership": membership, "type_groups": grouped(self.letters, self.sorts.kinds, "type")}
+        numbers = pd.RangeIndex(1, len(self.gap.gaps) + 1)
+        tried = pd.DataFrame({
+            "silhouette": pd.Series(choice.silhouettes, dtype=float),
+                "expected": pd.Series(getattr(told, "expected", {}), dtype=float),
+            "excess": pd.Series(getattr(told, "excess", {}), dtype=float),
+                "gap": pd.Series(self.gap.gaps, numbers, dtype=float),
+            "gap_se": pd.Series(self.gap.errors, numbers, dtype=float),
+        })  # fmt: skip
+        sure = pd.DataFrame() if self.sure is None else self.sure.rename_axis("participant").reset_index()
         apart = list(self._apart())
-        return found | {"types": [self._type(letter, apart, agents) for letter in sorted(set(self.letters))], "type_items": apart}
+        return {
+            "types_tried": tried.sort_index().rename_axis("k").reset_index(), "type_items": apart,
+            "membership": sure.melt("participant", var_name="type", value_name="probability") if len(sure) else sure,
+            "types": [self._type(letter, apart, agents) for letter in sorted(set(self.letters))],
+            "type_groups": grouped(self.letters, self.sorts.kinds, "type"),
+        }  # fmt: skip
 
     def _apart(self) -> Iterator[Row]:
         """By type of FEWEST agents at least, statements as the type differs most in them, then axes."""
-        labels, sort, axes = self.found.labels, self.sorts.sort.loc[self.sorts.kept], self.sorts.axes.loc[self.sorts.kept]
-        for label, own in enumerate(group_distinctions(sort.to_numpy(), labels, self.sorts.grid, SEED) if labels is not None else ()):
-            inside = labels == label
+        labels, grid = self.found.labels, self.sorts.grid
+        if labels is None:
+            return
+        sort, axes = self.sorts.sort.loc[self.sorts.kept], self.sorts.axes.loc[self.sorts.kept]
+        for label, own in enumerate(group_distinctions(sort.to_numpy(), labels, grid, SEED)):
+            inside, told = np.asarray(labels == label), {one.statement: one for one in own}
             if inside.sum() < FEWEST:
                 continue
-            common, told = common_sort(sort.to_numpy()[inside].mean(axis=0), self.sorts.grid), {one.statement: one for one in own}
-            for one in contrasts(sort.to_numpy(), inside, self.sorts.grid):
-                d = told.get(one.statement)
+            common = common_sort(sort.to_numpy()[inside].mean(axis=0), grid)
+            for one in contrasts(sort.to_numpy(), inside, grid):
                 yield {
-                    "type": ascii_uppercase[label], "item": sort.columns[one.statement], "part": "sort", "place": int(common[one.statement]),
-                    "mean": one.mean, "mean_rest": one.mean_rest, "difference": one.difference, "direction": d.direction if d else None,
-                    "level": d.level if d else None, "p": d.p if d else None,
+                    "type": ascii_uppercase[label], "item": sort.columns[one.statement], "part": "sort",
+                    "mean": one.mean, "mean_rest": one.mean_rest, "difference": one.difference,
+                    "place": int(common[one.statement]), **told_of(told.get(one.statement)),
                 }  # fmt: skip
-            for item in axes:
+            means = zip(axes.columns, axes[inside].mean(), axes[~inside].mean(), strict=True)
+            for item, mean, rest in means:
                 yield {
-                    "type": ascii_uppercase[label], "item": item, "part": "axes", "place": None, "mean": axes.loc[inside, item].mean(),
-                    "mean_rest": axes.loc[~inside, item].mean(), "difference": None, "direction": None, "level": None, "p": None,
+                    "type": ascii_uppercase[label], "item": item, "part": "axes", "mean": mean, "mean_rest": rest,
+                    "difference": None, "place": None, **told_of(None),
                 }  # fmt: skip
 
     def _type(self, letter: str, apart: Sequence[Row], agents: pd.DataFrame) -> Row:
-        """For and against: of the statements that set it apart, else of all, the first that it places above, below the middle and the others."""
+        """For and against: the first that it places above (below) the middle and the others; what sets it apart goes before."""
         own = [one for one in apart if one["type"] == letter and one["part"] == "sort"]
         own.sort(key=lambda one: one["level"] is None or abs(one["difference"]) < DISTINGUISHING)
         middle = float(np.average(list(self.sorts.grid), weights=list(self.sorts.grid.values())))
-        pro, con = (next((one["item"] for one in own if s * one["difference"] > 0 and s * (one["mean"] - middle) > 0), None) for s in (1, -1))
+        pro, con = (
+            next((one["item"] for one in own if s * one["difference"] > 0 and s * (one["mean"] - middle) > 0), None)
+            for s in (1, -1)
+        )
         members = self.letters.index[self.letters.eq(letter)]
         poles = Counter(agents.set_index("participant").loc[members, "q_factor"].dropna()).most_common(1)
         pole, n_pole = poles[0] if poles else (None, None)
         firm = self.found.stability
         return {
-            "type": letter, "n": len(members), "n_total": len(self.letters), "jaccard": firm.jaccard[ascii_uppercase.index(letter)] if firm else None,
-            "pro": pro, "con": con, "pole": pole, "n_pole": n_pole, "members": [str(one) for one in members],
+            "type": letter, "n": len(members), "n_total": len(self.letters),
+            "jaccard": firm.jaccard[ascii_uppercase.index(letter)] if firm else None, "pro": pro, "con": con,
+            "pole": pole, "n_pole": n_pole, "members": [str(one) for one in members],
         }  # fmt: skip
 
 
+def told_of(one: Distinction | None) -> Row:
+    """What sets something apart in a statement, missing where it does not."""
+    return {name: getattr(one, name, None) for name in ("direction", "level", "p")}
+
+
 def grouped(of: pd.Series[str], kinds: pd.Series[str], name: str) -> pd.DataFrame:
-    """How many agents of each stakeholder type are of each kind in `of`; zeros too, so that shares of a group add up to those of any."""
+    """How many agents of each stakeholder type are of each kind in `of`, zeros too."""
     if of.empty:
         return pd.DataFrame()
     counts = pd.crosstab(kinds.reindex(of.index), of)
     found = counts.rename_axis("stakeholder_type").reset_index().melt("stakeholder_type", var_name=name, value_name="n")
     total = found["stakeholder_type"].map(kinds.value_counts())
-    return found.assign(n_group=total, share=found["n"] / total).sort_values([name, "n"], ascending=[True, False], kind="stable")
+    return found.assign(n_group=total, share=found["n"] / total).sort_values(
+        [name, "n"], ascending=[True, False], kind="stable"
+    )
 
 
 # --- shared views ------------------------------------------------------------------------------------------------------
@@ -415,7 +469,8 @@ class Views:
     def other(self) -> QAnalysis:
         """The other extraction, with automatic flags."""
         return q_analysis(
-            self.sorts.sort.to_numpy(), self.sorts.grid, extraction=OTHER[self.settings.extraction], number=self.q.number, seed=SEED
+            self.sorts.sort.to_numpy(), self.sorts.grid, extraction=OTHER[self.settings.extraction],
+                number=self.q.number, seed=SEED
         )  # fmt: skip
 
     @cached_property
@@ -438,25 +493,29 @@ class Views:
 
     def counted(self) -> Row:
         q, used = self.q, self.q.loadings.shape[1]
-        outcome = {"chance": "no_views", "factors": "views" if len(q.factors) > 1 else "one_view"}.get(q.reason, q.reason)
+        shared = "views" if len(q.factors) > 1 else "one_view"
+        outcome = {"chance": "no_views", "factors": "asked" if self.asked else shared}.get(q.reason, q.reason)
         explained = sum(one.explained for one in q.factors) if q.factors else None
         tail = q.number.tail if q.number is not None else np.empty(0)
         return {
-            "what": "views", "found": len(q.factors), "outcome": "asked" if q.factors and self.asked else outcome, "n": len(q.rows), "n_total": q.n_total,
-            "explained": explained, "largest": int(self.poles.value_counts().max()) if len(self.poles) else None, "beyond": explained,
-            "p": float(tail[: max(1, used)].max()) if len(tail) and not self.asked else None,
+            "what": "views", "found": len(q.factors), "outcome": outcome, "n": len(q.rows), "n_total": q.n_total,
+            "explained": explained, "largest": int(self.poles.value_counts().max()) if len(self.poles) else None,
+            "beyond": explained, "p": float(tail[: max(1, used)].max()) if len(tail) and not self.asked else None,
         }  # fmt: skip
 
     def facts(self, clusters: np.ndarray[Any, np.dtype[np.int64]]) -> Row:
-        q, number, own, theirs = self.q, self.q.number, self.q.groups(), self.other.groups()
+        q, other, changes, own, theirs = self.q, self.other, self.changes, self.q.groups(), self.other.groups()
         both = (own >= 0) & (theirs >= 0)
+        counted = {name: getattr(q.number, name, None) for name in ("draws", "kaiser", "two_loaders")}
         return {
-            "n_sorts": len(q.rows), "n_views": len(q.factors), "n_defining": len(self.poles), "n_dropped": len(q.dropped), "asked": self.settings.n_factors,
-            "extraction": q.extraction, "threshold": threshold(self.sorts.sort.shape[1]), "draws": number.draws if number else None, "alpha": ALPHA,
-            "parallel_views": number.parallel if number else None, "kaiser": number.kaiser if number else None,
-            "two_loaders": number.two_loaders if number else None, "flags_added": sum(map(len, self.changes.add.values())),
-            "flags_removed": sum(map(len, self.changes.remove.values())), "other_extraction": self.other.extraction,
-            "other_views": len(self.other.factors), "other_ari": adjusted_rand(own[both], theirs[both]) if both.sum() > 1 else None, "other_n": int(both.sum()),
+            "n_sorts": len(q.rows), "n_views": len(q.factors), "n_defining": len(self.poles),
+            "n_dropped": len(q.dropped), "asked": self.settings.n_factors, "extraction": q.extraction,
+            "threshold": threshold(len(self._items)), "alpha": ALPHA,
+            "parallel_views": getattr(q.number, "parallel", None), **counted,
+            "flags_added": sum(map(len, changes.add.values())),
+            "flags_removed": sum(map(len, changes.remove.values())), "other_extraction": other.extraction,
+            "other_views": len(other.factors), "other_n": int(both.sum()),
+            "other_ari": adjusted_rand(own[both], theirs[both]) if both.sum() > 1 else None,
             "ari_types": agreement(own, clusters).ari,
         }  # fmt: skip
 
@@ -464,39 +523,59 @@ class Views:
     def _items(self) -> list[str]:
         return [str(item) for item in self.sorts.sort.columns]
 
+    @cached_property
+    def _names(self) -> list[str]:
+        return [str(one.number + 1) for one in self.q.factors]
+
     def scores(self) -> pd.DataFrame:
-        rows = []
-        for one in self.q.factors:
-            told = {d.statement: d for d in one.distinguishing}
-            for s, item in enumerate(self._items):
-                d = told.get(s)
-                rows.append({"view": str(one.number + 1), "item": item, "z": one.z[s], "place": int(one.array[s]), "direction": d.direction if d else None,
-                             "level": d.level if d else None, "p": d.p if d else None})  # fmt: skip
+        rows = [
+            {"view": view, "item": item, "z": one.z[s], "place": int(one.array[s]), **told_of(told.get(s))}
+            for view, one in zip(self._names, self.q.factors, strict=True)
+            for told in [{d.statement: d for d in one.distinguishing}]
+            for s, item in enumerate(self._items)
+        ]
         frame = pd.DataFrame(rows, columns=["view", "item", "z", "place", "direction", "level", "p"])
         return frame.astype({"level": float, "p": float})
 
     def tables(self) -> dict[str, Any]:
-        q, items, number = self.q, self._items, self.q.number
-        names = [str(one.number + 1) for one in q.factors]
-        spectrum = (number.eigenvalues, number.chance_mean, number.chance_95, number.p) if number else ()
-        parallel = list(zip(*(values.tolist() for values in spectrum), strict=True))[:EIGENVALUES]
+        q = self.q
+        pairs = list(permutations(range(len(self._names)), 2))
+        correlations = [
+            {"first": self._names[i], "second": self._names[j], "r": q.correlations[i, j], "sed": q.sed[i, j]} for i,
+                j in pairs
+        ]  # fmt: skip
+        differences = [
+            pd.DataFrame({"first": self._names[c.first], "second": self._names[c.second], "item": self._items,
+                "difference": c.difference,
+                          "level": c.level, "p": c.p, "chance_95": c.chance})
+            for c in q.comparisons
+        ]  # fmt: skip
         return {
-            "parallel": [dict(zip(("rank", "eigenvalue", "chance_mean", "chance_95", "p", "above"), (i, *one, i <= number.parallel), strict=True))
-                         for i, one in enumerate(parallel, start=1) if number],
-            "views": [self._view(one) for one in q.factors], "scores": self.scores(), "poles": self._poles(), "other_extraction": self._matches(),
-            "holders": grouped(self.poles, self.sorts.kinds, "pole"), "not_done": [{"place": i, **one} for i, one in enumerate(self.refused, start=1)],
-            "correlations": [{"first": a, "second": b, "r": q.correlations[i, j], "sed": q.sed[i, j]}
-                             for i, a in enumerate(names) for j, b in enumerate(names) if i != j],
-            "differences": [
-                {"first": names[c.first], "second": names[c.second], "item": item, "difference": c.difference[s], "level": c.level[s], "p": c.p[s],
-                 "chance_95": c.chance[s]}
-                for c in q.comparisons for s, item in enumerate(items)
-            ],
-            "loadings": [
-                {"participant": self.sorts.sort.index[row], "view": str(f + 1), "loading": q.loadings[place, f], "defines": bool(q.flags[place, f])}
-                for place, row in enumerate(q.rows) for f in range(q.loadings.shape[1])
-            ],
+            "parallel": self._parallel(), "views": [self._view(one) for one in q.factors], "scores": self.scores(),
+            "poles": self._poles(), "other_extraction": self._matches(),
+            "holders": grouped(self.poles, self.sorts.kinds, "pole"),
+            "not_done": [{"place": i, **one} for i, one in enumerate(self.refused, start=1)],
+            "loadings": self._loadings(),
+            "correlations": correlations,
+            "differences": pd.concat(differences) if differences else [],
         }  # fmt: skip
+
+    def _parallel(self) -> pd.DataFrame:
+        number = self.q.number
+        if number is None:
+            return pd.DataFrame()
+        spectrum = {name: getattr(number, name) for name in ("eigenvalues", "chance_mean", "chance_95", "p")}
+        frame = pd.DataFrame(spectrum).rename(columns={"eigenvalues": "eigenvalue"}).head(EIGENVALUES)
+        return frame.assign(rank=frame.index + 1, above=frame.index < number.parallel)
+
+    def _loadings(self) -> pd.DataFrame:
+        q = self.q
+        n, k = q.loadings.shape
+        who = self.sorts.sort.index[list(q.rows)] if k else self.sorts.sort.index[:0]
+        views = [str(f + 1) for f in range(k)] * (n if k else 0)
+        return pd.DataFrame(
+            {"participant": np.repeat(who, k), "view": views, "loading": q.loadings.ravel(), "defines": q.flags.ravel()}
+        )
 
     def _ordered(self, z: np.ndarray[Any, Any]) -> list[int]:
         return sorted(range(len(z)), key=lambda s: (-z[s], self._items[s]))
@@ -504,17 +583,16 @@ class Views:
     def _view(self, one: Any) -> Row:
         ordered = [self._items[s] for s in self._ordered(one.z)]
         return {
-            "view": str(one.number + 1), "n_held": len(one.flagged) - len(one.negative), "n_reversed": len(one.negative), "eigenvalue": one.eigenvalue,
-            "explained": one.explained, "reliability": one.reliability, "se": one.se, "n_capped": one.capped, "n_apart": len(one.distinguishing),
+            "view": str(one.number + 1), "n_held": len(one.flagged) - len(one.negative),
+            "n_reversed": len(one.negative), "eigenvalue": one.eigenvalue, "explained": one.explained,
+            "reliability": one.reliability, "se": one.se, "n_capped": one.capped, "n_apart": len(one.distinguishing),
             "top": ordered[:EXTREMES], "bottom": ordered[::-1][:EXTREMES],
         }  # fmt: skip
 
     def _poles(self) -> Iterator[Row]:
         """Who defines each pole, and what it puts where, seen from its side."""
-        sides = [
-            (one, sign, len(one.negative) if sign < 0 else len(one.flagged) - len(one.negative)) for one in self.q.factors for sign in (1, -1)
-        ]  # fmt: skip
-        sides = [side for side in sides if side[2]]
+        signs = [(one, sign, len(one.negative)) for one in self.q.factors for sign in (1, -1)]
+        sides = [(one, s, n) for one, s, k in signs if (n := k if s < 0 else len(one.flagged) - k)]
         most = max((n for *_, n in sides), default=0)
         tied = sum(n == most for *_, n in sides)
         for one, sign, n in sides:
@@ -522,9 +600,11 @@ class Views:
             largest = "largest_opposed" if len(one.flagged) > n else "only" if len(self.q.factors) == 1 else "largest"
             standing = "smaller" if n < most else "tied" if tied > 1 else largest
             yield {
-                "pole": self._pole(one.number, sign < 0), "view": str(one.number + 1), "holders": n, "opposed": len(one.flagged) - n, "n": len(self.q.rows),
-                "n_total": self.q.n_total, "standing": standing, "tied": tied if n == most else None, "top": self._items[ordered[0]],
-                "bottom": self._items[ordered[-1]], "top_place": sign * int(one.array[ordered[0]]), "bottom_place": sign * int(one.array[ordered[-1]]),
+                "pole": self._pole(one.number, sign < 0), "view": str(one.number + 1), "holders": n,
+                "opposed": len(one.flagged) - n, "n": len(self.q.rows), "n_total": self.q.n_total,
+                "standing": standing, "tied": tied if n == most else None, "top": self._items[ordered[0]],
+                "bottom": self._items[ordered[-1]], "top_place": sign * int(one.array[ordered[0]]),
+                "bottom_place": sign * int(one.array[ordered[-1]]),
             }  # fmt: skip
 
     def _matches(self) -> Iterator[Row]:
@@ -564,10 +644,11 @@ def _problems(q: QAnalysis, changes: FlagChanges, people: pd.Index[Any]) -> Iter
 
 
 def _agents(sorts: Sorts, clusters: Clusters, views: Views, placed: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    sure = clusters.probabilities
+    sure = clusters.sure
     columns = {
         "stakeholder_type": sorts.kinds, "archetype": clusters.letters, "q_factor": views.poles,
-        "probability": None if sure is None else pd.Series(sure.to_numpy()[np.arange(len(sure)), clusters.found.labels], index=sure.index),
+        "probability": None if sure is None else pd.Series(sure.to_numpy()[np.arange(len(sure)), clusters.found.labels],
+            index=sure.index),
         "silhouette": clusters.fits(), "left_out": sorts.reason.where(sorts.reason.ne("")), **placed, **scores,
     }  # fmt: skip
     index = sorts.reason.index
@@ -589,7 +670,13 @@ def alike(found: Analysis, main: Analysis) -> Analysis:
     names = {str(name): f"{name}′" for name in found.tables["types"]["type"]}
     names |= {str(both.index[r]): str(both.columns[c]) for r, c in pairs if both.iat[r, c]}
     tables = dict(found.tables)
-    for name, column in (("types", "type"), ("type_items", "type"), ("type_groups", "type"), ("membership", "type"), ("agents", "archetype")):
+    for name, column in (
+        ("types", "type"),
+        ("type_items", "type"),
+        ("type_groups", "type"),
+        ("membership", "type"),
+        ("agents", "archetype"),
+    ):
         own_names = [names.get(one, one) for one in tables[name][column]]
         tables[name] = tables[name].assign(**{column: pd.Series(own_names, tables[name].index, dtype=object)})
     return replace(found, tables=tables)

@@ -33,8 +33,7 @@ def sorts_csv(sort: pd.DataFrame) -> str:
 def pqmethod_dat(sort: pd.DataFrame, grid: Mapping[int, int], title: str) -> str | None:
     """PQMethod's fixed columns, or None for more than 999 sorts.
 
-    First line: three characters each for 0, the number of sorts, the number of statements,
-        and a title. Second: lowest and
+    First line: three characters each for 0, the number of sorts, the number of statements, and a title. Second: lowest and
     highest column and how many statements each column takes. Then a line a sort: ten characters of name (its number, in
     the order of `sorts_csv`), two characters a statement. A column that no statement may take counts 0.
     """

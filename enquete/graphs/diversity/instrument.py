@@ -137,18 +137,14 @@ AGREEMENT = Poles(
 
 INSTRUCTIONS = {
     "sort": {
-        "de": "Bitte jede Aussage einer Spalte zuordnen, je nachdem, wie sehr sie im Vergleich zu den anderen der "
-              "eigenen Sicht "
+        "de": "Bitte jede Aussage einer Spalte zuordnen, je nachdem, wie sehr sie im Vergleich zu den anderen der eigenen Sicht "
         "entspricht. Es kommt auf die Rangfolge an.",
-        "en": "Please put each statement into a column, according to how much it is like your own view in comparison "
-              "with the others. "
+        "en": "Please put each statement into a column, according to how much it is like your own view in comparison with the others. "
         "What counts is the ranking.",
     },
     "axes": {
-        "de": "Bitte angeben, wo Sie selbst zwischen den beiden Polen jeder Achse stehen. Die Zahlen dazwischen sind "
-              "Abstufungen.",
-        "en": "Please indicate where you yourself stand between the two poles of each axis. The numbers in between "
-              "are gradations.",
+        "de": "Bitte angeben, wo Sie selbst zwischen den beiden Polen jeder Achse stehen. Die Zahlen dazwischen sind Abstufungen.",
+        "en": "Please indicate where you yourself stand between the two poles of each axis. The numbers in between are gradations.",
     },
 }
 """What is said above the sort and the axes in a file that does not say it."""
@@ -163,8 +159,7 @@ def poles_in(axis: Mapping[str, object]) -> tuple[dict[str, str], dict[str, str]
     found = {one: _POLES.fullmatch(text) for one, text in texts.items() if isinstance(text, str)}
     if not found or not all(found.values()):
         return None
-    return tuple({one: match[end] for one, match in found.items() if match} for end in (1,
-        2))  # type: ignore[return-value]
+    return tuple({one: match[end] for one, match in found.items() if match} for end in (1, 2))  # type: ignore[return-value]
 
 
 def grid_for(statements: int) -> dict[int, int]:

@@ -59,36 +59,46 @@ def item_facts(item_id: str, instrument: DiversityInstrument) -> ItemFacts:
 
 
 TYPOLOGY = (
-    "arms", "partial", "participation", "left_out", "grid", "items", "distribution", "types_tried", "type_items", "type_groups", "agents", "membership",
+    "arms", "partial", "participation", "left_out", "grid", "items", "distribution", "types_tried", "type_items",
+        "type_groups", "agents", "membership",
 )  # fmt: skip
 Q = (
-    "arms", "items", "parallel", "views", "scores", "poles", "holders", "differences", "correlations", "other_extraction", "not_done",
+    "arms", "items", "parallel", "views", "scores", "poles", "holders", "differences", "correlations",
+        "other_extraction", "not_done",
 )  # fmt: skip
-"""Tables in typology.json and qmethod.json."""
+PCA = ("arms", "components", "component_loadings")
+"""What is in typology.json, qmethod.json and pca.json beside the facts."""
 
 
-def files(findings: Mapping[str, Any], frame: pd.DataFrame, phase: str) -> Files:
+def files(findings: Found, frame: pd.DataFrame, phase: str) -> Files:
     """The rows, the typology with everything it rests on, the components, and the Q analysis."""
-    found = findings
+    found: Mapping[str, Any] = findings
     facts = {name: found[name] for name in PRESENTATION.facts}
     agents = {one["participant"]: one for one in found["agents"]}
-    coordinates = [{name: one[name] for name in ("participant", "pc1", "pc2", "pc3")} for one in agents.values() if one["pc1"] is not None]
-    return {
-        "responses.jsonl": lines(frame),
-        **_for_other_software(found, frame),
-        "typology.json": {**facts, **{name: found[name] for name in TYPOLOGY}, "archetypes": found["types"]},
-        "pca.json": {"arms": found["arms"], **facts, **{name: found[name] for name in ("components", "component_loadings")}, "scores": coordinates},
-        "qmethod.json": {**facts, **{name: found[name] for name in Q}, "members": list(_members(found["loadings"], agents))},
+    coordinates = [
+        {name: one[name] for name in ("participant", "pc1", "pc2", "pc3")}
+        for one in agents.values()
+        if one["pc1"] is not None
+    ]
+    kept = {
+        "typology": {**facts, **{name: found[name] for name in TYPOLOGY}, "archetypes": found["types"]},
+        "pca": {**facts, **{name: found[name] for name in PCA}, "scores": coordinates},
+        "qmethod": {**facts, **{name: found[name] for name in Q}, "members": list(_members(found["loadings"], agents))},
     }
+    tables: Files = {f"{name}.json": own for name, own in kept.items()}
+    return {"responses.jsonl": lines(frame), **_for_other_software(found, frame), **tables}
 
 
-def _members(loadings: Sequence[Mapping[str, Any]], agents: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _members(
+    loadings: Sequence[Mapping[str, Any]], agents: Mapping[str, Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
     """A row a sort: loadings in the order of the views, the views that it defines, and what the agent is beside."""
     for who, own in groupby(loadings, key=itemgetter("participant")):
         rows, agent = list(own), agents[who]
         yield {
             "participant": who, "factor": agent["q_factor"], "flagged": [one["view"] for one in rows if one["defines"]],
-            "loadings": [one["loading"] for one in rows], "archetype": agent["archetype"], "membership": agent["probability"],
+            "loadings": [one["loading"] for one in rows], "archetype": agent["archetype"],
+                "membership": agent["probability"],
         }  # fmt: skip
 
 

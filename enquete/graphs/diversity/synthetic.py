@@ -1,8 +1,7 @@
 """Synthetic respondents of the diversity study: planted archetypes, each agent with a legal sort of its own.
 
 An agent's view of every statement is its archetype's plus a deviation drawn from persona and statement; ranking the views
-fills the grid. What a pack does not plant is drawn by the names of archetype and statement or axis,
-    so every instrument has
+fills the grid. What a pack does not plant is drawn by the names of archetype and statement or axis, so every instrument has
 kinds of sorts to be found. Every number comes from SHA-256, so order, concurrency and process play no part.
 """
 

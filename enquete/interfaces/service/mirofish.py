@@ -102,7 +102,8 @@ def _clusters(found: Found, agent_ids: Mapping[str, int | None]) -> list[Cluster
     """The types, labelled by what they are for (+) and against (−); where there are none, all agents that were compared."""
     names = {str(one["item"]): str(one["label"]) for one in _rows(found, "items", has="item label")}
     groups = [
-        (" / ".join(f"{sign} {names.get(one[end], one[end])}" for sign, end in (("+", "pro"), ("−", "con")) if one[end]), one["members"])
+        (" / ".join(f"{sign} {names.get(one[end], one[end])}" for sign,
+            end in (("+", "pro"), ("−", "con")) if one[end]), one["members"])
         for one in _rows(found, "types", has="type members pro con")
     ]  # fmt: skip
     if not groups and _rows(found, "structure", has="what found outcome"):
