@@ -109,7 +109,7 @@ class Results:
             case "flag":
                 return tell(YES_NO[bool(value)], language)
             case "list":
-                return ", ".join(self._named(column, each) for each in value) or MISSING
+                return "; ".join(self._named(column, each) for each in value) or MISSING  # names may have commas
         return self._named(column, value)
 
     def _named(self, column: Column, value: Any) -> str:
