@@ -22,7 +22,7 @@ def again(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     if finding["methodology"] not in ("laddering", "discovery", "roundtable", "poll"):
         answered = answered[answered["value"].notna()]
     name = finding["id"].partition(".")[0]
-    return RECIPES[finding["methodology"], name](finding, answered)
+    return {**RECIPES[finding["methodology"], name](finding, answered), "n_total": rows["participant"].nunique()}
 
 
 def interval(values: pd.Series, low: float, high: float, suffix: str = "") -> Numbers:
@@ -128,8 +128,9 @@ def group_means(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     groups = {kind: part["value"] for kind, part in own.groupby("stakeholder_type") if len(part) >= 5}
     means = {kind: values.mean() for kind, values in groups.items()}
     return {
-        "mean": max(means.values()), "mean_lowest": min(means.values()), "effect": epsilon(groups.values()),
-        "n": sum(map(len, groups.values())), "groups": len(groups),
+        "mean": max(means.values()), "mean_highest": max(means.values()), "mean_lowest": min(means.values()),
+        "effect": epsilon(groups.values()), "n": sum(map(len, groups.values())), "groups": len(groups),
+        "scale_min": scale(own)[0], "scale_max": scale(own)[1],
     }  # fmt: skip
 
 
@@ -232,7 +233,7 @@ def views(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     wide = sorts(rows[rows["item_id"].isin(statements(rows))])
     eigenvalues = np.sort(np.linalg.eigvalsh(np.corrcoef(wide.to_numpy())))[::-1]
     k = int(finding["numbers"]["found"])
-    return {"explained": eigenvalues[:k].sum() / len(wide), "n": len(wide)}
+    return {"explained": eigenvalues[:k].sum() / len(wide), "found": parallel(wide), "n": len(wide)}
 
 
 def largest(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
@@ -345,4 +346,5 @@ RECIPES: dict[tuple[str, str], Callable[[dict[str, Any], pd.DataFrame], Numbers]
     ("diversity", "largest"): largest,
     ("diversity", "divides"): statement,
     ("diversity", "common"): common,
+    ("diversity", "groups"): group_means,
 }

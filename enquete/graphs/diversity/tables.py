@@ -92,7 +92,7 @@ STRUCTURE = Table(
         share("explained", N_("variance explained")), integer("largest", N_("agents of the largest")),
         share("beyond", N_("size"), means=N_("variance explained by the views; agents outside the largest type")),
         p_value("p", means=N_("of the least certain view, or of the weaker of the two tests of types; beyond all "
-                              "draws by the fitted tail of the draws")),
+                               "draws by the fitted tail of the draws")),
         adjusted_p(),
     ),
     views=(View(at="appendix", columns=names("what found outcome n_of_n_total explained largest p p_adjusted")),
@@ -104,15 +104,14 @@ ITEMS = Table(
     columns=(
         text("item", N_("item")), code("part", N_("part"), levels=PARTS), text("label", N_("Statement or axis")),
         text("wording", N_("wording")), text("low_end", N_("at the low end")), text("high_end", N_("at the high end")),
-            N, TOTAL, N_OF,
-        MEAN, SD, *ENDS, interval("low", "high", "95%"), integer("n_above", N_("above the middle")),
-            integer("n_below", N_("below the middle")),
+        N, TOTAL, N_OF, MEAN, SD, *ENDS, interval("low", "high", "95%"), integer("n_above", N_("above the middle")),
+        integer("n_below", N_("below the middle")),
         number("apart", N_("spread between views"), means=N_("variance of z between the shared views")),
         code("verdict", N_("verdict"), levels=VERDICTS, replicates=True,
-             means=N_("sets views apart: distinguishes a view at .05 by SED and by permutation; consensus: no two "
-                      "views differ at .05 by SED")),
-        integer("common_rank", N_("rank as common ground"), means=N_("by |mean| / SD, of statements on which no two "
-                                                                     "views differ and whose interval leaves out 0")),
+            means=N_("sets views apart: distinguishes a view at .05 by SED and by permutation; consensus: no two "
+                     "views differ at .05 by SED")),
+        integer("common_rank", N_("rank as common ground"),
+            means=N_("by |mean| / SD, of statements on which no two views differ and whose interval leaves out 0")),
         flag("both_sides", N_("both sides"), means=N_("at least five agents on either side of the middle")),
         integer("scale_min", N_("scale from")), integer("scale_max", N_("scale to")),
     ),
@@ -135,9 +134,8 @@ PARTICIPATION = Table(
     name="participation", title=N_("Participation"), key=("part",),
     columns=(
         code("part", N_("part"), levels=PARTS), integer("n_responded", N_("answers")),
-            integer("n_planned", N_("planned answers")),
-        of("n_responded", "n_planned", N_("answers / planned")), integer("n_complete", N_("complete")), TOTAL,
-            of("n_complete", "n_total", N_("complete / agents")),
+        integer("n_planned", N_("planned answers")), of("n_responded", "n_planned", N_("answers / planned")),
+        integer("n_complete", N_("complete")), TOTAL, of("n_complete", "n_total", N_("complete / agents")),
     ),
     views=(View(at="appendix", columns=names("part n_responded_of_n_planned n_complete_of_n_total")),),
 )  # fmt: skip
@@ -173,12 +171,11 @@ VIEWS = Table(
     name="views", title=N_("Shared views"), key=("view",), label="view",
     columns=(
         VIEW, integer("n_held", N_("held by")), integer("n_reversed", N_("reversed by")),
-            number("eigenvalue", N_("eigenvalue")),
-        share("explained", N_("variance")), number("reliability", N_("reliability"), digits=3),
-            number("se", "SE", digits=3),
+        number("eigenvalue", N_("eigenvalue")), share("explained", N_("variance")),
+        number("reliability", N_("reliability"), digits=3), number("se", "SE", digits=3),
         integer("n_capped", N_("loadings capped"), means=N_("defining loadings beyond .999")),
-            integer("n_apart", N_("distinguishing statements")),
-        several("top", N_("at the top"), to="items"), several("bottom", N_("at the bottom"), to="items"),
+        integer("n_apart", N_("distinguishing statements")), several("top", N_("at the top"), to="items"),
+        several("bottom", N_("at the bottom"), to="items"),
     ),
     views=(
         View(at="section", columns=names("view n_held n_reversed explained top bottom"),
@@ -197,8 +194,8 @@ SCORES = Table(
     columns=(
         reference("view", N_("Shared view"), to="views"), ITEM, Z, PLACE,
         code("direction", N_("against the others"), levels=DIRECTIONS,
-            means=N_("of statements that distinguish the view at .05 by SED")), LEVEL,
-        p_value("p", means=N_("agents dealt to two views by lot; the largest of the comparisons")),
+            means=N_("of statements that distinguish the view at .05 by SED")),
+        LEVEL, p_value("p", means=N_("agents dealt to two views by lot; the largest of the comparisons")),
     ),
     views=(
         View(at="appendix", spread=Spread(column="view", rows=("item",), cells=("z", "place"))),
@@ -212,16 +209,15 @@ DIFFERENCES = Table(
     name="differences", title=N_("Differences between views"), key=("first", "second", "item"),
     columns=(
         reference("first", N_("view"), to="views"), reference("second", N_("other view"), to="views"), ITEM,
-            number("difference", N_("difference (z)")),
-        LEVEL, p_value("p"), number("chance_95", N_("chance (95%)")),
+        number("difference", N_("difference (z)")), LEVEL, p_value("p"), number("chance_95", N_("chance (95%)")),
     ),
 )  # fmt: skip
 
 CORRELATIONS = Table(
     name="correlations", title=N_("Correlations of the views"), key=("first", "second"),
     columns=(
-        reference("first", N_("view"), to="views"), reference("second", N_("other view"), to="views"), number("r", "r"),
-        number("sed", "SED", means=N_("standard error of a difference of z")),
+        reference("first", N_("view"), to="views"), reference("second", N_("other view"), to="views"),
+        number("r", "r"), number("sed", "SED", means=N_("standard error of a difference of z")),
     ),
     views=(View(at="appendix", where="first < second"),),
 )  # fmt: skip
@@ -230,12 +226,11 @@ POLES = Table(
     name="poles", title=N_("Who holds which view"), key=("pole",), label="pole",
     columns=(
         text("pole", N_("view"), means=N_("2+ and 2-: those who hold view 2, and those who hold its reverse")),
-            reference("view", N_("Shared view"), to="views"),
-        integer("holders", N_("agents")), integer("opposed", N_("agents at the other pole")), N, TOTAL,
-            code("standing", N_("size"), levels=STANDINGS),
+        reference("view", N_("Shared view"), to="views"), integer("holders", N_("agents")),
+        integer("opposed", N_("agents at the other pole")), N, TOTAL, code("standing", N_("size"), levels=STANDINGS),
         integer("tied", N_("views of this size")), reference("top", N_("top"), to="items"),
-            reference("bottom", N_("bottom"), to="items"),
-        integer("top_place", N_("place of the top")), integer("bottom_place", N_("place of the bottom")),
+        reference("bottom", N_("bottom"), to="items"), integer("top_place", N_("place of the top")),
+        integer("bottom_place", N_("place of the bottom")),
     ),
 )  # fmt: skip
 
@@ -268,9 +263,8 @@ TRIED = Table(
     name="types_tried", title=N_("Numbers of types tried"), key=("k",),
     columns=(
         integer("k", N_("types")), number("silhouette", N_("mean silhouette"), digits=3),
-            number("expected", N_("in a continuum"), digits=3),
-        number("excess", N_("excess"), digits=3), number("gap", N_("gap"), digits=3),
-            number("gap_se", "s(gap)", digits=3),
+        number("expected", N_("in a continuum"), digits=3), number("excess", N_("excess"), digits=3),
+        number("gap", N_("gap"), digits=3), number("gap_se", "s(gap)", digits=3),
     ),
     views=(View(at="appendix"),),
     note=N_("Against {chance_draws} data sets with every relation random: p {p_chance} (best silhouette there "
@@ -284,11 +278,12 @@ TRIED = Table(
 TYPES = Table(
     name="types", title=N_("Types"), key=("type",), label="type",
     columns=(
-        TYPE, N, TOTAL, N_OF, number("jaccard", N_("stability (Jaccard)"),
-            means=N_("how much of the type is found again in resampled agents; stable from .75")),
+        TYPE, N, TOTAL, N_OF,
+        number("jaccard", N_("stability (Jaccard)"), means=N_("how much of the type is found again in resampled "
+                                                              "agents; stable from .75")),
         reference("pro", N_("is for"), to="items"), reference("con", N_("is against"), to="items"),
-            reference("pole", N_("its view"), to="poles"),
-        integer("n_pole", N_("who define it")), several("members", N_("members"), to="agent"),
+        reference("pole", N_("its view"), to="poles"), integer("n_pole", N_("who define it")),
+        several("members", N_("members"), to="agent"),
     ),
     views=(
         View(at="section", columns=names("type n_of_n_total jaccard pro con pole n_pole"),
@@ -304,7 +299,7 @@ TYPE_ITEMS = Table(
     name="type_items", title=N_("What sets types apart"), key=("type", "item"),
     columns=(
         reference("type", N_("Type"), to="types"), ITEM, code("part", N_("part"), levels=PARTS), PLACE, MEAN,
-            number("mean_rest", N_("mean of the others")),
+        number("mean_rest", N_("mean of the others")),
         number("difference", N_("difference (z)"),
             means=N_("from all other agents, in standard deviations of the grid")),
         code("direction", N_("against the other types"), levels=DIRECTIONS), LEVEL, p_value("p"),
@@ -330,8 +325,8 @@ COMPONENTS = Table(
     name="components", title=N_("Principal components"), key=("component",), label="component",
     columns=(
         integer("component", N_("Component")), share("explained", N_("variance"), digits=1),
-            share("by_chance", N_("chance (95%)"), digits=1),
-        flag("above_chance", N_("above chance")), several("heaviest", N_("highest loadings"), to="items"),
+        share("by_chance", N_("chance (95%)"), digits=1), flag("above_chance", N_("above chance")),
+        several("heaviest", N_("highest loadings"), to="items"),
     ),
     views=(View(at="appendix", where="component <= 5"),),
     note=N_("{n_components} components explain more than chance; the first two {first_two} of the variance. Sort and "
@@ -351,9 +346,8 @@ AGENTS = Table(
             means=N_("the view that the agent's sort defines; none where it defines none or several")),
         number("probability", N_("probability of the type")), number("silhouette", N_("silhouette")),
         code("left_out", N_("left out"), levels=REASONS), integer("moved", N_("moved")),
-            integer("again", N_("changed themselves")),
-        number("pc1", N_("first component")), number("pc2", N_("second component")),
-            number("pc3", N_("third component")),
+        integer("again", N_("changed themselves")), number("pc1", N_("first component")),
+        number("pc2", N_("second component")), number("pc3", N_("third component")),
     ),
     views=(
         View(at="appendix", heading=N_("Placements that were moved or changed"), where="moved > 0 or again > 0",
