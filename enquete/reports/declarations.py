@@ -43,7 +43,8 @@ Format = Literal[
     "integer", "number", "share", "p", "text", "code", "flag", "reference", "of", "interval", "bounds", "list", "json",
 ]  # fmt: skip
 """json: a value that programs read, told as JSON. list: several codes, references or texts in one cell, in their order."""
-Place = Literal["section", "appendix", "digest", "memory"]
+Place = Literal["section", "appendix", "digest", "memory", "flag"]
+"""flag: a sentence that a reader must know before using the data."""
 MOST_SPREAD = 8
 """Columns that a spread makes in a report; files have all."""
 
@@ -382,11 +383,12 @@ class Analysis:
     tables: Mapping[str, pd.DataFrame]
     facts: Mapping[str, JsonValue]
 
-    def as_json(self, presentation: Presentation) -> dict[str, JsonValue]:
-        """Facts, and the rows of tables that do not grow with the population; missing is None, never NaN."""
+    def as_json(self, presentation: Presentation, *, one_agent: bool = False) -> dict[str, JsonValue]:
+        """Facts, and the rows of tables, without those that grow with the population unless they are wanted; missing is
+        None, never NaN."""
         told: dict[str, JsonValue] = dict(self.facts)
         for name, frame in self.tables.items():
-            if not presentation.tables[name].one_agent:
+            if one_agent or not presentation.tables[name].one_agent:
                 told[name] = records(frame)
         return told
 

@@ -63,10 +63,6 @@ def as_found(found: Found, language: Language) -> Mapping[str, Any]:
     return {}
 
 
-def as_asked(found: Found, main: Found) -> Found:
-    return found
-
-
 def plain_files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
     return {"responses.jsonl": lines(frame), "findings.json": found}
 
@@ -132,11 +128,11 @@ class Evaluation:
     # Episodes of what the answers were gathered into (types, themes, scenarios), for the memory; one a group.
     remembered: Callable[[Found, Language], Iterable[Remembered]] = no_groups
 
-    # Replicates: findings that they judge; sentences of those by kind, and words in place of figures; a replicate's findings
+    # Replicates: findings that they judge; sentences of those by kind, and words in place of figures; a replicate's tables
     # with arbitrary names (of groups, say) as in the main arm's, which are given second.
     headlines: Callable[[Found, Language], Iterable[Headline]] = no_headlines
     sentences: Mapping[str, str] = field(default_factory=dict)
-    alike: Callable[[Found, Found], Found] = as_asked
+    alike: Callable[[Analysis, Analysis], Analysis] | None = None
 
 
 def evaluation(methodology: Methodology) -> Evaluation:

@@ -19,7 +19,7 @@ from enquete.reports.agents import PRESENTATION as BETWEEN
 from enquete.reports.citations import rows as citation_rows
 from enquete.reports.context import chosen, numbered
 from enquete.reports.episodes import episodes
-from enquete.reports.evaluation import evaluation, evaluations
+from enquete.reports.evaluation import evaluations
 from enquete.reports.file_formats import write_package, write_standing
 from enquete.reports.files import data_files
 from enquete.reports.findings import Findings, find
@@ -125,10 +125,7 @@ def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phas
         own = chosen(
             frame, frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
         )
-        files = evaluation(reading.methodology(methodology)).files(
-            findings, own.drop(columns=[*PLAIN]).reset_index(drop=True), phase
-        )
-        write_files(folder, files)
+        write_files(folder, own.files(findings, rows.drop(columns=[*PLAIN]).reset_index(drop=True), phase))
     write_jsonl(folder / "audit.jsonl", audit(reading, methodology, phase))
 
 

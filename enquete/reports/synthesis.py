@@ -199,7 +199,7 @@ def _material(
 
     asked = items(reading, frame)
     declared, findings = _findings(reading, found, asked)
-    replicates = replicate(reading, frame, found.results)
+    replicates = replicate(reading, frame, found)
     found.bugs.extend(replicates.bugs)
     health = examine(reading, found.results, frame, file)
     names = next(iter(declared.values())).names

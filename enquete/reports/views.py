@@ -120,7 +120,7 @@ class Results:
             case "flag":
                 return tell(YES_NO[bool(value)], language)
             case "list":
-                return ", ".join(self._named(column, each) for each in value) or MISSING
+                return "; ".join(self._named(column, each) for each in value) or MISSING  # names may have commas
             case "json":
                 return json.dumps(value, ensure_ascii=False)
         return self._named(column, value)
@@ -281,20 +281,24 @@ class Results:
 
     def told(self, table: Table, view: View, frame: pd.DataFrame) -> Iterator[str]:
         """Rows as sentences or quotations, list entries of Markdown."""
+        if not view.quote:
+            yield from (f"- {said}" for said in self._sentences(table, view, frame, markdown=True))
+            return
+        for row in dictionaries(frame):
+            who = ", ".join(escape(self.cell(table.column(name), row)) for name in view.who)
+            words = row.get(view.quote)
+            yield (
+                quote(words, who, self.language)
+                if words
+                else f"- {who}: *{tell(N_('no reason given'), self.language)}*"
+            )
+
+    def _sentences(self, table: Table, view: View, frame: pd.DataFrame, *, markdown: bool) -> Iterator[str]:
         own = {**self.presentation.facts, **{one.name: one for one in table.columns}}
         for row in dictionaries(frame):
-            if view.quote:
-                who = ", ".join(escape(self.cell(table.column(name), row)) for name in view.who)
-                words = row.get(view.quote)
-                yield (
-                    quote(words, who, self.language)
-                    if words
-                    else f"- {who}: *{tell(N_('no reason given'), self.language)}*"
-                )
-            else:
-                says = view.says if isinstance(view.says, str) else view.says.get(str(row.get(view.word)), "")
-                if says:
-                    yield "- " + self.fill(says, {**self.facts, **row}, own, markdown=True)
+            says = view.says if isinstance(view.says, str) else view.says.get(str(row.get(view.word)), "")
+            if says:
+                yield self.fill(says, {**self.facts, **row}, own, markdown=markdown)
 
     def _grid(self, columns: Sequence[Column], labels: Sequence[str], rows: Iterable[Row]) -> str:
         head = " | ".join(escape(self._label(label)) for label in labels)
@@ -361,6 +365,16 @@ class Results:
         if _missing(value):
             return None
         return _four_digits(value)
+
+    def flags(self) -> Iterator[str]:
+        """What a reader must know before using the data, plain text."""
+        for each in self.presentation.texts:
+            if each.at == "flag" and self._holds(each):
+                yield self.fill(str(each.says), self.facts, self.presentation.facts, markdown=False)
+        for table in self.presentation.tables.values():
+            for view in table.views:
+                if view.at == "flag":
+                    yield from self._sentences(table, view, self.rows(table, view), markdown=False)
 
     def remembered(self) -> Iterator[tuple[str, str]]:
         """(id, sentence) of every row that is told to a memory."""

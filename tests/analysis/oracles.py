@@ -131,8 +131,6 @@ VIEWS = (
          "test_typology.py::test_memberships_are_those_of_scikit_learn", "model.predict_proba("),
     Line("silhouettes", "typology.clustering.silhouettes", "scikit-learn's silhouette_samples", ANY,
          "test_clustering.py::test_silhouettes_are_those_of_scikit_learn", "silhouette_samples("),
-    Line("Ward's tree", "typology.tree.tree", "by hand", "joins at 2, 2 and 14.142",
-         "test_tree.py::test_pairs_join_first_and_then_the_pairs", "14.142"),
     Line("a continuum's covariance", "typology.continuum.fitted", "numpy.cov of what was observed", ANY,
          "test_continuum.py::test_free_blocks_keep_their_covariance_exactly", "np.cov("),
     Line("contrasts of a cluster", "qmethod.sorts.contrasts", "by hand", "−2/SD", "test_qsort.py::test_contrasts_by_hand",

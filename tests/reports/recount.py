@@ -150,8 +150,9 @@ def group_means(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     groups = {kind: part["value"] for kind, part in own.groupby("stakeholder_type") if len(part) >= 5}
     means = {kind: values.mean() for kind, values in groups.items()}
     return {
-        "mean": max(means.values()), "mean_lowest": min(means.values()), "effect": epsilon(groups.values()),
-        "n": sum(map(len, groups.values())), "groups": len(groups),
+        "mean": max(means.values()), "mean_highest": max(means.values()), "mean_lowest": min(means.values()),
+        "effect": epsilon(groups.values()), "n": sum(map(len, groups.values())), "groups": len(groups),
+        "scale_min": scale(own)[0], "scale_max": scale(own)[1],
     }  # fmt: skip
 
 
@@ -259,8 +260,8 @@ def sorts(rows: pd.DataFrame) -> pd.DataFrame:
 def views(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     wide = sorts(rows[rows["item_id"].isin(statements(rows))])
     eigenvalues = np.sort(np.linalg.eigvalsh(np.corrcoef(wide.to_numpy())))[::-1]
-    k = int(finding["numbers"]["views"])
-    return {"share": eigenvalues[:k].sum() / len(wide), "n": len(wide)}
+    k = int(finding["numbers"]["found"])
+    return {"explained": eigenvalues[:k].sum() / len(wide), "found": parallel(wide), "n": len(wide)}
 
 
 def largest(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
@@ -279,10 +280,9 @@ def largest(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     placed = pd.Series(sign * (weight @ wide.to_numpy()), index=wide.columns).sort_values(kind="stable")
     places = np.sort(wide.iloc[0].to_numpy())
     array = dict(zip(placed.index, places, strict=True))
-    top, bottom = finding["items"]
     return {
-        "holders": holders, "opposed": int(defining[:, f].sum()) - holders, "n": len(wide), "top_place": array[top],
-        "bottom_place": array[bottom],
+        "holders": holders, "opposed": int(defining[:, f].sum()) - holders, "n": len(wide), "top_place": array[finding["items"][0]],
+        "bottom_place": places[0],
     }  # fmt: skip
 
 
@@ -312,11 +312,25 @@ def statements(rows: pd.DataFrame) -> list[str]:
 
 def statement(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     own = rows[rows["item_id"].eq(finding["items"][0])]
-    values = own["value"]
+    values, (low, high) = own["value"], scale(own)
     return {
-        "sd": values.std(), "above": (values > 0).sum(), "below": (values < 0).sum(), **interval(values, *scale(own)),
-        "n": len(values),
+        "sd": values.std(), "n_above": (values > 0).sum(), "n_below": (values < 0).sum(), "mean": values.mean(), "n": len(values),
+        "scale_min": low, "scale_max": high,
     }  # fmt: skip
+
+
+def common(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    """Mean ± t(1 − .05/(2k))·s̃/√n for k statements, s̃² = ((n − 1)s² + 2s̄²)/(n + 1), s̄² the mean of the k variances."""
+    grid = rows[rows["item_id"].isin(statements(rows))]
+    k, pooled = grid["item_id"].nunique(), grid.groupby("item_id")["value"].var().mean()
+    own = statement(finding, rows)
+    n = own["n"]
+    reach = stats.t.ppf(1 - 0.025 / k, n - 1) * np.sqrt(((n - 1) * own["sd"] ** 2 + 2 * pooled) / (n + 1) / n)
+    return {
+        **own,
+        "low": max(own["scale_min"], own["mean"] - reach),
+        "high": min(own["scale_max"], own["mean"] + reach),
+    }
 
 
 def talked(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
@@ -362,5 +376,6 @@ RECIPES: dict[tuple[str, str], Callable[[dict[str, Any], pd.DataFrame], Numbers]
     ("diversity", "views"): views,
     ("diversity", "largest"): largest,
     ("diversity", "divides"): statement,
-    ("diversity", "common"): statement,
+    ("diversity", "common"): common,
+    ("diversity", "groups"): group_means,
 }

@@ -109,7 +109,7 @@ def test_a_forced_grid_has_profiles_but_no_style():
     shuffled = np.random.default_rng(1).permuted(grid, axis=1)
     rows = wave(shuffled, methodology="diversity", scale_min=-3, scale_max=3, block="sort")
     rows = [{**one, "stakeholder_type": "xy"[int(one["participant"][1:]) % 2]} for one in rows]
-    found = examined(rows, {"diversity": {"pca": {"first_two": 0.4, "n_agents": 20, "above_chance": 2}}})
+    found = examined(rows, {"diversity": {"first_two": 0.4, "n": 20, "n_components": 2}})
     assert named(found, "persona_flattening") == [("T1", "information", "types_alike")]
     assert named(found, "coherence") == [("T1", "bad", "no_more_than_chance")]  # random sorts
     assert named(found, "two_components") == [("", "fine", "")]

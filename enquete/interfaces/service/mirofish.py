@@ -101,19 +101,23 @@ def _changes(found: Found) -> dict[str, ItemChange]:
 
 
 def _clusters(found: Found, agent_ids: Mapping[str, int | None]) -> list[Cluster]:
-    """The archetypes; where there are none, all agents that were compared."""
-    archetypes = _rows(found, "archetypes", has="name members")
-    groups = [(str(one["name"]), _rows(one, "members", has="participant")) for one in archetypes]
-    if not groups and (compared := _rows(found, "pca", "scores", has="participant")):
-        groups = [("", compared)]
+    """The types, labelled by what they are for (+) and against (−); where there are none, all agents that were compared."""
+    names = {str(one["item"]): str(one["label"]) for one in _rows(found, "items", has="item label")}
+    groups = [
+        (" / ".join(f"{sign} {names.get(one[end], one[end])}" for sign,
+            end in (("+", "pro"), ("−", "con")) if one[end]), one["members"])
+        for one in _rows(found, "types", has="type members pro con")
+    ]  # fmt: skip
+    if not groups and _rows(found, "structure", has="what found outcome"):
+        apart = {str(one["participant"]) for one in _rows(found, "left_out", has="participant reason")}
+        groups = [("", compared)] if (compared := [who for who in agent_ids if who not in apart]) else []
     return [
         Cluster(cluster_id=n, label=label, n=len(members), agent_ids=[_agent(who, agent_ids) for who in members])
         for n, (label, members) in enumerate(groups)
     ]
 
 
-def _agent(member: Mapping[str, Any], agent_ids: Mapping[str, int | None]) -> int | str:
-    who = str(member["participant"])
+def _agent(who: str, agent_ids: Mapping[str, int | None]) -> int | str:
     number = agent_ids.get(who)
     return who if number is None else number
 

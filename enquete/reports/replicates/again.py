@@ -19,7 +19,7 @@ from enquete.analysis.agreement.variance import VarianceComponents, variance_com
 from enquete.checkpoints.ledger import Failure
 from enquete.reports.context import Found, jsonable
 from enquete.reports.evaluation import Evaluation, Headline, Shown, evaluations
-from enquete.reports.findings import find
+from enquete.reports.findings import Findings, find
 from enquete.reports.health.occasions import rounds
 from enquete.reports.results import headlines as declared_headlines
 from enquete.reports.results import read_results
@@ -77,7 +77,7 @@ class Replicates:
         )  # fmt: skip
 
 
-def replicate(reading: RunReading, frame: pd.DataFrame, results: Results) -> Replicates:
+def replicate(reading: RunReading, frame: pd.DataFrame, main: Findings) -> Replicates:
     """Findings over the replicates of a run, and where its answers vary; empty without replicates. frame: all arms."""
     arms = [arm for arm in reading.record.arms if arm.role == "replicate"]
     if not arms:
@@ -89,22 +89,28 @@ def replicate(reading: RunReading, frame: pd.DataFrame, results: Results) -> Rep
         rows = standing_in(frame, arm.id, earlier)
         found = find(reading, rows, arm=arm)
         bugs += found.bugs
-        again.append(found.results)
+        again.append(alike(own, found, main))
     language, shared_t0 = reading.language, frozenset(earlier.loc[earlier["phase"].eq("T0"), "methodology"])
-    main = headlines(own, results, language)
-    others = [headlines(own, alike(own, one, results), language) for one in again]
+    said = headlines(own, main.results, language)
+    others = [headlines(own, one, language) for one in again]
     return Replicates(
         (reading.record.main.id, *(arm.id for arm in arms)),
-        judged_headlines(main, others, shared_t0),
+        judged_headlines(said, others, shared_t0),
         bool(shared_t0),
         tuple(spreads(frame)),
         tuple(bugs),
     )
 
 
-def alike(own: Mapping[str, Evaluation], found: Results, main: Results) -> Results:
+def alike(own: Mapping[str, Evaluation], found: Findings, main: Findings) -> Results:
     """A replicate's findings, with arbitrary names (of groups, say) as in the main arm's."""
-    return {name: own[name].alike(result, main[name]) if name in main else result for name, result in found.items()}
+    results = dict(found.results)
+    for name in found.analyses.keys() & main.analyses.keys():
+        rename, presentation = own[name].alike, own[name].presentation
+        if rename is not None and presentation is not None:
+            renamed = rename(found.analyses[name], main.analyses[name])
+            results[name] = {**results[name], **renamed.as_json(presentation)}
+    return results
 
 
 def headlines(own: Mapping[str, Evaluation], results: Results, language: Language) -> dict[str, Headline]:
