@@ -125,7 +125,8 @@ def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phas
         own = chosen(
             frame, frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
         )
-        write_files(folder, own.files(findings, rows.drop(columns=[*PLAIN]).reset_index(drop=True), phase))
+        files = evaluation(reading.methodology(methodology)).files
+        write_files(folder, files(findings, own.drop(columns=[*PLAIN]).reset_index(drop=True), phase))
     write_jsonl(folder / "audit.jsonl", audit(reading, methodology, phase))
 
 
