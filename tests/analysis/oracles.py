@@ -66,6 +66,27 @@ CHANGE = (
          "test_change.py::test_family_score_is_the_mean_over_items_answered_twice", "2.5 / 3"),
 )  # fmt: skip
 
+TOGETHER = (
+    Line("max-T over sign flips", "inference.max_t", "its definition, flip by flip; power beside Wilcoxon's and Holm's", ANY,
+         "test_inference.py::test_max_t_is_the_definition", "product([1, -1]"),
+    Line("the same of one item of signs", "inference.max_t", "statsmodels, exact McNemar", "equal",
+         "test_inference.py::test_max_t_of_one_item_of_signs_is_mcnemar", "mcnemar("),
+    Line("intervals of the highest and the lowest", "inference.selected_intervals", "R, qt; planted means of 15 items", "covered by ≥ 93 %",
+         "test_inference.py::test_selected_intervals_cover_the_highest_and_the_lowest", "0.93"),
+    Line("the same of shares", "inference.share_intervals", "statsmodels, proportion_confint (Wilson)", "equal",
+         "test_inference.py::test_share_intervals_are_wilsons", "proportion_confint("),
+    Line("detectable change, difference, association", "inference.detectable_change", "statsmodels, TTestPower, FTestAnovaPower, "
+         "GofChisquarePower", "equal", "test_inference.py::test_detectable_effects_are_statsmodels", "TTestPower("),
+    Line("Holm over a study", "inference.holm_over", "statsmodels, multipletests", ANY,
+         "test_inference.py::test_holm_over_single_tests_is_statsmodels", "multipletests("),
+    Line("movement toward the others' medians", "panel.feedback.drawn_toward", "its definition over all 2⁸ exchanges of rounds",
+         "within 4 SE", "test_feedback.py::test_p_is_that_of_exchanged_rounds", "repeat=8"),
+    Line("camps", "panel.dispersion.camps_p", "all 27 panels of three ratings on three points", "within 4 SE",
+         "test_camps.py::test_p_of_an_even_spread_by_hand", "repeat=3"),
+    Line("groups compared: shares", "relations.groups.compare_groups", "scipy.stats.fisher_exact", "equal",
+         "test_compare_groups.py::test_shares_and_categories", "fisher_exact("),
+)  # fmt: skip
+
 AGREEMENT = (
     Line("Kendall's W with ties", "agreement.concordance.kendall_w", "R, irr::kendall(anxiety)", "W = .540, χ² = 30.8, p = .0429",
          "test_kendall.py::test_anxiety_example_of_irr", "0.540"),
@@ -98,9 +119,9 @@ AGREEMENT = (
 )  # fmt: skip
 
 GROUPS = (
-    Line("Kruskal–Wallis and ε²", "relations.groups.kruskal_wallis", "R, kruskal.test(airquality)", "H = 29.267, p = 6.901e−06",
+    Line("Kruskal–Wallis and ε²", "relations.association.kruskal_wallis", "R, kruskal.test(airquality)", "H = 29.267, p = 6.901e−06",
          "test_groups.py::test_airquality_example_of_r", "6.901e-06"),
-    Line("η²", "relations.groups.eta_squared", "by hand: 1 2 | 3 4", ".8, F = 8", "test_groups.py::test_epsilon_and_eta_by_hand",
+    Line("η²", "relations.association.eta_squared", "by hand: 1 2 | 3 4", ".8, F = 8", "test_groups.py::test_epsilon_and_eta_by_hand",
          "0.8"),
     Line("Cramér's V", "relations.association.cramers_v", "R, chisq.test: party (Agresti 2007); Bergsma 2013 by hand", "χ² = 30.07",
          "test_association.py::test_party_example_of_r", "30.07"),
@@ -235,7 +256,7 @@ PREFERENCE = (
     ),
 )
 
-LINES: tuple[Line, ...] = (*CHANGE, *AGREEMENT, *GROUPS, *VIEWS, *HEALTH, *PREFERENCE)
+LINES: tuple[Line, ...] = (*CHANGE, *TOGETHER, *AGREEMENT, *GROUPS, *VIEWS, *HEALTH, *PREFERENCE)
 
 PLUMBING = {
     "answers": "reads and aligns tables", "joining": "brings two tables together", "health.diagnostics": "compares with thresholds",

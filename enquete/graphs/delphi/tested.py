@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from enquete.analysis.change.paired import holm, wilcoxon
-from enquete.analysis.relations.groups import kruskal_wallis
+from enquete.analysis.relations.association import kruskal_wallis
 from enquete.graphs.delphi.ratings import FIRST_RATING, Panel, item_of, main_dimension
 from enquete.reports.key_findings import FEWEST
 

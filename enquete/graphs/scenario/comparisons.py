@@ -12,7 +12,7 @@ import pandas as pd
 
 from enquete.analysis.agreement.concordance import pairwise_wilcoxon
 from enquete.analysis.change.paired import holm
-from enquete.analysis.relations.groups import GroupTest, eta_squared, kruskal_wallis
+from enquete.analysis.relations.association import GroupTest, eta_squared, kruskal_wallis
 from enquete.analysis.relations.polarity import polarity
 from enquete.graphs.scenario.wishes import Points
 from enquete.reports.context import shallow
