@@ -51,15 +51,14 @@ def kruskal_wallis(values: pd.Series[float], groups: pd.Series[str], *, seed: in
 
     values, groups: by participant, NaN where missing; joined by label. Reasons: fewer than two groups, no variation,
     fewer than three values. Raises ValueError for a doubled participant.
-    Source: Kruskal & Wallis 1952; Kelley 1935 for ε² (Tomczak & Tomczak 2014). scipy.stats.kruskal gives the same H.
+    Source: Kruskal & Wallis 1952; Kelley 1935 for ε² (Tomczak & Tomczak 2014). H by scipy.stats.kruskal.
     """
     joined = _joined(values, groups)
     if joined.reason:
         return joined.without()
     n, k, rank = joined.x.size, joined.k, np.asarray(scipy.stats.rankdata(joined.x), dtype=np.float64)
-    between = float(_between(rank, joined.label[None, :], k)[0])
-    h = (12.0 / (n * (n + 1)) * between - 3 * (n + 1)) / float(scipy.stats.tiecorrect(rank))  # type: ignore[arg-type]
-    p, method = _p_between(joined, rank, seed) or (float(scipy.stats.chi2.sf(h, k - 1)), "chi-squared")
+    h, approximate = map(float, scipy.stats.kruskal(*(joined.x[joined.label == group] for group in range(k))))
+    p, method = _p_between(joined, rank, seed) or (approximate, "chi-squared")
     return joined.test(h, (k - 1,), p, method, min(1.0, h / (n - 1)))
 
 
