@@ -85,7 +85,7 @@ ASSOCIATIONS = Table(
 TOGETHER = Finding(
     name="together", table="associations", kind="difference", p="p", where="n >= @least", order=("p",), top=5,
         size="abs(effect)", word="direction",
-    estimate="effect", low="low", high="high", test="permutation",
+    estimate="effect", low="low", high="high", test="permutation", scale="-1, 1",
     says={
         "rises": N_("{first_name} and {second_name} go together: the more of one, the more of the other (ρ = "
                     "{effect}, adjusted {p}; n = {n}/{n_total})."),

@@ -21,9 +21,9 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlencode
 
 import altair as alt
@@ -161,7 +161,8 @@ class ChartData:
         """Names and words as they are, everything else with its label."""
         cells = ((column, self.results.cell(column, row)) for column in columns)
         return " · ".join(
-            cell if one.format in ("reference", "code", "text") else f"{self._label(one)} {cell}" for one, cell in cells
+            cell if one.format in ("reference", "code", "text") else f"{self.results.label(one)} {cell}"
+            for one, cell in cells
         )
 
     def _link(self, row: Mapping[str, Any]) -> str | None:
@@ -173,10 +174,7 @@ class ChartData:
 
     def label(self, table: str, column: str) -> str:
         """A column's label in the language, as the title of an axis."""
-        return self._label(self.results.presentation.tables[table].column(column))
-
-    def _label(self, column: Column) -> str:
-        return self.results.fill(column.label, self.facts, self.results.presentation.facts, markdown=False)
+        return self.results.label(self.results.presentation.tables[table].column(column))
 
     def told(self, table: str, column: str, value: object) -> str:
         """One value as the column's cells are read."""
@@ -213,9 +211,15 @@ class ChartData:
     # --- names and levels ------------------------------------------------------------------------------------------------
 
     def names(
-        self, frame: pd.DataFrame, column: str, *, px: float = LABEL, more: Mapping[Any, str] | None = None
+        self,
+        frame: pd.DataFrame,
+        column: str,
+        *,
+        px: float = LABEL,
+        more: Mapping[Any, str] | None = None,
+        most: int = 2,
     ) -> alt.Y:
-        """Rows of a chart, a name each in at most two lines, in the order of the frame. Names that are equal stay apart.
+        """Rows of a chart, a name each in at most so many lines, in the order of the frame. Names that are equal stay apart.
 
         more: what stands behind a name, by id.
         """
@@ -224,7 +228,7 @@ class ChartData:
         lines = {}
         for one, name in named.items():
             after = f"\u00a0\u00a0{more[one]}" if more and one in more else ""
-            lines[one] = broken(name, px - width(after)) or [MISSING]
+            lines[one] = broken(name, px - width(after), most) or [MISSING]
             lines[one][-1] += after
         double = json.dumps([str(one) for one, own in lines.items() if len(own) > 1])
         up = {"condition": {"test": f"indexof({double}, toString(datum.value)) >= 0", "value": -LINE / 2}, "value": 0}
@@ -332,9 +336,16 @@ def fitting(words: Sequence[str], px: float = WIDTH - LABEL) -> int:
 # --- pictures ----------------------------------------------------------------------------------------------------------
 
 
+class Mark(NamedTuple):
+    """link: a reference to answers, "" for none."""
+
+    told: str
+    link: str
+
+
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """One chart of a methodology's results, drawn when it is looked at."""
+    """One chart of a run's results, drawn when it is looked at; what was drawn is kept with it."""
 
     name: str  # "delphi/convergence"
     title: str  # says what is shown
@@ -342,6 +353,16 @@ class Picture:
     at: Place
     footer: str
     draw: Callable[[Picture], Spec]
+
+    @classmethod
+    def read(cls, told: Mapping[str, Any]) -> Picture:
+        """As `as_json` wrote it. Raises KeyError or TypeError for anything else."""
+        spec = dict(told["spec"])
+        return cls(*(str(told[name]) for name in ("name", "title", "alt")), told["at"], told["footer"], lambda _: spec)
+
+    def as_json(self) -> dict[str, Any]:
+        told = {name: getattr(self, name) for name in ("name", "title", "alt", "at", "footer")}
+        return {**told, "spec": self.spec}
 
     @property
     def stem(self) -> str:
@@ -359,20 +380,32 @@ class Picture:
 
     def svg(self, href: Href | None = None) -> str:
         """A file of its own, on white and without links; with `href` part of a page, which sets colours, where links lead."""
-        drawn = _rendered(json.dumps(self.spec))
+        drawn = _ID.sub(rf"\1{self.stem}-", self._rendered)  # of two pictures in one page or notebook
         titled = (
             f"<title>{html.escape(self.title, quote=False)}</title><desc>{html.escape(self.alt, quote=False)}</desc>"
         )
         if href is None:
             return _A.sub(r"\2", drawn.replace(">", f' role="img" overflow="visible">{titled}', 1))
         drawn = _A.sub(partial(_linked, href), _BACKGROUND.sub(r"\1", drawn, count=1))
-        drawn = _ID.sub(rf"\1{self.stem}-", drawn)  # of two pictures in one page
         return _COLOUR.sub(_property, drawn).replace(">", f' role="group" overflow="visible">{titled}', 1)
+
+    @cached_property
+    def _rendered(self) -> str:
+        """As Vega draws it and we want it: see `_tidied`. vl-convert: no browser, no network."""
+        drawn = _tidied(vl_convert.vegalite_to_svg(json.dumps(self.spec), allowed_base_urls=[]))
+        if _SIZE.search(drawn) is None:  # "Infinity": a legend or an axis of nothing
+            raise ValueError(f"{self.name} has no size")
+        return drawn
+
+    def marks(self) -> Iterator[Mark]:
+        """What each mark says and the answers behind it, for those who do not see or point."""
+        rows = (row for rows in self.spec["datasets"].values() for row in rows if row.get("told"))
+        yield from dict.fromkeys(Mark(row["told"], (row.get("link") or "").removeprefix("#")) for row in rows)
 
     @property
     def size(self) -> tuple[float, float]:
         """px across and down."""
-        found = _SIZE.search(_rendered(json.dumps(self.spec)))
+        found = _SIZE.search(self._rendered)
         assert found is not None
         return float(found[1]), float(found[2])
 
@@ -458,7 +491,7 @@ def _spec(results: Results, chart: Chart, picture: Picture) -> Spec:
     spec |= {
         "title": {"text": broken(picture.title, WIDTH - 10, 2, 17), "subtitle": subtitle},
         "description": picture.alt,
-        "config": {**THEME, **spec.get("config", {}), "locale": {"number": _number_format(results.language)}},
+        "config": {**THEME, **spec.get("config", {}), "locale": {"number": number_format(results.language)}},
     }
     read = json.dumps(spec)
     return {**spec, "datasets": {name: _records(frame, read) for name, frame in data.frames.items()}}
@@ -472,7 +505,7 @@ def _function(chart: Chart) -> Callable[[ChartData], alt.TopLevelMixin]:
     return found
 
 
-def _number_format(language: str) -> Mapping[str, Any]:
+def number_format(language: str) -> Mapping[str, Any]:
     """As d3 takes it."""
     marks, grouped = separators(language), {"grouping": [3], "currency": ["", ""]}
     return {"decimal": marks[0], "thousands": marks[1], "percent": percent("", language), **grouped}
@@ -500,12 +533,6 @@ _LONG = re.compile(r'( (?:d|transform|x|y|x2|y2|dy|width|height)=")([^"]*)')
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
 
 
-@lru_cache(maxsize=64)
-def _rendered(spec: str) -> str:
-    """A picture's SVG, by what it shows, as Vega draws it and we want it: see `_tidied`."""
-    return _tidied(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
-
-
 def _tidied(drawn: str) -> str:
     """Without Vega's empty marks and roles in English; a mark's text where browsers show it, coordinates to a hundredth of a px."""
     drawn = re.sub(
@@ -528,11 +555,3 @@ def _linked(href: Href, found: re.Match[str]) -> str:
 
 def _property(found: re.Match[str]) -> str:
     return f'{found[1]}="var({PROPERTIES[found[2].lower()]}, {found[2]})"'
-
-
-def links(picture: Picture) -> Iterator[str]:
-    """References to answers of the picture's marks."""
-    for found in _A.finditer(_rendered(json.dumps(picture.spec))):
-        _, _, reference = html.unescape(found[1]).partition("#")
-        if reference:
-            yield reference

@@ -43,7 +43,7 @@ Format = Literal[
     "integer", "number", "share", "p", "text", "code", "flag", "reference", "of", "interval", "bounds", "list", "json",
 ]  # fmt: skip
 """json: a value that programs read, told as JSON. list: several codes, references or texts in one cell, in their order."""
-Place = Literal["section", "appendix", "digest", "memory", "flag"]
+Place = Literal["page_one", "section", "appendix", "digest", "memory", "flag"]
 """flag: a sentence that a reader must know before using the data."""
 MOST_SPREAD = 8
 """Columns that a spread makes in a report; files have all."""
@@ -252,6 +252,8 @@ class Finding:
     word: a column of codes that picks the sentence of `says`; codes without a sentence are not told. size: an expression over
     columns and facts, a share of what is possible,
         by which findings are ranked. items: column with the item ids whose answers it rests on.
+    scale: an expression for both ends of the scale that the estimate is on, "scale_min, scale_max", which its small picture on
+    page one needs; shares need none. dots: columns that the picture shows in place of the estimate.
     """
 
     name: str
@@ -274,6 +276,8 @@ class Finding:
     n_total: str = "n_total"
     items: str = ""
     chart: str = ""
+    scale: str = ""
+    dots: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -343,7 +347,8 @@ class Presentation:
         own = _columns(self.tables[finding.table]) if finding.table else dict(self.facts)
         known = {**self.facts, **own}
         where = f"finding {finding.name!r}"
-        columns = [finding.word, finding.p, finding.estimate, finding.low, finding.high, finding.items]
+        columns = [finding.word, finding.p, finding.estimate, finding.low, finding.high, finding.n, finding.n_total,
+                   finding.items, *finding.dots]  # fmt: skip
         self._names(where, own, columns, _bare(finding.order))
         self._names(where, known, [finding.n, finding.n_total])
         self._names(
@@ -351,6 +356,7 @@ class Presentation:
             {**known, "p_adjusted": None},
             _queried(finding.where),
             _queried(finding.size),
+            _queried(finding.scale),
             _placeholders(finding.says),
         )
         self._names(

@@ -47,7 +47,7 @@ class Embedded:
         return f"#{_slug(methodology, item)}" if (methodology, item) in self._known else ""
 
     def href(self, reference: str) -> str | None:
-        """Where a figure's reference to answers leads (see `figures.canvas.answers`); None for nowhere."""
+        """Where a figure's reference to answers leads (see `charts.answers`); None for nowhere."""
         methodology, _, query = reference.partition("?")
         if methodology == CHECKS:
             return f"#x-{slug(tell(CHECKS_TITLE, self._language).lower())}"

@@ -19,7 +19,7 @@ from enquete.reports.agents import PRESENTATION as BETWEEN
 from enquete.reports.citations import rows as citation_rows
 from enquete.reports.context import chosen, numbered
 from enquete.reports.episodes import episodes
-from enquete.reports.evaluation import evaluations
+from enquete.reports.evaluation import evaluation, evaluations
 from enquete.reports.file_formats import write_package, write_standing
 from enquete.reports.files import data_files
 from enquete.reports.findings import Findings, find

@@ -7,7 +7,7 @@ not tested: their means stand in no table.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from enquete.locale import N_
 from enquete.reports.declarations import (
@@ -93,13 +93,14 @@ def _start(about: str) -> str:
 
 
 def group_finding(
-    subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "", where: str = "", about: str = ""
+    subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "", where: str = "", about: str = "",
+    scale: str = "",
 ) -> Finding:  # fmt: skip
+    """scale: see `Finding`; both means stand on it, where it is known."""
     return Finding(
         name=f"{_start(about)}groups", table=f"{_start(about)}group_tests", kind="difference", where=where,
-        p="p", order=("-effect",), top=top,
-        size=size, says=says, null=null, estimate="effect",
-        items="item", test="test", chart=chart,
+        p="p", order=("-effect",), top=top, size=size, says=says, null=null, estimate="effect",
+        items="item", test="test", chart=chart, scale=scale, dots=("mean_highest", "mean_lowest"),
     )  # fmt: skip
 
 
@@ -129,46 +130,32 @@ def groups_by(column: str, columns: pd.DataFrame | None) -> pd.Series[str]:
 
 def compared(
     values: pd.DataFrame, groups: pd.Series[str], subject: str = "", items: Mapping[Any, str] | None = None, *,
-    kind: str = "rating", about: str = "",
+    kind: Literal[rating, share] = "rating", about: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """The rows of `group_tables`, by table. values: participants × subjects, or × the levels
     of subject and `by`, named as they are; items: the item id behind a subject, where it is another."""
     import pandas as pd  # noqa: PLC0415 - declarations do not import it
 
-    from enquete.analysis.inference import detectable_difference  # noqa: PLC0415
-    from enquete.analysis.relations.groups import kruskal_wallis  # noqa: PLC0415
-    from enquete.reports.key_findings import FEWEST  # noqa: PLC0415
+    from enquete.analysis.relations.groups import compare_groups  # noqa: PLC0415
 
-    tests, means = [], []
-    for name in values:
+    numbered = values.set_axis([str(place) for place in range(values.shape[1])], axis=1)
+    found = compare_groups(numbered.astype(float), groups, kind)
+    own: dict[str, dict[str, Any]] = {}
+    for place, name in zip(numbered, values, strict=True):
         keys = zip(values.columns.names, name, strict=True) if isinstance(name, tuple) else [(subject, name)]
-        about_whom: dict[str, Any] = {str(key): value for key, value in keys}
-        own = values[name].dropna()
-        kinds = groups.reindex(own.index)
-        sizes = kinds.value_counts()
-        kept = own[kinds.map(sizes).ge(FEWEST)]
-        kinds = kinds.reindex(kept.index)
-        found = kruskal_wallis(kept, kinds)
-        by_group = kept.groupby(kinds).agg(["size", "mean"]).sort_values("mean", ascending=False, kind="stable")
-        means += [
-            {**about_whom, "group": g, "n": int(row["size"]), "mean": row["mean"]} for g, row in by_group.iterrows()
-        ]
-        several = len(by_group) > 1 and found.p is not None
-        tests.append({
-            **about_whom, "item": (items or {}).get(name, str(name)), "n": len(kept), "n_total": len(values),
-                "n_groups": len(by_group),
-            "highest": by_group.index[0] if several else None, "lowest": by_group.index[-1] if several else None,
-            "mean_highest": by_group["mean"].iloc[0] if several else None,
-                "mean_lowest": by_group["mean"].iloc[-1] if several else None,
-            "detectable": detectable_difference(by_group["size"].tolist(), _within(kept, kinds), tests=values.shape[1]),
-                "effect": found.effect, "test": found.method, "p": found.p,
-                "n_small": len(own) - len(kept),
-        })  # fmt: skip
+        own[place] = {str(key): value for key, value in keys}
+    means = [
+        {**own[row["variable"]], "group": row["group"], "n": row["n"], "mean": row["estimate"]}
+        for row in found.by_group[~found.by_group["small"]].sort_values("estimate", ascending=False, kind="stable").to_dict("records")
+    ]
+    tests = [
+        {**own[row["variable"]], "item": (items or {}).get(name, str(name)), "n": row["n"], "n_total": row["n_total"],
+         "n_groups": row["groups"], "highest": row["highest"] if row["p"] == row["p"] else None,
+         "lowest": row["lowest"] if row["p"] == row["p"] else None,
+         "mean_highest": row["estimate_highest"] if row["p"] == row["p"] else None,
+         "mean_lowest": row["estimate_lowest"] if row["p"] == row["p"] else None, "detectable": row["detectable"],
+         "effect": row["effect"], "test": row["method"], "p": row["p"] if row["p"] == row["p"] else None,
+         "n_small": row["n_small"]}
+        for name, row in zip(values, found.tests.to_dict("records"), strict=True)
+    ]  # fmt: skip
     return {f"{_start(about)}groups": pd.DataFrame(means), f"{_start(about)}group_tests": pd.DataFrame(tests)}
-
-
-def _within(values: pd.Series[float], groups: pd.Series[str]) -> float:
-    """Standard deviation within groups, pooled."""
-    left = len(values) - groups.nunique()
-    gap = (values - values.groupby(groups).transform("mean")).to_numpy(dtype=float)
-    return float(gap @ gap / left) ** 0.5 if left > 0 else 0.0

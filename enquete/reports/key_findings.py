@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from enquete.locale import tell
-from enquete.reports.context import shallow
+from enquete.reports.context import jsonable, shallow
 from enquete.reports.markdown import number
 from enquete.state.asking import Language
 
@@ -34,6 +34,27 @@ ORDER: Mapping[Kind, int] = {"difference": 0, "position": 1, "null": 2}
 
 
 @dataclass(frozen=True, slots=True)
+class Dot:
+    value: float
+    told: str
+
+    def as_json(self) -> dict[str, JsonValue]:
+        return shallow(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """What the small picture beside a finding shows: dots and an interval on a scale; caption: what these are, in words."""
+
+    low: float
+    high: float
+    dots: tuple[Dot, ...]
+    interval: tuple[float, float] | None
+    caption: str
+    is_share: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class KeyFinding:
     """One finding as its reader meets it. Two runs that find the same give it the same id."""
 
@@ -45,7 +66,7 @@ class KeyFinding:
     n_total: int
     p: float | None = None  # of the test, adjusted for how many were made; None where none was needed
     items: tuple[str, ...] = ()  # whose answers it rests on, by item id
-    figure: str = ""  # that shows it: the name in `Evaluation.figures`
+    figure: str = ""  # that shows it: the name of a declared chart
     numbers: Mapping[str, float] = field(default_factory=dict)  # those in the sentence, before rounding
     estimate: float | None = None
     low: float | None = None  # of the estimate's interval, which holds for how the row was chosen
@@ -53,9 +74,11 @@ class KeyFinding:
     test: str = ""
     family: str = ""  # of tests that were corrected together
     methodology: str = ""  # filled in where findings are joined
+    strip: Strip | None = None  # where the estimate is on a scale
 
     def as_json(self) -> dict[str, JsonValue]:
-        return {**shallow(self), "items": list(self.items), "numbers": dict(self.numbers)}
+        told = {"items": list(self.items), "numbers": dict(self.numbers), "strip": jsonable(self.strip)}
+        return {**shallow(self), **told}
 
 
 def sentence(text: str, language: Language, *, item: str = "", **facts: object) -> str:

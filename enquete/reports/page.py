@@ -11,15 +11,13 @@ import base64
 import hashlib
 import html
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 
 from cmarkgfm import markdown_to_html_with_extensions
 
+from enquete.reports.charts import Href, Picture
 from enquete.reports.embedded import Embedded, slug
-from enquete.reports.figures.canvas import Figure
-from enquete.reports.figures.marks import Href
-from enquete.reports.figures.svg import svg
 from enquete.reports.templates import render
 from enquete.state.asking import Language
 
@@ -35,14 +33,12 @@ TALL = 1.1
 def page(
     report: str,
     appendix: str,
-    figures: Sequence[Figure],
-    strips: Mapping[str, str],
+    pictures: Sequence[Picture],
     embedded: Embedded,
     language: Language,
 ) -> str:
-    """The whole page from the two Markdown texts. HTML within them stays text. strips: page one's figures as SVG, by name."""
-    drawn = {f"figures/{one.stem}.svg": one for one in figures}
-    writer = Writer(drawn, strips, embedded.href)
+    """The whole page from the two Markdown texts. HTML within them stays text."""
+    writer = Writer(pictures, embedded.href)
     first, *sections = _chapters(writer.html(report))
     rest = _chapters(writer.html(appendix))[1:]
     contents = [(anchor, title) for anchor, title, _ in sections]
@@ -55,13 +51,12 @@ def page(
 
 
 class Writer:
-    """Markdown to HTML with figures in place of images. href: where references of figures lead; below: what stands beneath one."""
+    """Markdown to HTML with pictures in place of images. href: where their references lead; below: what stands beneath one."""
 
     def __init__(
-        self, drawn: Mapping[str, Figure], strips: Mapping[str, str], href: Href, below: Callable[[Figure], str] = lambda one: ""
-    ) -> None:  # fmt: skip
-        self._drawn, self._href, self._below = drawn, href, below
-        self._strips = {f"figures/{name}.svg": svg for name, svg in strips.items()}
+        self, pictures: Sequence[Picture], href: Href, below: Callable[[Picture], str] = lambda one: ""
+    ) -> None:
+        self._drawn, self._href, self._below = {f"figures/{one.stem}.svg": one for one in pictures}, href, below
 
     def html(self, markdown: str) -> str:
         text = markdown_to_html_with_extensions(_TAG.sub("&lt;", markdown), extensions=["table"])
@@ -72,16 +67,14 @@ class Writer:
         return _TABLE.sub(r'<div class="table" tabindex="0"><table>\1</table></div>', text)
 
     def _image(self, found: re.Match[str]) -> str:
-        source = html.unescape(found[1])
-        if source in self._strips:
-            return f'<figure class="strip">{self._strips[source]}</figure>'
-        figure = self._drawn.get(source)
-        if figure is None:
+        picture = self._drawn.get(html.unescape(found[1]))
+        if picture is None:
             return ""
-        layout = figure.spec["layout"]
-        tall = ' class="tall"' if layout["height"] > TALL * layout["width"] else ""
-        drawn = svg(figure.spec, figure.alt, href=self._href)
-        return f'<figure id="f-{figure.stem}"{tall}>{drawn}{self._below(figure)}</figure>'
+        drawn, (across, down) = picture.svg(self._href), picture.size
+        if picture.at == "page_one":
+            return f'<figure class="strip">{drawn}</figure>'
+        tall = ' class="tall"' if down > TALL * across else ""
+        return f'<figure id="f-{picture.stem}"{tall}>{drawn}{self._below(picture)}</figure>'
 
 
 def _chapters(text: str) -> list[tuple[str, str, str]]:

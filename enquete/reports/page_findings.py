@@ -18,9 +18,9 @@ from typing import Any
 import pandas as pd
 
 from enquete.analysis.inference import holm_over
-from enquete.locale import tell
+from enquete.locale import N_, tell
 from enquete.reports.declarations import ADJUSTED, Analysis, Column, Finding, Presentation
-from enquete.reports.key_findings import LEVEL, MOST_WORDS, KeyFinding, Kind, p_told
+from enquete.reports.key_findings import LEVEL, MOST_WORDS, Dot, KeyFinding, Kind, Strip, p_told
 from enquete.reports.views import Results, chosen_rows, dictionaries
 
 
@@ -119,19 +119,55 @@ def _finding(
         figure=finding.chart, numbers=numbers, methodology=results.methodology, estimate=_float(row, finding.estimate),
         low=_float(row, finding.low), high=_float(row, finding.high), test=str(row.get(finding.test, finding.test)),
         family=results.methodology if finding.within == "holm" else f"{results.methodology}/{finding.name}",
+        strip=_strip(finding, row, known, results) if kind != "null" else None,
     )  # fmt: skip
+
+
+DOTS = (N_("dot: {what} {value}"), N_("diamond: {what} {value}"))
+INTERVAL = N_("{dots}; line: 95% interval {low} to {high}")
+NO_INTERVAL = N_("{dots}; no interval")
+
+
+def _strip(finding: Finding, row: Mapping[str, Any], known: Mapping[str, Column], results: Results) -> Strip | None:
+    """None where what is estimated has no scale, no name or no value."""
+    columns = [known[name] for name in finding.dots or (finding.estimate,) if name]
+    values = [_float(row, one.name) for one in columns]
+    is_share = bool(columns) and columns[0].format == "share"
+    ends = _evaluated(finding.scale, row) if finding.scale else (0.0, 1.0) if is_share else None
+    if not columns or ends is None or not ends[0] < ends[1] or any(not one.label for one in columns):
+        return None
+    dots = tuple(
+        Dot(value, results.cell(one, row)) for one, value in zip(columns, values, strict=True) if value is not None
+    )
+    if len(dots) < len(columns):
+        return None
+    language = results.language
+    named = "; ".join(
+        tell(text, language).format(what=results.label(one), value=dot.told)
+        for text, one, dot in zip(DOTS, columns, dots, strict=False)
+    )
+    low, high = (_float(row, end) if len(columns) == 1 else None for end in (finding.low, finding.high))
+    if low is None or high is None:
+        return Strip(*ends, dots, None, tell(NO_INTERVAL, language).format(dots=named), is_share)
+    told = {"low": results.cell(known[finding.low], row), "high": results.cell(known[finding.high], row)}
+    return Strip(*ends, dots, (low, high), tell(INTERVAL, language).format(dots=named, **told), is_share)
 
 
 def _size(finding: Finding, row: Mapping[str, Any]) -> float:
     """The declared expression over this row, cut to 0 … 1; 0 where a part of it is missing."""
+    value = _evaluated(finding.size, row) or 0.0
+    return min(1.0, max(0.0, float(value))) if value == value else 0.0
+
+
+def _evaluated(expression: str, row: Mapping[str, Any]) -> Any:
+    """Over the numbers of a row; None where a part of it is missing."""
     known = {name: value for name, value in row.items() if _is_number(value)}
     try:
-        value = float(
-            eval(compile(finding.size.replace("@", ""), "size", "eval"), {"__builtins__": {}, "abs": abs}, known)
+        return eval(
+            compile(expression.replace("@", ""), "expression", "eval"), {"__builtins__": {}, "abs": abs}, known
         )
     except (NameError, ZeroDivisionError):
-        return 0.0
-    return min(1.0, max(0.0, value)) if value == value else 0.0
+        return None
 
 
 def _is_number(value: Any) -> bool:

@@ -19,13 +19,13 @@ from enquete.analysis.health.diagnostics import NOT_USABLE
 from enquete.checkpoints.folders import write_atomically
 from enquete.locale import N_, Words, tell
 from enquete.nodes.planning import CRITIC
-from enquete.reports import accounts, citations
+from enquete.reports import accounts, citations, pictures
 from enquete.reports.agents import ACROSS
+from enquete.reports.charts import Picture
 from enquete.reports.context import Found, listed
+from enquete.reports.declarations import Place
 from enquete.reports.embedded import CHECKS_TITLE, Embedded
-from enquete.reports.evaluation import Evaluation, evaluations
-from enquete.reports.figures.canvas import Figure
-from enquete.reports.figures.strip import draw, strip_of
+from enquete.reports.evaluation import evaluations
 from enquete.reports.findings import Findings
 from enquete.reports.health.verdicts import Health
 from enquete.reports.key_findings import KeyFinding
@@ -39,6 +39,7 @@ from enquete.reports.preference.found import Preference
 from enquete.reports.replicates import told as replicates_text
 from enquete.reports.replicates.again import Replicates
 from enquete.reports.run_reading import RunReading
+from enquete.reports.strips import strips
 from enquete.reports.table.items import Asked
 from enquete.reports.templates import render
 from enquete.reports.views import Results
@@ -67,7 +68,7 @@ class Material:
     health: Health
     asked: Sequence[Asked]
     replicates: Replicates
-    figures: Sequence[Figure]
+    pictures: Sequence[Picture]
     preference: Preference | None = None
     citations: Sequence[citations.Citation] = ()
 
@@ -84,7 +85,8 @@ class Part:
     unusable: str = ""  # that its data are not usable
     findings: Sequence[KeyFinding] = ()  # those that are not on page one
     further: Sequence[KeyFinding] = ()  # those for the appendix
-    figures: Sequence[Figure] = ()
+    pictures: Sequence[Picture] = ()
+    more_pictures: Sequence[Picture] = ()  # those for the appendix
     probabilities: bool = False  # asked for in place of one answer
 
 
@@ -94,8 +96,7 @@ def write_report(folder: Path, reading: RunReading, material: Material, *, statu
     write_json(folder / FILE, report.page.as_json())
     write_atomically(folder / "page_one.md", report.brief())
     write_atomically(folder / "report.md", report.markdown())
-    for name, drawn in report.strips_drawn(plain=True).items():
-        write_atomically(folder / "figures" / f"{name}.svg", drawn)
+    pictures.write(folder, report.pictures)
     write_atomically(folder / "appendix.md", report.appendix)
     write_atomically(folder / "report.html", report.html())
     return report.page
@@ -114,7 +115,8 @@ class Report:
                 interim=partial,
         )  # fmt: skip
         self.parts = [*self._parts()]
-        self.strips = {one.id: strip for one in self.page.findings if (strip := strip_of(one, self._scale(one)))}
+        self.strips = strips(self.page.findings, self.language)
+        self.pictures = [*material.pictures, *self.strips.values()]
         self.problems = [tell(one, self.language) for one in self._problems()]
         self.limits = limitations(reading, material.frame, material.found.results, material.health, partial=partial)
 
@@ -124,20 +126,19 @@ class Report:
     def html(self) -> str:
         embedded = Embedded(self.material.frame, self.material.asked, self.reading.type_names, self.language)
         text = self._report(behind=lambda finding: _behind(finding, embedded, self.language))
-        return page(text, self.appendix, self.material.figures, self.strips_drawn(plain=False), embedded, self.language)
+        return page(text, self.appendix, self.pictures, embedded, self.language)
 
     def _report(self, *, behind: Callable[[KeyFinding], str]) -> str:
-        health = [one for one in self.material.figures if one.name.startswith(f"{HEALTH}/")]
         return self._render(
             "report.md.j2", strip=self._strip, image=_image, behind=behind,
             methodologies=self.parts, across=self._across(), between=self.declared[ACROSS].at("section"),
                 run=self.reading.record, idle=self.reading.idle,
-            prose=self.material.prose, model=self.reading.record.main.model, health_figures=health,
+            prose=self.material.prose, model=self.reading.record.main.model, health_figures=self._of(HEALTH),
             health=self.declared[HEALTH].at("section"),
             limits=self.limits[:LIMITS], problems=[escape(line) for line in self.problems[:LIMITS]],
             against=preference_text.section(self.material.preference, self.page.titles, self.language),
             against_title=preference_text.TITLE,
-            against_figures=[one for one in self.material.figures if one.name.startswith(f"{PREFERENCE}/")],
+            against_figures=self._of(PREFERENCE),
             people=accounts.people(self.reading, self.material.frame),
         )  # fmt: skip
 
@@ -157,28 +158,14 @@ class Report:
         """Page one alone, Markdown."""
         return brief(self.page, self.language)
 
-    def _scale(self, finding: KeyFinding) -> tuple[float, float] | None:
-        """Of the items that a finding rests on, where they share one."""
-        rows = self.material.frame
-        own = rows[
-            rows["methodology"].eq(finding.methodology) & rows["item_id"].isin(finding.items) & rows["value"].notna()
-        ]
-        ends = set(zip(own["scale_min"].astype(float), own["scale_max"].astype(float), strict=True))
-        return ends.pop() if len(ends) == 1 else None
+    def _of(self, name: str, at: Place = "section") -> list[Picture]:
+        """Pictures of a methodology, or of what is nobody's own, in this part of the report."""
+        return [one for one in self.material.pictures if one.name.startswith(f"{name}/") and one.at == at]
 
     def _strip(self, finding: KeyFinding) -> str:
-        """Markdown's image of page one's small figure; "" for a finding whose numbers lie on no scale."""
-        if finding.id not in self.strips:
-            return ""
-        return f"![{_alt(finding.text)}](figures/{_small(self.page, finding)}.svg)"
-
-    def strips_drawn(self, *, plain: bool) -> dict[str, str]:
-        """SVG by the name of its file."""
-        return {
-            _small(self.page, one): draw(self.strips[one.id], one.text, self.language, plain=plain)
-            for one in self.page.findings
-            if one.id in self.strips
-        }
+        """Markdown's image of page one's small picture; "" for a finding whose numbers lie on no scale."""
+        drawn = self.strips.get((finding.methodology, finding.id))
+        return _image(drawn) if drawn else ""
 
     def _render(self, template: str, **facts: Any) -> str:
         return render(f"enquete.reports:{template}", self.language, page=self.page, **facts)
@@ -210,7 +197,7 @@ class Report:
             yield Part(
                 name, self.page.titles[name], **self._texts(name, found),
                 findings=others[:FINDINGS], further=others[FINDINGS:],
-                figures=[one for one in self.material.figures if one.name.startswith(f"{name}/")],
+                pictures=self._of(name), more_pictures=self._of(name, "appendix"),
                 probabilities=name in given, unusable=warned.get(name, ""),
             )  # fmt: skip
         for name, why in accounts.missing(self.reading, self.material.stages, self.material.found).items():
@@ -219,7 +206,7 @@ class Report:
     def _texts(self, name: str, found: Found) -> dict[str, str]:
         if results := self.declared.get(name):
             return {"section": results.at("section"), "appendix": results.at("appendix")}
-        return _texts(self.own[name], found, self.page.titles[name], self.language)
+        return {"section": "", "appendix": as_tables(found, self.language)}
 
     def _problems(self) -> Iterator[Words]:
         material = self.material
@@ -239,7 +226,7 @@ class Report:
         """What is nobody's own: heading and Markdown."""
         material, language = self.material, self.language
         again = replicates_text.section(material.replicates, self.own, self.page.titles, language)
-        again += "".join(f"\n\n{_image(one)}" for one in material.figures if one.name.startswith(f"{REPLICATES}/"))
+        again += "".join(f"\n\n{_image(one)}" for one in self._of(REPLICATES, "appendix"))
         for title, text in (
             (N_("Across the methodologies"), self.declared[ACROSS].at("appendix")),
             (N_("Replicates"), again), (N_("What answers name of a memory"), self._named()), (CHECKS_TITLE, self.declared[HEALTH].at("appendix")),
@@ -276,32 +263,19 @@ def brief(page: PageOne, language: Language) -> str:
     )
 
 
-def _texts(own: Evaluation, found: Found, title: str, language: Language) -> dict[str, str]:
-    """Section and appendix of a methodology; its findings as tables where it has neither."""
-    if not own.section:
-        return {"section": "", "appendix": as_tables(found, language)}
-    facts = {"found": found, "title": title, **own.shown(found, language)}
-    templates = {"section": own.section, "appendix": own.appendix}
-    return {part: render(template, language, **facts).strip() for part, template in templates.items() if template}
-
-
 def as_tables(found: Found, language: Language) -> str:
-    """The findings of a methodology that has no texts of its own."""
+    """The findings of a methodology that declares no tables."""
     single = {key: value for key, value in found.items() if isinstance(value, str | int | float)}
     lists = {key: entries for key in found if (entries := listed(found, key))}
     return render("enquete.reports:tables.md.j2", language, single=single, lists=lists).strip()
 
 
-def _image(figure: Figure) -> str:
-    return f"![{_alt(figure.alt)}](figures/{figure.stem}.svg)"
+def _image(picture: Picture) -> str:
+    return f"![{_alt(picture.alt)}](figures/{picture.stem}.svg)"
 
 
 def _alt(text: str) -> str:
     return escape(text).replace("]", "\\]")
-
-
-def _small(page: PageOne, finding: KeyFinding) -> str:
-    return f"page-one-{page.findings.index(finding) + 1}"
 
 
 def _behind(finding: KeyFinding, embedded: Embedded, language: Language) -> str:

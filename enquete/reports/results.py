@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -11,7 +10,7 @@ from pydantic import JsonValue
 
 from enquete.reports.agents import ACROSS
 from enquete.reports.agents import PRESENTATION as BETWEEN
-from enquete.reports.context import TYPE_NAMES, Found
+from enquete.reports.context import TYPE_NAMES
 from enquete.reports.declarations import Analysis, Column, Presentation, records, shaped
 from enquete.reports.evaluation import Evaluation, Headline
 from enquete.reports.key_findings import KeyFinding
@@ -35,15 +34,10 @@ def results_of(
 
 
 def stated(
-    own: Mapping[str, Evaluation], results: Mapping[str, Found], declared: Mapping[str, Results], language: Language
+    declared: Mapping[str, Results],
 ) -> dict[str, list[KeyFinding]]:
     """Every finding by methodology, and under ACROSS those that join several."""
-    found = {name: list(told(one)) for name, one in declared.items()}
-    older = {name: one for name, one in own.items() if name in results and name not in declared}
-    return found | {
-        name: [replace(f, methodology=name) for f in one.findings(results[name], language)]
-        for name, one in older.items()
-    }
+    return {name: list(told(one)) for name, one in declared.items()}
 
 
 def names_of(

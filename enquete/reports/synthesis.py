@@ -25,14 +25,13 @@ from enquete.reports.citations import citations
 from enquete.reports.context import statuses
 from enquete.reports.evaluation import evaluations
 from enquete.reports.exports import reached, write_exports, write_stage
-from enquete.reports.figures import drawn
-from enquete.reports.figures.files import write_figures
 from enquete.reports.findings import UNIT, Findings, find
 from enquete.reports.health.presented import flags as health_flags
 from enquete.reports.health.tables import HEALTH
 from enquete.reports.health.tables import results as health_results
 from enquete.reports.health.verdicts import examine
 from enquete.reports.key_findings import KeyFinding, ranked
+from enquete.reports.pictures import pictures
 from enquete.reports.preference.found import preferences
 from enquete.reports.remembering import remember
 from enquete.reports.replicates.again import replicate
@@ -136,7 +135,7 @@ def _findings(
     own = evaluations(reading.record.methods)
     titles = {name: _title(reading, name) for name in own}
     declared = results_of(own, found.analyses, names_of(reading, list(asked), titles), reading.language)
-    return declared, stated(own, found.results, declared, reading.language)
+    return declared, stated(declared)
 
 
 def _listed(findings: Mapping[str, list[KeyFinding]]) -> list[KeyFinding]:
@@ -175,7 +174,6 @@ def write_synthesis(
         target = synthesis_folder(folder)
         _raise_flags(found, material)
         write_exports(target, reading, material, frame)
-        write_figures(target, material.figures)
         page = write_report(target, reading, material, status=status, partial=partial)
         write_atomically(folder / RECORD, as_file(reading.record, reading.ledger))
         results: dict[str, JsonValue] = {name: dict(result) for name, result in found.results.items()}
@@ -208,12 +206,14 @@ def _material(
         HEALTH: health_results(health, evaluations(reading.record.methods), names, reading.language),
     }
     against = preferences(reading)
-    record, files = reading.record, {"health": health.as_json(), "replicates": replicates.as_json()}
-    files |= {"preference": against.as_json()} if against else {}
     prose = narrative.stored(reading, narrative.shown(_listed(findings), frame, reading.run))
+    own = evaluations(reading.record.methods)
+    drawn = pictures(
+        frame, own, declared, {name: _title(reading, name) for name in own}, reading.language, file,
+        health=health, replicates=replicates, preference=against,
+    )  # fmt: skip
     return Material(
-        frame, stages, found, findings, declared, prose, health, asked, replicates,
-        drawn(record.methods, found.results, reading.language, file, **files), against, citations(reading, frame),
+        frame, stages, found, findings, declared, prose, health, asked, replicates, drawn, against, citations(reading, frame)
     )  # fmt: skip
 
 

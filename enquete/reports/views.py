@@ -151,6 +151,10 @@ class Results:
                 made[name] = {}
         return made
 
+    def label(self, column: Column) -> str:
+        """In the language; it may name facts."""
+        return self.fill(column.label, self.facts, self.presentation.facts, markdown=False)
+
     def fill(self, says: str, row: Row, known: Mapping[str, Column], *, markdown: bool, room: int | None = None) -> str:
         """A marked sentence with its placeholders filled from a row and the facts, each as its declaration says.
 

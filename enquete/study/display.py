@@ -8,39 +8,33 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from enquete.reports.figures import as_plotly
-from enquete.reports.figures.canvas import Figure
 from enquete.state.asking import RESPONDED
-from enquete.state.errors import SettingsError
 from enquete.study.standing import StageStatus
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
+    from enquete.reports.charts import Picture
 
 HEAD = ("methodology", "phase", "state", "agents answered", "answers", "not usable", "tokens")
 SYNTHETIC = "Synthetic answers: no language model was asked. They test the instrument and the program."
 SIMULATED = "Simulated respondents: {model} answered in the roles of the agents. Only where a seat was given to a person did one answer."
 
 
-def interactive(figures: Sequence[Figure]) -> dict[str, go.Figure]:
-    """The first figure of each methodology, by methodology. Empty without plotly."""
-    first: dict[str, Figure] = {}
-    for each in figures:
+def leading(pictures: Sequence[Picture]) -> list[Picture]:
+    """The first of each methodology."""
+    first: dict[str, Picture] = {}
+    for each in pictures:
         first.setdefault(each.name.partition("/")[0], each)
-    try:
-        return {name: as_plotly(each) for name, each in first.items()}
-    except SettingsError:
-        return {}
+    return list(first.values())
 
 
-def show(page: Callable[[], str], drawn: Callable[[], Mapping[str, go.Figure]]) -> None:
+def show(page: Callable[[], str], drawn: Callable[[], Sequence[Picture]]) -> None:
     """Table and figures as outputs of a notebook's cell. Raises NotImplementedError outside a notebook."""
     if not in_notebook():
         raise NotImplementedError  # IPython then prints repr(run)
     notebook = importlib.import_module("IPython.display")  # there, because this is a notebook
     notebook.display(notebook.HTML(page()))
-    for figure in drawn().values():
-        notebook.display(figure)
+    for picture in drawn():
+        notebook.display(notebook.SVG(picture.svg()))
 
 
 def in_notebook() -> bool:

@@ -13,17 +13,17 @@ from enquete.checkpoints.orders import waited_for
 from enquete.checkpoints.record import RunRecord
 from enquete.locale import languages
 from enquete.nodes.planning import planned
-from enquete.reports.figures import as_plotly, chosen, drawn
-from enquete.reports.figures.canvas import Figure
 from enquete.reports.run_reading import open_run, read_result
 from enquete.state.data_formats import FORMATS, LAYOUTS, FileFormat, Layout
 from enquete.state.errors import SettingsError
-from enquete.study.display import interactive, show, table
+from enquete.study.display import leading, show, table
 from enquete.study.standing import StageStatus, Standing, complete, stand
 
 if TYPE_CHECKING:
+    import altair as alt
     import pandas as pd
-    import plotly.graph_objects as go
+
+    from enquete.reports.charts import Picture
 
 Status = Literal["completed", "awaiting_simulation", "waiting", "paused", "failed"]
 
@@ -236,23 +236,25 @@ class Run:
         return f"Run({self.run_id}, {self.status}, {self.spent.get('calls', 0)} calls, {self.path})"
 
     @cached_property
-    def drawn(self) -> list[Figure]:
-        """Every figure of the findings, of instrument health, of replicates and of respondent B, as plain data."""
-        files = {name: self.path / f"{name}.json" for name in ("health", "replicates", "preference")}
-        read: dict[str, Any] = {name: read_result(file) for name, file in files.items() if file.exists()}
-        return drawn(self.record.methods, self.results, self.record.language, **read)
+    def drawn(self) -> list[Picture]:
+        """Every figure of the methodologies, of instrument health, of replicates and of respondent B; none before the first stop."""
+        from enquete.reports.pictures import read  # noqa: PLC0415 - charts are slow to import
+
+        return [one for one in read(self.path) if one.at != "page_one"]
 
     @property
     def figures(self) -> list[str]:
         """Names that `figure` takes."""
         return [each.name for each in self.drawn]
 
-    def figure(self, name: str) -> go.Figure:
-        """An interactive figure: "delphi/ranking", or the first of a methodology, "delphi".
+    def figure(self, name: str) -> alt.TopLevelMixin:
+        """An Altair chart, to be shown, changed or saved: "delphi/ranking", or the first of a methodology, "delphi".
 
-        Raises InputError where there is none of that name, SettingsError without plotly.
+        Raises InputError where there is none of that name.
         """
-        return as_plotly(chosen(name, self.drawn))
+        from enquete.reports.charts import chosen  # noqa: PLC0415 - slow to import
+
+        return chosen(name, self.drawn).chart()
 
     def export(
         self,
@@ -292,7 +294,7 @@ class Run:
         return table(self.summary(), self.stages, self.flags, report, self.page_one)
 
     def _ipython_display_(self) -> None:
-        show(self._repr_html_, lambda: interactive(self.drawn))
+        show(self._repr_html_, lambda: leading(self.drawn))
 
 
 def _require(what: str, given: Sequence[str], known: Sequence[str]) -> None:

@@ -79,10 +79,9 @@ def export(
 
     figures: a kind of file beside SVG. language: of what is read, any that has a catalogue; the interviews' unless named.
     by: the persona column that agents are compared by; what the run named, else their stakeholder types, unless named.
-    Makes no call and needs no lock. Raises RunNotFound, LedgerError, SettingsError
-    where a PNG or PDF needs an extra, and where nothing can be written.
+    Makes no call and needs no lock. Raises RunNotFound, LedgerError, SettingsError where nothing can be written.
     """
-    from enquete.reports.figures.files import write_figures  # noqa: PLC0415 - for exports only
+    from enquete.reports.charts import written  # noqa: PLC0415 - charts are slow to import
     from enquete.reports.synthesis import write_synthesis  # noqa: PLC0415 - analyses are slow to import
 
     if language and language not in languages():
@@ -96,7 +95,7 @@ def export(
         require_sound(run.folder)
     write_synthesis(run.folder, planned(run.record), partial=run.status != "completed", language=language, by=by)
     if figures != "svg":
-        write_figures(run.path, run.drawn, figures)
+        written(run.path, run.drawn, figures)
     return run.path
 
 

@@ -25,7 +25,6 @@ from enquete.reports.charts import (
     fitting,
     heat,
     intervals,
-    links,
     stacked,
     whole,
     written,
@@ -166,7 +165,7 @@ def test_of_tables_without_rows_nothing_is_drawn() -> None:
 
 def test_marks_lead_to_the_answers_behind_them() -> None:
     one = pictures(panel(themes=4, dimensions=("importance",)))["convergence"]
-    assert set(links(one)) == {
+    assert {mark.link for mark in one.marks()} == {
         f"delphi?item_id=theme%3At{n}%2Fimportance&round={round_}" for n in range(4) for round_ in (2, 3)
     }
     page = one.svg(lambda reference: None if "t0" in reference else f"/answers?{reference.partition('?')[2]}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
+import altair
 import pytest
 
 from enquete.state.errors import InputError
-from enquete.study.display import interactive
+from enquete.study.display import leading
 from enquete.study.interviewing import conduct_interviews
 from enquete.study.run import Run
 from tests.support.studies import personas
@@ -41,22 +41,12 @@ def test_outside_a_notebook_ipython_falls_back_to_repr(run: Run) -> None:
     assert repr(run).startswith("Run(run_")
 
 
-def test_a_figure_by_name(run: Run) -> None:
-    pytest.importorskip("plotly", reason="the extra 'figures' is not installed")
-    assert run.figures
-    assert run.figure("longitudinal").layout.title.text == run.figure(run.figures[0]).layout.title.text
-    assert list(interactive(run.drawn)) == ["longitudinal", "health"]
+def test_a_figure_is_an_altair_chart_by_name(run: Run) -> None:
+    assert run.figures[-1] == "health/glance"
+    assert isinstance(run.figure("health/glance"), altair.TopLevelMixin)
+    assert [one.name.partition("/")[0] for one in leading(run.drawn)] == ["longitudinal", "health"]
     with pytest.raises(InputError, match="there are longitudinal/"):
         run.figure("delphi")
-
-
-def test_without_plotly_the_error_says_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("plotly")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    with pytest.raises(InputError, match=r"enquete\[figures\]"):
-        run.figure("longitudinal")
-    assert interactive(run.drawn) == {}
 
 
 def test_bars_follow_the_events(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,6 @@ import pytest
 from enquete.interfaces.web.run.chapters import named, others, untitled, with_links
 from enquete.interfaces.web.run.requests import Key
 from enquete.interfaces.web.run.table import COLUMNS, NUMBERS, AnswerTable, Where, as_written, marked, phrases
-from enquete.reports.figures.spoken import Spoken, spoken
 from enquete.state.kept import Kept
 
 REPORT = "# T\n\nfirst\n\n## A \\| B\n\n- said so\n\n## C\n\nlast"
@@ -78,14 +77,6 @@ def test_a_report_is_parted_by_its_chapters() -> None:
     behind = {"said so": "", "more": "/x"}
     found = with_links("- said so\n- more", [{"text": text} for text in behind], lambda one: behind[one["text"]], "see")
     assert found == "- said so\n- more [see](/x)"
-
-
-def test_a_figure_says_what_its_marks_say() -> None:
-    bars = {"name": "n", "hovertext": ["a<br>b", "", "c &amp; d"], "meta": {"links": ["m?x=1", "", ""]}}
-    cells = {"hovertext": [["e", "f"]], "meta": {"links": [["", "m?y=2"]]}}
-    assert list(spoken({"data": [bars, cells, {"x": [1]}]})) == [
-        Spoken("n", "a b", "m?x=1"), Spoken("n", "c & d", ""), Spoken("", "e", ""), Spoken("", "f", "m?y=2"),
-    ]  # fmt: skip
 
 
 def test_what_is_kept_is_made_again_when_its_file_changes(tmp_path: Path) -> None:

@@ -302,7 +302,8 @@ AGENTS = Table(
 
 FACTS = (
     integer("last_round"), reference("main_dimension", "", to="dimension"), several("dimensions", to="dimension"),
-    integer("scale_min"), integer("scale_max"), integer("n_themes"), integer("n_judged"), integer("n_consensus"), integer("n_open"),
+    integer("scale_min"), integer("scale_max"), integer("n_themes"), integer("n_judged"), integer("n_consensus", N_("themes in consensus")),
+    integer("n_open"),
     integer("n_disputed"), N, TOTAL, number("consensus_iqr", digits=1), number("disagreement_iqr", digits=1),
     number("polarised_below", digits=1), integer("n_rounds"), integer("n_questions"), integer("uncoded"), integer("dropped"),
     code("second_coding_state", "", levels=CODINGS), number("alpha"), integer("coded_twice"), share("coded_alike"),
@@ -352,7 +353,7 @@ FINDINGS = (
         null=N_("No theme is rated differently by the groups (adjusted {p}); a difference of {detectable} points "
                 "would have been found four times in five "
                 "(n = {n}/{n_total})."), size="(mean_highest - mean_lowest) / (@scale_max - @scale_min)",
-                    chart="convergence"),
+                    chart="convergence", scale="scale_min, scale_max"),
     Finding(
         name="camps", table="dissent", kind="difference", p="p", within="given", test="A against an even spread",
         where="kind == 'camps' and dimension == @main_dimension and n_below >= 5 and n_above >= 5",
@@ -366,7 +367,7 @@ FINDINGS = (
     ),
     Finding(
         name="agreed", n="n", estimate="n_consensus", size="n_consensus / n_judged", where="n_judged > 0",
-            chart="convergence",
+            chart="convergence", scale="0, n_judged",
         says=N_("The panel agrees on the {main_dimension} of {n_consensus} of {n_judged} themes (interquartile range "
                 "at most {consensus_iqr}); still "
                 "disputed: {n_disputed} (n = {n}/{n_total})."),
@@ -375,7 +376,7 @@ FINDINGS = (
         name="highest", table="ratings", where="round == @last_round and dimension == @main_dimension and label != "
                                                "'disagreement' and n >= 5",
         order=("-median", "-mean"), size="abs(median - (scale_min + scale_max) / 2) / ((scale_max - scale_min) / 2)",
-        estimate="mean", low="mean_low", high="mean_high", items="item", chart="ranking", word="",
+        estimate="mean", low="mean_low", high="mean_high", items="item", chart="ranking", scale="scale_min, scale_max",
         says=N_("Undisputed and highest in {dimension}: “{theme}”, median {median}, which {tied} undisputed themes "
                 "share (mean {mean}, 95% interval "
                 "{mean_low} to {mean_high} for the highest of all; n = {n}/{n_total})."),
@@ -384,6 +385,7 @@ FINDINGS = (
         name="revision", table="revision", kind="difference", word="direction", p="p",
             size="abs(nearer) / (@scale_max - @scale_min)",
         test="exchange of rounds", estimate="nearer", low="nearer_low", high="nearer_high", chart="convergence",
+        scale="scale_min - scale_max, scale_max - scale_min",
         says={
             "closer": N_("Feedback drew the panel together: ratings came {nearer} points nearer to the others' "
                          "medians (95% interval "
@@ -411,7 +413,8 @@ CHARTS = (
                  "= {agreement}.")),
     Chart(name="ranking", title=N_("Delphi: ranking of themes by agreement, with 95% intervals"), needs=("ranking",),
         draw="enquete.graphs.delphi.charts:ranking",
-          over=View(at="section", where="by == 'consensus' and dimension == @main_dimension", order=("rank",)),
+          over=View(at="section", where="by == 'consensus' and dimension == @main_dimension and rank == rank",
+              order=("rank",)),
           alt=N_("Ranks of {n_themes} themes by agreement on {dimension}; first: {theme}.")),
 )  # fmt: skip
 

@@ -124,7 +124,7 @@ GROUPS, GROUP_TESTS = group_tables(FIELD, N_("Of whom a field is known, by group
 
 FACTS = (
     d.text("ds"), d.text("title"), d.text("objective"), d.text("complete_when"), d.integer("budget"), N, TOTAL,
-        d.integer("complete"),
+        d.integer("complete", N_("complete records")),
     d.integer("spent"), d.number("questions", digits=1), d.integer("read_by_rule"), d.integer("answers_read"),
         d.flag("content"),
     d.integer("contradicting"), d.integer("not_said"), d.integer("values"), d.several("first_three"),
@@ -135,7 +135,7 @@ FACTS = (
 
 FINDINGS = (
     d.Finding(
-        name="complete", where="n >= 5", size="complete / n", estimate="complete", chart="completeness",
+        name="complete", where="n >= 5", size="complete / n", estimate="complete", chart="completeness", scale="0, n",
         says=N_("{complete} of {n} records of “{title}” are complete, after {questions} questions on average (n = "
                 "{n}/{n_total} interviews)."),
     ),

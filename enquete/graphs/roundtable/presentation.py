@@ -270,7 +270,7 @@ FACTS = (
 FINDINGS = (
     d.Finding(
         name="beyond", table="beyond_reading", kind="difference", p="p", word="verdict", size="abs(difference)",
-            test="test", estimate="difference",
+            test="test", estimate="difference", scale="-1, 1",
         chart="positions", where="n >= 5",
         says={
             "more": N_("Discussing moved more than reading: {discussed} of those who discussed left with another "

@@ -47,9 +47,10 @@ class Judged:
     main: Shown
     further: tuple[Shown, ...]  # by replicate, in their order
     held: Replicated
+    agreeing: tuple[bool | None, ...] = ()  # by replicate; None where it does not measure it
 
     def as_json(self) -> dict[str, JsonValue]:
-        return {**asdict(self.held), "main": self.main, "further": list(self.further)}
+        return {**asdict(self.held), "main": self.main, "further": list(self.further), "agreeing": list(self.agreeing)}
 
 
 @dataclass(frozen=True)
@@ -116,15 +117,12 @@ def alike(own: Mapping[str, Evaluation], found: Findings, main: Findings) -> Res
 def headlines(own: Mapping[str, Evaluation], results: Results, language: Language) -> dict[str, Headline]:
     """All that a run measures, by id; the main arm's results decide which of them are headlines (`leads`)."""
     made = (
-        replace(one, methodology=n) for n, found in results.items() for one in _headlines(n, own[n], found, language)
+        replace(one, methodology=name)
+        for name, found in results.items()
+        if (presentation := own[name].presentation) is not None
+        for one in declared_headlines(read_results(name, presentation, found, language))
     )
     return {one.id: one for one in made}
-
-
-def _headlines(name: str, own: Evaluation, found: Found, language: Language) -> Iterable[Headline]:
-    if own.presentation is None:
-        return own.headlines(found, language)
-    return declared_headlines(read_results(name, own.presentation, found, language))
 
 
 def taken_over(frame: pd.DataFrame, own_runs: Iterable[str]) -> pd.DataFrame:
@@ -151,7 +149,9 @@ def judged_headlines(
             others = [made.get(name) for made in again]
             said = [other.said if other else None for other in others]
             held = judge_claim(one.said, said, independent=_apart((one.methodology,), shared_t0))
-            found.append((one, Judged(one.shown, tuple(other.shown if other else None for other in others), held)))
+            shown = tuple(other.shown if other else None for other in others)
+            agreeing = tuple(None if each is None else each == one.said for each in said)
+            found.append((one, Judged(one.shown, shown, held, agreeing)))
     return found
 
 

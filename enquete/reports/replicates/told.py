@@ -59,15 +59,15 @@ def section(
     return render(
         "enquete.reports.replicates:section.md.j2", language, main=main, further=further, alpha=ALPHA, least=fewest(),
         shared_t0=replicates.shared_t0, n=Counter(one.held.verdict for one in replicates.judged),
-        headlines=[(one, _sentences(own[one.methodology], language), _row(found)) for one, found in replicates.headlines],
+        headlines=[(one, sentences(own[one.methodology], language), _row(found)) for one, found in replicates.headlines],
         spread=replicates.spread, titles=titles, most=ROWS, verdicts=VERDICTS, sources=SOURCES,
         chance=lambda held: _chance(held, language),
     ).strip()  # fmt: skip
 
 
-def _sentences(own: Evaluation, language: Language) -> Mapping[str, str]:
+def sentences(own: Evaluation, language: Language) -> Mapping[str, str]:
     if own.presentation is None:
-        return own.sentences
+        return {}
     return {kind: tell(one.label, language) + ": {0}" for kind, one in compared_columns(own.presentation).items()}
 
 

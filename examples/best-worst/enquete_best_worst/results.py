@@ -45,11 +45,11 @@ AGENTS = d.Table(
 )  # fmt: skip
 MOST = d.Finding(
     name="most", table="objects", where="first", order=("-score",), size="abs(score)", estimate="score", low="low",
-    high="high", chart="scores",
+    high="high", chart="scores", scale="-1, 1",
     says=N_("Most important of all is “{label}”: {score} (−1 to 1; 95% interval {low} to {high}; n = {n}/{n_total})."),
 )  # fmt: skip
 DIFFER = group_finding(
-    OBJECT, size="(mean_highest - mean_lowest) / 2", chart="scores",
+    OBJECT, size="(mean_highest - mean_lowest) / 2", chart="scores", scale="-1, 1",
     says=N_("“{object}” matters differently: {mean_highest} among {highest}, {mean_lowest} among {lowest} ({p}; n = {n})."),
     null=N_("No object matters to groups differently ({p}; {detectable} would have been found four times in five)."),
 )  # fmt: skip

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from enquete.reports.figures.canvas import Figure
-from enquete.reports.figures.marks import Href
+from enquete.reports.charts import Href, Picture
 from enquete.reports.markdown import escape
 from enquete.reports.page import Writer
 
@@ -69,14 +68,12 @@ def with_links(
 class Printer:
     """Markdown of a run's report to HTML. below: what stands beneath a figure."""
 
-    figures: Sequence[Figure]
-    strips: Mapping[str, str]
+    pictures: Sequence[Picture]
     href: Href
-    below: Callable[[Figure], str]
+    below: Callable[[Picture], str]
 
     def html(self, markdown: str) -> str:
-        drawn = {f"figures/{one.stem}.svg": one for one in self.figures}
-        return _SVG.sub(_few_stops, Writer(drawn, self.strips, self.href, self.below).html(markdown))
+        return _SVG.sub(_few_stops, Writer(self.pictures, self.href, self.below).html(markdown))
 
 
 def _few_stops(found: re.Match[str]) -> str:

@@ -10,11 +10,9 @@ from enquete.interfaces.service.replies import NothingYet
 from enquete.interfaces.web.run.shelf import OpenRun
 from enquete.interfaces.web.run.table import COLUMNS, Where
 from enquete.locale import N_
-from enquete.reports.figures.canvas import Figure
-from enquete.reports.figures.files import SCALE
-from enquete.reports.figures.svg import svg
+from enquete.reports.charts import Picture
 from enquete.reports.writing import csv_rows
-from enquete.state.errors import InputError, SettingsError
+from enquete.state.errors import InputError
 
 FORMATS = {
     "xlsx": N_("Excel: one workbook (.xlsx)"), "sav": N_("SPSS, with labels and missing codes (.sav, zip)"),
@@ -39,18 +37,11 @@ def as_csv(run: OpenRun, where: Where) -> Iterator[str]:
         yield csv_rows(chosen.iloc[start : start + CHUNK])
 
 
-def drawn_as(figure: Figure, kind: str) -> tuple[bytes, str]:
-    """Content and type of a figure's file. Raises InputError for another kind, SettingsError without vl-convert."""
-    text = svg(figure.spec, figure.alt, plain=True)
-    if kind == "svg":
-        return text.encode(), "image/svg+xml"
-    if kind != "png":
+def drawn_as(picture: Picture, kind: str) -> tuple[bytes, str]:
+    """Content and type of a figure's file. Raises InputError for another kind."""
+    if kind not in ("svg", "png"):
         raise InputError(f"{kind[:20]!r}: a figure is given as svg or png")
-    try:
-        import vl_convert  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        raise SettingsError(".png needs vl-convert on the server: pip install 'enquete[figures]'") from error
-    return vl_convert.svg_to_png(text, scale=SCALE), "image/png"
+    return (picture.svg().encode(), "image/svg+xml") if kind == "svg" else (picture.png(), "image/png")
 
 
 def files_of(run: OpenRun) -> list[tuple[str, list[tuple[str, int]]]]:

@@ -20,9 +20,9 @@ from enquete.interfaces.web.run.requests import Key
 from enquete.interfaces.web.run.table import AnswerTable, Where, Wording
 from enquete.locale import tell
 from enquete.nodes.planning import load_methodology
-from enquete.reports.figures.canvas import Figure
-from enquete.reports.figures.spoken import spoken
+from enquete.reports.charts import Picture
 from enquete.reports.markdown import readable
+from enquete.reports.pictures import FILE, read
 from enquete.reports.run_reading import read_result
 from enquete.state.kept import Kept
 from enquete.state.regular_files import read_regular
@@ -55,15 +55,19 @@ class Shelf:
 
 @dataclass(frozen=True)
 class Drawings:
-    """A run's figures, and the references of their marks by a short name."""
+    """A run's figures, the small ones of page one among them, and the references of their marks by a short name."""
 
-    figures: Sequence[Figure]
+    all: Sequence[Picture]
     marks: Mapping[str, str]
 
     @classmethod
-    def of(cls, figures: Sequence[Figure]) -> Drawings:
-        links = {one.link for figure in figures for one in spoken(figure.spec) if len(one.link) > LONGEST_LINK}
-        return cls(figures, {mark_of(link): link for link in links})
+    def of(cls, pictures: Sequence[Picture]) -> Drawings:
+        links = {one.link for each in pictures for one in each.marks() if len(one.link) > LONGEST_LINK}
+        return cls(pictures, {mark_of(link): link for link in links})
+
+    @property
+    def figures(self) -> list[Picture]:
+        return [one for one in self.all if one.at != "page_one"]
 
 
 def mark_of(reference: str) -> str:
@@ -173,9 +177,9 @@ class OpenRun:
 
     @cached_property
     def drawings(self) -> Drawings:
-        """Made of the findings anew, so that marks lead somewhere and colours follow the page."""
-        files = [self.file(f"{name}.json") for name in ("results", "health", "replicates", "preference")]
-        return self.shelf.drawings.get(self.run.folder, files, lambda: Drawings.of(self.run.drawn))
+        """Rendered anew, so that marks lead somewhere and colours follow the page; what is rendered is kept with them."""
+        kept = self.shelf.drawings
+        return kept.get(self.run.folder, [self.file(FILE)], lambda: Drawings.of(read(self.run.path)))
 
     @cached_property
     def type_names(self) -> Mapping[str, str]:

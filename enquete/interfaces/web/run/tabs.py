@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,26 +11,19 @@ from markupsafe import Markup
 
 from enquete.interfaces.web.run.chapters import Chapter, Printer, chapters, named, others, untitled, with_links
 from enquete.interfaces.web.run.shelf import CHECKS, OpenRun
-from enquete.interfaces.web.run.table import ANY, Where
+from enquete.interfaces.web.run.table import Where
 from enquete.locale import N_, NN_, plural, tell
-from enquete.reports.charts import Picture
+from enquete.reports.charts import Mark, Picture
 from enquete.reports.embedded import CHECKS_TITLE
-from enquete.reports.figures.canvas import Figure
-from enquete.reports.figures.spoken import Spoken, spoken
-from enquete.reports.figures.strip import draw, strip_of
-from enquete.reports.key_findings import KeyFinding
 from enquete.state.showing import visible
 
 HEALTH, SHAPES = N_("Instrument health"), N_("Distribution shapes")
-STRIP = "page-one-"
-"""What the names of page one's small figures begin with."""
 MOST_SPOKEN = 300
 """Marks of a figure that stand in the table beneath it."""
 REPORT = ("report.md", "appendix.md", "page_one.md", "page_one.json", "results.json", "health.json")
 _ANSWERS, _CHECKS, _AGENTS = N_("answers"), N_("checks"), N_("agents")
 _AS_TABLE = N_("Figure as a table")
 _MARK = N_("What it shows")
-_SERIES = N_("Series")
 _MORE = NN_("{n} more mark", "{n} more marks")
 
 
@@ -75,9 +68,9 @@ class Tabs:
         folded = [Chapter(title, named(appendix, title)) for title in map(self._told, (CHECKS_TITLE, SHAPES))]
         return Tab(tell(HEALTH, self.language), body, [self._folded(one) for one in folded if one.body])
 
-    def drawn(self, picture: Picture) -> Markup:
-        """A picture that stands in no Markdown, a conversation's graph, say."""
-        return Markup(f'<figure id="f-{picture.name.rpartition("/")[2]}">{picture.svg(self.run.href)}</figure>')
+    def drawn(self, one: Picture) -> Markup:
+        """A figure that stands in no Markdown, a conversation's graph, say."""
+        return Markup(self._printer([one]).html(f"![](figures/{one.stem}.svg)"))
 
     # --- how a text becomes a tab ----------------------------------------------------------------------------------
 
@@ -111,7 +104,7 @@ class Tabs:
         text = with_links(markdown, findings, self._behind, tell(_ANSWERS, self.language))
         across = self._page.get("across", [])
         text = with_links(text, across, lambda finding: self.run.at("agents"), tell(_AGENTS, self.language))
-        return self._printer(self.run.drawings.figures, text).html(text) if text.strip() else ""
+        return self._printer(self.run.drawings.all).html(text) if text.strip() else ""
 
     def _behind(self, finding: Mapping[str, Any]) -> str:
         if not finding.get("methodology"):
@@ -119,45 +112,28 @@ class Tabs:
         items = {"item_id": tuple(finding["items"])} if finding.get("items") else {}
         return self.run.answers(Where({"methodology": (finding["methodology"],), **items}))
 
-    def _printer(self, figures: Sequence[Figure], text: str = "") -> Printer:
-        strips = dict(self._strips()) if f"figures/{STRIP}" in text else {}
-        return Printer(figures, strips, self.run.href, self._below)
+    def _printer(self, pictures: Sequence[Picture]) -> Printer:
+        return Printer(pictures, self.run.href, self._below)
 
-    def _strips(self) -> Iterator[tuple[str, str]]:
-        """Page one's small figures, in the page's colours."""
-        for number, one in enumerate(self._page.get("findings", []), start=1):
-            finding = KeyFinding(**{**one, "items": tuple(one["items"])})
-            strip = strip_of(finding, self._scale(finding))
-            if strip is not None:
-                yield f"{STRIP}{number}", draw(strip, finding.text, self.run.language)
-
-    def _scale(self, finding: KeyFinding) -> tuple[float, float] | None:
-        """Of the items that a finding rests on, where they share one."""
-        where = Where({"methodology": (finding.methodology,), "item_id": finding.items}, status=ANY, arm=ANY)
-        own = self.run.table.frame.iloc[self.run.table.places(where)]
-        rated = own[own["value"].notna()]
-        ends = set(zip(rated["scale_min"], rated["scale_max"], strict=True))
-        return ends.pop() if len(ends) == 1 else None
-
-    def _below(self, figure: Figure) -> str:
+    def _below(self, picture: Picture) -> str:
         """The figure as a table, and as files."""
-        marks = list(spoken(figure.spec))
+        marks = list(picture.marks())
         rows = "".join(self._row(one) for one in marks[:MOST_SPOKEN])
         if len(marks) > MOST_SPOKEN:
-            rows += f'<tr><td colspan="3">{plural(_MORE, len(marks) - MOST_SPOKEN, self.language)}</td></tr>'
-        heads = "".join(f'<th scope="col">{tell(one, self.language)}</th>' for one in (_SERIES, _MARK, _ANSWERS))
+            rows += f'<tr><td colspan="2">{plural(_MORE, len(marks) - MOST_SPOKEN, self.language)}</td></tr>'
+        heads = "".join(f'<th scope="col">{tell(one, self.language)}</th>' for one in (_MARK, _ANSWERS))
         table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
         folded = f"<details><summary>{tell(_AS_TABLE, self.language)}</summary>{table}</details>" if marks else ""
-        kinds = ("svg", "png") if figure in self.run.drawings.figures else ()
-        at = {kind: self.run.at("figures", f"{figure.stem}.{kind}") for kind in kinds}
+        kinds = ("svg", "png") if picture in self.run.drawings.all else ()
+        at = {kind: self.run.at("figures", f"{picture.stem}.{kind}") for kind in kinds}
         files = " ".join(f'<a download href="{address}">{kind.upper()}</a>' for kind, address in at.items())
         return f'<figcaption class="beneath">{folded}<span class="files">{files}</span></figcaption>'
 
-    def _row(self, mark: Spoken) -> str:
+    def _row(self, mark: Mark) -> str:
         to = self.run.href(mark.link) if mark.link else None
         said = tell(_CHECKS if mark.link.startswith(f"{CHECKS}?") else _ANSWERS, self.language)
         link = f'<a href="{html.escape(to)}">{said}</a>' if to else ""
-        return f"<tr><td>{_text(mark.series)}</td><td>{_text(mark.told)}</td><td>{link}</td></tr>"
+        return f"<tr><td>{_text(mark.told)}</td><td>{link}</td></tr>"
 
 
 def _text(text: str) -> str:

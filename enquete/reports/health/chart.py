@@ -1,0 +1,107 @@
+"""Instrument health at a glance: checks by methodologies, the verdict as a colour and as a sign."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import altair as alt
+import pandas as pd
+
+from enquete.locale import N_
+from enquete.reports import declarations as d
+from enquete.reports.charts import LINE, WIDER, WIDTH, ChartData, beside, fitting, worded
+from enquete.reports.figures.text import broken
+from enquete.reports.health.verdicts import Health
+from enquete.reports.health.words import VERDICTS
+from enquete.reports.views import Names, Results
+from enquete.state.asking import Language
+
+HEALTH = "health"
+LABEL = 320  # px of a check
+LOOKS: Mapping[str, tuple[str, str]] = {
+    "bad": ("#b35806", "×"), "caution": ("#f1a340", "!"), "fine": ("#b9d7ea", "+"), "information": ("#e4e7eb", "i"),
+    "not computed": ("#ffffff", "–"),
+}  # fmt: skip
+"""Shade and sign, the worst first: a check of several occasions shows its worst."""
+STANDING: Mapping[str, str] = {
+    "usable": "fine", "usable as far as checked": "fine", "usable with caution": "caution", "not usable": "bad",
+    "cannot be judged": "not computed", "interim": "not computed", "nothing to judge": "not computed",
+}  # fmt: skip
+"""What a methodology's verdict looks like."""
+OVERALL = N_("Verdict")
+OF_PROBE = N_("{check} (probe)")
+SYNTHETIC = N_("answers are synthetic: only the procedure is judged")
+COMPUTED = N_("{n} of {total} checks computed")
+
+METHODOLOGY = d.reference("methodology", N_("Methodology"), to="methodology")
+PRESENTATION = d.Presentation(
+    tables=(
+        d.Table(name="checks", title=N_("Checks of instrument health"), key=("methodology", "check", "phase", "probe"), columns=(
+            METHODOLOGY, d.text("check", N_("Check")), d.text("phase", N_("Phase")), d.flag("probe", N_("probe")),
+            d.code("verdict", OVERALL, VERDICTS))),
+        d.Table(name="verdicts", title=OVERALL, key=("methodology",), columns=(METHODOLOGY, d.code("standing", OVERALL, VERDICTS))),
+    ),
+    facts=(d.integer("n_methodologies"), d.integer("n_bad"), d.integer("n_caution"), d.integer("n_computed"),
+           d.integer("n_checks"), d.flag("synthetic")),
+    charts=(d.Chart(
+        name="glance", title=N_("Instrument health: every check of every methodology"), needs=("checks",),
+        draw="enquete.reports.health.chart:glance",
+        alt=N_("{n_checks} checks of {n_methodologies} methodologies: {n_bad} bad, {n_caution} to be careful with, "
+               "{n_computed} computed."),
+    ),),
+)  # fmt: skip
+
+
+def results(health: Health, titles: Mapping[str, str], language: Language) -> Results:
+    checks = [
+        {"methodology": one.methodology, "check": one.what(language), "phase": one.phase, "probe": one.probe,
+         "verdict": one.found.verdict} for one in health.checks
+    ]  # fmt: skip
+    verdicts = [{"methodology": name, "standing": one.verdict} for name, one in health.verdicts.items()]
+    made = [one["verdict"] for one in checks]
+    facts = {
+        "n_methodologies": len({one["methodology"] for one in checks}), "n_bad": made.count("bad"),
+        "n_caution": made.count("caution"), "n_computed": len(made) - made.count("not computed"), "n_checks": len(made),
+        "synthetic": health.synthetic,
+    }  # fmt: skip
+    analysis = d.shaped(PRESENTATION, {"checks": checks, "verdicts": verdicts}, facts)
+    return Results(HEALTH, PRESENTATION, analysis, Names(methodologies=titles), language)
+
+
+def glance(data: ChartData) -> alt.TopLevelMixin:
+    """Checks that found something on top, then as they were made; the verdict above all."""
+    order = list(LOOKS)
+    checks, overall = data.frame("checks"), data.frame("verdicts")
+    of_probe = [data.tell(OF_PROBE, check=check) for check in checks["check"]]
+    checks = checks.assign(
+        check=checks["check"].where(~checks["probe"].astype(bool), of_probe), rank=checks["verdict_id"].map(order.index)
+    )
+    worst = checks.sort_values("rank", kind="stable").drop_duplicates(["methodology", "check"]).sort_index()
+    top = worst.groupby("check", sort=False)["rank"].transform("min").clip(upper=2)
+    overall = overall[overall["methodology"].isin(worst["methodology"])].assign(check=data.tell(OVERALL))
+    overall["verdict_id"] = overall["standing_id"].map(STANDING)
+    cells = pd.concat([overall.assign(verdict=overall["standing"]), worst.loc[top.sort_values(kind="stable").index]])
+    words = {
+        code: f"{sign} {data.told('checks', 'verdict', code)}".replace("*", "") for code, (_, sign) in LOOKS.items()
+    }
+    cells = cells.assign(
+        sign=cells["verdict_id"].map(lambda code: LOOKS[code][1]), look=cells["verdict_id"].map(words), link="#health?",
+        told=cells["methodology"] + ", " + cells["check"] + ": " + cells["verdict"].str.replace("*", ""),
+    )  # fmt: skip
+    data.note(data.tell(COMPUTED, n=data.facts["n_computed"], total=data.facts["n_checks"]))
+    if data.facts["synthetic"]:
+        data.note(data.tell(SYNTHETIC))
+    methods = list(dict.fromkeys(overall["methodology"]))
+    heads = {name: broken(name, beside(len(methods), label=LABEL, gap=8), 3) for name in methods}
+    columns = alt.X(
+        "methodology:N", sort=methods, title=None,
+        axis=alt.Axis(orient="top", labelExpr=worded(heads), labelAngle=0, labelFontWeight="bold",
+                      labelPadding=6 + LINE * (max(map(len, heads.values())) - 1)),  # lines go down from there
+    )  # fmt: skip
+    base = data.chart(cells).encode(x=columns, y=data.names(cells, "check", px=LABEL, most=1))
+    looks = alt.Scale(domain=list(words.values()), range=[shade for shade, _ in LOOKS.values()])
+    colour = alt.Color(
+        "look:N", scale=looks, legend=alt.Legend(columns=fitting(list(words.values()), WIDTH - LABEL * WIDER), symbolType="square")
+    )
+    rects = base.mark_rect(stroke="#ffffff").encode(color=colour)
+    return alt.layer(rects, base.mark_text().encode(text="sign:N")).properties(height=alt.Step(19))

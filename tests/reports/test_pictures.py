@@ -1,0 +1,228 @@
+"""The pictures of a run: whose they are, what they say below and beside them, what is kept of them, and page one's small ones."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+
+from enquete.analysis.agreement.held import judge_claim
+from enquete.analysis.health.diagnostics import Overall
+from enquete.graphs.delphi.tables import PRESENTATION as DELPHI
+from enquete.graphs.registry import dotted_paths
+from enquete.reports.charts import Picture, drawn
+from enquete.reports.evaluation import Headline, evaluations
+from enquete.reports.figures.older import OlderPicture
+from enquete.reports.health import chart as health_chart
+from enquete.reports.health.verdicts import Health
+from enquete.reports.key_findings import Dot, KeyFinding, Strip
+from enquete.reports.page_findings import corrected, stated
+from enquete.reports.pictures import FILE, footer, read
+from enquete.reports.replicates import chart as replicates_chart
+from enquete.reports.replicates.again import Judged, Replicates
+from enquete.reports.strips import WIDTH, strips
+from enquete.state.asking import Language
+from enquete.state.errors import LedgerError
+from tests.reports.conftest import Made
+from tests.support.charts import illegible, results, texts
+from tests.support.pictures import NAMESPACE
+
+ALL = dotted_paths()
+TITLES = {"delphi": "Delphi", "scenario": "Scenarios"}
+
+
+@pytest.fixture(params=["de", "en"])
+def every(request: pytest.FixtureRequest, full: Made, whole: Made) -> list[Picture]:
+    return read((full if request.param == "de" else whole).synthesis)
+
+
+# --- of whole runs -----------------------------------------------------------------------------------------------------
+
+
+def test_every_methodology_has_pictures_and_every_finding_those_that_it_names(full: Made) -> None:
+    names = [one.name for one in read(full.synthesis)]
+    assert {name.partition("/")[0] for name in names} == {*ALL, "health", "page-one"}
+    assert "health/glance" in names
+    page = json.loads((full.synthesis / "page_one.json").read_text("utf-8"))
+    said = [one for each in page["methodologies"] for one in each["findings"] if one["figure"]]
+    assert {f"{one['methodology']}/{one['figure']}" for one in said} <= set(names)
+    files = {file.stem for file in (full.synthesis / "figures").glob("*.svg")}
+    assert files == {name.replace("/", "-") for name in names}
+
+
+def test_every_picture_says_who_answered_and_can_be_read(every: list[Picture]) -> None:
+    for one in every:
+        if one.at != "page_one":
+            assert re.match(r"simulated respondents|simulierte Befragte", one.footer), one.name
+            assert one.alt.endswith("."), one.name
+        if not isinstance(one, OlderPicture):
+            assert illegible(one.svg()) == [], one.name
+
+
+def test_every_picture_speaks_one_language(full: Made) -> None:
+    new = [one for one in read(full.synthesis) if not isinstance(one, OlderPicture)]
+    shown = " ".join(text.text for one in new for text in texts(one.svg()))
+    assert not re.search(r"\b(of|and|the|agents|answers|with|interval)\b|\d\.\d\d|None|\bnan\b|\{[a-z_]+\}", shown)
+
+
+def test_every_mark_that_says_something_leads_to_answers_or_to_its_checks(full: Made) -> None:
+    some = [one for one in read(full.synthesis) if one.name.startswith(("health/", "delphi/"))]
+    assert [(one.name, mark.told) for one in some for mark in one.marks() if not mark.link] == []
+
+
+def test_what_was_drawn_is_kept_as_it_was(full: Made) -> None:
+    for one in read(full.synthesis):
+        again = type(one).read(json.loads(json.dumps(one.as_json())))
+        assert (again.name, again.title, again.alt, again.at, again.svg()) == (one.name, one.title, one.alt, one.at, one.svg())
+
+
+@pytest.mark.parametrize("wrong", [{"figures": [{"name": "a"}]}, {"figures": 3}, {"figures": ["a"]}])
+def test_a_file_that_no_synthesis_wrote_is_named(tmp_path: Path, wrong: object) -> None:
+    assert read(tmp_path) == []
+    (tmp_path / FILE).write_text(json.dumps(wrong), "utf-8")
+    with pytest.raises(LedgerError, match=r"figures\.json.*enquete export"):
+        read(tmp_path)
+
+
+# --- below them --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("persons", "language", "expected"),
+    [
+        (0, "en", "simulated respondents · 2 of 3 agents, 3 of 6 answers"),
+        (1, "en", "simulated respondents, and people (1) · 2 of 3 participants, 3 of 6 answers"),
+        (3, "en", "people · 2 of 3 participants, 3 of 6 answers"),
+        (0, "de", "simulierte Befragte · 2 von 3 Agenten, 3 von 6 Antworten"),
+    ],
+)
+def test_people_are_no_simulated_respondents(persons: int, language: Language, expected: str) -> None:
+    """Three participants with two items each; the first answers both, the second one, the third none; other arms do not count."""
+    who = ["a", "a", "b", "b", "c", "c"]
+    frame = pd.DataFrame({
+        "methodology": "poll", "arm_role": "main", "participant": who,
+        "respondent": ["human" if "abc".index(one) < persons else "llm" for one in who],
+        "status": ["ok", "repaired", "ok", "refused", "failed", "failed"],
+    })  # fmt: skip
+    frame = pd.concat([frame, frame.assign(arm_role="probe", status="ok")])
+    assert footer(frame, "poll", language) == expected
+
+
+def test_where_nothing_is_missing_answers_are_not_counted() -> None:
+    frame = pd.DataFrame({
+        "methodology": ["poll"], "arm_role": ["main"], "participant": ["a"], "respondent": ["llm"], "status": ["ok"],
+    })  # fmt: skip
+    assert footer(frame, "poll", "en") == "simulated respondents · 1 of 1 agents"
+
+
+# --- of what is nobody's own -------------------------------------------------------------------------------------------
+
+
+def rows(one: Picture) -> list[dict[str, Any]]:
+    [found] = one.spec["datasets"].values()
+    return list(found)
+
+
+def check(methodology: str, name: str, verdict: str, *, probe: bool = False) -> Any:
+    """What the chart reads of a check."""
+
+    class Found:
+        methodology, phase, probe, found = "", "", False, None
+
+    one: Any = Found()
+    one.methodology, one.probe = methodology, probe
+    one.found = type("Diagnostic", (), {"verdict": verdict})
+    one.what = lambda language: name
+    return one
+
+
+def test_every_check_has_the_worst_verdict_of_its_occasions_what_was_found_on_top() -> None:
+    checks = (
+        check("delphi", "Coherence", "fine"), check("delphi", "Coherence", "information"),
+        check("scenario", "Coherence", "not computed"), check("delphi", "Refusals", "caution"),
+        check("scenario", "Refusals", "fine"), check("scenario", "Retest", "fine", probe=True),
+    )  # fmt: skip
+    verdicts = {"delphi": Overall("usable with caution", ()), "scenario": Overall("usable", ())}
+    of = health_chart.results(Health(checks, verdicts, synthetic=True), TITLES, "en")
+    [one] = drawn(of, footer="who")
+    assert [(row["check"], row["methodology"], row["sign"]) for row in rows(one)] == [
+        ("Verdict", "Delphi", "!"), ("Verdict", "Scenarios", "+"), ("Refusals", "Delphi", "!"), ("Refusals", "Scenarios", "+"),
+        ("Coherence", "Delphi", "+"), ("Coherence", "Scenarios", "–"), ("Retest (probe)", "Scenarios", "+"),
+    ]  # fmt: skip
+    assert "5 of 6 checks computed · answers are synthetic" in one.spec["title"]["subtitle"][0]
+    assert one.alt == "6 checks of 2 methodologies: 0 bad, 1 to be careful with, 5 computed."
+    assert {mark.link for mark in one.marks()} == {"health?"}
+    assert illegible(one.svg()) == []
+    assert drawn(health_chart.results(Health(), TITLES, "en"), footer="who") == []
+
+
+def test_further_runs_stand_beside_the_main_arm_the_least_found_again_on_top() -> None:
+    def judged(main: str, *further: str | None) -> Judged:
+        agreeing = tuple(None if one is None else one == main for one in further)
+        return Judged(main, further, judge_claim(main, further), agreeing)
+
+    def headline(theme: str) -> Headline:
+        return Headline(f"ratings.label.{theme}", "ratings.label", "x", "x", (theme,), methodology="delphi")
+
+    made = [(headline("A"), judged("open", "open", "open")), (headline("B"), judged("open", "consensus", None))]
+    of = replicates_chart.results(Replicates(("main", "r1", "r2"), made), evaluations(ALL), TITLES, "en")
+    [one] = drawn(of, footer="who")
+    assert [(row["finding_id"], row["run"], row["says"]) for row in rows(one)] == [
+        ("delphi/ratings.label.B", 1, "something else"), ("delphi/ratings.label.B", 2, "not measured"),
+        ("delphi/ratings.label.A", 1, "as in the main arm"), ("delphi/ratings.label.A", 2, "as in the main arm"),
+    ]  # fmt: skip
+    assert one.alt == "2 findings over 2 further runs; 1 of them are found again in all."
+    assert one.at == "appendix"
+    assert "Verdict: B" in [text.text for text in texts(one.svg())]
+    assert illegible(one.svg()) == []
+    assert drawn(replicates_chart.results(Replicates(), {}, TITLES, "en"), footer="who") == []
+
+
+# --- page one's small ones ---------------------------------------------------------------------------------------------
+
+FACTS = {"last_round": 2, "main_dimension": "importance", "scale_min": 1, "scale_max": 5, "n_judged": 4, "n_consensus": 3}
+RATED = {"theme": "a", "dimension": "importance", "round": 2, "n": 9, "n_total": 9, "median": 4, "label": "consensus", "tied": 1, "scale_min": 1,
+         "scale_max": 5}  # fmt: skip
+
+
+def found(language: Language = "en", **rating: Any) -> dict[str, KeyFinding]:
+    """Of Delphi, by the declared finding."""
+    tables = {"themes": [{"theme": "a", "label": "A"}], "ratings": [{**RATED, **rating}]}
+    of = results(DELPHI, tables, FACTS, language)
+    corrected({"delphi": (DELPHI, of.analysis)})
+    return {one.id.partition(".")[0]: one for one in stated(of)}
+
+
+def test_what_is_drawn_is_named_and_a_missing_interval_too() -> None:
+    whole = found(mean=4.25, mean_low=3.5, mean_high=4.75)["highest"].strip
+    assert whole == Strip(1, 5, (Dot(4.25, "4.25"),), (3.5, 4.75), "dot: mean 4.25; line: 95% interval 3.50 to 4.75")
+    none = found("de", mean=4.25)["highest"].strip
+    assert none is not None
+    assert (none.interval, none.caption) == (None, "Punkt: Mittelwert 4,25; kein Intervall")
+    agreed = found()["agreed"].strip
+    assert agreed == Strip(0, 4, (Dot(3.0, "3"),), None, "dot: themes in consensus 3; no interval")
+    assert "highest" in found()
+    assert found()["highest"].strip is None  # without a mean there is nothing to draw
+
+
+def test_dots_and_line_stand_where_their_values_lie() -> None:
+    """The scale is WIDTH px wide: of 1–5, 2 to 4 is half of it, and 3 its middle."""
+    two = Strip(1, 5, (Dot(5.0, "5.00"), Dot(1.0, "1.00")), None, "dot: highest mean 5.00; diamond: lowest mean 1.00; no interval")
+    one = Strip(1, 5, (Dot(3.0, "3.00"),), (2.0, 4.0), "dot: mean a < b 3.00; line: 95% interval 2.00 to 4.00")
+    some = [KeyFinding(str(n), "text", "position", 0.5, 9, 10, strip=each) for n, each in enumerate((one, two, None))]
+    [first, second] = strips(some, "en").values()
+    assert (first.stem, first.at, first.alt) == ("page-one-1", "page_one", one.caption)
+    root = ElementTree.fromstring(first.svg())
+    [line] = [each for each in root.iter(f"{NAMESPACE}line") if each.get("stroke-width") == "4"]
+    assert abs(float(line.get("x2", 0))) == WIDTH / 2
+    said = [text.text for text in texts(first.svg())]
+    assert {"1", "5", "3.00"} <= set(said)
+    assert one.caption in " ".join(said)
+    left, right = (next(each.left for each in texts(second.svg()) if each.text == value) for value in ("1.00", "5.00"))
+    assert right - left == pytest.approx(WIDTH, abs=1)
+    assert illegible(first.svg()) == illegible(second.svg()) == []
