@@ -72,8 +72,8 @@ bench-peers: $(VENV)/dev .peers/inspect/bin/python .peers/edsl/bin/python  ## In
 soak: $(VENV)/dev           ## the long tests, and property tests with four times as many examples; not part of make test
 	$(BIN)/python -m pytest -m 'soak or hypothesis' --hypothesis-profile soak tests -p no:cacheprovider -s
 
-chaos: $(VENV)/dev          ## what make test tries a few times, hundreds of times: kills, damaged ledgers, hostile files; an hour
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m chaos --timeout 1800 tests
+chaos: $(VENV)/dev          ## what make test tries a few times, hundreds of times: kills, damaged ledgers, hostile files; 15 minutes
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m chaos --timeout 1800 tests
 
 # Clients whose own requirements exclude ours: each in an environment of its own, so that tests can drive the real ones.
 $(VENV)/clients: $(VENV)/core

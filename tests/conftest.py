@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,6 +43,20 @@ LONG = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """With --dist loadfile a file's tests share what its module has set up; files are handed out in this order."""
     items.sort(key=lambda item: next((n for n, long in enumerate(LONG) if item.nodeid.startswith(long)), len(LONG)))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was counted while runs were killed, over the whole session: what `make chaos` is for."""
+    counted = Counter[str]()
+    for report in [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]:
+        for name, tally in report.user_properties:
+            if name == "kills" and report.when == "call":
+                counted.update({key: value for key, value in tally.items() if isinstance(value, int)})
+    if counted["kills"]:
+        terminalreporter.write_line(
+            "{kills} kills: {differing} of {answers} answers differ, {paid_twice} of {settled} settled calls were paid"
+            " twice; {lost} requests were in flight at a kill".format_map(counted)
+        )
 
 
 @pytest.fixture

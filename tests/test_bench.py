@@ -5,10 +5,15 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+import pytest
 import yaml
 
+from enquete.reports.context import AnalysisContext
 from tests.bench.interviewing import interviewing, used, write_prompts
 from tests.bench.loops import Work, bare_aiohttp, read_requests
+from tests.bench.null import FALSE, INTERVALS, World, counts_of
 from tests.bench.results import of_one_sitting
 from tests.bench.server import bench_server, tokens
 from tests.bench.targets import FILE, VALUES
@@ -50,3 +55,30 @@ def test_figures_of_another_commit_or_another_day_are_dropped() -> None:
     }
     assert set(of_one_sitting(measured)) == {"calls", "peers"}
     assert of_one_sitting({}) == {}
+
+
+def test_answers_without_an_effect_have_the_mean_that_their_intervals_are_held_against() -> None:
+    """20,000 answers to one item about 3.4 and 1.9: within 4 standard errors of what is expected of them."""
+    rows = pd.DataFrame({"scale_min": [1], "scale_max": [5]})
+    people = pd.DataFrame({"stakeholder_type": ["x", "y"] * 5}, index=[f"a{k}" for k in range(10)])
+    world = World({}, {"m": AnalysisContext("en", participants=people)}, np.random.default_rng(1), plant=False)
+    mean = pd.Series({"high": 3.4, "low": 1.9})
+    drawn = pd.concat([world._answered(rows, world._positions(rows, mean)) for _ in range(2_000)])
+    for item, at in mean.items():
+        assert drawn[item].mean() == pytest.approx(world._expected(rows, at), abs=4 / np.sqrt(2_000 * 5))
+
+
+def test_a_false_claim_is_counted_and_a_true_one_is_found() -> None:
+    """Two pages of ten agents and one with effects planted: every methodology states something, intervals are held against means."""
+    counts = counts_of(10, 2, 1, 0)
+    assert counts["found"]["intervals"] >= counts["found"]["covered"] > 0
+    assert set(counts["power"]) == {"drift", "groups", "camps", "feedback", "scenario"}
+    assert {name.partition(": ")[2] for name in counts["found"]} <= {
+        *FALSE,
+        "any",
+        "tested",
+        "intervals",
+        "covered",
+        "",
+    }
+    assert len({low for _, low, _, _ in INTERVALS}) > 1

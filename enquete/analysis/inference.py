@@ -207,15 +207,16 @@ def detectable_difference(
 ) -> float | None:
     """The smallest distance of one group's mean from all others', in the unit of `sd`, that a comparison of groups finds.
 
-    Whichever group it is: the smallest one, of n₁ agents, is taken. λ = δ²/sd²·n₁(N − n₁)/N, F of g − 1 and N − g degrees of freedom,
-    otherwise as in `detectable_change`. sd: within groups (of a share p: √(p(1 − p))). A rank or permutation test has 3/π = .955 of
-    this efficiency for normal values and more for others. None below two groups or without variation. Source: Cohen 1988, ch. 8.
+    Of a group of average size n̄ = N/g: λ = δ²/sd²·n̄(N − n̄)/N, F of g − 1 and N − g degrees of freedom, otherwise as in
+    `detectable_change`; a smaller group has to differ more. sd: within groups (of a share p: √(p(1 − p))). A rank or permutation
+    test has 3/π = .955 of this efficiency for normal values and more for others. None below two groups or without variation.
+    Source: Cohen 1988, ch. 8.
     """
-    n, smallest, g = sum(sizes), min(sizes, default=0), len(sizes)
-    if g < 2 or n <= g or smallest < 1 or not sd > 0:
+    n, g = sum(sizes), len(sizes)
+    if g < 2 or n <= g or not sd > 0:
         return None
     needed = _noncentrality(g - 1, n - g, alpha / tests, power)
-    return sd * float(np.sqrt(needed * n / (smallest * (n - smallest))))
+    return sd * float(np.sqrt(needed * g**2 / (n * (g - 1))))
 
 
 def detectable_share(

@@ -24,6 +24,7 @@ from enquete.checkpoints.connection import connect, damaged, explained
 from enquete.checkpoints.drives import require_local, require_writable
 from enquete.checkpoints.own_files import note
 from enquete.checkpoints.record import RunRecord
+from enquete.checkpoints.schema import OUTCOMES
 from enquete.checkpoints.write_counter import lost_text, missing, told_beside
 from enquete.state.errors import LedgerError, RunLocked, RunNotFound
 
@@ -206,6 +207,8 @@ def read_run(folder: Path) -> StoredRun:
         row = connection.execute("SELECT outcome, note FROM stages WHERE methodology='' AND phase=''").fetchone()
         lost = lost_text(*missing(beside, connection.execute))
     status, note = map(str, row or ("started", ""))
+    if status not in OUTCOMES:
+        raise damaged(folder / LEDGER, LookupError(f"{status!r} is no outcome of a run"))
     return StoredRun(folder, record, status, "; ".join(part for part in (note, lost) if part))
 
 

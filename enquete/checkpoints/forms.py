@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import JsonValue
 
+from enquete.checkpoints.connection import explained
 from enquete.checkpoints.ledger import Ledger, now
 from enquete.state.asking import Block, BlockKey
 
@@ -66,14 +68,26 @@ async def _change(ledger: Ledger, key: BlockKey, assignment: str, value: str) ->
 
 def form(ledger: Ledger, key: BlockKey) -> Form | None:
     """The form of this block, or None."""
-    row = ledger.read(f"SELECT state, block, draft, opened_at, changed_at FROM forms WHERE {KEY}", key[1:]).fetchone()
-    return row and Form(row[0], Block.model_validate_json(row[1]), json.loads(row[2]), row[3], row[4])
+    return next(iter(_forms(ledger, KEY, key[1:])), None)
 
 
 def open_forms(ledger: Ledger) -> list[Form]:
     """Everything that waits for a person, oldest first."""
-    rows = ledger.read("SELECT state, block, draft, opened_at, changed_at FROM forms WHERE state='open' ORDER BY id")
-    return [Form(r[0], Block.model_validate_json(r[1]), json.loads(r[2]), r[3], r[4]) for r in rows]
+    return _forms(ledger, "state='open' ORDER BY id")
+
+
+def last_submitted(ledger: Ledger) -> dict[str, dict[str, JsonValue]]:
+    """What each person entered in the last form that they submitted, by participant."""
+    return {one.block.key.participant: one.draft for one in _forms(ledger, "state='submitted' ORDER BY id")}
+
+
+def _forms(ledger: Ledger, where: str, values: Sequence[object] = ()) -> list[Form]:
+    """Raises LedgerError where one is not readable."""
+    with explained(ledger.path):
+        rows = ledger.read(
+            f"SELECT state, block, draft, opened_at, changed_at FROM forms WHERE {where}", values
+        ).fetchall()
+        return [Form(r[0], Block.model_validate_json(r[1]), json.loads(r[2]), r[3], r[4]) for r in rows]
 
 
 def persons(ledger: Ledger) -> list[str]:

@@ -44,6 +44,11 @@ def require_current(connection: sqlite3.Connection, path: Path) -> None:
     raise LedgerError(f"{fact}: an older version wrote it, and only that version reads it")
 
 
+OUTCOMES = frozenset(
+    {"started", "due", "awaiting_simulation", "waiting", "paused", "short", "completed", "done", "failed", "walking"}
+)
+"""What a stage may have come to, or the run, which is a stage without a name."""
+
 TABLES = """
 CREATE TABLE meta(key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT;
 

@@ -7,7 +7,7 @@ associations are tested and enter the one correction of the report.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -20,6 +20,7 @@ from enquete.locale import N_
 from enquete.reports.context import chosen
 from enquete.reports.declarations import (
     Analysis,
+    Column,
     Finding,
     Presentation,
     Table,
@@ -161,14 +162,33 @@ def agent_columns(
     """What declared tables say of every single agent. called: names of columns in the reader's language."""
     found = []
     for table, column in presentation.agent_columns:
-        frame = analysis.tables[table.name]
-        if len(frame) and frame[column.name].notna().any():
-            values = pd.Series(frame[column.name].tolist(), index=frame[table.key[0]].tolist())
-            is_category = column.format in ("code", "reference", "flag", "text")
-            known = values if is_category else values.astype(float)
-            kind: Kind = "categorical" if is_category else "numeric"
-            found.append(AgentColumn(column.name, kind, called.get(column.name, column.label), known, methodology))
+        is_category = column.format in ("code", "reference", "flag", "text")
+        kind: Kind = "categorical" if is_category else "numeric"
+        label = called.get(column.name, column.label)
+        for name, said, own in _spread(presentation, analysis, table, column, label):
+            if len(own) and own[column.name].notna().any():
+                values = pd.Series(own[column.name].tolist(), index=own[table.key[0]].tolist())
+                known = values if is_category else values.astype(float)
+                found.append(AgentColumn(name, kind, said, known, methodology))
     return found
+
+
+def _spread(
+    presentation: Presentation, analysis: Analysis, table: Table, column: Column, label: str
+) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """A table whose key has a second column has a row an agent and value of it: each value is a column of its own,
+    `<column>_<value>`, whose label names it by the key's name, "desirability of “{scenario}”"."""
+    frame = analysis.tables[table.name]
+    if len(table.key) == 1:
+        yield column.name, label, frame
+        return
+    key = table.column(table.key[1])
+    names: dict[Any, str] = {}
+    if to := presentation.tables.get(key.to):
+        known = analysis.tables[to.name]
+        names = dict(zip(known[to.key[0]], known[to.label], strict=True))
+    for value, own in frame.groupby(key.name, sort=False):
+        yield f"{column.name}_{value}", label.format(**{key.name: names.get(value, str(value))}), own
 
 
 def agent_table(

@@ -40,10 +40,11 @@ if TYPE_CHECKING:
     from enquete.reports.charts import ChartData
 
 Format = Literal[
-    "integer", "number", "share", "p", "text", "code", "flag", "reference", "of", "interval", "list", "json"
-]
+    "integer", "number", "share", "p", "text", "code", "flag", "reference", "of", "interval", "bounds", "list", "json",
+]  # fmt: skip
 """json: a value that programs read, told as JSON. list: several codes, references or texts in one cell, in their order."""
-Place = Literal["page_one", "section", "appendix", "digest", "memory"]
+Place = Literal["page_one", "section", "appendix", "digest", "memory", "flag"]
+"""flag: a sentence that a reader must know before using the data."""
 MOST_SPREAD = 8
 """Columns that a spread makes in a report; files have all."""
 
@@ -53,8 +54,9 @@ class Column:
     """One fact of a row. `of` and `interval` are cells made of two other columns; frames and files do not have them.
 
     levels: words of a code, in their order. to: whose name a reference stands for: a table of the same presentation, or
-    "agent", "group", "item", "dimension", "methodology". means: for the codebook; the label where nothing is said. A fact that is read in sentences alone
-    needs no label.
+    "agent", "group", "item", "dimension", "methodology". means: for the codebook; the label where nothing is said. unit: the
+    column that says of each row what its figure is: a share, a count or a number. A fact that is read in sentences alone needs
+    no label.
     replicates: further runs of the study are compared on it. agents: joins agents.csv, is compared between groups and
     associated with those of other methodologies. tests: p of a test that no finding corrects.
     """
@@ -67,6 +69,7 @@ class Column:
     to: str = ""
     parts: tuple[str, str] | None = None
     means: str = ""
+    unit: str = ""
     replicates: bool = False
     agents: bool = False
 
@@ -124,8 +127,12 @@ def of(n: str, total: str, label: str) -> Column:
     return Column(name=f"{n}_of_{total}", label=label, format="of", parts=(n, total))
 
 
-def interval(low: str, high: str, label: str, digits: int = 2) -> Column:
-    return Column(name=f"{low}_to_{high}", label=label, format="interval", parts=(low, high), digits=digits)
+def interval(
+    low: str, high: str, label: str, digits: int = 2, *, format: Format = "interval", unit: str = ""
+) -> Column:
+    """Two columns in one cell: [low; high], or as bounds: ≥ low, ≤ high, low to high."""
+    parts, name = (low, high), f"{low}_to_{high}"
+    return Column(name=name, label=label, format=format, parts=parts, digits=digits, unit=unit)
 
 
 ADJUSTED = "p_adjusted"
@@ -343,6 +350,7 @@ class Presentation:
         columns = [finding.word, finding.p, finding.estimate, finding.low, finding.high, finding.n, finding.n_total,
                    finding.items, *finding.dots]  # fmt: skip
         self._names(where, own, columns, _bare(finding.order))
+        self._names(where, known, [finding.n, finding.n_total])
         self._names(
             where,
             {**known, "p_adjusted": None},
@@ -381,11 +389,12 @@ class Analysis:
     tables: Mapping[str, pd.DataFrame]
     facts: Mapping[str, JsonValue]
 
-    def as_json(self, presentation: Presentation) -> dict[str, JsonValue]:
-        """Facts, and the rows of tables that do not grow with the population; missing is None, never NaN."""
+    def as_json(self, presentation: Presentation, *, one_agent: bool = False) -> dict[str, JsonValue]:
+        """Facts, and the rows of tables, without those that grow with the population unless they are wanted; missing is
+        None, never NaN."""
         told: dict[str, JsonValue] = dict(self.facts)
         for name, frame in self.tables.items():
-            if not presentation.tables[name].one_agent:
+            if one_agent or not presentation.tables[name].one_agent:
                 told[name] = records(frame)
         return told
 

@@ -90,11 +90,9 @@ def episodes(
 
 def remembered(methodology: Methodology, found: Found, language: Language) -> Iterator[Remembered]:
     """What answers were gathered into, in sentences."""
-    own = evaluation(methodology)
-    if own.presentation is None:
-        yield from own.remembered(found, language)
-    else:
-        told = read_results(methodology.name, own.presentation, found, language).remembered()
+    presentation = evaluation(methodology).presentation
+    if presentation is not None:
+        told = read_results(methodology.name, presentation, found, language).remembered()
         yield from (Remembered(*one) for one in told)
 
 

@@ -10,9 +10,9 @@ claims, headlines or figures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -21,15 +21,10 @@ from enquete.reports.context import AnalysisContext, Files, Found, ItemFacts
 from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.health.probes import Arms, repeated
-from enquete.reports.key_findings import KeyFinding
 from enquete.reports.table.lines import lines
 from enquete.reports.talks import Talks, no_talks
-from enquete.state.asking import Language
 from enquete.state.imported import loaded
 from enquete.state.methodology import Methodology
-
-if TYPE_CHECKING:
-    from enquete.reports.figures.canvas import Figure
 
 Shown = float | str | None
 
@@ -57,18 +52,6 @@ class Remembered(NamedTuple):
     text: str
 
 
-def no_findings(found: Found, language: Language) -> Iterable[KeyFinding]:
-    return ()
-
-
-def as_found(found: Found, language: Language) -> Mapping[str, Any]:
-    return {}
-
-
-def as_asked(found: Found, main: Found) -> Found:
-    return found
-
-
 def plain_files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
     return {"responses.jsonl": lines(frame), "findings.json": found}
 
@@ -76,18 +59,6 @@ def plain_files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
 def by_path(item_id: str, instrument: Any) -> ItemFacts:
     """The last part of an item's path is its dimension."""
     return ItemFacts(dimension=item_id.rpartition("/")[2] if "/" in item_id else "")
-
-
-def no_figures(found: Found, language: Language) -> Iterable[Figure]:
-    return ()
-
-
-def no_headlines(found: Found, language: Language) -> Iterable[Headline]:
-    return ()
-
-
-def no_groups(found: Found, language: Language) -> Iterable[Remembered]:
-    return ()
 
 
 Analyse = Callable[[pd.DataFrame, Any, Any, AnalysisContext], Found | Analysis]
@@ -101,26 +72,15 @@ class Evaluation:
     # (frame, instrument, settings, context) → findings; pure: see reports/findings.py
     analyse: Analyse
 
-    # All that is read of its results, declared (reports/declarations.py); `analyse` then returns an `Analysis`, and none of
-    # findings, section, appendix, shown, figures, agents, kinds, measures, groupings, remembered and headlines is given.
+    # All that is read of its results, declared (reports/declarations.py); `analyse` then returns an `Analysis`.
     presentation: Presentation | None = None
-
-    # The report: findings as sentences, the most telling first, PER_METHODOLOGY at most; templates (see reports/templates.py) of
-    # the section, which says in a sentence what was asked and has the tables that a reader looks up, and of the appendix; what
-    # the two are given beside `found` and `title`.
-    findings: Callable[[Found, Language], Iterable[KeyFinding]] = no_findings
-    section: str = ""
-    appendix: str = ""
-    shown: Callable[[Found, Language], Mapping[str, Any]] = as_found
 
     # Terms of its own that a reader meets, with what they mean, for the glossary.
     glossary: Mapping[str, str] = field(default_factory=dict)
 
-    # Files of one phase from findings and all its rows; what the instrument says of an item id; figures of the older engine, of
-    # which those whose data are missing are not yielded.
+    # Files of one phase from findings and all its rows; what the instrument says of an item id.
     files: Callable[[Found, pd.DataFrame, str], Files] = plain_files
     item_facts: Callable[[str, Any], ItemFacts] = by_path
-    figures: Callable[[Found, Language], Iterable[Figure]] = no_figures
 
     # Its conversations with one agent, read from its own files: see reports/talks.py.
     talks: Talks = no_talks
@@ -131,14 +91,8 @@ class Evaluation:
     probed: Callable[[Arms], Made] = repeated
     checks: Mapping[str, OwnCheck] = field(default_factory=dict)
 
-    # Episodes of what the answers were gathered into (types, themes, scenarios), for the memory; one a group.
-    remembered: Callable[[Found, Language], Iterable[Remembered]] = no_groups
-
-    # Replicates: findings that they judge; sentences of those by kind, and words in place of figures; a replicate's findings
-    # with arbitrary names (of groups, say) as in the main arm's, which are given second.
-    headlines: Callable[[Found, Language], Iterable[Headline]] = no_headlines
-    sentences: Mapping[str, str] = field(default_factory=dict)
-    alike: Callable[[Found, Found], Found] = as_asked
+    # A replicate's tables with arbitrary names (of groups, say) as in the main arm's, which are given second.
+    alike: Callable[[Analysis, Analysis], Analysis] | None = None
 
 
 def evaluation(methodology: Methodology) -> Evaluation:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
 from enquete.checkpoints.folders import write_atomically
+from enquete.locale import tell
 from enquete.nodes.planning import CRITIC
 from enquete.reports import narrative
 from enquete.reports.agents import ACROSS
@@ -18,15 +19,23 @@ from enquete.reports.agents import PRESENTATION as BETWEEN
 from enquete.reports.citations import rows as citation_rows
 from enquete.reports.context import chosen, numbered
 from enquete.reports.episodes import episodes
-from enquete.reports.evaluation import evaluation
+from enquete.reports.evaluation import evaluation, evaluations
+from enquete.reports.file_formats import write_package, write_standing
+from enquete.reports.files import data_files
+from enquete.reports.findings import Findings, find
 from enquete.reports.preference import found as preference
 from enquete.reports.replicates import told as replicates_text
 from enquete.reports.report import Material
-from enquete.reports.run_reading import RunReading
-from enquete.reports.table.codebook import codebook, markdown
+from enquete.reports.results import WholeResults, names_of, results_of
+from enquete.reports.run_reading import RunReading, open_run
+from enquete.reports.table.codebook import markdown
+from enquete.reports.table.items import Asked, items
 from enquete.reports.table.row import ANSWER, ResponseRow
-from enquete.reports.table.rows import PLAIN
+from enquete.reports.table.rows import PLAIN, responses
+from enquete.reports.views import Results
 from enquete.reports.writing import records, write_csv, write_files, write_json, write_jsonl
+from enquete.state.asking import Language
+from enquete.state.data_formats import FileFormat, Layout
 
 VALIDATED = 20_000
 """Rows validated one by one; of a larger table an even sample. Keys are checked in all rows."""
@@ -49,20 +58,21 @@ def validate(frame: pd.DataFrame) -> None:
 
 
 def write_exports(folder: Path, reading: RunReading, material: Material, frame: pd.DataFrame) -> None:
-    """exports/ (table, codebook, episodes, agents), and beside the report what it says across methods and about its health."""
+    """exports/ (answers, agents, items, declared tables, codebook, episodes), and beside the report what it says across methods and
+    about its health."""
     exports, language = folder / "exports", reading.language
     frame = frame.drop(columns=list(PLAIN))
     validate(frame)
-    write_csv(exports / "all_responses.csv", frame)
-    book = codebook(reading, frame, material.asked)
-    write_json(exports / "codebook.json", book)
+    files = data_files(
+        reading, frame, material.asked, material.found.agents, declared(reading, material.asked, material.found), "long"
+    )
+    book = write_standing(exports, reading, material.asked, files)
     write_atomically(exports / "codebook.md", markdown(book, language))
     if not reading.record.replay_of:  # which says nothing new
         said = episodes(reading, material.frame, material.asked, material.found.results)
         write_jsonl(exports / "episodes.jsonl", said)
     write_jsonl(exports / "citations.jsonl", citation_rows(material.citations))
     write_json(folder / narrative.FILE, material.prose.as_json())
-    write_csv(exports / "agents.csv", material.found.agents.table.reset_index(names="participant"))
     write_json(folder / "associations.json", material.found.analyses[ACROSS].as_json(BETWEEN))
     write_json(folder / "health.json", material.health.as_json())
     if material.replicates.arms:
@@ -75,23 +85,48 @@ def write_exports(folder: Path, reading: RunReading, material: Material, frame: 
         write_jsonl(folder / "audit.jsonl", spoken)
 
 
+def declared(reading: RunReading, asked: Sequence[Asked], found: Findings) -> Mapping[str, Results]:
+    """Results of methodologies that declare their tables."""
+    titles = {name: tell(reading.methodology(name).title, reading.language) for name in reading.record.methods}
+    names = names_of(reading, tuple(asked), titles)
+    return results_of(evaluations(reading.record.methods), found.analyses, names, reading.language)
+
+
+def export_files(
+    folder: Path, formats: Iterable[FileFormat], to: Path, *,
+    layout: Layout = "both", bom: bool = False, partial: bool = False, language: Language = "",
+    by: str = "",
+) -> list[Path]:  # fmt: skip
+    """The data of the run in `folder` in these formats, made anew from its ledger, below `to`: a folder a format, with its codebook.
+
+    layout: see `data_files`; by: `open_run`. Raises LedgerError where the ledger cannot be read, InputError where a format cannot
+    hold a file.
+    """
+    with open_run(folder, language, by=by) as reading:
+        frame = responses(reading, plain=True)
+        found = find(reading, frame, partial=partial)
+        frame = frame.drop(columns=list(PLAIN))
+        validate(frame)
+        asked = items(reading, frame)
+        files = data_files(reading, frame, asked, found.agents, declared(reading, asked, found), layout)
+        return write_package(to, reading, asked, files, formats, bom=bom)
+
+
 def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:
     return reading.interviews / phase / methodology / reading.run
 
 
-def write_stage(
-    reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, findings: Mapping[str, JsonValue] | None
-) -> None:
+def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, found: Findings) -> None:
     """The methodology's own files of this phase, and the audit of its calls. Rows of an earlier run are not repeated."""
-    folder = stage_folder(reading, methodology, phase)
+    folder, findings = stage_folder(reading, methodology, phase), found.results.get(methodology)
     if findings is not None:
+        if methodology in found.analyses:
+            findings = WholeResults(findings, found.analyses[methodology].tables)
         own = chosen(
             frame, frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
         )
-        files = evaluation(reading.methodology(methodology)).files(
-            findings, own.drop(columns=[*PLAIN]).reset_index(drop=True), phase
-        )
-        write_files(folder, files)
+        files = evaluation(reading.methodology(methodology)).files
+        write_files(folder, files(findings, own.drop(columns=[*PLAIN]).reset_index(drop=True), phase))
     write_jsonl(folder / "audit.jsonl", audit(reading, methodology, phase))
 
 

@@ -29,6 +29,7 @@ from enquete.reports.health.probes import RETEST
 from enquete.reports.page_findings import corrected
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.table.rows import participants_table, persona_columns
+from enquete.reports.views import Names, Results
 from enquete.simulations.join import join
 from enquete.state.asking import Arm
 
@@ -89,9 +90,11 @@ def find(
         found.agents = _agents(reading, frame, declared, groups)
         declared[ACROSS] = (BETWEEN, found.agents.associations())
     found.analyses = corrected(declared)
-    for name in about:
-        if name in declared:
-            found.results[name] = {**about[name], **found.analyses[name].as_json(declared[name][0])}
+    for name in about.keys() & declared.keys():
+        presentation, final = declared[name][0], found.analyses[name]
+        results = Results(name, presentation, final, Names(groups=reading.type_names), reading.language)
+        flags: list[JsonValue] = list(results.flags())
+        found.results[name] = {**about[name], "flags": flags, **final.as_json(presentation)}
     return found
 
 

@@ -6,7 +6,8 @@ not tested: their means stand in no table.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 from enquete.locale import N_
 from enquete.reports.declarations import (
@@ -30,8 +31,17 @@ if TYPE_CHECKING:
 GROUP = reference("group", N_("group"), to="group")
 
 
-def group_tables(subject: Column, title: str, *, digits: int = 2, share: bool = False) -> tuple[Table, Table]:
-    """Means (or shares) by subject and group, and a test a subject. subject: what is compared, an item or a theme."""
+def group_tables(
+    subject: Column, title: str, *, by: Column | None = None, digits: int = 2, share: bool = False, about: str = ""
+) -> tuple[Table, Table]:  # fmt: skip
+    """Means (or shares) by subject and group, and a test a subject. subject: what is compared, an item or a theme.
+
+    by: where a subject is compared more than once, the column that tells which: each of them, the dimension say, is a test.
+    about: where a methodology compares more than one thing, which this is: "change" names the tables change_groups and
+    change_group_tests.
+    """
+    subjects = (subject, by) if by is not None else (subject,)
+    keys = tuple(one.name for one in subjects)
     value = Column(
         name="mean",
         label=N_("share") if share else N_("mean"),
@@ -47,14 +57,14 @@ def group_tables(subject: Column, title: str, *, digits: int = 2, share: bool = 
         )
     ]
     by_group = Table(
-        name="groups", title=title, key=(subject.name, "group"),
-        columns=(subject, GROUP, integer("n", "n"), value),
+        name=f"{_start(about)}groups", title=title, key=(*keys, "group"),
+        columns=(*subjects, GROUP, integer("n", "n"), value),
     )  # fmt: skip
     tests = Table(
-        name="group_tests", title=title, key=(subject.name,),
+        name=f"{_start(about)}group_tests", title=title, key=keys,
         columns=(
-            subject, text("item", N_("item")), integer("n", "n"), integer("n_total", "N"), of("n", "n_total", "n / N"),
-                integer("n_groups", N_("groups")),
+            *subjects, *([text("item", N_("item"))] if subject.name != "item" else []), integer("n", "n"),
+            integer("n_total", "N"), of("n", "n_total", "n / N"), integer("n_groups", N_("groups")),
             reference("highest", N_("highest in"), to="group"), reference("lowest", N_("lowest in"), to="group"), *ends,
             number("effect", N_("effect"), means=N_("ε² of ranks, the share of variance between groups; Cramér's V of "
                                                     "categories")),
@@ -64,13 +74,13 @@ def group_tables(subject: Column, title: str, *, digits: int = 2, share: bool = 
         ),
         views=(
             View(at="section", where="p_adjusted < .05", order=("-effect",), top=3,
-                 columns=(subject.name, "highest", "mean_highest", "lowest", "mean_lowest", "effect", "p_adjusted",
+                 columns=(*keys, "highest", "mean_highest", "lowest", "mean_lowest", "effect", "p_adjusted",
                      "n_of_n_total")),
-            View(at="appendix", order=("p",),
-                 columns=(subject.name, "n_of_n_total", "n_groups", "highest", "mean_highest", "lowest", "mean_lowest",
+            View(at="appendix", where="n_groups > 1", order=("p",),
+                 columns=(*keys, "n_of_n_total", "n_groups", "highest", "mean_highest", "lowest", "mean_lowest",
                      "effect", "test", "p", "p_adjusted", "detectable")),
             View(at="digest", where="p_adjusted < .05", order=("-effect",), top=5,
-                 columns=(subject.name, "highest", "mean_highest", "lowest", "mean_lowest", "effect", "p_adjusted")),
+                 columns=(*keys, "highest", "mean_highest", "lowest", "mean_lowest", "effect", "p_adjusted")),
         ),
         note=N_("Groups of at least five agents. Detectable: the difference between two groups that would be found "
                 "four times in five."),
@@ -78,13 +88,18 @@ def group_tables(subject: Column, title: str, *, digits: int = 2, share: bool = 
     return by_group, tests
 
 
+def _start(about: str) -> str:
+    return f"{about}_" if about else ""
+
+
 def group_finding(
-    subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "", scale: str = ""
+    subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "", where: str = "", about: str = "",
+    scale: str = "",
 ) -> Finding:  # fmt: skip
     """scale: see `Finding`; both means stand on it, where it is known."""
     return Finding(
-        name="groups", table="group_tests", kind="difference", p="p", order=("-effect",), top=top, size=size, says=says,
-            null=null, estimate="effect",
+        name=f"{_start(about)}groups", table=f"{_start(about)}group_tests", kind="difference", where=where,
+        p="p", order=("-effect",), top=top, size=size, says=says, null=null, estimate="effect",
         items="item", test="test", chart=chart, scale=scale, dots=("mean_highest", "mean_lowest"),
     )  # fmt: skip
 
@@ -114,44 +129,33 @@ def groups_by(column: str, columns: pd.DataFrame | None) -> pd.Series[str]:
 
 
 def compared(
-    values: pd.DataFrame, groups: pd.Series[str], subject: str, items: dict[str, str] | None = None, *,
-        kind: str = "rating"
+    values: pd.DataFrame, groups: pd.Series[str], subject: str = "", items: Mapping[Any, str] | None = None, *,
+    kind: Literal["rating", "share"] = "rating", about: str = "",
 ) -> dict[str, Any]:  # fmt: skip
-    """The rows of `group_tables`, by table. values: participants × subjects; items: the item id behind a subject, where it is another."""
+    """The rows of `group_tables`, by table. values: participants × subjects, or × the levels
+    of subject and `by`, named as they are; items: the item id behind a subject, where it is another."""
     import pandas as pd  # noqa: PLC0415 - declarations do not import it
 
-    from enquete.analysis.inference import detectable_difference  # noqa: PLC0415
-    from enquete.analysis.relations.groups import kruskal_wallis  # noqa: PLC0415
-    from enquete.reports.key_findings import FEWEST  # noqa: PLC0415
+    from enquete.analysis.relations.groups import compare_groups  # noqa: PLC0415
 
-    tests, means = [], []
-    for name in values:
-        own = values[name].dropna()
-        kinds = groups.reindex(own.index)
-        sizes = kinds.value_counts()
-        kept = own[kinds.map(sizes).ge(FEWEST)]
-        kinds = kinds.reindex(kept.index)
-        found = kruskal_wallis(kept, kinds)
-        by_group = kept.groupby(kinds).agg(["size", "mean"]).sort_values("mean", ascending=False, kind="stable")
-        means += [
-            {subject: name, "group": g, "n": int(row["size"]), "mean": row["mean"]} for g, row in by_group.iterrows()
-        ]
-        several = len(by_group) > 1 and found.p is not None
-        tests.append({
-            subject: name, "item": (items or {}).get(str(name), str(name)), "n": len(kept), "n_total": len(values),
-                "n_groups": len(by_group),
-            "highest": by_group.index[0] if several else None, "lowest": by_group.index[-1] if several else None,
-            "mean_highest": by_group["mean"].iloc[0] if several else None,
-                "mean_lowest": by_group["mean"].iloc[-1] if several else None,
-            "detectable": detectable_difference(by_group["size"].tolist(), _within(kept, kinds), tests=values.shape[1]),
-                "effect": found.effect, "test": found.method, "p": found.p,
-                "n_small": len(own) - len(kept),
-        })  # fmt: skip
-    return {"groups": pd.DataFrame(means), "group_tests": pd.DataFrame(tests)}
-
-
-def _within(values: pd.Series[float], groups: pd.Series[str]) -> float:
-    """Standard deviation within groups, pooled."""
-    left = len(values) - groups.nunique()
-    gap = (values - values.groupby(groups).transform("mean")).to_numpy(dtype=float)
-    return float(gap @ gap / left) ** 0.5 if left > 0 else 0.0
+    numbered = values.set_axis([str(place) for place in range(values.shape[1])], axis=1)
+    found = compare_groups(numbered.astype(float), groups, kind)
+    own: dict[str, dict[str, Any]] = {}
+    for place, name in zip(numbered, values, strict=True):
+        keys = zip(values.columns.names, name, strict=True) if isinstance(name, tuple) else [(subject, name)]
+        own[place] = {str(key): value for key, value in keys}
+    means = [
+        {**own[row["variable"]], "group": row["group"], "n": row["n"], "mean": row["estimate"]}
+        for row in found.by_group[~found.by_group["small"]].sort_values("estimate", ascending=False, kind="stable").to_dict("records")
+    ]
+    tests = [
+        {**own[row["variable"]], "item": (items or {}).get(name, str(name)), "n": row["n"], "n_total": row["n_total"],
+         "n_groups": row["groups"], "highest": row["highest"] if row["p"] == row["p"] else None,
+         "lowest": row["lowest"] if row["p"] == row["p"] else None,
+         "mean_highest": row["estimate_highest"] if row["p"] == row["p"] else None,
+         "mean_lowest": row["estimate_lowest"] if row["p"] == row["p"] else None, "detectable": row["detectable"],
+         "effect": row["effect"], "test": row["method"], "p": row["p"] if row["p"] == row["p"] else None,
+         "n_small": row["n_small"]}
+        for name, row in zip(values, found.tests.to_dict("records"), strict=True)
+    ]  # fmt: skip
+    return {f"{_start(about)}groups": pd.DataFrame(means), f"{_start(about)}group_tests": pd.DataFrame(tests)}

@@ -71,9 +71,8 @@ def _about_change(reading: RunReading, results: Mapping[str, Mapping[str, JsonVa
         yield texts["reconstructed"]
     elif record.baseline == "measured" and record.actions_at_start:
         yield texts["actions"].format(n=record.actions_at_start)
-    drifts = [result["drift"] for result in results.values() if isinstance(result.get("drift"), dict)]
+    drifts = [result for result in results.values() if result.get("kind") == "drift"]
     for drift in drifts:
-        assert isinstance(drift, dict)
         reasons = drift.get("reasons")
         if isinstance(reasons, list) and reasons:
             yield texts["incomparable"].format(why=escape("; ".join(map(str, reasons))))

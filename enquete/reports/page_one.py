@@ -27,6 +27,7 @@ from enquete.reports.health.verdicts import Health
 from enquete.reports.key_findings import FEWEST, PER_METHODOLOGY, KeyFinding, leading, tested
 from enquete.reports.markdown import readable
 from enquete.reports.run_reading import RunReading
+from enquete.reports.views import Results
 from enquete.state.asking import Language
 
 FILE = "page_one.json"
@@ -78,10 +79,9 @@ class PageOne:
 
 def page_one(
     reading: RunReading, frame: pd.DataFrame, own: Mapping[str, Evaluation], findings: Mapping[str, list[KeyFinding]],
-        health: Health,
-    *, notices: Sequence[str] = (), interim: bool = False,
+    health: Health, checked: Results, *, notices: Sequence[str] = (), interim: bool = False,
 ) -> PageOne:  # fmt: skip
-    """frame: the response table; findings: by methodology, and those that join them; notices: what must be read before anything else;
+    """frame: the response table; findings: by methodology, and those that join them; checked: health's tables; notices: what must be read before anything else;
     interim: the interviews are not finished. Of data that are not usable only what was tested is found."""
     language = reading.language
     across = findings.get(ACROSS, [])
@@ -90,7 +90,7 @@ def page_one(
     title, question = _title(reading, asked, language), _shortened(reading.record.topic, _QUESTION_WORDS)
     stated = {name: _stated(name, findings[name], health) for name in own if name in findings}
     usable = [
-        Usable(name, titles.get(name, name), one.verdict, verdict(one, language), _why(health, name, language))
+        Usable(name, titles.get(name, name), one.verdict, verdict(one, language), _why(health, checked, name))
         for name, one in health.verdicts.items()
     ]
     return PageOne(
@@ -108,12 +108,13 @@ def page_one(
     )
 
 
-def _why(health: Health, name: str, language: Language) -> str:
+def _why(health: Health, checked: Results, name: str) -> str:
     """The weightiest reason; "" where the verdict says it itself."""
     found = health.verdicts[name]
     if found.verdict in ("usable as far as checked", "interim"):
         return ""
-    return lacking(found, language) if found.verdict == "cannot be judged" else reasons(health, name, language, most=1)
+    lacks = found.verdict == "cannot be judged"
+    return lacking(found, checked.language) if lacks else reasons(health, checked, name, most=1)
 
 
 def _stated(name: str, stated: list[KeyFinding], health: Health) -> list[KeyFinding]:

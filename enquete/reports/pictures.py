@@ -10,9 +10,8 @@ import pandas as pd
 
 from enquete.locale import N_, tell, whole
 from enquete.reports.charts import Picture, drawn, written
-from enquete.reports.context import Found, responded
+from enquete.reports.context import responded
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.figures import older
 from enquete.reports.health import chart as health_chart
 from enquete.reports.health.verdicts import Health
 from enquete.reports.preference import chart as preference_chart
@@ -51,7 +50,7 @@ def footer(frame: pd.DataFrame, methodology: str, language: Language) -> str:
 
 
 def pictures(
-    frame: pd.DataFrame, own: Mapping[str, Evaluation], found: Mapping[str, Found], declared: Mapping[str, Results],
+    frame: pd.DataFrame, own: Mapping[str, Evaluation], declared: Mapping[str, Results],
     titles: Mapping[str, str], language: Language, file: Callable[[str, Exception], None], *,
     health: Health, replicates: Replicates, preference: Preference | None,
 ) -> list[Picture]:  # fmt: skip
@@ -62,11 +61,9 @@ def pictures(
         file(name.partition("/")[0], error)
 
     made: list[Picture] = []
-    for name, one in own.items():
+    for name in own:
         if name in declared:
             made += drawn(declared[name], footer=footer(frame, name, language), file=filed)
-        elif name in found:
-            made += older.pictures(name, one.figures(found[name], language), filed)
     who = tell(SIMULATED, language)
     for results in (
         health_chart.results(health, titles, language), replicates_chart.results(replicates, own, titles, language),
@@ -86,7 +83,7 @@ def write(folder: Path, some: Sequence[Picture]) -> None:
 def read(folder: Path) -> list[Picture]:
     """As the last synthesis wrote them into its folder; none before the first. Raises LedgerError naming the file."""
     try:
-        return [older.read(one) for one in read_result(folder / FILE).get("figures", [])]
+        return [Picture.read(one) for one in read_result(folder / FILE).get("figures", [])]
     except (KeyError, TypeError, AttributeError) as error:
         raise LedgerError(
             f"{folder / FILE}: not what a synthesis writes ({error}); `enquete export` writes it again"

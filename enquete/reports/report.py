@@ -25,9 +25,8 @@ from enquete.reports.charts import Picture
 from enquete.reports.context import Found, listed
 from enquete.reports.declarations import Place
 from enquete.reports.embedded import CHECKS_TITLE, Embedded
-from enquete.reports.evaluation import Evaluation, evaluations
+from enquete.reports.evaluation import evaluations
 from enquete.reports.findings import Findings
-from enquete.reports.health import presented
 from enquete.reports.health.verdicts import Health
 from enquete.reports.key_findings import KeyFinding
 from enquete.reports.limitations import limitations
@@ -112,7 +111,7 @@ class Report:
         self.own = evaluations(reading.record.methods)
         self.declared = material.declared
         self.page = page_one(
-            reading, material.frame, self.own, material.findings, material.health, notices=list(self._notices()),
+            reading, material.frame, self.own, material.findings, material.health, self.declared[HEALTH], notices=list(self._notices()),
                 interim=partial,
         )  # fmt: skip
         self.parts = [*self._parts()]
@@ -135,7 +134,7 @@ class Report:
             methodologies=self.parts, across=self._across(), between=self.declared[ACROSS].at("section"),
                 run=self.reading.record, idle=self.reading.idle,
             prose=self.material.prose, model=self.reading.record.main.model, health_figures=self._of(HEALTH),
-            health=presented.section(self.material.health, self.page.titles, self.language),
+            health=self.declared[HEALTH].at("section"),
             limits=self.limits[:LIMITS], problems=[escape(line) for line in self.problems[:LIMITS]],
             against=preference_text.section(self.material.preference, self.page.titles, self.language),
             against_title=preference_text.TITLE,
@@ -207,7 +206,7 @@ class Report:
     def _texts(self, name: str, found: Found) -> dict[str, str]:
         if results := self.declared.get(name):
             return {"section": results.at("section"), "appendix": results.at("appendix")}
-        return _texts(self.own[name], found, self.page.titles[name], self.language)
+        return {"section": "", "appendix": as_tables(found, self.language)}
 
     def _problems(self) -> Iterator[Words]:
         material = self.material
@@ -228,24 +227,15 @@ class Report:
         material, language = self.material, self.language
         again = replicates_text.section(material.replicates, self.own, self.page.titles, language)
         again += "".join(f"\n\n{_image(one)}" for one in self._of(REPLICATES, "appendix"))
-        checks = presented.sections(material.health, self.page.titles, language)
         for title, text in (
             (N_("Across the methodologies"), self.declared[ACROSS].at("appendix")),
-            (N_("Replicates"), again), (N_("What answers name of a memory"), self._named()), (CHECKS_TITLE, checks),
-            (N_("Distribution shapes"), self._shapes()),
+            (N_("Replicates"), again), (N_("What answers name of a memory"), self._named()), (CHECKS_TITLE, self.declared[HEALTH].at("appendix")),
         ):  # fmt: skip
             if text:
                 yield tell(title, language), text
 
     def _named(self) -> str:
         return citations.section(self.material.citations, self.material.frame, self.language)
-
-    def _shapes(self) -> str:
-        shapes = self.material.health.shapes
-        if not shapes:
-            return ""
-        wordings = {(one.methodology, one.item_id): one.text(self.language) for one in self.material.asked}
-        return self._render("health/shapes.md.j2", shapes=shapes, titles=self.page.titles, wordings=wordings)
 
 
 GLOSSARY = {
@@ -273,17 +263,8 @@ def brief(page: PageOne, language: Language) -> str:
     )
 
 
-def _texts(own: Evaluation, found: Found, title: str, language: Language) -> dict[str, str]:
-    """Section and appendix of a methodology; its findings as tables where it has neither."""
-    if not own.section:
-        return {"section": "", "appendix": as_tables(found, language)}
-    facts = {"found": found, "title": title, **own.shown(found, language)}
-    templates = {"section": own.section, "appendix": own.appendix}
-    return {part: render(template, language, **facts).strip() for part, template in templates.items() if template}
-
-
 def as_tables(found: Found, language: Language) -> str:
-    """The findings of a methodology that has no texts of its own."""
+    """The findings of a methodology that declares no tables."""
     single = {key: value for key, value in found.items() if isinstance(value, str | int | float)}
     lists = {key: entries for key in found if (entries := listed(found, key))}
     return render("enquete.reports:tables.md.j2", language, single=single, lists=lists).strip()

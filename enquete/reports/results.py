@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 from pydantic import JsonValue
 
 from enquete.reports.agents import ACROSS
 from enquete.reports.agents import PRESENTATION as BETWEEN
-from enquete.reports.context import TYPE_NAMES, Found
-from enquete.reports.declarations import Analysis, Column, Presentation, shaped
+from enquete.reports.context import TYPE_NAMES
+from enquete.reports.declarations import Analysis, Column, Presentation, records, shaped
 from enquete.reports.evaluation import Evaluation, Headline
 from enquete.reports.key_findings import KeyFinding
 from enquete.reports.page_findings import stated as told
@@ -34,15 +34,10 @@ def results_of(
 
 
 def stated(
-    own: Mapping[str, Evaluation], results: Mapping[str, Found], declared: Mapping[str, Results], language: Language
+    declared: Mapping[str, Results],
 ) -> dict[str, list[KeyFinding]]:
     """Every finding by methodology, and under ACROSS those that join several."""
-    found = {name: list(told(one)) for name, one in declared.items()}
-    older = {name: one for name, one in own.items() if name in results and name not in declared}
-    return found | {
-        name: [replace(f, methodology=name) for f in one.findings(results[name], language)]
-        for name, one in older.items()
-    }
+    return {name: list(told(one)) for name, one in declared.items()}
 
 
 def names_of(
@@ -69,6 +64,23 @@ def read_results(
     types = found.get(TYPE_NAMES)
     known = names or Names(groups={str(k): str(v) for k, v in types.items()} if isinstance(types, dict) else {})
     return Results(methodology, presentation, from_json(presentation, found), known, language)
+
+
+class WholeResults(Mapping[str, JsonValue]):
+    """What results.json has, and the tables that grow with the population: their rows are made when they are read."""
+
+    def __init__(self, found: Mapping[str, JsonValue], tables: Mapping[str, pd.DataFrame]) -> None:
+        self._found, self._tables = found, tables
+
+    def __getitem__(self, name: str) -> JsonValue:
+        return self._found[name] if name in self._found else records(self._tables[name])
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of what results.json has: whoever copies all does not copy every agent."""
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
 
 
 def headlines(results: Results) -> Iterator[Headline]:

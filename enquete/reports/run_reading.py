@@ -19,6 +19,7 @@ from pydantic import JsonValue
 from enquete.checkpoints.connection import damaged
 from enquete.checkpoints.entries import text_of, time_of
 from enquete.checkpoints.folders import LEDGER, read_record
+from enquete.checkpoints.integrity import require_sound
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.instruments.pack import names_of_types
@@ -277,6 +278,9 @@ def open_run(
         json.JSONDecodeError
     ) as error:  # of a column that is parsed where it is tabled; result files have errors of their own
         raise damaged(folder / LEDGER, error) from error
+    except (LookupError, ValueError, TypeError, AttributeError):  # likewise of a name that is no more what it was
+        require_sound(folder)
+        raise
     finally:
         ledger.close_reading()
 

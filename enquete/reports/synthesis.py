@@ -27,7 +27,9 @@ from enquete.reports.evaluation import evaluations
 from enquete.reports.exports import reached, write_exports, write_stage
 from enquete.reports.findings import UNIT, Findings, find
 from enquete.reports.health.presented import flags as health_flags
-from enquete.reports.health.verdicts import Health, examine
+from enquete.reports.health.tables import HEALTH
+from enquete.reports.health.tables import results as health_results
+from enquete.reports.health.verdicts import examine
 from enquete.reports.key_findings import KeyFinding, ranked
 from enquete.reports.pictures import pictures
 from enquete.reports.preference.found import preferences
@@ -133,7 +135,7 @@ def _findings(
     own = evaluations(reading.record.methods)
     titles = {name: _title(reading, name) for name in own}
     declared = results_of(own, found.analyses, names_of(reading, list(asked), titles), reading.language)
-    return declared, stated(own, found.results, declared, reading.language)
+    return declared, stated(declared)
 
 
 def _listed(findings: Mapping[str, list[KeyFinding]]) -> list[KeyFinding]:
@@ -168,9 +170,9 @@ def write_synthesis(
         status = run_status(reading, stages, found, partial=partial)
         for methodology, phase in stages:
             if reached(reading, methodology, phase, frame):
-                write_stage(reading, frame, methodology, phase, found.results.get(methodology))
+                write_stage(reading, frame, methodology, phase, found)
         target = synthesis_folder(folder)
-        _raise_flags(reading, found, material.health)
+        _raise_flags(found, material)
         write_exports(target, reading, material, frame)
         page = write_report(target, reading, material, status=status, partial=partial)
         write_atomically(folder / RECORD, as_file(reading.record, reading.ledger))
@@ -195,14 +197,19 @@ def _material(
 
     asked = items(reading, frame)
     declared, findings = _findings(reading, found, asked)
-    replicates = replicate(reading, frame, found.results)
+    replicates = replicate(reading, frame, found)
     found.bugs.extend(replicates.bugs)
     health = examine(reading, found.results, frame, file)
+    names = next(iter(declared.values())).names
+    declared = {
+        **declared,
+        HEALTH: health_results(health, evaluations(reading.record.methods), names, reading.language),
+    }
     against = preferences(reading)
     prose = narrative.stored(reading, narrative.shown(_listed(findings), frame, reading.run))
     own = evaluations(reading.record.methods)
     drawn = pictures(
-        frame, own, found.results, declared, {name: _title(reading, name) for name in own}, reading.language, file,
+        frame, own, declared, {name: _title(reading, name) for name in own}, reading.language, file,
         health=health, replicates=replicates, preference=against,
     )  # fmt: skip
     return Material(
@@ -210,10 +217,10 @@ def _material(
     )  # fmt: skip
 
 
-def _raise_flags(reading: RunReading, found: Findings, health: Health) -> None:
+def _raise_flags(found: Findings, material: Material) -> None:
     """Flags of analyses, sentences in the run's language, and one for each check of instrument health that failed."""
     for name, result in found.results.items():
-        checks = health_flags(health, name, _title(reading, name), reading.language)
+        checks = health_flags(material.health, material.declared[HEALTH], name)
         said: list[JsonValue] = [*dict.fromkeys((*_texts(result.get("flags")), *checks))]
         found.results[name] = {**result, "flags": said}
 

@@ -16,7 +16,6 @@ from enquete.state.asking import Language
 
 if TYPE_CHECKING:
     from enquete.reports.charts import Picture  # altair, which readers of a table do not import
-    from enquete.reports.figures.canvas import Figure
 
 INTERVIEWER = N_("Interviewer")
 
@@ -40,7 +39,7 @@ class Talk:
     title: str
     lines: tuple[Line, ...]
     session: str = ""
-    graph: Picture | Figure | None = None
+    graph: Picture | None = None
 
 
 Talks: TypeAlias = Callable[[Path, str, Language], Iterable[Talk]]

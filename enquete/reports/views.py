@@ -39,8 +39,8 @@ from enquete.state.asking import Language
 Row = Mapping[str, Any]
 
 YES_NO = {True: N_("yes"), False: N_("no")}
-FIGURES = ("integer", "number", "share", "of", "interval", "flag")
-RIGHT = ("integer", "number", "share", "p", "of", "interval")
+FIGURES = ("integer", "number", "share", "of", "interval", "bounds", "flag")
+RIGHT = ("integer", "number", "share", "p", "of", "interval", "bounds")
 """Formats that stand on the right of a cell."""
 
 
@@ -76,20 +76,32 @@ class Results:
 
     def cell(self, column: Column, row: Row) -> str:
         """A column of a row as it is read, plain text; a dash where it is missing."""
-        language = self.language
         if column.parts is not None:
             first, second = (row[part] if part in row else None for part in column.parts)
             if column.format == "of":
                 return of(_whole(first), _whole(second))
-            if first is None or second is None or _missing(first) or _missing(second):
-                return MISSING
-            return (
-                f"[{number(float(first), language, column.digits)}; {number(float(second), language, column.digits)}]"
-            )
+            low, high = (None if _missing(end) else self._figure(column, end, row) for end in (first, second))
+            if column.format == "bounds":
+                return self._bounds(low, high)
+            return MISSING if low is None or high is None else f"[{low}; {high}]"
         value = row.get(column.name)
         if _missing(value):
             return MISSING
-        return self._told(column, value)
+        return self._figure(column, value, row) if column.format == "number" else self._told(column, value)
+
+    def _figure(self, column: Column, value: Any, row: Row) -> str:
+        """A number as its unit is told, which may be the row's own."""
+        unit = row.get(column.unit) if column.unit else None
+        if unit == "share":
+            shown = round(100.0 * float(value), 1)
+            return share(float(value), self.language, 0 if shown.is_integer() else 1)
+        return number(float(value), self.language, 0 if unit == "count" else column.digits)
+
+    def _bounds(self, low: str | None, high: str | None) -> str:
+        """≥ low, ≤ high, low to high; a dash where nothing bounds."""
+        if low is not None and high is not None:
+            return tell(N_("{low} to {high}"), self.language).format(low=low, high=high)
+        return MISSING if low is None and high is None else f"≥ {low}" if low is not None else f"≤ {high}"
 
     def markdown(self, column: Column, row: Row) -> str:
         """The same where Markdown is read: only words of others need to be escaped, figures do not."""
@@ -101,8 +113,6 @@ class Results:
         match column.format:
             case "integer":
                 return number(int(value), language)
-            case "number":
-                return number(float(value), language, column.digits)
             case "share":
                 return share(float(value), language, column.digits)
             case "p":
@@ -110,7 +120,7 @@ class Results:
             case "flag":
                 return tell(YES_NO[bool(value)], language)
             case "list":
-                return ", ".join(self._named(column, each) for each in value) or MISSING
+                return "; ".join(self._named(column, each) for each in value) or MISSING  # names may have commas
             case "json":
                 return json.dumps(value, ensure_ascii=False)
         return self._named(column, value)
@@ -154,8 +164,8 @@ class Results:
         names = [name for _, name, _, _ in Formatter().parse(told) if name]
         cells = {name: self.cell(known[name], row) for name in names if name in known}
         cells |= {name: str(row[name]) for name in names if name not in known}
-        long = [name for name in cells if name in known and known[name].format in ("reference", "text")]
-        if room is not None and long:
+        long = [name for name in cells if name in known and known[name].format in ("reference", "text", "list")]
+        if room is not None and long and len(told.format(**cells).split()) > room:
             others = told.format(**{**cells, **dict.fromkeys(long, "")})
             each = max((room - len(others.split())) // len(long), 4)
             cells |= {name: shortened(cells[name], each) for name in long}
@@ -244,7 +254,7 @@ class Results:
             blocks.append(self.fill(view.note, {**self.facts, **counts}, self.presentation.facts, markdown=True))
         elif len(every) > len(frame):
             blocks.append(tell(N_("{shown} of {rows} rows; all are in {file}."), self.language).format(
-                **counts, file=f"tables/{table.name}.csv"))  # fmt: skip
+                **counts, file=f"exports/{self.methodology}/{table.name}.csv"))  # fmt: skip
         return "\n\n".join(blocks)
 
     def _body(self, table: Table, view: View, frame: pd.DataFrame) -> Iterator[str]:
@@ -275,20 +285,24 @@ class Results:
 
     def told(self, table: Table, view: View, frame: pd.DataFrame) -> Iterator[str]:
         """Rows as sentences or quotations, list entries of Markdown."""
+        if not view.quote:
+            yield from (f"- {said}" for said in self._sentences(table, view, frame, markdown=True))
+            return
+        for row in dictionaries(frame):
+            who = ", ".join(escape(self.cell(table.column(name), row)) for name in view.who)
+            words = row.get(view.quote)
+            yield (
+                quote(words, who, self.language)
+                if words
+                else f"- {who}: *{tell(N_('no reason given'), self.language)}*"
+            )
+
+    def _sentences(self, table: Table, view: View, frame: pd.DataFrame, *, markdown: bool) -> Iterator[str]:
         own = {**self.presentation.facts, **{one.name: one for one in table.columns}}
         for row in dictionaries(frame):
-            if view.quote:
-                who = ", ".join(escape(self.cell(table.column(name), row)) for name in view.who)
-                words = row.get(view.quote)
-                yield (
-                    quote(words, who, self.language)
-                    if words
-                    else f"- {who}: *{tell(N_('no reason given'), self.language)}*"
-                )
-            else:
-                says = view.says if isinstance(view.says, str) else view.says.get(str(row.get(view.word)), "")
-                if says:
-                    yield "- " + self.fill(says, {**self.facts, **row}, own, markdown=True)
+            says = view.says if isinstance(view.says, str) else view.says.get(str(row.get(view.word)), "")
+            if says:
+                yield self.fill(says, {**self.facts, **row}, own, markdown=markdown)
 
     def _grid(self, columns: Sequence[Column], labels: Sequence[str], rows: Iterable[Row]) -> str:
         head = " | ".join(escape(self._label(label)) for label in labels)
@@ -356,6 +370,16 @@ class Results:
             return None
         return _four_digits(value)
 
+    def flags(self) -> Iterator[str]:
+        """What a reader must know before using the data, plain text."""
+        for each in self.presentation.texts:
+            if each.at == "flag" and self._holds(each):
+                yield self.fill(str(each.says), self.facts, self.presentation.facts, markdown=False)
+        for table in self.presentation.tables.values():
+            for view in table.views:
+                if view.at == "flag":
+                    yield from self._sentences(table, view, self.rows(table, view), markdown=False)
+
     def remembered(self) -> Iterator[tuple[str, str]]:
         """(id, sentence) of every row that is told to a memory."""
         for table in self.presentation.tables.values():
@@ -395,15 +419,11 @@ class Records(Mapping[str, list[dict[str, Any]]]):
 
 
 def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd.DataFrame:
-    """Rows of which a declared query holds; a comparison with what is missing does not."""
+    """Rows of which a declared query holds; a comparison with what is missing does not. A query over facts alone: all or none."""
     if not where or frame.empty:
         return frame
-    try:
-        return frame.query(where.replace("\n", " "), local_dict=dict(facts), engine="python")
-    except TypeError:  # a fact that is missing cannot be compared
-        if any(value is None for value in facts.values()):
-            return frame.iloc[:0]
-        raise
+    holds = frame.eval(where.replace("\n", " "), local_dict=dict(facts), engine="python")
+    return frame[holds.fillna(False).astype(bool)] if isinstance(holds, pd.Series) else frame if holds else frame.head(0)
 
 
 def dictionaries(frame: pd.DataFrame) -> list[dict[str, Any]]:

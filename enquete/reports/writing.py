@@ -87,13 +87,13 @@ def write_files(folder: Path, files: Files) -> None:
             write_jsonl(folder / name, content)
 
 
-def write_csv(path: Path, frame: pd.DataFrame, chunk: int = 20_000) -> None:
-    """UTF-8, RFC 4180: comma, CRLF, quotes where needed. Missing is an empty cell; numbers stay numbers.
+def write_csv(path: Path, frame: pd.DataFrame, chunk: int = 20_000, *, bom: bool = False) -> None:
+    """UTF-8, RFC 4180: comma, CRLF, quotes where needed. Missing is an empty cell; numbers stay numbers. bom: for Excel.
 
     A text that a spreadsheet would execute gets a leading apostrophe; control characters are written out.
     """
     with replacing(path) as file:
-        file.write(",".join(map(_quoted, frame.columns)) + "\r\n")
+        file.write("\ufeff" * bom + ",".join(map(_quoted, frame.columns)) + "\r\n")
         for start in range(0, len(frame), chunk):
             file.write(csv_rows(frame.iloc[start : start + chunk]))
 

@@ -48,7 +48,8 @@ class Stopped:
 @dataclass(frozen=True)
 class Standing:
     """A run as it stands, whoever drives it. respondent, model: who answers in the main arm; settings: the methodology's own;
-    frozen: its frozen values in the main arm; names: of participants, by id; forms: what waits for a person."""
+    frozen: its frozen values in the main arm; names: of participants, by id; forms: what waits for a person; submitted: by
+    participant what a person entered last."""
 
     run: str
     status: str
@@ -60,6 +61,7 @@ class Standing:
     frozen: Mapping[str, JsonValue]
     names: Mapping[str, str]
     forms: Sequence[Block]
+    submitted: Mapping[str, Mapping[str, JsonValue]]
 
 
 class Port(Protocol):

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from enquete.checkpoints.folders import LEDGER, find_run, is_held, read_record, read_run, run_folders
-from enquete.checkpoints.forms import open_forms
+from enquete.checkpoints.forms import last_submitted, open_forms
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.start_lock import alone
 from enquete.graphs.registry import methodologies
@@ -141,6 +141,7 @@ class FacadePort:
                 frozen=reading.frozen_values(stored.record.main.id, self.methodology),
                 names={who.id: who.name for who in reading.population},
                 forms=tuple(one.block for one in open_forms(reading.ledger)),
+                submitted=last_submitted(reading.ledger),
             )  # fmt: skip
 
     @asynccontextmanager

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from enquete.checkpoints.drives import require_writable
 from enquete.checkpoints.folders import StoredRun, is_held, read_run
 from enquete.checkpoints.orders import waited_for
 from enquete.checkpoints.record import RunRecord
+from enquete.locale import languages
 from enquete.nodes.planning import planned
 from enquete.reports.run_reading import open_run, read_result
+from enquete.state.data_formats import FORMATS, LAYOUTS, FileFormat, Layout
+from enquete.state.errors import SettingsError
 from enquete.study.display import leading, show, table
 from enquete.study.standing import StageStatus, Standing, complete, stand
 
@@ -29,7 +33,7 @@ EXIT_CODES: Mapping[str, int] = {"completed": 0, "failed": 1, "paused": 3, "awai
 
 MEMBERS = (
     "status", "note", "run_id", "resume_token", "path", "responses", "results", "flags", "page_one", "brief", "report",
-    "figures", "figure", "stages", "spent", "spent_usd",
+    "figures", "figure", "export", "stages", "spent", "spent_usd",
 )  # fmt: skip
 """What `dir(run)` and a notebook's completion show. Everything else is for the interfaces and may change."""
 
@@ -43,6 +47,7 @@ class Run:
     flags: what a reader must know before using the data
     page_one, brief, report: page one of the report as data and as Markdown; all of it, Markdown
     figures, figure(name): names of the figures there are; one of them, to be shown or saved
+    export(*formats): answers, agents and tables as files: csv, parquet, sav (SPSS), xlsx
     stages, spent, spent_usd: every methodology and phase; tokens, calls and answers by status; US dollars
     """
 
@@ -251,9 +256,48 @@ class Run:
 
         return chosen(name, self.drawn).chart()
 
+    def export(
+        self,
+        *formats: FileFormat,
+        to: str | Path | None = None,
+        layout: Layout = "both",
+        bom: bool = False,
+        language: str = "",
+        by: str = "",
+    ) -> list[Path]:
+        """Write the data as files that people open, and give their paths: run.export("sav", "xlsx", to="data").
+
+        Every format gets a folder of its own below `to` (exports/ of the run unless named), with a datapackage.json that says what
+        every column means: answers, agents, items, and the tables of each methodology. Written from the ledger; nobody is asked.
+
+        layout: "long" has a row an answer (all_responses), "wide" a row an agent and a column an item, a file for every
+        methodology, phase and round; "both" has both, and each methodology's answers apart.
+        bom: CSV with the mark by which Excel knows UTF-8. language: of labels, where it is not that of the interviews.
+        by: the persona column that agents are compared by, as in `enquete.export`.
+
+        Raises SettingsError for a word that is none of these or a folder that cannot be written to, InputError where a format cannot
+        hold a table, LedgerError.
+        """
+        from enquete.reports.exports import export_files  # noqa: PLC0415 - analyses are slow to import
+
+        _require("format", formats or ("",), FORMATS)
+        _require("layout", (layout,), LAYOUTS)
+        _require("language", (language or self.record.language,), languages())
+        folder = self.path / "exports" if to is None else Path(to).expanduser()
+        require_writable(folder, "name another folder for the files: to=FOLDER, --to FOLDER")
+        return export_files(
+            self.folder, formats, folder, layout=layout, bom=bom, partial=self.status != "completed", language=language, by=by
+        )  # fmt: skip
+
     def _repr_html_(self) -> str:
         report = str(self.path / "report.md") if self.report else ""
         return table(self.summary(), self.stages, self.flags, report, self.page_one)
 
     def _ipython_display_(self) -> None:
         show(self._repr_html_, lambda: leading(self.drawn))
+
+
+def _require(what: str, given: Sequence[str], known: Sequence[str]) -> None:
+    for one in given:
+        if one not in known:
+            raise SettingsError(f"{what}: {one!r} is none; there are {', '.join(known)}")

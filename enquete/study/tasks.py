@@ -107,7 +107,7 @@ class Tasks:
         self._tasks: dict[Path, Task] = {}
         # Two equal requests at once must find one run, not make two; one whose files hang must not hold up another's.
         self._choosing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._beginning: set[asyncio.Future[None]] = set()
+        self._beginning: dict[asyncio.Future[None], str] = {}
         self._closing = False
 
     async def start(self, sim_id: str, **request: Any) -> Task:
@@ -147,12 +147,12 @@ class Tasks:
         if not chosen.shown:
             self.require_room()
         begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._beginning.add(begun)
+        self._beginning[begun] = chosen.folder.name
         try:
             await chosen.begin()  # or find what another process has begun since
             task = self._tasks[chosen.folder] = self.driven_in(chosen.folder) or Task(chosen)
         finally:
-            self._beginning.discard(begun)
+            del self._beginning[begun]
             begun.set_result(None)
         return task
 
@@ -165,10 +165,10 @@ class Tasks:
         """Raises TooManyRuns where no further run could be driven now."""
         going_on = [task.run_id for task in self._tasks.values() if not task.is_over]
         self._tasks = {folder: task for folder, task in self._tasks.items() if not task.is_over}
-        if len(going_on) + len(self._beginning) >= self._most:
+        going_on.extend(self._beginning.values())
+        if len(going_on) >= self._most:
             raise TooManyRuns(
-                f"{len(going_on)} runs are going on, and this server drives {self._most} at once: "
-                f"{', '.join(going_on)}. Wait for one of them or pause it"
+                f"this server drives {self._most} at once, and as many go on: {', '.join(going_on)}. Wait for one of them or pause it"
             )
 
     def driven_in(self, folder: Path) -> Task | None:

@@ -40,8 +40,8 @@ CHANGE = (
          "test_effects.py::test_depression_example_of_r", "35 / 45"),
     Line("Cliff's δ", "change.effects.cliffs_delta", "by hand: 3 of 4 pairs larger, 1 smaller", ".5",
          "test_effects.py::test_cliffs_delta_by_hand", "0.5"),
-    Line("interval of the Walsh averages", "change.effects.walsh_interval", "by hand, n = 7", "1.5 to 6.5",
-         "test_effects.py::test_walsh_interval_by_hand_and_against_brute_force", "6.5"),
+    Line("interval of the Walsh averages", "change.effects.walsh_interval", "R, wilcox.test(conf.int): depression data", ".010 to .786",
+         "test_effects.py::test_walsh_interval_of_the_depression_data_is_that_of_r", "0.786"),
     Line("BCa bootstrap interval", "bootstrap.bca", "scipy.stats.bootstrap", "within .02",
          "test_bootstrap.py::test_bca_is_that_of_scipy", "bootstrap("),
     Line("reliable change index", "change.reliable.reliable_change", "by hand: SD 10, r = .8",
@@ -56,14 +56,29 @@ CHANGE = (
          "(2 + 1 + 3) / 3"),
     Line("drift of the population, weighted", "change.drift.population_drift", "by hand", "(1·2 + .5·0)/1.5",
          "test_drift.py::test_weighted_and_unweighted_side_by_side", "(1 * 2 + 0.5 * 0) / 1.5"),
-    Line("drift minus placebo", "change.beyond_placebo.minus_placebo", "by hand: 2, 0, 1 with weights 1, ½, ½", "1.25",
-         "test_placebo.py::test_difference_of_the_same_agents_weighted_by_hand", "1.25"),
-    Line("change by item and type", "change.by_item.change_by_item", "the tests of each slice alone, corrected within its family", "equal",
-         "test_change.py::test_rows_are_the_tests_of_their_slices_and_corrected_in_two_families", "holm(p)"),
     Line("mean with its interval", "means.mean_of", "scipy.stats.ttest_1samp", ANY,
          "test_means.py::test_interval_is_scipys_and_ends_at_the_scale", "ttest_1samp("),
-    Line("change by family", "change.by_item.change_by_family", "by hand: means over items answered twice", "2.5/3",
-         "test_change.py::test_family_score_is_the_mean_over_items_answered_twice", "2.5 / 3"),
+)  # fmt: skip
+
+TOGETHER = (
+    Line("max-T over sign flips", "inference.max_t", "its definition, flip by flip; power beside Wilcoxon's and Holm's", ANY,
+         "test_inference.py::test_max_t_is_the_definition", "product([1, -1]"),
+    Line("the same of one item of signs", "inference.max_t", "statsmodels, exact McNemar", "equal",
+         "test_inference.py::test_max_t_of_one_item_of_signs_is_mcnemar", "mcnemar("),
+    Line("intervals of the highest and the lowest", "inference.selected_intervals", "R, qt; planted means of 15 items", "covered by ≥ 93 %",
+         "test_inference.py::test_selected_intervals_cover_the_highest_and_the_lowest", "0.93"),
+    Line("the same of shares", "inference.share_intervals", "statsmodels, proportion_confint (Wilson)", "equal",
+         "test_inference.py::test_share_intervals_are_wilsons", "proportion_confint("),
+    Line("detectable change, difference, association", "inference.detectable_change", "statsmodels, TTestPower, FTestAnovaPower, "
+         "GofChisquarePower", "equal", "test_inference.py::test_detectable_effects_are_statsmodels", "TTestPower("),
+    Line("Holm over a study", "inference.holm_over", "statsmodels, multipletests", ANY,
+         "test_inference.py::test_holm_over_single_tests_is_statsmodels", "multipletests("),
+    Line("movement toward the others' medians", "panel.feedback.drawn_toward", "its definition over all 2⁸ exchanges of rounds",
+         "within 4 SE", "test_feedback.py::test_p_is_that_of_exchanged_rounds", "repeat=8"),
+    Line("camps", "panel.dispersion.camps_p", "all 27 panels of three ratings on three points", "within 4 SE",
+         "test_camps.py::test_p_of_an_even_spread_by_hand", "repeat=3"),
+    Line("groups compared: shares", "relations.groups.compare_groups", "scipy.stats.fisher_exact", "equal",
+         "test_compare_groups.py::test_shares_and_categories", "fisher_exact("),
 )  # fmt: skip
 
 AGREEMENT = (
@@ -98,9 +113,9 @@ AGREEMENT = (
 )  # fmt: skip
 
 GROUPS = (
-    Line("Kruskal–Wallis and ε²", "relations.groups.kruskal_wallis", "R, kruskal.test(airquality)", "H = 29.267, p = 6.901e−06",
+    Line("Kruskal–Wallis and ε²", "relations.association.kruskal_wallis", "R, kruskal.test(airquality)", "H = 29.267, p = 6.901e−06",
          "test_groups.py::test_airquality_example_of_r", "6.901e-06"),
-    Line("η²", "relations.groups.eta_squared", "by hand: 1 2 | 3 4", ".8, F = 8", "test_groups.py::test_epsilon_and_eta_by_hand",
+    Line("η²", "relations.association.eta_squared", "by hand: 1 2 | 3 4", ".8, F = 8", "test_groups.py::test_epsilon_and_eta_by_hand",
          "0.8"),
     Line("Cramér's V", "relations.association.cramers_v", "R, chisq.test: party (Agresti 2007); Bergsma 2013 by hand", "χ² = 30.07",
          "test_association.py::test_party_example_of_r", "30.07"),
@@ -137,8 +152,6 @@ VIEWS = (
          "test_typology.py::test_memberships_are_those_of_scikit_learn", "model.predict_proba("),
     Line("silhouettes", "typology.clustering.silhouettes", "scikit-learn's silhouette_samples", ANY,
          "test_clustering.py::test_silhouettes_are_those_of_scikit_learn", "silhouette_samples("),
-    Line("Ward's tree", "typology.tree.tree", "by hand", "joins at 2, 2 and 14.142",
-         "test_tree.py::test_pairs_join_first_and_then_the_pairs", "14.142"),
     Line("a continuum's covariance", "typology.continuum.fitted", "numpy.cov of what was observed", ANY,
          "test_continuum.py::test_free_blocks_keep_their_covariance_exactly", "np.cov("),
     Line("contrasts of a cluster", "qmethod.sorts.contrasts", "by hand", "−2/SD", "test_qsort.py::test_contrasts_by_hand",
@@ -235,7 +248,7 @@ PREFERENCE = (
     ),
 )
 
-LINES: tuple[Line, ...] = (*CHANGE, *AGREEMENT, *GROUPS, *VIEWS, *HEALTH, *PREFERENCE)
+LINES: tuple[Line, ...] = (*CHANGE, *TOGETHER, *AGREEMENT, *GROUPS, *VIEWS, *HEALTH, *PREFERENCE)
 
 PLUMBING = {
     "answers": "reads and aligns tables", "joining": "brings two tables together", "health.diagnostics": "compares with thresholds",

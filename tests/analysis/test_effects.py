@@ -85,10 +85,10 @@ def test_intervals_are_those_of_resampled_agents():
 
 
 def test_walsh_interval_by_hand_and_against_brute_force():
-    # n = 7: M = 28, C = int(14 − 1.96·√(7·8·15/24)) = int(14 − 11.6) = 2: second smallest and largest of the averages of
-    # 1 … 7, (1 + 2)/2 and (6 + 7)/2
-    assert walsh_interval([1, 2, 3, 4, 5, 6, 7]).low == 1.5
-    assert walsh_interval([1, 2, 3, 4, 5, 6, 7, np.nan]).high == 6.5
+    # n = 7: P(W⁺ ≤ 2) = 3/128 < .025 ≤ P(W⁺ ≤ 3) = 5/128, C = 3: third smallest and largest of the averages of 1 … 7, which are
+    # 1, 1.5, 2, 2, … and 7, 6.5, 6, 6, …
+    assert walsh_interval([1, 2, 3, 4, 5, 6, 7]).low == 2
+    assert walsh_interval([1, 2, 3, 4, 5, 6, 7, np.nan]).high == 6
     d = np.random.default_rng(0).normal(size=150)
     i, j = np.triu_indices(150)
     walsh = np.sort((d[i] + d[j]) / 2)
@@ -99,6 +99,20 @@ def test_walsh_interval_by_hand_and_against_brute_force():
         (walsh[c - 1], np.median(walsh), walsh[-c]), abs=1e-8
     )
     assert walsh_interval([1, 2]).reason == "too few differences for the level"
+
+
+def test_walsh_interval_of_the_depression_data_is_that_of_r():
+    # R: wilcox.test(x, y, paired = TRUE, conf.int = TRUE), Hollander & Wolfe 1973: 0.010 to 0.786, estimate 0.46
+    x = np.array([1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30])
+    y = np.array([0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29])
+    found = walsh_interval(x - y)
+    assert (found.low, found.estimate, found.high) == pytest.approx((0.010, 0.46, 0.786))
+
+
+def test_walsh_interval_needs_six_values():
+    # 2·½⁵ = .0625: five values cannot exclude anything at 95 %; of six all averages count, C = 1
+    assert walsh_interval([1, 2, 3, 4, 5]).low is None
+    assert (walsh_interval([1, 2, 3, 4, 5, 6]).low, walsh_interval([1, 2, 3, 4, 5, 6]).high) == (1, 6)
 
 
 def test_many_different_values_are_counted_not_listed():

@@ -69,6 +69,16 @@ def test_p_is_that_of_exchanged_rounds() -> None:
     assert abs(p - exact) <= 4 * 2 * np.sqrt(exact / 2 / 10_000) + 2e-4
 
 
+def test_what_draws_all_answers_to_the_middle_of_the_scale_is_no_feedback() -> None:
+    """Even spreads whose medians differ by chance; half of the ratings move halfway to 3, whatever the item's median is."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(1, 6, (50, 36)).astype(float)
+    found = drawn(x, np.where(rng.random(x.shape) < 0.5, x, np.rint((x + 3) / 2)))
+    assert found.p is not None
+    assert found.p < 0.05
+    assert found.movement == "middle"
+
+
 def test_nobody_changed_nobody_there_and_bad_ratings() -> None:
     still = drawn(np.full((6, 2), 3.0), np.full((6, 2), 3.0))
     assert (still.movement, still.p, still.estimate, still.n_changed) == ("unmoved", None, 0.0, 0)

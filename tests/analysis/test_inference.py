@@ -186,6 +186,7 @@ def test_detectable_effects_are_statsmodels() -> None:
     )
     f = FTestAnovaPower().solve_power(nobs=30, k_groups=3, alpha=0.05, power=0.8)
     assert detectable_difference([10, 10, 10], 1) == pytest.approx(f * np.sqrt(30 * 30 / (10 * 20)), rel=1e-3)
+    assert detectable_difference([5, 15], 1) == detectable_difference([10, 10], 1)  # of average size
     w = GofChisquarePower().solve_power(nobs=50, alpha=0.05, power=0.8, n_bins=3)  # df 2
     assert detectable_association(50, 2, 3) == pytest.approx(w, rel=1e-4)
     assert detectable_share(100) == pytest.approx((1.959964 + 0.841621) * 0.05, abs=1e-6)

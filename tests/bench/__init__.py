@@ -6,6 +6,7 @@ calls     CPU, wall, memory and tokens of seven contenders on the same prompts, 
 start     CPU of commands until they have said something
 sizes     CPU and memory of whole runs by number of agents
 methods   methodologies whose cost a call must not grow: Delphi with its agents, laddering with its turns
+null      pages where nothing is to be found: false claims, intervals that cover; effects found where some were planted
 disk      bytes an answer, by file
 kills     replies that had arrived and were not yet settled when the process was killed
 install   megabytes of what the core needs

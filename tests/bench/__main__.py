@@ -15,6 +15,7 @@ from tests.bench.disk import disk
 from tests.bench.install import install
 from tests.bench.kills import kills
 from tests.bench.methods import methods
+from tests.bench.null import null
 from tests.bench.results import RESULTS, shown, stamped, written
 from tests.bench.settings import FULL, QUICK, Size
 from tests.bench.sizes import sizes
@@ -38,6 +39,7 @@ PARTS = {
     "start": start,
     "sizes": sizes,
     "methods": methods,
+    "null": null,
     "disk": disk,
     "kills": kills,
     "install": install,

@@ -160,6 +160,41 @@ def _methods(found: dict[str, Any]) -> list[str]:
     ]
 
 
+def _null(found: dict[str, Any]) -> list[str]:
+    sizes = found["sizes"]
+    claims = sorted(
+        {name for one in sizes for name in one["found"] if name.startswith(("page one: ", "anywhere: "))} - COUNTED
+    )
+    effects = sorted({name for one in sizes for name in one["power"]})
+    head = ["", *(f"{one['agents']} agents" for one in sizes)]
+
+    def shares(names: Iterable[str], of: str, total: str) -> list[list[str]]:
+        return [[name, *(f"{one[of].get(name, 0) / one[total]:.0%}" for one in sizes)] for name in names]
+
+    def covered(where: str) -> list[str]:
+        return [f"{one['found'][f'{where}covered'] / one['found'][f'{where}intervals']:.0%}" for one in sizes]
+
+    return [
+        f"Analyses of {', '.join(str(one['runs']) for one in sizes)} pages of agents who differ by no group, moved nowhere, were "
+        "drawn to no median, share no view and prefer nothing; shares of pages that say otherwise, on page one and anywhere.",
+        "",
+        *_table(head, shares(claims, "found", "runs")),
+        "",
+        "Intervals that cover what they are of, those of items that were singled out among them:",
+        "",
+        *_table(head, [["all", *covered("")], ["on page one", *covered("page one: ")]]),
+        "",
+        f"Found where it was planted ({', '.join(str(one['planted']) for one in sizes)} pages): one of 14 statements moved by a point, one "
+        "group of five or more a point and a half off on one theme, half the panel at either end on another, ratings drawn by .4 "
+        "of their distance from the median, one scenario a point and a half above the others:",
+        "",
+        *_table(head, shares(effects, "power", "planted")),
+    ]
+
+
+COUNTED = {"page one: intervals", "page one: covered"}
+
+
 def _disk(found: dict[str, Any]) -> list[str]:
     lines = [f"{found['agents']:,} agents, {found['answers']:,} answers of a model, with report.", ""]
     rows = [*found["bytes"].items(), ("all but audit", beside_audit(found["bytes"]))]
@@ -195,6 +230,7 @@ TITLES = {
     "start": "Start-up",
     "sizes": "A run by its agents",
     "methods": "Methodologies",
+    "null": "Where nothing is to be found",
     "disk": "On disk",
     "kills": "At a kill",
     "install": "Installed",
@@ -206,6 +242,7 @@ SECTIONS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "start": _start,
     "sizes": _sizes,
     "methods": _methods,
+    "null": _null,
     "disk": _disk,
     "kills": _kills,
     "install": _install,

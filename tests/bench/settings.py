@@ -19,6 +19,7 @@ class Size:
     delphi: tuple[int, int]
     laddering: int
     polled: int  # of a run whose status a hundred clients ask for
+    null: int  # pages where nothing is to be found, at each of three sizes
 
 
 FULL = Size(
@@ -32,6 +33,7 @@ FULL = Size(
     delphi=(500, 2_000),
     laddering=100,
     polled=150,
+    null=134,
 )
 QUICK = Size(
     agents=400,
@@ -44,4 +46,5 @@ QUICK = Size(
     delphi=(50, 200),
     laddering=20,
     polled=50,
+    null=25,
 )

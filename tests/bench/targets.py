@@ -47,6 +47,8 @@ VALUES: dict[str, Value] = {
     "growth": lambda measured: measured["sizes"]["growth_ms"],
     "delphi": lambda measured: _method("delphi")(measured)[-1] / _method("delphi")(measured)[0],
     "laddering": lambda measured: _method("laddering")(measured)[0],
+    "false_pages": lambda measured: max(_of_pages(one, "page one: any") for one in _null(measured)),
+    "uncovered": lambda measured: max(_uncovered(one["found"]) for one in _null(measured)),
     "memory": lambda measured: _at(measured, "50000")["peak_mb"] / _at(measured, "500")["peak_mb"],
     "report_s": lambda measured: _large(measured)["cpu_s"],
     "report_mb": lambda measured: _large(measured)["peak_mb"],
@@ -60,6 +62,21 @@ VALUES: dict[str, Value] = {
     "import": _start("import enquete"),
     "mcp": _start("enquete mcp, to its handshake"),
 }
+
+
+def _null(measured: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = measured["null"]["sizes"]
+    if sum(one["runs"] for one in found) < 400:
+        raise ValueError("not of 400 pages")
+    return found
+
+
+def _of_pages(one: dict[str, Any], claim: str) -> float:
+    return float(one["found"].get(claim, 0) / one["runs"])
+
+
+def _uncovered(found: dict[str, int]) -> float:
+    return 1 - found["covered"] / found["intervals"] if found.get("intervals") else 0.0
 
 
 def _large(measured: dict[str, Any]) -> dict[str, float]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from enquete.checkpoints.forms import close_form, file_form, form, open_forms, save_draft
 from enquete.checkpoints.ledger import Ledger
 from enquete.state.asking import Block, Item
+from enquete.state.errors import LedgerError
 from tests.support.ledgers import block_key, with_ledger
 
 BLOCK = Block(key=block_key(), instruction="Bitte ausfüllen.", items=(Item(id="x", kind="text", wording="Warum?"),))
@@ -29,6 +32,18 @@ def test_a_form_is_filed_once_drafted_and_submitted_once(tmp_path: Path) -> None
         assert closed is not None
         assert (closed.state, closed.draft) == ("submitted", {"x": "Weil"})
         assert open_forms(ledger) == []
+
+    with_ledger(tmp_path, life)
+
+
+@pytest.mark.parametrize("column", ["block", "draft"])
+def test_one_that_is_no_json_is_damage(tmp_path: Path, column: str) -> None:
+    async def life(ledger: Ledger) -> None:
+        await file_form(ledger, BLOCK)
+        await ledger.write(lambda connection: connection.execute(f"UPDATE forms SET {column}='{{'"))
+        for act in (lambda: form(ledger, BLOCK.key), lambda: open_forms(ledger)):
+            with pytest.raises(LedgerError, match="doctor --repair"):
+                act()
 
     with_ledger(tmp_path, life)
 

@@ -21,8 +21,8 @@ from tests.support.studies import call_keys, personas, stored_answers
 INSTRUMENT = load_shipped(ScenarioInstrument, "scenario")
 SCENARIOS = [s.scenario_id for s in INSTRUMENT.scenarios]
 WORDS = {
-    "de": ("## Szenarien", "### Polarität", "Festung Europa"),
-    "en": ("## Scenarios", "### Polarity", "Fortress Europe"),
+    "de": ("## Szenarien", "### Szenarien in Paaren", "Festung Europa"),
+    "en": ("## Scenarios", "### Wish and expectation", "Fortress Europe"),
 }
 
 
@@ -38,21 +38,21 @@ def test_a_run_gives_matrices_polarity_and_themes_in_its_language(tmp_path: Path
     assert run.status == "completed"
     assert len(stored_answers(run.folder)) == 20 * 4 * 5
     matrix = json.loads(read(run, "polarity_matrix.json"))
-    assert all(row["n_rated"] == 16 for row in matrix["agents"]["rows"])
-    wish = next(f for f in matrix["friedman"] if f["dimension"] == "desirability")
-    ranks = wish["mean_ranks"]
+    ranks = {one["scenario"]: one["mean_rank"] for one in matrix["ratings"] if one["dimension"] == "desirability"}
     assert max(ranks, key=ranks.__getitem__) == "erholung"
     assert min(ranks, key=ranks.__getitem__) == "kollaps"
     answers = {
-        f"{line['participant']}|{item}": answer.get("text")
+        (line["participant"], item): answer
         for line in map(json.loads, read(run, "responses.jsonl").splitlines())
         for item, answer in line["answers"].items()
     }
-    for entry in matrix["open"]["scenarios"]:
-        assert entry["themes"]
-        for theme in entry["themes"]:
-            assert [answers[one["id"]] for one in theme["answers"]] == [one["text"] for one in theme["answers"]]
-            assert len(theme["answers"]) == theme["n_statements"]
+    assert len(matrix["agents"]) == 20 * 4
+    for one in matrix["agents"]:
+        assert one["desirability"] == answers[one["participant"], f"{one['scenario']}/desirability"]["value"]
+    assert {one["scenario"] for one in matrix["themes"]} == set(SCENARIOS)
+    assert sum(one["n"] for one in matrix["themes"]) == len(matrix["voices"])
+    for one in matrix["voices"]:
+        assert one["text"] == answers[one["participant"], one["item"]]["text"]
     appendix = (run.path / "appendix.md").read_text("utf-8")
     for words in WORDS[language]:
         assert words in appendix
@@ -81,7 +81,7 @@ def test_themes_are_coded_by_scenario_and_only_for_the_main_arm(tmp_path: Path) 
     themes = [key for key in call_keys(run.folder) if key[3] == "theme"]
     assert {key[2] for key in themes} == {"main"}
     assert {key[4] for key in themes} == {f"{scenario}/batch 1" for scenario in SCENARIOS}
-    assert run.results["scenario"]["asked"]["n_total"] == 3 * 20  # arm b never leaks into a finding
+    assert {one["n_total"] for one in run.results["scenario"]["ratings"]} == {3}  # arm b never leaks into a finding
 
 
 class _Desk:

@@ -12,17 +12,16 @@ from hypothesis import strategies as st
 from enquete.analysis.change.drift import delta_matrix
 from enquete.analysis.change.paired import paired_by_item
 from enquete.graphs.longitudinal.analysis import analyse
-from enquete.graphs.longitudinal.change import Change
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.longitudinal.reliability import Retest, reliability_figures
-from enquete.graphs.longitudinal.results import EVALUATION
 from enquete.graphs.longitudinal.synthetic import PERSON_SD, Keyed, LongitudinalTruth, planted
+from enquete.graphs.longitudinal.tables import PRESENTATION
 from enquete.instruments.load import load_shipped
 from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.reports.context import AnalysisContext
 from enquete.respondents.stakeholders import type_of
 from enquete.state.asking import Block, BlockKey, Item, Option, Participant
-from tests.support.texts import texts
+from tests.support.tables import results
+from tests.support.tables import rows as rows_of
 
 KINDS = (
     "Küstenfischer",
@@ -151,23 +150,22 @@ def rows(phase, seed, people, arm=("main", "main"), asking=None):
 
 def findings(seed, n=54):
     table = pd.DataFrame(rows("T0", seed, population(n)) + rows("T1", seed, population(n, "I wrote a post.")))
-    return analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))["drift"]
+    return analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
 
 
 def false_and_missed(seeds):
-    """Share of runs in which a stable item or family has a Holm-significant drift, and of planted families not found."""
+    """Share of runs in which a stable item or family has a significant drift, and of planted families not found."""
     wrong, missed = [], []
     for seed in seeds:
         found = findings(seed)
-        families = {one["family"]: one["change"] for one in found["families"]}
-        items = {one["item"]: one["p_holm"] for one in found["items"] if SHIPPED.items[one["item"]].family in STABLE}
+        families = {one["family"]: one for one in rows_of(found, "family_changes")}
+        stable = [one["outcome"] for one in rows_of(found, "changes") if SHIPPED.items[one["item"]].family in STABLE]
         significant = {name: change["p_holm"] < 0.05 for name, change in families.items()}
-        wrong.append(any(p is not None and p < 0.05 for p in items.values()))
+        wrong.append("risen" in stable or "fallen" in stable)
         wrong.append(any(significant[family] for family in STABLE))
         for family in DRIFTING:
-            sign = np.sign(SHIPPED.change("small_scale", family))
-            effect = families[family]["effects"]["hodges_lehmann"]
-            missed.append(not (significant[family] and sign * effect["low"] > 0 and sign * effect["high"] > 0))
+            sign, own = np.sign(SHIPPED.change("small_scale", family)), families[family]
+            missed.append(not (significant[family] and sign * own["low"] > 0 and sign * own["high"] > 0))
     return np.mean(wrong), np.mean(missed)
 
 
@@ -193,12 +191,8 @@ def test_a_neutral_memory_takes_the_planted_drift_away_and_nothing_else():
     table = pd.DataFrame(
         rows("T0", 2, people) + rows("T1", 2, remembering) + rows("T1", 2, people, ("placebo", "placebo"))
     )
-    found = analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))["drift"]
-    beyond = {
-        one["family"]
-        for one in found["minus_placebo"]["families"]
-        if one["p_holm"] is not None and one["p_holm"] < 0.05
-    }
+    found = analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
+    beyond = {SHIPPED.items[one["item"]].family for one in rows_of(found, "placebo") if (one["p"] or 1) < 0.05}
     assert beyond == set(DRIFTING)
 
 
@@ -232,11 +226,8 @@ def test_where_no_drift_is_planted_the_reliable_change_index_exceeds_its_limit_i
     """A retest that varied less than a wave does had 23 to 28 % beyond. 16 runs of two stable families of 54 agents."""
     stable, drifting = [], []
     for seed in range(16):
-        arms = dict(list(repeated(seed).groupby("arm", sort=False)))
-        waves = (arms["main"][arms["main"]["phase"].eq(phase)] for phase in ("T0", "T1"))
-        change = Change.between(*waves, INSTRUMENT)
-        again = Retest.of(arms["retest"], change, INSTRUMENT)
-        for one in reliability_figures(change, INSTRUMENT, again, None)[1]["families"]:
+        found = analyse(repeated(seed), INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
+        for one in rows_of(found, "reliable", scores="family"):
             (stable if one["family"] in STABLE else drifting).append(one["share_beyond"])
     # SD of a run's share is about .07, since r_tt rests on 20 agents: the standard error of 32 is .0125
     assert 0.02 <= np.mean(stable) <= 0.08
@@ -245,25 +236,20 @@ def test_where_no_drift_is_planted_the_reliable_change_index_exceeds_its_limit_i
 
 def test_the_reliable_change_of_the_placebo_stands_beside_the_main_arms():
     found = analyse(repeated(3), INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
-    families = {one["family"]: one for one in found["drift"]["reliable_change"]["families"]}
+    families = {one["family"]: one for one in rows_of(found, "reliable", scores="family")}
     for family in DRIFTING:
-        placebo = families[family]["placebo"]
-        assert placebo["share_main"] == families[family]["share_beyond"]  # the placebo arm asked everybody
-        difference = placebo["share_main"] - placebo["share_placebo"]
-        assert placebo["difference"]["estimate"] == pytest.approx(difference)
-        assert placebo["p_holm"] < 0.05
+        own = families[family]
+        assert own["difference"] == pytest.approx(own["share_beyond"] - own["share_placebo"])  # it asked everybody
+        assert own["difference_low"] > 0
     for family in STABLE:
-        assert families[family]["placebo"]["difference"]["estimate"] == 0  # same truth, same occasion
+        assert families[family]["difference"] == 0  # same truth, same occasion
     one = families["stock"]
-    assert 0 <= one["reliability"]["low"] < one["reliability"]["r"] < one["reliability"]["high"] < 1
+    assert 0 <= one["r_low"] < one["r"] < one["r_high"] < 1
     assert 0 < one["chance_low"] < 0.05 < one["chance_high"]
-    _, text = texts(EVALUATION, found)
-    assert "5% of the agents lie beyond the limit on average all the same" in text
-    assert "The yardstick here is the placebo" in text
+    text = results(PRESENTATION, found).at("appendix")
+    assert "5% of the agents lie beyond it on average all the same" in text
     assert "±2.09 (Student's t" in text  # t tables: .975 at 19 degrees of freedom 2.093
-    cell = f"{one['reliability']['r']:.2f} [{one['reliability']['low']:.2f}; {one['reliability']['high']:.2f}] (20)"
-    assert cell in text
-    assert "Maßstab ist hier das Placebo" in texts(EVALUATION, found, "de")[1]
+    assert f"| {one['r']:.2f} | [{one['r_low']:.2f}; {one['r_high']:.2f}] | 20 |" in text
 
 
 def test_no_digest_no_shift():

@@ -7,11 +7,13 @@ import io
 import json
 import shutil
 import time
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
+import openpyxl
 import pytest
 
 import enquete
@@ -58,6 +60,18 @@ def test_t0_then_everything_else_then_the_data(shared: httpx.Client, shared_root
     rows = list(csv.DictReader(io.StringIO(table.text)))
     assert {row["sim_id"] for row in rows} == {"whole"}
     assert {row["methodology"] for row in rows} == {"longitudinal", "scenario"}
+
+    packed = shared.get(f"{API}/whole/export/csv?layout=wide&bom=true")
+    assert (packed.headers["content-type"], packed.headers["x-run-id"]) == ("application/zip", after["run_id"])
+    with zipfile.ZipFile(io.BytesIO(packed.content)) as files:
+        book = json.loads(files.read("csv/datapackage.json"))
+        assert {f"csv/{one['path']}" for one in book["resources"]} | {"csv/datapackage.json"} == set(files.namelist())
+        assert files.read("csv/scenario/wide_T1.csv").startswith(b"\xef\xbb\xbf")
+        assert "csv/all_responses.csv" not in files.namelist()
+    workbook = openpyxl.load_workbook(io.BytesIO(shared.get(f"{API}/whole/export/xlsx?layout=long").content))
+    assert workbook["all_responses"].max_row == len(rows) + 1
+    assert shared.get(f"{API}/whole/export/spss").status_code == 422
+    assert not (folder / "interviews" / "synthesis" / after["run_id"] / "exports" / "csv").exists()
 
     again = shared.post(f"{API}/whole/post", json={"methods": ["longitudinal", "scenario"]})
     assert (again.status_code, again.json()["data"]["shown"]) == (200, True)
@@ -177,14 +191,15 @@ def test_what_is_wrong_is_said_in_the_envelope(
 
 
 def test_a_further_run_than_the_server_drives_is_told_to_wait(tmp_path: Path, slow_model: ModelServer) -> None:
-    simulation(tmp_path, "long", agents=20)
-    simulation(tmp_path, "other")
-    with serving(tmp_path, most_runs=1) as client:
-        begun = client.post(f"{API}/long/pre").json()["data"]
-        twice = client.post(f"{API}/long/pre").json()["data"]
-        assert twice["run_id"] == begun["run_id"]  # one run, not two
-        refused = client.post(f"{API}/other/pre")
+    """Whichever of two at once comes first; the other is told which run it is, though that is only being begun."""
+    paths = [f"{API}/{simulation(tmp_path, name, agents=20).name}/pre" for name in ("long", "other")]
+    with serving(tmp_path, most_runs=1) as client, ThreadPoolExecutor(2) as pool:
+        answers = dict(zip(paths, pool.map(client.post, paths), strict=True))
+        first, then = sorted(paths, key=lambda path: answers[path].status_code)
+        begun, refused = answers[first].json()["data"], answers[then]
+        assert client.post(first).json()["data"]["run_id"] == begun["run_id"]  # one run, not two
         assert (refused.status_code, refused.json()["details"]["type"]) == (429, "TooManyRuns")
+        assert begun["run_id"] in refused.json()["error"]
         assert int(refused.headers["retry-after"]) > 0
 
 

@@ -229,14 +229,20 @@ def test_polling_ends_with_a_spent_budget(tmp_path: Path) -> None:
 
 def test_archetypes_are_clusters_whose_agents_have_the_simulations_numbers() -> None:
     """A person's seat has no number there."""
-    members = [[{"participant": "agent:a"}, {"participant": "agent:b"}], [{"participant": "person:Bob"}]]
-    named = zip(("for “rest”", "against “rest”"), members, strict=True)
-    found = {"archetypes": [{"name": name, "members": of} for name, of in named]}
-    clusters = aggregate_of(found, {"agent:a": 3, "agent:b": 0, "person:Bob": None}).clusters
+    agent_ids = {"agent:a": 3, "agent:b": 0, "person:Bob": None}
+    found: dict = {
+        "items": [{"item": "s1", "label": "rest"}, {"item": "s2", "label": "trade"}],
+        "types": [{"type": "A", "members": ["agent:a", "agent:b"], "pro": "s1", "con": "s2"},
+                  {"type": "B", "members": ["person:Bob"], "pro": None, "con": "s1"}],
+        "structure": [{"what": "types", "found": 2, "outcome": "types"}], "left_out": [{"participant": "agent:b", "reason": "off_grid"}],
+    }  # fmt: skip
+    clusters = aggregate_of(found, agent_ids).clusters
     assert [(one.cluster_id, one.label, one.n, one.agent_ids) for one in clusters] == [
-        (0, "for “rest”", 2, [3, 0]),
-        (1, "against “rest”", 1, ["person:Bob"]),
+        (0, "+ rest / − trade", 2, [3, 0]),
+        (1, "− rest", 1, ["person:Bob"]),
     ]
+    alone = aggregate_of({**found, "types": []}, agent_ids).clusters
+    assert [(one.label, one.n, one.agent_ids) for one in alone] == [("", 2, [3, "person:Bob"])]
 
 
 def test_findings_of_another_kind_have_an_empty_aggregate() -> None:
@@ -244,10 +250,12 @@ def test_findings_of_another_kind_have_an_empty_aggregate() -> None:
     found = {
         "themes": [{"title": "x"}],
         "kind": "poll",
-        "poll": {"items": [1]},
+        "changes": [{"change": 1}],
         "archetypes": 2,
+        "poll": {"items": [1]},
+        "types": 2,
         "polarity": "high",
-        "pca": [],
+        "structure": [],
     }
     empty = {"per_item": {}, "clusters": [], "themes": [], "n_r1": 0, "n_r2": 0, "n_r3": 0, "polarity": {}}
     assert json.loads(aggregate_of(found, {}).model_dump_json()) == empty

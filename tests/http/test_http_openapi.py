@@ -52,6 +52,7 @@ def test_the_document_lists_the_paths_of_the_issue(server: httpx.Client) -> None
     assert {(method, path.removeprefix("/api/interview/{sim_id}/")) for path, of in paths.items() for method in of} == {
         ("post", "pre"), ("post", "post"), ("post", "rerun"), ("post", "resume"), ("get", "status"),
         ("get", "results/synthesis"), ("get", "results/{methodology}"), ("get", "export.csv"), ("get", "memory"),
+            ("get", "export/{format}"),
             ("get", "runs"), ("post", "estimate"), ("post", "draft"), ("post", "runs/{run_id}/pause"), ("get", "runs/{run_id}/events"),
             ("delete", "runs/{run_id}"),
             ("get", "/api/simulations"), ("get", "/api/instruments"),
@@ -69,7 +70,7 @@ def test_what_interviews_found_is_read_by_path(server: httpx.Client) -> None:
     assert codes["run_id"] == chains["run_id"] == shown["run_id"]
     assert (codes["interviews"], codes["coded_by"]) == (2, "rule")
     assert {"label", "agents", "wordings", "prestige"} <= codes["codes"][0].keys()
-    assert {"boxes", "links", "cut_off", "share"} <= shown.keys()
+    assert {"levels", "boxes", "links", "cut_off", "map_share"} <= shown.keys()
     asked = {"sim_id": "over", "agent": "Agent 0"}
     told = server.post("/api/operations/laddering_transcript", json=asked).json()["data"]
     assert [turn["turn"] for turn in told["turns"]] == [1, 2, 3]

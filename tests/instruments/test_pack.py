@@ -78,8 +78,8 @@ def test_a_study_of_the_high_street_holds_no_fish(tmp_path: Path, language: Lang
     assert len(texts) > 10
     for file, text in texts.items():
         assert not (found := FISH.search(text)), (file, text[max(found.start() - 80, 0) :][:200])
-    families = {one["family"]: one["change"] for one in run.results["longitudinal"]["drift"]["families"]}
-    drifting = {name for name, change in families.items() if change["p_holm"] is not None and change["p_holm"] < 0.05}
+    changes = run.results["longitudinal"]["family_changes"]
+    drifting = {one["family"] for one in changes if one["p_holm"] is not None and one["p_holm"] < 0.05}
     assert drifting == {"trade", "process"}
 
 

@@ -46,6 +46,16 @@ def newer(path: Path) -> None:
         connection.execute("UPDATE meta SET value='999' WHERE key='schema_version'")
 
 
+def changed(assignment: str) -> Callable[[Path], None]:
+    """A letter of a word: sound to SQLite."""
+
+    def damage(path: Path) -> None:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(f"UPDATE {assignment}")
+
+    return damage
+
+
 def advised(text: str) -> list[str]:
     """The words of the repair command in a message."""
     return shlex.split(text[text.index("enquete doctor") :].splitlines()[0])[1:]
@@ -123,10 +133,20 @@ def test_a_missing_ledger_needs_new_to_be_paid_for_again(command: Command, study
     assert command("status", sim, "--out", out, "--json").object["run_id"] == again.object["run_id"]
 
 
-def test_the_advice_repairs_and_goes_on(command: Command, study: tuple[Path, Path, Path]) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        cut(0.6),
+        changed("stages SET outcome='dome' WHERE outcome='done'"),
+        changed("counters SET arm='majn' WHERE name='calls'"),
+    ],
+)
+def test_the_advice_repairs_and_goes_on(
+    command: Command, study: tuple[Path, Path, Path], damage: Callable[[Path], None]
+) -> None:
     sim, out, folder = study
     asked = {row[0] for row in rows(folder, "SELECT subject FROM calls")}
-    cut(0.6)(folder / LEDGER)
+    damage(folder / LEDGER)
     repaired = command(*advised(command("status", sim, "--out", out).err))
     assert repaired.code == 0, repaired.err
     going_on = next(line for line in repaired.out.splitlines() if line.startswith("go on with it: "))

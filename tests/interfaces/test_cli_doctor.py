@@ -102,29 +102,38 @@ def test_it_speaks_german(command: Command, monkeypatch: pytest.MonkeyPatch) -> 
     assert "Alles Nötige ist da." in command("doctor").out
 
 
-def test_export_names_the_files_of_a_format(command: Command, uploads: Path) -> None:
+def test_export_writes_everything_or_the_data_in_other_formats(command: Command, uploads: Path, tmp_path: Path) -> None:
     command("run", SIM_ID, "--root", uploads, "--methods", "longitudinal", "--quiet")
-    said = {
-        format_: command("export", SIM_ID, "--root", uploads, "--format", format_, "--json").object
-        for format_ in ("csv", "jsonl", "codebook", "all")
-    }
-    named = {format_: one["files"] for format_, one in said.items()}
-    assert named["csv"] == ["exports/agents.csv", "exports/all_responses.csv"]
-    assert named["codebook"] == ["exports/codebook.json", "exports/codebook.md"]
-    assert "exports/episodes.jsonl" in named["jsonl"]
-    assert any(
-        file.startswith("../../T1/longitudinal/") and file.endswith("responses.jsonl") for file in named["jsonl"]
-    )
-    assert {"report.md", "report.html", "crossing.json", "health.json", *named["csv"], *named["jsonl"]} <= set(
-        named["all"]
-    )
-    assert all((Path(said["all"]["path"]) / file).is_file() for file in named["all"])
+    told = command("export", SIM_ID, "--root", uploads, "--format", "csv,parquet", "--wide", "--json").object
+    packages = {"csv/datapackage.json", "csv/agents.csv", "parquet/longitudinal/wide_T1.parquet"}
+    assert packages <= set(told["files"])
+    assert "csv/all_responses.csv" not in told["files"]
+    assert all((Path(told["path"]) / file).is_file() for file in told["files"])
+    long = command("export", SIM_ID, "--root", uploads, "--format", "sav", "--long", "--to", tmp_path / "d", "--json")
+    assert (tmp_path / "d" / "sav" / "all_responses.sav").is_file()
+    assert not any("wide" in file for file in long.object["files"])
+    every = command("export", SIM_ID, "--root", uploads, "--json").object
+    named = {"report.md", "report.html", "crossing.json", "health.json", "exports/codebook.json", "exports/codebook.md",
+             "exports/agents.csv", "exports/all_responses.csv", "exports/items.csv", "exports/episodes.jsonl"}  # fmt: skip
+    assert named <= set(every["files"])
+    assert any(file.startswith("../../T1/longitudinal/") for file in every["files"])
+    assert all((Path(every["path"]) / file).is_file() for file in every["files"])
+    assert not (Path(every["path"]) / "exports" / "csv").exists()  # it agreed with an earlier state of the run
 
 
-def test_an_unknown_format_is_refused(command: Command, uploads: Path) -> None:
-    said = command("export", SIM_ID, "--root", uploads, "--format", "xlsx")
-    assert said.code == 2
-    assert "xlsx" in said.err
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--format", "spss"], "format: 'spss' is none; there are csv, parquet, sav, xlsx"),
+        (["--wide"], "--wide says how data are written: name formats, too"),
+        (["--format", "csv", "--figures", "png"], "--figures belongs to an export without --format"),
+        (["--format", "csv", "--language", "xx"], "language: 'xx' is none; there are de, en"),
+    ],
+)
+def test_an_export_that_cannot_be_is_refused(command: Command, uploads: Path, words: list[str], says: str) -> None:
+    command("run", SIM_ID, "--root", uploads, "--methods", "longitudinal", "--quiet")
+    said = command("export", SIM_ID, "--root", uploads, *words)
+    assert (said.code, says in said.err) == (2, True), said.err
 
 
 def test_a_damaged_ledger_is_repaired_and_a_sound_one_left_alone(command: Command, uploads: Path) -> None:

@@ -39,7 +39,7 @@ def test_a_value_that_is_not_taken(command: Command, tmp_path: Path, words: tupl
 
 
 def test_a_value_that_is_not_taken_elsewhere(command: Command) -> None:
-    assert "--format: 'spss' is not one of 'csv', 'jsonl'" in command("export", "sim", "--format", "spss").err
+    assert "--figures: 'gif' is not one of 'svg', 'png'" in command("export", "sim", "--figures", "gif").err
     assert "--port: 'abc' is not taken; write a whole number" in command("serve", "--port", "abc").err
 
 

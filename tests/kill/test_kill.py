@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.support.studies import call_keys, personas, rows, run_folder, stored_
 
 CONCURRENCY = 16
 Begin = Callable[[int], Study]
+Held = Callable[[Tally], None]
 
 
 @pytest.fixture(scope="module")
@@ -127,12 +129,18 @@ def of_operations(
     return begin
 
 
-def held(tally: Tally) -> None:
-    print(f"{tally.kills} kills, {tally.lost} requests in flight at one")
-    assert not tally.faults
+@pytest.fixture
+def held(record_property: Callable[[str, object], None]) -> Held:
+    """Nothing differs and nothing was paid twice; what was counted is said at the end of the session (conftest.py)."""
+
+    def check(tally: Tally) -> None:
+        record_property("kills", asdict(tally))
+        assert not tally.faults
+
+    return check
 
 
-def test_a_few_of_all_kills(of_a_simulation: Begin) -> None:
+def test_a_few_of_all_kills(of_a_simulation: Begin, held: Held) -> None:
     """The sample of `make chaos` that every change goes through."""
     tally = Killer(of_a_simulation, 1).while_asking(
         12, killing.move, killing.delete, killing.copy, killing.truncate, killing.nothing, killing.zero_a_page
@@ -142,7 +150,7 @@ def test_a_few_of_all_kills(of_a_simulation: Begin) -> None:
 
 @OPERATIONS
 def test_an_operation_that_was_killed_goes_on_by_the_same_call(
-    server: ServerProcess, tmp_path: Path, words_of: Callable[[int, int], tuple[Path, list[str]]]
+    server: ServerProcess, tmp_path: Path, words_of: Callable[[int, int], tuple[Path, list[str]]], held: Held
 ) -> None:
     held(Killer(of_operations(server, tmp_path, words_of, 1), 7).while_asking(1, killing.nothing))
 
@@ -207,42 +215,44 @@ def test_a_kill_between_an_answer_and_its_annotation_loses_nothing(tmp_path: Pat
         pytest.param(20, killing.part_from_journal, id="journals-of-checkpoints-deleted"),
     ],
 )
-def test_kill_while_asking(by_item: Begin, kills: int, meddle: Meddle) -> None:
+def test_kill_while_asking(by_item: Begin, kills: int, meddle: Meddle, held: Held) -> None:
     held(Killer(by_item, kills).while_asking(kills, meddle))
 
 
 @pytest.mark.chaos
 @pytest.mark.timeout(3600)
-def test_kill_in_the_first_second_of_a_resume(by_item: Begin) -> None:
+def test_kill_in_the_first_second_of_a_resume(by_item: Begin, held: Held) -> None:
     held(Killer(by_item, 3).while_starting(40))
 
 
 @pytest.mark.chaos
 @pytest.mark.timeout(3600)
-def test_kill_while_the_report_is_written(by_item: Begin) -> None:
+def test_kill_while_the_report_is_written(by_item: Begin, held: Held) -> None:
     held(Killer(by_item, 4).while_writing(30))
 
 
 @pytest.mark.chaos
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("meddle", [killing.move, killing.copy], ids=["moved", "copied"])
-def test_kill_and_go_on_in_another_place(of_a_simulation: Begin, meddle: Meddle) -> None:
+def test_kill_and_go_on_in_another_place(of_a_simulation: Begin, meddle: Meddle, held: Held) -> None:
     held(Killer(of_a_simulation, 5).while_asking(30, meddle))
 
 
 @pytest.mark.chaos
 @pytest.mark.timeout(3600)
-def test_kill_in_every_methodology(server: ServerProcess, tmp_path: Path) -> None:
-    usual = [name for name, methodology in methodologies().items() if methodology.default]
-    arguments = asked(server, personas(tmp_path, 16), asking="item", methods=usual, budget_tokens=10**9)
-    held(Killer(studies_of_a_file(server, tmp_path, arguments), 6).while_asking(30, killing.nothing))
+def test_kill_in_every_methodology(server: ServerProcess, tmp_path: Path, held: Held) -> None:
+    arguments = asked(
+        server, personas(tmp_path, 8), asking="item", methods=sorted(methodologies()), budget_tokens=10**9, confirm=True,
+        settings={"laddering": {"turns": 8}, "roundtable": {"size": 4}},
+    )  # fmt: skip
+    held(Killer(studies_of_a_file(server, tmp_path, arguments), 6).while_asking(60, killing.nothing))
 
 
 @pytest.mark.chaos
 @pytest.mark.timeout(3600)
 @OPERATIONS
 def test_kill_operations(
-    server: ServerProcess, tmp_path: Path, words_of: Callable[[int, int], tuple[Path, list[str]]]
+    server: ServerProcess, tmp_path: Path, words_of: Callable[[int, int], tuple[Path, list[str]]], held: Held
 ) -> None:
     held(Killer(of_operations(server, tmp_path, words_of, 5), 8).while_asking(30, killing.nothing))
 

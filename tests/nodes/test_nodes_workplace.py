@@ -39,10 +39,10 @@ def test_it_is_opened_once_and_closed_by_the_last(run: Path) -> None:
             assert inner is outer
             async with using(str(run), Machine(concurrency=3)) as same:
                 assert same is outer
-            await outer.ledger.set_stage("", "", "still open")
+            await outer.ledger.set_stage("", "", "started", "still open")
         async with using(str(run)) as later:
             assert later is not outer
-            assert later.ledger.stages()["", ""].outcome == "still open"
+            assert later.ledger.stages()["", ""].note == "still open"
 
     asyncio.run(work())
 
@@ -55,7 +55,7 @@ def test_nodes_that_come_and_go_at_the_same_time_never_meet_a_closed_or_locked_r
         for turn in range(10):
             await asyncio.sleep(draw.random() * 0.01)
             async with using(str(run)) as workplace:
-                await workplace.ledger.set_stage(f"node {number}", "T1", f"turn {turn}")
+                await workplace.ledger.set_stage(f"node {number}", "T1", "done", f"turn {turn}")
                 workplace.ledger.write(lambda connection: None)  # nobody waits for it, so closing takes a while
 
     async def work() -> None:
@@ -63,7 +63,7 @@ def test_nodes_that_come_and_go_at_the_same_time_never_meet_a_closed_or_locked_r
 
     asyncio.run(work())
     ledger = Ledger.reading(run / LEDGER, "run_test")
-    assert {stage.outcome for stage in ledger.stages().values()} == {"turn 9"}
+    assert {stage.note for stage in ledger.stages().values()} == {"turn 9"}
     ledger.close_reading()
 
 

@@ -22,7 +22,7 @@ def again(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     if finding["methodology"] not in ("laddering", "discovery", "roundtable", "poll"):
         answered = answered[answered["value"].notna()]
     name = finding["id"].partition(".")[0]
-    return RECIPES[finding["methodology"], name](finding, answered)
+    return {**RECIPES[finding["methodology"], name](finding, answered), "n_total": rows["participant"].nunique()}
 
 
 def interval(values: pd.Series, low: float, high: float, suffix: str = "") -> Numbers:
@@ -78,47 +78,69 @@ def waves(rows: pd.DataFrame) -> pd.DataFrame:
 
 def drift(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     changes = waves(rows)
-    moving = {item: signed_rank(own.dropna()) for item, own in changes.items() if own.dropna().any()}
-    adjusted = holm(moving)
     own = changes[finding["items"][0]].dropna()
-    half = stats.t.ppf(0.975, len(own) - 1) * own.std() / np.sqrt(len(own))
-    moved = sum(p < 0.05 for p in adjusted.values())
-    return {
-        "change": own.mean(), "low": own.mean() - half, "high": own.mean() + half, "p": adjusted[finding["items"][0]],
-        "n": len(own), "moved": moved, "tested": len(adjusted),
-    }  # fmt: skip
+    both = rows[rows["item_id"].eq(finding["items"][0]) & rows["participant"].isin(own.index)]
+    before, after = (both.loc[both["phase"].eq(wave), "value"].mean() for wave in ("T0", "T1"))
+    low, high = together(changes)
+    item = finding["items"][0]
+    return {"before": before, "after": after, "change": own.mean(), "low": low[item], "high": high[item], "n": len(own)}
+
+
+def together(table: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Bonferroni–t over the columns, with variances shrunk towards their mean: ((n − 1)s² + 2s̄²)/(n + 1)."""
+    n, variance = table.notna().sum(), table.var()
+    error = np.sqrt(((n - 1) * variance + 2 * variance.mean()) / (n + 1) / n)
+    reach = stats.t.ppf(1 - 0.025 / table.shape[1], n - 1) * error
+    return table.mean() - reach, table.mean() + reach
 
 
 def agreement(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    own = rows[rows["item_id"].eq(finding["items"][0])]
-    last = own[own["phase"].eq(own["phase"].max())]
-    return {**interval(last["value"], *scale(last)), "n": len(last)}
+    item = finding["items"][0]
+    last = rows[rows["phase"].eq(rows["phase"].max())]
+    low, high = together(last.pivot(index="participant", columns="item_id", values="value"))
+    ends = scale(last[last["item_id"].eq(item)])
+    values = last.loc[last["item_id"].eq(item), "value"]
+    return {"mean": values.mean(), "low": max(low[item], ends[0]), "high": min(high[item], ends[1]), "n": len(values)}
 
 
 # --- scenarios -------------------------------------------------------------------------------------------------------
 
 
-def highest_scenario(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+def of_scenarios(rows: pd.DataFrame, item: str, names: tuple[str, str, str]) -> Numbers:
+    """Mean ± t(1 − .05/(2k))·s̃/√n for the k scenarios of the item's dimension, s̃² = ((n − 1)s² + 2s̄²)/(n + 1), s̄² the mean of
+    their variances; cut at the ends of the scale."""
+    own = rows[rows["dimension"].eq(item.rpartition("/")[2])]
+    wide = own.pivot(index="participant", columns="item_id", values="value")
+    n, (low, high) = wide.notna().sum()[item], scale(own)
+    error = np.sqrt(((n - 1) * wide[item].var() + 2 * wide.var().mean()) / (n + 1) / n)
+    mean, reach = wide[item].mean(), stats.t.ppf(1 - 0.025 / wide.shape[1], n - 1) * error
+    return dict(zip(names, (mean, max(low, mean - reach), min(high, mean + reach)), strict=True))
+
+
+def ends_of_scenarios(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    """Of two that share no place; p is of the whole page."""
     best, worst = finding["items"]
-    dimension = best.rpartition("/")[2]
-    wide = rows[rows["dimension"].eq(dimension)].pivot(index="participant", columns="item_id", values="value")
-    pairs = {(a, b): signed_rank((wide[b] - wide[a]).dropna()) for a in wide for b in wide if a < b}
+    wide = rows[rows["item_id"].isin([best, worst])].pivot(index="participant", columns="item_id", values="value")
     both = (wide[best] - wide[worst]).dropna()
-    ends = scale(rows[rows["dimension"].eq(dimension)])
-    return {
-        **interval(wide[best].dropna(), *ends), **interval(wide[worst].dropna(), *ends, "_lowest"), "change": both.mean(),
-        "n": len(both), "p": holm(pairs)[tuple(sorted((best, worst)))], "tested": len(pairs),
-    }  # fmt: skip
+    names = ("mean_{}", "mean_low_{}", "mean_high_{}")
+    found = {"change": both.mean(), "n": len(both), "n_highest": 1, "n_lowest": 1}
+    for end, item in (("highest", best), ("lowest", worst)):
+        found |= of_scenarios(rows, item, tuple(name.format(end) for name in names))
+    return found
 
 
 def place(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    wished, expected = (rows[rows["item_id"].eq(item)] for item in finding["items"])
-    n = min(len(wished), len(expected))
+    wished, expected = finding["items"]
     return {
-        **interval(wished["value"], *scale(wished)),
-        **interval(expected["value"], *scale(expected), "_expected"),
-        "n": n,
+        **of_scenarios(rows, wished, ("mean", "mean_low", "mean_high")),
+        **of_scenarios(rows, expected, ("expectation", "expectation_low", "expectation_high")),
+        "n": len(rows[rows["item_id"].eq(wished)]),
     }
+
+
+def groups_of_scenarios(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    found = group_means(finding, rows)
+    return {**found, "mean_highest": found["mean"], "n_groups": found["groups"]}
 
 
 def group_means(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
@@ -128,9 +150,16 @@ def group_means(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     groups = {kind: part["value"] for kind, part in own.groupby("stakeholder_type") if len(part) >= 5}
     means = {kind: values.mean() for kind, values in groups.items()}
     return {
-        "mean": max(means.values()), "mean_lowest": min(means.values()), "effect": epsilon(groups.values()),
-        "n": sum(map(len, groups.values())), "groups": len(groups),
+        "mean": max(means.values()), "mean_highest": max(means.values()), "mean_lowest": min(means.values()),
+        "effect": epsilon(groups.values()), "n": sum(map(len, groups.values())), "groups": len(groups),
+        "scale_min": scale(own)[0], "scale_max": scale(own)[1],
     }  # fmt: skip
+
+
+def group_levels(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    """The same of the last wave, as the group tables call it."""
+    found = group_means(finding, rows[rows["phase"].eq(rows["phase"].max())])
+    return {**found, "mean_highest": found["mean"]}
 
 
 # --- Delphi ----------------------------------------------------------------------------------------------------------
@@ -216,7 +245,7 @@ def revision(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
 
 def by_rule(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     """Agents with an answered turn; every answer was read by a rule where the respondent is a program."""
-    return {"n": rows["participant"].nunique(), "read": len(rows), "answers": len(rows)}
+    return {"n": rows["participant"].nunique(), "n_by_rule": len(rows), "n_read": len(rows)}
 
 
 # --- sorts -----------------------------------------------------------------------------------------------------------
@@ -231,8 +260,8 @@ def sorts(rows: pd.DataFrame) -> pd.DataFrame:
 def views(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     wide = sorts(rows[rows["item_id"].isin(statements(rows))])
     eigenvalues = np.sort(np.linalg.eigvalsh(np.corrcoef(wide.to_numpy())))[::-1]
-    k = int(finding["numbers"]["views"])
-    return {"share": eigenvalues[:k].sum() / len(wide), "n": len(wide)}
+    k = int(finding["numbers"]["found"])
+    return {"explained": eigenvalues[:k].sum() / len(wide), "found": parallel(wide), "n": len(wide)}
 
 
 def largest(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
@@ -251,10 +280,9 @@ def largest(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     placed = pd.Series(sign * (weight @ wide.to_numpy()), index=wide.columns).sort_values(kind="stable")
     places = np.sort(wide.iloc[0].to_numpy())
     array = dict(zip(placed.index, places, strict=True))
-    top, bottom = finding["items"]
     return {
-        "holders": holders, "opposed": int(defining[:, f].sum()) - holders, "n": len(wide), "top_place": array[top],
-        "bottom_place": array[bottom],
+        "holders": holders, "opposed": int(defining[:, f].sum()) - holders, "n": len(wide), "top_place": array[finding["items"][0]],
+        "bottom_place": places[0],
     }  # fmt: skip
 
 
@@ -284,11 +312,25 @@ def statements(rows: pd.DataFrame) -> list[str]:
 
 def statement(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     own = rows[rows["item_id"].eq(finding["items"][0])]
-    values = own["value"]
+    values, (low, high) = own["value"], scale(own)
     return {
-        "sd": values.std(), "above": (values > 0).sum(), "below": (values < 0).sum(), **interval(values, *scale(own)),
-        "n": len(values),
+        "sd": values.std(), "n_above": (values > 0).sum(), "n_below": (values < 0).sum(), "mean": values.mean(), "n": len(values),
+        "scale_min": low, "scale_max": high,
     }  # fmt: skip
+
+
+def common(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    """Mean ± t(1 − .05/(2k))·s̃/√n for k statements, s̃² = ((n − 1)s² + 2s̄²)/(n + 1), s̄² the mean of the k variances."""
+    grid = rows[rows["item_id"].isin(statements(rows))]
+    k, pooled = grid["item_id"].nunique(), grid.groupby("item_id")["value"].var().mean()
+    own = statement(finding, rows)
+    n = own["n"]
+    reach = stats.t.ppf(1 - 0.025 / k, n - 1) * np.sqrt(((n - 1) * own["sd"] ** 2 + 2 * pooled) / (n + 1) / n)
+    return {
+        **own,
+        "low": max(own["scale_min"], own["mean"] - reach),
+        "high": min(own["scale_max"], own["mean"] + reach),
+    }
 
 
 def talked(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
@@ -297,27 +339,30 @@ def talked(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
 
 
 def chosen(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    """The option that most chose, with Wilson's interval."""
+    """The share of the option that is chosen most."""
     own = rows[rows["item_id"].eq(finding["items"][0])]["choice"]
-    most = int(own.value_counts().iloc[0])
-    wilson = stats.binomtest(most, len(own)).proportion_ci(method="wilson")
-    return {"share": most / len(own), "low": wilson.low, "high": wilson.high}
+    return {"share": own.value_counts().iloc[0] / len(own), "n": len(own)}
 
 
 def rated(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    own = rows[rows["item_id"].eq(finding["items"][0])]
-    return interval(own["value"], *scale(own))
+    values = rows[rows["item_id"].eq(finding["items"][0])]["value"]
+    return {"mean": values.mean(), "n": len(values)}
 
 
 RECIPES: dict[tuple[str, str], Callable[[dict[str, Any], pd.DataFrame], Numbers]] = {
     ("longitudinal", "drift"): drift,
-    ("longitudinal", "agreement"): agreement,
+    ("longitudinal", "highest"): agreement,
+    ("longitudinal", "lowest"): agreement,
+    ("longitudinal", "groups"): group_levels,
     **{
         ("scenario", name): highest_scenario
         for name in ("desirability", "plausibility", "fairness", "impact", "feasibility")
     },
+    ("longitudinal", "agreement"): agreement,
+    ("scenario", "highest"): ends_of_scenarios,
+    ("scenario", "further"): ends_of_scenarios,
     ("scenario", "place"): place,
-    ("scenario", "groups"): group_means,
+    ("scenario", "groups"): groups_of_scenarios,
     ("delphi", "groups"): group_means,
     ("delphi", "camps"): camps,
     ("delphi", "highest"): highest_theme,
@@ -331,5 +376,6 @@ RECIPES: dict[tuple[str, str], Callable[[dict[str, Any], pd.DataFrame], Numbers]
     ("diversity", "views"): views,
     ("diversity", "largest"): largest,
     ("diversity", "divides"): statement,
-    ("diversity", "common"): statement,
+    ("diversity", "common"): common,
+    ("diversity", "groups"): group_means,
 }

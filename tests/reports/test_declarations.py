@@ -137,7 +137,7 @@ def test_frames_have_the_declared_columns_and_types_and_missing_is_none_in_json(
 def test_a_view_chooses_orders_and_cuts_and_tells_cells_as_they_are_declared() -> None:
     text_ = read(WHOLE).at("section")
     assert "Open" not in text_  # the fact is missing
-    assert text_.split("\n\n")[-1] == "2 of 3 rows; all are in tables/sold.csv."
+    assert text_.split("\n\n")[-1] == "2 of 3 rows; all are in exports/shop/sold.csv."
     rows = [line for line in text_.splitlines() if line.startswith("|")]
     assert rows[2] == "| Pears | Kiel | 6 / 8 | 1234.50 | [1234.5; 1234.5] | 25% | – | fell | Ada | 0.500 |"
     assert rows[3] == "| Apples \\| red | Kiel | 6 / 8 | 2.50 | [2.5; 2.5] | 25% | yes | rose | Ada | 0.010 |"

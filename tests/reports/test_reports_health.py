@@ -31,7 +31,7 @@ from enquete.reports.health.shapes import entropy
 from enquete.reports.health.verdicts import Health, Judged, judge
 from enquete.reports.health.words import CHECKS, PROBES, REASONS, WORDS
 
-DRIFT = {"longitudinal": {"kind": "drift", "drift": {"interpretable": True}}}
+DRIFT = {"longitudinal": {"kind": "drift", "interpretable": True}}
 TITLES = {"longitudinal": "Längsschnitt"}
 
 
@@ -81,7 +81,7 @@ def test_drift_is_looked_at_only_where_there_is_some(still: int, verdict: str):
         ({"kind": "experience_effect"}, "reconstructed"),
         ({"kind": None}, "one_wave"),
         ({}, "one_wave"),
-        ({"kind": "drift", "drift": {"interpretable": False}}, "incomparable"),
+        ({"kind": "drift", "interpretable": False}, "incomparable"),
     ],
 )
 def test_what_cannot_be_computed_is_never_a_pass(findings: dict, why: str):
@@ -109,7 +109,7 @@ def test_a_forced_grid_has_profiles_but_no_style():
     shuffled = np.random.default_rng(1).permuted(grid, axis=1)
     rows = wave(shuffled, methodology="diversity", scale_min=-3, scale_max=3, block="sort")
     rows = [{**one, "stakeholder_type": "xy"[int(one["participant"][1:]) % 2]} for one in rows]
-    found = examined(rows, {"diversity": {"pca": {"first_two": 0.4, "n_agents": 20, "above_chance": 2}}})
+    found = examined(rows, {"diversity": {"first_two": 0.4, "n": 20, "n_components": 2}})
     assert named(found, "persona_flattening") == [("T1", "information", "types_alike")]
     assert named(found, "coherence") == [("T1", "bad", "no_more_than_chance")]  # random sorts
     assert named(found, "two_components") == [("", "fine", "")]
@@ -147,7 +147,7 @@ def test_scenarios_are_told_apart_within_the_dimension_that_asks_for_desirabilit
         for s in range(4)
         for place, (dimension, value) in enumerate((("wish", 3.0), ("likely", float(1 + (a + s) % 5))), start=1)
     ]
-    found = examined(rows, {"scenario": {"polarity": {"desirability": "wish"}}})
+    found = examined(rows, {"scenario": {"desirability": "wish"}})
     assert named(found, "rated_alike") == [("T1", "caution", "above")]
     assert named(examined(rows, {"scenario": {}}), "rated_alike") == [("T1", "not computed", "no_desirability")]
 

@@ -140,9 +140,9 @@ def test_three_and_seven_point_scales_keep_their_range(make, personas, tmp_path)
     assert set(by_item["seven"]["scale_max"]) == {7}
     assert by_item["seven"]["value"].max() > 3
     assert by_item["seven"]["value_rekeyed"].equals(8 - by_item["seven"]["value"])  # 1–7: min + max = 8
-    items = {item["item"]: item for item in made.results()["longitudinal"]["items"]}
-    assert list(items["three"]["waves"]["T1"]["distribution"]) == ["1", "2", "3"]
-    assert list(items["seven"]["waves"]["T1"]["distribution"]) == [str(point) for point in range(1, 8)]
+    points = [(one["item"], one["value"]) for one in made.results()["longitudinal"]["distribution"]]
+    assert [value for item, value in points if item == "three"] == [1, 2, 3]
+    assert [value for item, value in points if item == "seven"] == [*range(1, 8)]
 
 
 def test_memory_is_available_where_a_digest_was_frozen(make, simulation):
@@ -211,9 +211,8 @@ def test_an_earlier_baseline_is_in_the_table_under_its_own_run(make, simulation,
         "T1": [after.folder.name],
     }
     assert set(table.loc[table["phase"].eq("T0"), "baseline"]) == {"measured"}
-    drift = after.results()["longitudinal"]["drift"]
-    assert drift["interpretable"] is True
-    assert after.results()["longitudinal"]["pairing"]["pairs"] == 7 * 14
+    found = after.results()["longitudinal"]
+    assert (found["kind"], found["interpretable"], found["pairs"]) == ("drift", True, 7 * 14)
 
 
 def test_no_rows_at_all_is_an_empty_table_with_all_columns(make, personas):
@@ -240,9 +239,10 @@ def test_probabilities_are_exported_whole_and_the_report_says_so(make, personas)
     assert "Closed questions asked for the probability of every option" in made.report()
     assert "*Asked for was the probability of every option; values are the medians" in made.report()
     book = json.loads((made.synthesis / "exports" / "codebook.json").read_text("utf-8"))
-    (column,) = (one for one in book["columns"] if one["name"] == "distribution")
+    (answers,) = (one for one in book["resources"] if one["name"] == "all_responses")
+    (column,) = (one for one in answers["schema"]["fields"] if one["name"] == "distribution")
     assert column["type"] == "string"
-    assert "value then is the median" in column["meaning"]
+    assert "value then is the median" in column["description"]
 
 
 def test_point_answers_have_no_distribution(make, personas):

@@ -175,9 +175,9 @@ def test_a_bug_in_the_narrative_is_shown_by_name(make, personas):
 def test_every_column_of_the_table_is_in_the_codebook_and_vice_versa(full):
     with (full.synthesis / "exports" / "all_responses.csv").open(encoding="utf-8", newline="") as file:
         header = next(csv.reader(file))
-    book = read(full, "exports/codebook.json")
-    assert [column["name"] for column in book["columns"]] == header
-    assert all(column["meaning"] for column in book["columns"])
+    (table,) = (one for one in read(full, "exports/codebook.json")["resources"] if one["name"] == "all_responses")
+    assert [column["name"] for column in table["schema"]["fields"]] == header
+    assert all(column["description"] for column in table["schema"]["fields"])
     assert set(COLUMNS) <= COLUMN_MEANINGS.keys()
 
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from enquete.nodes.rounds import rounds_graph
 from enquete.nodes.workplace import using
+from enquete.reports.files import descriptor
 from enquete.reports.run_reading import open_run
-from enquete.reports.table.codebook import codebook, markdown
+from enquete.reports.table.codebook import markdown
 from enquete.reports.table.items import items
 from enquete.reports.table.rows import responses
 from enquete.respondents.kinds import KINDS, kind_of, require_answerable
@@ -131,7 +132,7 @@ def test_choices_stand_in_the_table_and_the_codebook(tmp_path: Path) -> None:
     asyncio.run(go())
     with open_run(run) as reading:
         table = responses(reading)
-        book = codebook(reading, table, items(reading, table))
+        book = descriptor(reading, items(reading, table), [])
     labels = {"sea": "The sea", "town": "The town", 3: "3", "field": "The field"}
     assert set(table["status"]) == {"ok"}
     for row in table.itertuples():

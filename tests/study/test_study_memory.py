@@ -104,7 +104,7 @@ class TestTheStory:
             assert sum(text.startswith("All agents ") and head in text for text in told) == 1, method
         results = story.run.results
         gathered = {
-            "type ": len(results["diversity"]["archetypes"]),
+            "type ": len(results["diversity"]["types"]),
             "theme ": len(results["delphi"]["themes"]),
             "scenario ": len(results["scenario"]["scenarios"]),
         }

@@ -150,7 +150,7 @@ def test_no_main_result_reads_a_probe(probed: Run, tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", 30)
     alone = interview(sim, tmp_path / "out", by=enquete.conduct_interviews, methods=["longitudinal"])
     assert stored_answers(alone.folder) == stored_answers(probed.folder)
-    assert alone.results["longitudinal"]["items"] == probed.results["longitudinal"]["items"]
+    assert alone.results["longitudinal"]["answers"] == probed.results["longitudinal"]["answers"]
 
 
 @pytest.fixture(scope="module")

@@ -100,10 +100,15 @@ def elsewhere(study: Study) -> Path:
 
 @dataclass
 class Tally:
-    """What came of it: kills that hit, requests in flight at one, and what did not hold."""
+    """What came of it: kills that hit, requests in flight at one, what was compared, and what did not hold. paid_twice: calls
+    that were settled and are gone or settled otherwise after a kill, and requests of one start that are no call of its own."""
 
     kills: int = 0
     lost: int = 0
+    answers: int = 0
+    differing: int = 0
+    settled: int = 0
+    paid_twice: int = 0
     faults: list[str] = field(default_factory=list)
 
     def check(self, holds: bool, otherwise: str) -> None:
@@ -124,7 +129,7 @@ class Killer:
         """After each kill the next of these is done. The requests that are left are shared out among the kills that are left,
         so that none comes too late."""
         while self.tally.kills < kills:
-            study, before = self._new(), self.tally.lost
+            study = self._new()
             sent = study.server.count()
             while self.tally.kills < kills:
                 left = study.requests - (study.server.count() - sent)
@@ -132,23 +137,21 @@ class Killer:
                 if not self._strike(study, partial(self._after, study, share)):
                     break
                 meddles[self.tally.kills % len(meddles)](self._draw, study)
-            self._end(study, sent, before)
+            self._end(study)
         return self.tally
 
     def while_starting(self, kills: int) -> Tally:
         """In the first second of each resume: opening, sweeping, walking to where it was."""
-        study, before = self._new(), self.tally.lost
-        sent = study.server.count()
+        study = self._new()
         assert self._strike(study, partial(self._after, study, 40))
         while self.tally.kills < kills:
             self._strike(study, partial(self._within, 0.6))
-        self._end(study, sent, before)
+        self._end(study)
         return self.tally
 
     def while_writing(self, kills: int) -> Tally:
         """A finished study is walked once more, which asks nobody and writes every file anew; then all of them are whole."""
-        study, before = self._new(), self.tally.lost
-        sent = study.server.count()
+        study = self._new()
         finish(**study.arguments)
         again = {"token_or_sim": study.folder.name, "fresh": True, "out": str(study.results)}
         study.arguments = {**again, **{n: v for n, v in study.arguments.items() if n in ("base_url", "concurrency")}}
@@ -160,7 +163,7 @@ class Killer:
             if self.tally.kills >= kills:
                 break
             self._strike(study, partial(self._within, takes))
-        self._end(study, sent, before)
+        self._end(study)
         self.tally.check(
             names_below(study.results / "synthesis") == files, "files of the report are missing or left over"
         )
@@ -179,7 +182,7 @@ class Killer:
 
     def _strike(self, study: Study, kill: Callable[[Driven], bool]) -> bool:
         """Start, kill, look. False where the study was over before."""
-        known = settled(study)
+        known, sent = settled(study), study.server.count()
         driven = Driven(study.arguments)
         hit = kill(driven)
         if not hit:
@@ -191,25 +194,44 @@ class Killer:
             self.tally.check(contents(folder) == held, "going on in a copy changed the original")
             study.original = None
         if self._is_begun(study):
-            self.tally.lost += len(call_keys(study.folder, "reserved"))
-            now = settled(study)
-            self.tally.check(
-                known.items() <= now.items(), f"{len(known.items() - now.items())} settled calls were lost"
-            )
+            in_flight = len(call_keys(study.folder, "reserved"))
+            self.tally.lost += in_flight
+            self._compare(study, known, arrived(study.server) - sent - in_flight)
         return True
+
+    def _compare(self, study: Study, known: dict[str, str], answered: int) -> None:
+        """answered: requests of one start that are in flight no more; each must be a call that it settled."""
+        now = settled(study)
+        gone, repeated = len(known.items() - now.items()), answered - (len(now) - len(known))
+        self.tally.paid_twice += gone + max(0, repeated)
+        self.tally.check(not gone, f"{gone} settled calls were lost, or settled once more")
+        self.tally.check(repeated <= 0, f"{repeated} requests for what had been settled")
 
     def _is_begun(self, study: Study) -> bool:
         return (study.results / "runs").is_dir() and any((study.results / "runs").glob("*/instruments_used.json"))
 
-    def _end(self, study: Study, sent: int, before: int) -> None:
+    def _end(self, study: Study) -> None:
+        known, sent = settled(study), study.server.count()
         code, summary = finish(**study.arguments)
         self.tally.check((code, summary["status"]) == (0, "completed"), f"it ended with {code}, {summary['status']}")
-        # Not by equal bodies: a sort that broke its grid twice alike is asked again in the same words.
-        repeated = study.server.count() - sent - len(call_keys(study.folder))
-        lost = self.tally.lost - before
-        self.tally.check(repeated <= lost, f"{repeated} requests repeated, {lost} in flight at a kill")
-        self.tally.check(stored_answers(study.folder) == study.whole, "the answers are not those of an undisturbed run")
+        self._compare(study, known, arrived(study.server) - sent)
+        answers = stored_answers(study.folder)
+        differing = sum(
+            ((Counter(answers) - Counter(study.whole)) | (Counter(study.whole) - Counter(answers))).values()
+        )
+        self.tally.settled += len(call_keys(study.folder))
+        self.tally.answers += len(answers)
+        self.tally.differing += differing
+        self.tally.check(answers == study.whole, f"{differing} answers are not those of an undisturbed run")
         self.tally.check(rows(study.folder, "PRAGMA integrity_check") == [("ok",)], "the ledger is damaged")
+
+
+def arrived(server: ServerProcess) -> int:
+    """Requests so far, once those that a killed client had sent are all read."""
+    count = -1
+    while count != (count := server.count()):
+        time.sleep(0.05)
+    return count
 
 
 def settled(study: Study) -> dict[tuple[Any, ...], str]:

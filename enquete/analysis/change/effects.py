@@ -21,10 +21,11 @@ from enquete.analysis.bootstrap import (
     resampled_counts,
     without,
 )
-from enquete.analysis.change.paired import DECIMALS, hodges_lehmann, walsh_averages
+from enquete.analysis.change.paired import DECIMALS, hodges_lehmann, signed_ranks, walsh_averages
 from enquete.analysis.joining import known
 
 RESAMPLED_UP_TO = 128  # distinct differences; with more, Hodges–Lehmann is not resampled: n² Walsh averages a draw
+EXACT_BELOW = 50  # differences, as in R
 CHUNK = 4_000_000  # Walsh averages × resamples held at once
 DENSE_UP_TO = 1_000  # entries of a matrix of ones: a sparse one costs more to make
 ONE_WAY = "all changes in one direction"
@@ -110,22 +111,31 @@ def paired_effects(
 def walsh_interval(d: ArrayLike, level: float = LEVEL) -> Interval:
     """Interval of the Hodges–Lehmann estimate by turning Wilcoxon's test round, for many different differences.
 
-    From the C-th smallest to the C-th largest of the M = n(n + 1)/2 Walsh averages, C = the integer part of
-    M/2 − z·√(n(n + 1)(2n + 1)/24), z the normal quantile of (1 + level)/2: the shifts that the test would not reject.
-    Zeros are kept, NaN is left out; ties make it wider than need be. No interval where C is below 1 (five values at 95 %).
-    Source: Hollander & Wolfe 1973, section 3.3 (R's wilcox.test, conf.int).
+    From the C-th smallest to the C-th largest of the M = n(n + 1)/2 Walsh averages: the shifts that the test would not reject.
+    Below 50 values C is the smallest c with P(W⁺ ≤ c) ≥ (1 − level)/2 under the exact distribution of the signed ranks, at least 1;
+    from 50 on the integer part of M/2 − z·√(n(n + 1)(2n + 1)/24), z the normal quantile of (1 + level)/2.
+    Zeros are kept, NaN is left out; ties make it wider than need be. No interval where all M averages do not reach the level (five
+    values at 95 %). Source: Hollander & Wolfe 1973, section 3.3 (R's wilcox.test, conf.int: qsignrank below 50).
     """
     x: Floats = np.asarray(np.round(np.asarray(d, dtype=np.float64), DECIMALS), dtype=np.float64)
     u, count = np.unique(x[~np.isnan(x)], return_counts=True)
     n = int(count.sum())
     m = n * (n + 1) // 2
-    z = float(scipy.stats.norm.ppf((1 + level) / 2))
-    c = int(m / 2 - z * np.sqrt(n * (n + 1) * (2 * n + 1) / 24))
+    c = _quantile(n, (1 - level) / 2)
     estimate = hodges_lehmann(np.repeat(u, count))
-    if estimate is None or c < 1:
+    if estimate is None or 2.0 ** (1 - n) > 1 - level:
         return without(np.nan if estimate is None else estimate, level, "too few differences for the level")
     low, high = walsh_averages(u, count, [c, m + 1 - c])
     return Interval(estimate, low, high, level, "walsh", 0)
+
+
+def _quantile(n: int, tail: float) -> int:
+    """The place, from either end, of the Walsh average that ends an interval with so much in either tail."""
+    if n >= EXACT_BELOW:
+        z = float(scipy.special.ndtri(1 - tail))
+        return int(n * (n + 1) / 4 - z * np.sqrt(n * (n + 1) * (2 * n + 1) / 24))
+    below = np.cumsum(signed_ranks(np.arange(1, n + 1)))
+    return max(1, int(np.searchsorted(below, tail * (1 - 1e-12))))
 
 
 def _or_one_way(rank_biserial: Interval) -> Interval:

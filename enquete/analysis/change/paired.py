@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import ArrayLike, NDArray
+from statsmodels.stats.multitest import multipletests
 
 from enquete.analysis.joining import Floats, joined
 
@@ -126,26 +127,19 @@ def walsh_averages(u: Floats, count: NDArray[np.int64], places: Sequence[int]) -
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down adjustment, p̃₍ᵢ₎ = max over j ≤ i of min(1, (m − j + 1)·p₍ⱼ₎).
+    """Holm's step-down adjustment, p̃₍ᵢ₎ = max over j ≤ i of min(1, (m − j + 1)·p₍ⱼ₎), by statsmodels' multipletests.
 
     m counts the tests that have a p; None and NaN stay None and are not counted. Source: Holm 1979 (R: p.adjust).
     """
-    p, known = _known(ps)
-    m = p.size
-    order = np.argsort(p, kind="stable")
-    stepped = np.maximum.accumulate(p[order] * (m - np.arange(m)))
-    adjusted = np.empty(m)
-    adjusted[order] = np.minimum(stepped, 1.0)
-    return _with_gaps(adjusted, known)
+    return _adjusted(ps, "holm")
 
 
 def benjamini_hochberg(ps: Sequence[float | None]) -> list[float | None]:
-    """Benjamini–Hochberg adjustment, p̃₍ᵢ₎ = min over j ≥ i of min(1, m·p₍ⱼ₎/j); gaps as in `holm`.
+    """Benjamini–Hochberg adjustment, p̃₍ᵢ₎ = min over j ≥ i of min(1, m·p₍ⱼ₎/j); gaps, and by whom, as in `holm`.
 
-    Source: Benjamini & Hochberg 1995, by scipy.stats.false_discovery_control.
+    Source: Benjamini & Hochberg 1995.
     """
-    p, known = _known(ps)
-    return _with_gaps(np.asarray(scipy.stats.false_discovery_control(p)) if p.size else p, known)
+    return _adjusted(ps, "fdr_bh")
 
 
 def paired_by_item(before: pd.DataFrame, after: pd.DataFrame) -> list[ItemTest]:
@@ -189,17 +183,22 @@ def _p_value(rank: Floats, w_plus: float, *, plain: bool) -> tuple[float | None,
 
 def _exact(rank: Floats, w_plus: float) -> float:
     doubled = np.rint(2 * rank).astype(int)  # mid-ranks are halves, so twice a rank indexes the distribution
-    probability = np.zeros(doubled.sum() + 1)
+    probability, w = signed_ranks(doubled), round(2 * w_plus)
+    tail = min(probability[: w + 1].sum(), probability[w:].sum())
+    return float(min(1.0, 2 * tail))
+
+
+def signed_ranks(ranks: NDArray[np.int64]) -> Floats:
+    """P(Σ Bᵢ·rankᵢ = 0, 1, …) for fair coins Bᵢ: the distribution of W⁺, one rank after the other."""
+    probability = np.zeros(ranks.sum() + 1)
     probability[0] = 1.0
     reached = 0
-    for r in doubled:
+    for r in ranks:
         shifted = probability[: reached + 1].copy()
         probability[: reached + 1] *= 0.5
         probability[r : r + reached + 1] += 0.5 * shifted
         reached += r
-    w = round(2 * w_plus)
-    tail = min(probability[: w + 1].sum(), probability[w:].sum())
-    return float(min(1.0, 2 * tail))
+    return probability
 
 
 def _smallest(reached: Callable[[float], int], k: int, u: Floats) -> float:
@@ -218,15 +217,12 @@ def _weighted_median(values: Floats, weight: NDArray[np.int64]) -> float:
     return float((v[low] + v[high]) / 2)
 
 
-def _known(ps: Sequence[float | None]) -> tuple[Floats, NDArray[np.bool_]]:
+def _adjusted(ps: Sequence[float | None], method: str) -> list[float | None]:
     p = np.array([np.nan if value is None else value for value in ps], dtype=np.float64)
     known = ~np.isnan(p)
     outside = p[known][(p[known] < 0) | (p[known] > 1)]
     if outside.size:
         raise ValueError(f"a p-value lies between 0 and 1; {outside[0]} was given")
-    return p[known], known
-
-
-def _with_gaps(adjusted: Floats, known: NDArray[np.bool_]) -> list[float | None]:
-    values = iter(adjusted.tolist())
-    return [next(values) if is_known else None for is_known in known]
+    if known.any():
+        p[known] = multipletests(p[known], method=method)[1]
+    return [None if np.isnan(value) else value for value in p.tolist()]

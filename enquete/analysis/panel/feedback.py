@@ -19,13 +19,14 @@ from enquete.analysis.inference import ALPHA, LEVEL
 from enquete.analysis.joining import Floats, joined, known
 from enquete.analysis.panel.dispersion import agreement, frequencies
 
-DRAWS = 4_999
-LEAST = 999  # exchanges, where a panel is so large that its test would take longer than its reading
+DRAWS = 9_999  # where it matters: p, two-sided, has to survive Holm over a hundred tests
+FIRST = 999
+NEAR = 0.05  # p of the first ones, below which the others are drawn too
 HELD = 4_000_000  # exchanges × items × pairs of ratings held at once
 WORK = 400_000_000  # the same in all
 TIED = 1e-9
 
-Movement = Literal["closer", "farther", "unmoved", "untestable"]
+Movement = Literal["closer", "middle", "farther", "unmoved", "untestable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +59,16 @@ def drawn_toward(
 
     H₀: an agent answers twice about the same position, so that (x_i, y_i) and (y_i, x_i) are as likely, for any of the agents.
     Exchanging the rounds of a random set of agents, with all their items, changes their first ratings and so the others' medians,
-    which are taken again: the p of T among its exchanged values is exact, (b + 1)/(m + 1) on either side, twice the smaller. Since the
+    which are taken again: the p of T among its exchanged values is exact, (b + 1)/(m + 1) on either side, twice the smaller
+    (999 exchanges, and up to `draws` where those leave p below .05). Since the
     ratings are few points, the exchanged data are counts of ratings and of pairs by item, linear in the signs of the agents.
 
     Noise that is added to the first ratings spreads a panel that has one middle: "farther" is no effect of feedback. It draws
     together a panel of two ends: so items where the ratings of both rounds, which an exchange leaves as they are, lie at the ends
     (van der Eijk's A below 0) do not count. So does whatever draws all answers to the middle of the scale, to whichever item's
     median alike: so movement is "closer" where p < .05 and `specific`, T less its mean over the medians of the other items, is
-    above 0 (with one item there is no such mean, and it is not asked for). "untestable": fewer than six agents changed a rating,
-    where no p below .05 can be.
+    above 0 (with one item there is no such mean, and it is not asked for), else to the "middle" of the scale. "untestable": fewer
+    than six agents changed a rating, where no p below .05 can be.
 
     first, last: participants × items, integers on `scales` (lowest and highest by item), NaN where missing, joined by label. A rating
     that has no partner counts in the medians of the first round alone. Describes this run.
@@ -104,13 +106,13 @@ def drawn_toward(
     reach = _reach(by_agent)
     estimate = float((before - after)[usable].mean())
     specific = None if items == 1 else estimate - _elsewhere(one, other, usable)
-    drawn = min(draws, max(LEAST, WORK // (x.shape[1] * points**2)))
-    p = _p(panel, estimate, drawn, seed) if changed else None
+    most = min(draws, max(FIRST, WORK // (x.shape[1] * points**2)))
+    p, drawn = _p(panel, estimate, most, seed) if changed else (None, 0)
     movement: Movement = "unmoved"
     if p is None or 2.0 ** (1 - changed) >= ALPHA:
         movement = "untestable" if changed else "unmoved"
     elif p < ALPHA:
-        movement = "farther" if estimate < 0 else "closer" if specific is None or specific > 0 else "unmoved"
+        movement = "farther" if estimate < 0 else "closer" if specific is None or specific > 0 else "middle"
     return Drawn(
         n=n,
         n_total=len(x),
@@ -124,7 +126,7 @@ def drawn_toward(
         specific=specific,
         p=p,
         movement=movement,
-        draws=drawn if changed else 0,
+        draws=drawn,
     )
 
 
@@ -186,15 +188,20 @@ def _halves(kept: Floats, exchanged: Floats) -> tuple[Floats, Floats]:
     return (kept + exchanged).sum(axis=0) / 2, (kept - exchanged) / 2
 
 
-def _p(panel: _Panel, estimate: float, draws: int, seed: int) -> float:
-    rng, above, below = np.random.default_rng(seed), 0, 0
+def _p(panel: _Panel, estimate: float, draws: int, seed: int) -> tuple[float, int]:
+    """p, and of how many exchanges: all of them only where the first leave it below .05."""
+    rng, above, below, drawn = np.random.default_rng(seed), 0, 0, 0
     agents = len(panel.difference)
-    step = max(1, HELD // (panel.shape[0] * panel.shape[1] ** 2))
-    for start in range(0, draws, step):
-        drawn = panel.nearer(rng.choice([-1.0, 1.0], size=(min(step, draws - start), agents)))
-        above += int((drawn >= estimate - TIED).sum())
-        below += int((drawn <= estimate + TIED).sum())
-    return min(1.0, 2 * (min(above, below) + 1) / (draws + 1))
+    step = min(FIRST, max(1, HELD // (panel.shape[0] * panel.shape[1] ** 2)))
+    while drawn < draws:
+        count = min(step, draws - drawn, FIRST - drawn if drawn < FIRST else step)
+        found = panel.nearer(rng.choice([-1.0, 1.0], size=(count, agents)))
+        above += int((found >= estimate - TIED).sum())
+        below += int((found <= estimate + TIED).sum())
+        drawn += count
+        if drawn == FIRST and 2 * (min(above, below) + 1) > NEAR * (drawn + 1):
+            break
+    return min(1.0, 2 * (min(above, below) + 1) / (drawn + 1)), drawn
 
 
 def _reach(by_agent: list[float]) -> float | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from enquete.analysis.permutation import tail_p
 from enquete.analysis.typology.components import NEGLIGIBLE, Matrix
 
 CENTROIDS = 7
@@ -131,6 +132,7 @@ Z_01 = 2.58
 class NumberOfFactors:
     """eigenvalues of R, descending; beside each the mean and the 95th percentile by chance, and its p.
 
+    tail: the same p where draws end, by the fitted tail of the draws (`permutation.tail_p`); it decides nothing here.
     parallel: leading eigenvalues with p ≤ .01; 0 means no factors. kaiser: eigenvalues above 1, far too many with many sorts.
     two_loaders: leading unrotated components with at least two loadings beyond 2.58/√S.
     """
@@ -139,6 +141,7 @@ class NumberOfFactors:
     chance_mean: Matrix
     chance_95: Matrix
     p: Matrix
+    tail: Matrix
     draws: int
     parallel: int
     kaiser: int
@@ -161,6 +164,7 @@ def number_of_factors(x: Matrix, seed: int, *, draws: int = DRAWS, alpha: float 
         null.mean(axis=0),
         np.quantile(null, 0.95, axis=0),
         p,
+        np.array([tail_p(one, drawn) for one, drawn in zip(observed.tolist(), null.T, strict=True)]),
         draws,
         parallel=_leading(p <= alpha),
         kaiser=int((observed > 1 + 1e-9).sum()),

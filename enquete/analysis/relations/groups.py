@@ -1,126 +1,205 @@
-"""Whether groups differ: Kruskal–Wallis with ε², and the share of variance between groups, η²."""
+"""Do groups differ? One answer for every methodology: means or shares by group, test, effect, and what would have been found.
+
+Measured by: at 10, 20 and 50 agents at most .05 of comparisons of nothing are significant, for ratings on few points too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-import scipy
 
-from enquete.analysis.joining import Floats, paired_scores
-from enquete.analysis.permutation import SMALL, Labels, permutation_p
+from enquete.analysis.inference import (
+    ALPHA,
+    LEVEL,
+    detectable_association,
+    detectable_difference,
+    holm_over,
+    selected_intervals,
+    share_intervals,
+)
+from enquete.analysis.joining import require_single, require_unique
+from enquete.analysis.permutation import DRAWS
+from enquete.analysis.relations.association import Association, cramers_v, epsilon_squared
 
+FEWEST = 5  # agents whose values a group needs: fewer are named, not described and not tested
 
-@dataclass(frozen=True, slots=True)
-class GroupTest:
-    """A comparison of groups. Undefined figures are None, for the `reason` given."""
-
-    n: int
-    n_missing: int  # without a value or a group
-    groups: Mapping[str, int]  # values by group, sorted by name
-    statistic: float | None  # H or F
-    df: tuple[int, ...]
-    p: float | None
-    method: str  # "chi-squared", "F", "exact permutation", "random permutation", "none"
-    effect: float | None  # ε² or η², 0 … 1
-    reason: str = ""
+Kind = Literal["rating", "share", "category"]
 
 
-def kruskal_wallis(values: pd.Series[float], groups: pd.Series[str], *, seed: int = 0) -> GroupTest:
-    """Kruskal–Wallis H over g groups, corrected for ties, with ε² as its effect size.
+class GroupComparison(NamedTuple):
+    """by_group: a row a variable and group (and category); tests: a row a variable. Joined by `variable`."""
 
-    H = (12/(n(n + 1))·ΣRₖ²/nₖ − 3(n + 1)) / (1 − Σ(t³ − t)/(n³ − n)), Rₖ the rank sum of group k, t the sizes of ties;
-    ε² = H/(n − 1). Up to 200 values p is that of a permutation test (exact up to 20,000 relabellings, else random ones by
-    seed), beyond it is from χ² with g − 1 degrees of freedom. Describes this run.
+    by_group: pd.DataFrame
+    tests: pd.DataFrame
 
-    values, groups: by participant, NaN where missing; joined by label. Reasons: fewer than two groups, no variation,
-    fewer than three values. Raises ValueError for a doubled participant.
-    Source: Kruskal & Wallis 1952; Kelley 1935 for ε² (Tomczak & Tomczak 2014). scipy.stats.kruskal gives the same H.
+
+def compare_groups(
+    values: pd.DataFrame, groups: pd.Series, kind: Kind, *, ends: tuple[float, float] | None = None, tests: int | None = None,
+    fewest: int = FEWEST, draws: int = DRAWS, seed: int = 0,
+) -> GroupComparison:  # fmt: skip
+    """Compare groups on every variable.
+
+    rating: means; Kruskal–Wallis H with ε² = H/(n − 1). share: shares of 1 among 0 and 1; category: shares of each category; both
+    by χ² of the table with Cramér's V, corrected for bias (Bergsma 2013). p is exact where relabellings are few, else of random ones
+    (H beyond 200 agents: from χ²): ratings on few points and small tables are off in the approximations. `low` and `high`
+    hold for every group of a variable at once (`selected_intervals`, `share_intervals`), so they do for the highest and the lowest.
+    detectable: of a mean or a share, the distance of one group of average size from all others that would be found in four of five
+    panels (NaN where no share could lie so far off); of categories, V. Both at .05 over `tests`.
+
+    values: participants × variables, NaN where missing. groups: any column about the participants, by participant; NaN: in none.
+    ends: of the scale of ratings, where their intervals are cut off. tests: how many are corrected for in `detectable`; by default
+    those of this call. fewest: groups with fewer values on a variable are `small`: they keep their row and counts, without
+    estimate, and are not tested.
+    Returns by_group: variable, group, category (None but for categories), n, n_total, estimate, low, high, small; and tests: variable,
+    kind, n (values in tested groups), n_total (participants), n_ungrouped, groups (tested), small_groups, n_small (values in them), test
+    (kruskal_wallis, chi_squared), method, statistic, p, p_adjusted (Holm over this call), effect, effect_low, effect_high, highest,
+    estimate_highest, lowest, estimate_lowest (NaN/None for categories), detectable, reason (why there is no test, "" where there is).
+    Raises ValueError for a doubled label, a rating that is no number, or a share other than 0 and 1.
     """
-    joined = _joined(values, groups)
-    if joined.reason:
-        return joined.without()
-    n, k, rank = joined.x.size, joined.k, np.asarray(scipy.stats.rankdata(joined.x), dtype=np.float64)
-    between = float(_between(rank, joined.label[None, :], k)[0])
-    h = (12.0 / (n * (n + 1)) * between - 3 * (n + 1)) / float(scipy.stats.tiecorrect(rank))  # type: ignore[arg-type]
-    p, method = _p(joined, rank, seed) or (float(scipy.stats.chi2.sf(h, k - 1)), "chi-squared")
-    return joined.test(h, (k - 1,), p, method, min(1.0, h / (n - 1)))
-
-
-def eta_squared(values: pd.Series[float], groups: pd.Series[str], *, seed: int = 0) -> GroupTest:
-    """η² = SS_between/SS_total: the share of the variance of `values` that lies between groups.
-
-    SS_between = Σnₖ(x̄ₖ − x̄)², F = (SS_between/(g − 1)) / (SS_within/(n − g)). p as in `kruskal_wallis`, of F beyond 200
-    values. η² of g groups of noise is about (g − 1)/(n − 1), not 0: read it beside p. F is None where groups have no
-    variance within. Describes this run. Arguments, reasons and errors as in `kruskal_wallis`. Source: Statistical
-    Methods for Research Workers, 1925.
-    """
-    joined = _joined(values, groups)
-    if joined.reason:
-        return joined.without()
-    n, k = joined.x.size, joined.k
-    gap = joined.x - joined.x.mean()
-    total = float(gap @ gap)
-    effect = min(1.0, float(_between(gap, joined.label[None, :], k)[0]) / total)
-    f = effect / (k - 1) / ((1 - effect) / (n - k)) if n > k and effect < 1 - 1e-12 else None
-    p, method = _p(joined, gap, seed) or (
-        (None, "none") if f is None else (float(scipy.stats.f.sf(f, k - 1, n - k)), "F")
+    require_unique(values, "values")
+    require_single(groups.index, "groups")
+    group = groups.reindex(values.index)
+    group = group.astype(str).where(group.notna())
+    columns = {str(name): _column(values[name], kind, str(name)) for name in values}
+    described = {name: _by_group(name, x, group, kind, fewest, ends) for name, x in columns.items()}
+    tested = [_test(name, x, group, described[name], kind, draws, seed) for name, x in columns.items()]
+    found = pd.DataFrame(tested, columns=list(_TESTS))
+    found["p_adjusted"] = holm_over(found["p"])
+    count = max(1, int(found["p"].notna().sum())) if tests is None else tests
+    found["detectable"] = pd.Series(
+        [
+            _detectable(columns[name], group, described[name], kind, count, reason)
+            for name, reason in zip(found["variable"], found["reason"], strict=True)
+        ],
+        dtype=float,
     )
-    return joined.test(f, (k - 1, n - k), p, method, effect)
+    by_group = pd.concat(described.values(), ignore_index=True) if described else pd.DataFrame(columns=list(_GROUPS))
+    return GroupComparison(by_group.astype({"small": bool}), found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Joined:
-    """Values and their groups' numbers, complete, with what a test reports about them."""
-
-    x: Floats
-    label: Labels
-    names: tuple[str, ...]
-    n_missing: int
-    reason: str
-
-    @property
-    def k(self) -> int:
-        return len(self.names)
-
-    def test(
-        self, statistic: float | None, df: tuple[int, ...], p: float | None, method: str, effect: float | None
-    ) -> GroupTest:
-        counts = dict(zip(self.names, np.bincount(self.label, minlength=self.k).tolist(), strict=True))
-        return GroupTest(self.x.size, self.n_missing, counts, statistic, df, p, method, effect, self.reason)
-
-    def without(self) -> GroupTest:
-        return self.test(None, (), None, "none", None)
+_GROUPS = ("variable", "group", "category", "n", "n_total", "estimate", "low", "high", "small")
+_TESTS = (
+    "variable", "kind", "n", "n_total", "n_ungrouped", "groups", "small_groups", "n_small", "test", "method", "statistic", "p",
+    "p_adjusted", "effect", "effect_low", "effect_high", "highest", "estimate_highest", "lowest", "estimate_lowest",
+    "detectable", "reason",
+)  # fmt: skip
 
 
-def _joined(values: pd.Series[float], groups: pd.Series[str]) -> _Joined:
-    x, kind, n_missing = paired_scores(values, groups, ("values", "groups"))
-    names, label = np.unique(kind.astype(str).to_numpy(dtype=object), return_inverse=True)
-    data: Floats = np.asarray(x, dtype=np.float64)
-    reason = ""
-    if data.size < 3:
-        reason = "fewer than 3 values"
-    elif len(names) < 2:
-        reason = "fewer than 2 groups"
-    elif np.ptp(data) == 0:
-        reason = "no variation"
-    return _Joined(data, label.astype(np.int64), tuple(map(str, names)), n_missing, reason)
+def _column(x: pd.Series, kind: Kind, name: str) -> pd.Series:
+    if kind == "category":
+        return x.astype(str).where(x.notna())
+    try:
+        numbers = pd.to_numeric(x).astype(float)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"variable {name!r} is said to be a {kind} but holds no numbers: {error}") from None
+    other = numbers[numbers.notna() & ~numbers.isin([0, 1])]
+    if kind == "share" and len(other):
+        raise ValueError(f"variable {name!r}: a share is counted over 0 and 1; {other.iloc[0]:g} was given")
+    return numbers
 
 
-def _p(joined: _Joined, scores: Floats, seed: int) -> tuple[float, str] | None:
-    """Of the permutation test on these scores, with its method; None where there are too many for one."""
-    if joined.x.size > SMALL:
+def _by_group(
+    name: str, x: pd.Series, group: pd.Series, kind: Kind, fewest: int, ends: tuple[float, float] | None
+) -> pd.DataFrame:
+    kinds = sorted(group.dropna().unique())
+    n = x[x.notna()].groupby(group).size().reindex(kinds, fill_value=0)
+    rows = pd.DataFrame({"variable": name, "group": kinds, "category": None, "n": n.to_numpy(dtype=int)})
+    rows["n_total"] = group.value_counts().reindex(kinds, fill_value=0).to_numpy(dtype=int)
+    rows["small"] = rows["n"] < fewest
+    large = [one for one, small in zip(kinds, rows["small"], strict=True) if not small]
+    if kind == "category":
+        return _category_shares(rows, x, group, large)[list(_GROUPS)]
+    own = {one: x[group.eq(one)].dropna().to_numpy(dtype=np.float64) for one in large}
+    if kind == "share":
+        level = 1 - (1 - LEVEL) / max(1, len(own))
+        each = [share_intervals([values.sum()], values.size, level=level) for values in own.values()]
+        known = pd.concat(each) if each else pd.DataFrame(columns=["estimate", "low", "high"], dtype=float)
+    else:
+        known = selected_intervals(
+            [values.size for values in own.values()], [values.mean() for values in own.values()],
+            [values.std(ddof=1) for values in own.values()], ends=ends,
+        )  # fmt: skip
+    known.index = pd.Index(large, dtype=object)
+    rows[["estimate", "low", "high"]] = known.reindex(kinds)[["estimate", "low", "high"]].to_numpy(dtype=np.float64)
+    return rows[list(_GROUPS)]
+
+
+def _category_shares(rows: pd.DataFrame, x: pd.Series, group: pd.Series, large: list[str]) -> pd.DataFrame:
+    """A row a group and category of a variable; of a small group one row."""
+    categories = sorted(x.dropna().unique())
+    parts = []
+    for row in rows.drop(columns="category").to_dict("records"):
+        if row["group"] not in large:
+            parts.append(pd.DataFrame([{**row, "category": None, "estimate": np.nan, "low": np.nan, "high": np.nan}]))
+            continue
+        counts = x[group.eq(row["group"])].value_counts().reindex(categories, fill_value=0)
+        level = 1 - (1 - LEVEL) / len(large)
+        shares = share_intervals(counts.to_numpy(), row["n"], level=level)
+        own = pd.DataFrame({**row, "category": categories})
+        own[["estimate", "low", "high"]] = shares[["estimate", "low", "high"]]
+        parts.append(own)
+    return pd.concat(parts, ignore_index=True) if parts else rows.assign(estimate=np.nan, low=np.nan, high=np.nan)
+
+
+def _test(
+    name: str, x: pd.Series, group: pd.Series, described: pd.DataFrame, kind: Kind, draws: int, seed: int
+) -> dict[str, object]:
+    sizes = described.drop_duplicates("group")
+    large = sizes[~sizes["small"]]
+    inside = x.notna() & group.isin(large["group"])
+    found = _associated(x[inside], group[inside], kind, draws, seed) if len(large) > 1 else None
+    ranked = large.dropna(subset="estimate").sort_values("estimate", kind="stable") if kind != "category" else large[:0]
+    ends = {
+        f"{key}{which}": ranked[column].iloc[place] if len(ranked) else default
+        for which, place in (("highest", -1), ("lowest", 0))
+        for key, column, default in (("", "group", None), ("estimate_", "estimate", np.nan))
+    }
+    figures = {
+        "method": "none" if found is None else found.method,
+        "statistic": None if found is None else found.statistic,
+        "p": None if found is None else found.p,
+        "effect": None if found is None else found.effect,
+        "effect_low": None if found is None else found.low,
+        "effect_high": None if found is None else found.high,
+        "reason": f"fewer than two groups of {FEWEST} agents" if found is None else found.reason,
+    }
+    return {
+        "variable": name,
+        "kind": kind,
+        "n": int(inside.sum()),
+        "n_total": len(x),
+        "n_ungrouped": int((x.notna() & group.isna()).sum()),
+        "groups": len(large),
+        "small_groups": int(sizes["small"].sum()),
+        "n_small": int(sizes.loc[sizes["small"], "n"].sum()),
+        "test": "kruskal_wallis" if kind == "rating" else "chi_squared",
+        **{key: np.nan if value is None and key != "reason" else value for key, value in figures.items()},
+        **ends,
+    }
+
+
+def _associated(x: pd.Series, group: pd.Series, kind: Kind, draws: int, seed: int) -> Association:
+    if kind == "rating":
+        return epsilon_squared(x, group, seed=seed)
+    return cramers_v(x.astype(str), group, draws=draws, seed=seed)
+
+
+def _detectable(
+    x: pd.Series, group: pd.Series, described: pd.DataFrame, kind: Kind, tests: int, reason: str
+) -> float | None:
+    if reason:
         return None
-    found = permutation_p(joined.label, lambda labels: _between(scores, labels, joined.k), seed=seed)
-    return found.p, found.method
-
-
-def _between(x: Floats, labels: Labels, k: int) -> Floats:
-    """Σ Sₖ²/nₖ of every relabelling, Sₖ the sum of group k: grows with H of ranks and with F of centred values."""
-    total = np.zeros(len(labels))
-    for group in range(k):
-        inside = labels == group
-        total += (inside.astype(np.float64) @ x) ** 2 / inside[0].sum()
-    return total
+    large = described[~described["small"]].drop_duplicates("group")
+    sizes = large["n"].astype(int).tolist()
+    inside = x[x.notna() & group.isin(large["group"])]
+    if kind == "category":
+        return detectable_association(sum(sizes), len(sizes), inside.nunique(), tests=tests, alpha=ALPHA)
+    if kind == "share":
+        sd = float(np.sqrt(inside.mean() * (1 - inside.mean())))
+    else:
+        within = inside - inside.groupby(group).transform("mean")
+        sd = float(np.sqrt((within**2).sum() / (len(within) - len(sizes))))
+    found = detectable_difference(sizes, sd, tests=tests)
+    return None if kind == "share" and found is not None and found >= 1 else found

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import scipy
 
+from enquete.analysis.permutation import tail_p
 from enquete.analysis.typology import continuum
 from enquete.analysis.typology.clustering import (
     Labels,
@@ -61,6 +62,7 @@ class Continuity:
     silhouette exceeds it, mean of the full space and the reduced one (see `clustering.Separation`)."""
 
     p: float
+    tail: float  # the same where draws end, by the fitted tail of the draws; it decides nothing here
     draws: int
     expected: dict[int, float]
     excess: dict[int, float]
@@ -192,20 +194,21 @@ def _against_continuum(
         if drawn:
             null = separation(weighted_sets(drawn), tried)
             full, together = np.vstack([full, null.full]), np.vstack([together, null.reduced])
-        reached = _reaching(together)
+        largest = _largest(together)
+        reached = int((largest[1:] >= largest[0]).sum())
         if reached >= EXCEEDANCES:
             break
     expected = full.mean(axis=0)
     excess = (found.full[0] - expected + together[0] - together[1:].mean(axis=0)) / 2
     by_k = [dict(zip(tried, values.tolist(), strict=True)) for values in (expected, excess)]
-    return Continuity((1 + reached) / (1 + len(full)), len(full), *by_k)
+    tail = tail_p(float(largest[0]), largest[1:])
+    return Continuity((1 + reached) / (1 + len(full)), tail, len(full), *by_k)
 
 
-def _reaching(together: Matrix) -> int:
-    """How many of the later rows have a largest standardised value as large as the first row's."""
+def _largest(together: Matrix) -> Matrix:
+    """The largest standardised value of each row."""
     spread = together.std(axis=0)
-    largest = ((together - together.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).max(axis=1)
-    return int((largest[1:] >= largest[0]).sum())
+    return np.asarray(((together - together.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).max(axis=1))
 
 
 def stability(columns: Matrix, labels: Labels, seed: int, resamples: int = RESAMPLES) -> Stability:

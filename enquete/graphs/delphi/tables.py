@@ -91,7 +91,7 @@ STATEMENTS = Table(
     columns=(THEME, AGENT, ITEM, integer("place", N_("place"), means=N_("of the statement among those of its theme")),
         text("text", N_("statement"))),
     views=(View(at="appendix", by=("theme",), quote="text", who=("participant",), most=3, where="place <= 3",
-                note=N_("The first three statements of every theme; all are in tables/statements.csv.")),),
+                note=N_("The first three statements of every theme; all are in exports/delphi/statements.csv.")),),
 )  # fmt: skip
 
 SECOND_CODING = Table(

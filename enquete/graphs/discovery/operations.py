@@ -18,7 +18,7 @@ from enquete.instruments.layers import shipped
 from enquete.state.asking import Language
 from enquete.state.authorship import authorship
 from enquete.state.errors import InputError
-from enquete.state.operations import Operation, Port, Stopped
+from enquete.state.operations import Operation, Port, Standing, Stopped
 
 FOLDER, RESPONDENT = "projects", "respondent.json"
 QUESTIONS = 10
@@ -177,8 +177,15 @@ async def answer_interview(port: Port, asked: Answering) -> dict[str, JsonValue]
         raise InputError(f"{asked.conversation_id}: this interview waits for nobody's answer (it is {held.status})")
     respondent = Respondent.model_validate(held.respondent)
     out = _folder(port, asked)
-    await port.submit(_population(respondent, out), held.token, asked.answer, out=str(out))
+    async with port.alone(str(out)):
+        if not _is_submitted(port.look(str(out), held.token), asked.answer):
+            await port.submit(_population(respondent, out), held.token, asked.answer, out=str(out))
     return await conduct_interview(port, Conducting(**asked.model_dump(exclude={"answer"})))
+
+
+def _is_submitted(run: Standing, answer: str) -> bool:
+    """Whether the run has this answer already and asks nothing else yet: the call is made again after it was cut short."""
+    return not run.forms and any(one == answer for said in run.submitted.values() for one in said.values())
 
 
 async def project_progress(port: Port, asked: InProject) -> dict[str, JsonValue]:

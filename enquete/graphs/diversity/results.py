@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 import pandas as pd
-from pydantic import JsonValue
 
 from enquete.analysis.health.coherence import coherence
 from enquete.analysis.health.order import order_smoothness
 from enquete.analysis.health.plausibility import two_components
 from enquete.analysis.health.quality import persona_flattening
-from enquete.graphs.diversity.analysis import analyse
+from enquete.graphs.diversity.analysis import alike, analyse
 from enquete.graphs.diversity.exchange import complete_sorts, pqmethod_dat, sorts_csv
-from enquete.graphs.diversity.figures import figures
-from enquete.graphs.diversity.findings import findings
 from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.shown import GLOSSARY, remembered, shown
-from enquete.reports.context import Files, Found, ItemFacts, at, figure, listed
+from enquete.graphs.diversity.tables import GLOSSARY, PRESENTATION
+from enquete.reports.context import Files, Found, ItemFacts, figure
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import Humans, Made, each, gaps, scales
 from enquete.reports.health.occasions import answers, checkable, occasion, phases
@@ -36,8 +36,8 @@ OF_SORTS = (coherence, order_smoothness, persona_flattening)
 def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
     """Structure; coherence, order and profiles of the sorts, whose grid settles style and entropy; the ratings beside them as anywhere."""
     rows = checkable(rows)
-    n, beyond = (int(at(found, "pca", key) or 0) for key in ("n_agents", "above_chance"))
-    yield "", two_components(figure(found, "pca", "first_two"), n, beyond)
+    n, beyond = (int(figure(found, key) or 0) for key in ("n", "n_components"))
+    yield "", two_components(figure(found, "first_two"), n, beyond)
     for phase in phases(rows):
         own = occasion(rows, phase)
         sorts, ratings = own[forced(own)], own[~forced(own)]
@@ -46,21 +46,6 @@ def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
         own_checks = [check.__name__ for check in OF_SORTS] if len(sorts) else ()
         yield from each(phase, (one for one in scales(ratings, humans) if one.name not in own_checks))
     yield from gaps(rows)
-
-
-KEPT = (
-    "arms",
-    "partial",
-    "unit_of_inference",
-    "participation",
-    "grid",
-    "statements",
-    "axes",
-    "typology",
-    "archetypes",
-    "members",
-)
-"""Findings in typology.json."""
 
 
 def item_facts(item_id: str, instrument: DiversityInstrument) -> ItemFacts:
@@ -73,26 +58,55 @@ def item_facts(item_id: str, instrument: DiversityInstrument) -> ItemFacts:
     return ItemFacts()
 
 
-def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) -> Files:
+TYPOLOGY = (
+    "arms", "partial", "participation", "left_out", "grid", "items", "distribution", "types_tried", "type_items",
+        "type_groups", "agents", "membership",
+)  # fmt: skip
+Q = (
+    "arms", "items", "parallel", "views", "scores", "poles", "holders", "differences", "correlations",
+        "other_extraction", "not_done",
+)  # fmt: skip
+PCA = ("arms", "components", "component_loadings")
+"""What is in typology.json, qmethod.json and pca.json beside the facts."""
+
+
+def files(findings: Found, frame: pd.DataFrame, phase: str) -> Files:
     """The rows, the typology with everything it rests on, the components, and the Q analysis."""
-    pca, q, statements = findings["pca"], findings["q"], findings["statements"]
-    assert isinstance(pca, dict)
-    assert isinstance(q, dict)
-    head = {key: findings.get(key) for key in ("arms", "unit_of_inference")}
-    return {
-        "responses.jsonl": lines(frame),
-        **_for_other_software(findings, frame),
-        "typology.json": {key: findings.get(key) for key in KEPT},
-        "pca.json": {**head, **pca},
-        "qmethod.json": {**head, "statements": statements, **q},
+    found: Mapping[str, Any] = findings
+    facts = {name: found[name] for name in PRESENTATION.facts}
+    agents = {one["participant"]: one for one in found["agents"]}
+    coordinates = [
+        {name: one[name] for name in ("participant", "pc1", "pc2", "pc3")}
+        for one in agents.values()
+        if one["pc1"] is not None
+    ]
+    kept = {
+        "typology": {**facts, **{name: found[name] for name in TYPOLOGY}, "archetypes": found["types"]},
+        "pca": {**facts, **{name: found[name] for name in PCA}, "scores": coordinates},
+        "qmethod": {**facts, **{name: found[name] for name in Q}, "members": list(_members(found["loadings"], agents))},
     }
+    tables: Files = {f"{name}.json": own for name, own in kept.items()}
+    return {"responses.jsonl": lines(frame), **_for_other_software(found, frame), **tables}
 
 
-def _for_other_software(findings: Found, frame: pd.DataFrame) -> dict[str, str]:
+def _members(
+    loadings: Sequence[Mapping[str, Any]], agents: Mapping[str, Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """A row a sort: loadings in the order of the views, the views that it defines, and what the agent is beside."""
+    for who, own in groupby(loadings, key=itemgetter("participant")):
+        rows, agent = list(own), agents[who]
+        yield {
+            "participant": who, "factor": agent["q_factor"], "flagged": [one["view"] for one in rows if one["defines"]],
+            "loadings": [one["loading"] for one in rows], "archetype": agent["archetype"],
+                "membership": agent["probability"],
+        }  # fmt: skip
+
+
+def _for_other_software(found: Mapping[str, Any], frame: pd.DataFrame) -> dict[str, str]:
     """The sorts as KADE, R's qmethod and PQMethod read them; nothing where there are none."""
-    grid = {int(column): int(n) for column, n in at(findings, "grid", "distribution").items()}
-    main = frame[frame["arm"].isin(at(findings, "arms"))] if "arm" in frame else frame
-    sorts = complete_sorts(main, grid, [str(one["item"]) for one in listed(findings, "statements")])
+    grid = {int(one["place"]): int(one["n"]) for one in found["grid"]}
+    main = frame[frame["arm"].isin(found["arms"])] if "arm" in frame else frame
+    sorts = complete_sorts(main, grid, [str(one["item"]) for one in found["items"] if one["part"] == "sort"])
     if sorts.empty:
         return {}
     dat = pqmethod_dat(sorts, grid, f"{len(sorts)} sorts")
@@ -101,14 +115,10 @@ def _for_other_software(findings: Found, frame: pd.DataFrame) -> dict[str, str]:
 
 EVALUATION = Evaluation(
     analyse=analyse,
-    findings=findings,
-    section="enquete.graphs.diversity:section.md.j2",
-    appendix="enquete.graphs.diversity:appendix.md.j2",
-    shown=shown,
+    presentation=PRESENTATION,
     glossary=GLOSSARY,
     files=files,
-    figures=figures,
     item_facts=item_facts,
     health=health,
-    remembered=remembered,
+    alike=alike,
 )

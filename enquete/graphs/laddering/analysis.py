@@ -1,99 +1,133 @@
 """What the interviews found: graphs of each agent and of all, links and their indices, coverage, saturation, how it was asked.
 
 Interviews are rebuilt from their stored turns, so an interview that was cut short counts with what it has. Measured by:
-every concept and link traces back to an utterance, every figure stands beside its n.
+every concept and link traces back to an utterance,
+    every figure stands beside its n. The tables are declared in tables.py.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import pairwise
+from statistics import fmean
 from typing import Any
 
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.graphs.laddering.choosing import Choice, Scored
 from enquete.graphs.laddering.coding import FROZEN, concepts_of
-from enquete.graphs.laddering.comparing import averaged, compared, covered, measured
-from enquete.graphs.laddering.coverage import Coverage
+from enquete.graphs.laddering.comparing import MEASURES, Measures, compared, covered, measured
+from enquete.graphs.laddering.coverage import Coverage, complete_share
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.interview import Interview, TurnRecord
 from enquete.graphs.laddering.interviewer import ROLES
 from enquete.graphs.laddering.knowledge import UNSAID
-from enquete.graphs.laddering.network import PooledConcept, by_turn, implication_matrix, indices, saturation, with_poles
-from enquete.graphs.laddering.patterns import summed_up
+from enquete.graphs.laddering.methods import InterviewMethod
+from enquete.graphs.laddering.network import (
+    PooledConcept,
+    Row,
+    concept_rows,
+    edge_rows,
+    homes,
+    implication_matrix,
+    item_of,
+    node_rows,
+    saturation,
+    value_map,
+    with_poles,
+)
+from enquete.graphs.laddering.patterns import pattern
+from enquete.graphs.laddering.readings import RATINGS, Rating
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.value_map import draw, kinds_of
+from enquete.graphs.laddering.tables import PRESENTATION
 from enquete.nodes.conversations import stored_turns, utterance_id
-from enquete.reports.context import AnalysisContext, counted, findings
-from enquete.respondents.roles import RULE
+from enquete.reports.context import AnalysisContext
+from enquete.reports.declarations import Analysis, shaped
+from enquete.reports.groups import compared as groups_compared
+from enquete.reports.key_findings import FEWEST
+from enquete.respondents.roles import RULE, RULE_AT_MOST
+from enquete.state.asking import RESPONDED
+
+MOST_COMPARED = 12
+"""Codes that are compared between groups: those that most agents name, for each costs the others some power."""
 
 
 def analyse(
     frame: pd.DataFrame, instrument: LadderingInstrument, settings: LadderingSettings, context: AnalysisContext
-) -> Mapping[str, JsonValue]:
-    """Findings over the main arm's interviews; see reports/findings.py for the contract."""
+) -> Analysis:
+    """Tables over the main arm's interviews."""
     units = [str(unit) for unit in frame["participant"].unique()]
     interviews = _begun(units, context.frozen)
-    names = {str(unit): str(name) for unit, name in zip(frame["participant"], frame["agent_name"], strict=True)}
+    method, language = settings.method, context.language
     coded, coding = concepts_of(interviews, context.frozen.get(FROZEN))
     concepts = with_poles(coded, interviews)
-    coverage = covered(interviews, concepts, settings)
+    home, coverage = homes(concepts), covered(interviews, concepts, settings)
+    measures = measured(interviews, concepts, coverage)
     cells = implication_matrix(interviews, concepts)
-    drawn = draw(cells, concepts, settings.method, instrument.cut_off, context.language)
-    found = {
-        "language": context.language,
-        "answers": counted(frame),
-        "concept": settings.topic.id,
-        "methodology": settings.method.id,
-        "method": settings.method.title.in_(context.language),
-        "topic": settings.topic.topic.in_(context.language),
-        "ladder": _ladder(settings, context),
-        "pattern": summed_up(interviews, concepts, settings.method, context.language),
-        "relations": {
-            name: (edge.label.in_(context.language) if edge.label else name.replace("_", " "))
-            for name, edge in settings.method.edge_types.items()
-        },
-        "types": {name: kind.label.in_(context.language) for name, kind in settings.method.node_types.items()},
-        "kinds": [{"id": kind, "label": label} for kind, label in kinds_of(settings.method, context.language)],
-        "strategy": settings.strategies[0],
-        "interviews": {"begun": len(interviews), "total": len(units), "over": sum(bool(i.stop) for i in interviews)},
-        "measures": averaged(list(measured(interviews, concepts, coverage).values())),
-        "comparison": compared(
-            {
-                settings.strategies[0]: interviews,
-                **{name: _begun(units, kept) for name, kept in context.variants.items()},
-            },
-            settings,
-        ),
-        "stops": dict(sorted(Counter(i.stop for i in interviews if i.stop).items())),
-        "agents": [_agent(interview, names, coverage[interview.unit]) for interview in interviews],
-        "concepts": [{**asdict(concept), "agents": concept.agents} for concept in concepts],
-        "coding": coding,
-        "implications": [asdict(cell) for cell in cells],
-        "indices": [asdict(index) for index in indices(cells, concepts)] if settings.method.climbs else [],
-        "value_map": {**asdict(drawn), "cut_off_wanted": instrument.cut_off},
-        "saturation": saturation(interviews, concepts),
-        "by_turn": by_turn(interviews),
-        "coverage": _coverage(concepts, coverage, settings, context),
-        "strategies": _strategies(interviews, settings, context),
-        "models": _models(interviews),
-        "work": _work(interviews, settings),
-        "reading": _reading(interviews),
-        "dropped": _dropped(interviews),
-        "graphs": [_graph(interview, names) for interview in interviews],
-        "turns": [_turn(interview, record, names, settings) for interview in interviews for record in interview.turns],
-    }
-    return findings(context, found)
+    told = concept_rows(interviews, concepts, cells, climbs=method.climbs)
+    drawn = value_map(cells, told, kinds_of(method), instrument.cut_off)
+    own = pattern(interviews, concepts, method, language)
+    balances, whole = own.pop("balances", {}), own.pop("whole", {})
+    compared_with = {settings.strategies[0]: interviews}
+    compared_with |= {name: _begun(units, kept) for name, kept in context.variants.items()}
+    curve = saturation(interviews, concepts)
+    late = curve[len(curve) - len(curve) // 4 :]
+    definitions = coding["definitions"]
+    turns = [record for interview in interviews for record in interview.turns]
+    tables = {
+        "concepts": [{**one, "definition": definitions.get(one["concept"])} for one in told],
+        "implications": cells, "saturation": curve,
+        "types": [_type(kind, method, concepts, coding["alpha"], language) for kind in kinds_of(method)],
+        "relations": [
+            {"relation": name, "label": edge.label.in_(language) if edge.label else name.replace("_", " ")}
+            for name, edge in method.edge_types.items()
+        ],
+        "coverage": _coverage(concepts, coverage, settings, language),
+        "interviews": [
+            _interview(one, coverage[one.unit], measures[one.unit], method,
+                balances.get(one.unit)) for one in interviews
+        ],
+        "stops": [{"stop": stop, "n": n} for stop, n in sorted(Counter(i.stop for i in interviews).items())],
+        "strategies": _strategies(turns, method, language), "work": _work(turns, settings), "dropped": _dropped(turns),
+        "nodes": [row for one in interviews for row in node_rows(one, home)],
+        "edges": [row for one in interviews for row in edge_rows(one)],
+        "turns": [_turn(one, record, settings) for one in interviews for record in one.turns],
+        "signals": [row for one in interviews for record in one.turns for row in _signals(one.unit, record)],
+        **own, **compared(compared_with, settings), **_between_groups(interviews, concepts, context.groups_of(frame)),
+    }  # fmt: skip
+    reading, answered = _reading(turns), int(frame["status"].isin(RESPONDED).sum())
+    facts = {
+        "topic": settings.topic.topic.in_(language), "method": method.title.in_(language), "concept": settings.topic.id,
+        "methodology": method.id, "ladder": list(method.ladder) if method.climbs else [], "climbs": method.climbs,
+        "top_rung": method.ladder[-1] if method.climbs else None, "most_named": _most_named(concepts),
+        "strategy": settings.strategies[0], "compared": len(compared_with) > 1, "n": len(interviews),
+            "n_total": len(units),
+        "n_barren": sum(not one.graph.standing.nodes for one in interviews),
+            "n_over": sum(bool(one.stop) for one in interviews), "n_answered": answered, "n_asked": len(frame),
+        "n_concepts": len(concepts), "n_late": late[0]["interviews"] if late else None,
+            "n_late_new": sum(one["new"] for one in late),
+        "coding": "failed" if coding["by"] == "rule" and coding["failed"] else coding["by"],
+            "n_rest": coding["by_rule"],
+        "failed_types": coding["failed"], **drawn, **reading,
+            "by_rule": reading["n_by_rule"] > RULE_AT_MOST * reading["n_read"],
+        **{f"mean_{name}": fmean(getattr(one, name) for one in measures.values()) if measures else None for name in MEASURES},
+        **whole,
+    }  # fmt: skip
+    return shaped(PRESENTATION, tables, facts)
 
 
-def _ladder(settings: LadderingSettings, context: AnalysisContext) -> list[str]:
-    """Names of the rungs; none where what is asked after what is no ladder of reasons."""
-    method = settings.method
-    return [method.node_types[rung].label.in_(context.language) for rung in method.ladder if method.climbs]
+def _most_named(concepts: Sequence[PooledConcept]) -> str | None:
+    """Whether the first concept is named by more agents than any other."""
+    counts = [one.agents for one in concepts[:2]]
+    return None if not counts else "tied" if len(counts) > 1 and counts[0] == counts[1] else "alone"
+
+
+def kinds_of(method: InterviewMethod) -> list[str]:
+    """Node types, the ladder's first, from the bottom to the top."""
+    return list(method.ladder) + [kind for kind in method.node_types if kind not in method.ladder]
 
 
 def _begun(units: Sequence[str], frozen: Mapping[str, JsonValue]) -> list[Interview]:
@@ -106,177 +140,155 @@ def stored_interview(unit: str, frozen: Mapping[str, JsonValue]) -> Interview:
     return reduce(Interview.after, stored_turns(frozen.get, unit, TurnRecord), Interview(unit))
 
 
-def _agent(interview: Interview, names: Mapping[str, str], coverage: Coverage) -> dict[str, Any]:
-    last = interview.turns[-1]
+# --- over all interviews ---------------------------------------------------------------------------------------------
+
+
+def _type(
+    kind: str, method: InterviewMethod, concepts: Sequence[PooledConcept], alpha: Mapping[str, float | None],
+        language: str
+) -> Row:  # fmt: skip
+    own = [one for one in concepts if one.type == kind]  # the most widespread first
+    rung = method.ladder.index(kind) + 1 if method.climbs and kind in method.ladder else None
     return {
-        "participant": interview.unit,
-        "name": names.get(interview.unit, ""),
-        "turns": len(interview.turns),
-        "stop": interview.stop,
-        "concepts": len(interview.graph.standing.nodes),
-        "links": len(interview.graph.standing.edges),
-        "retracted": len(interview.graph.retracted),
-        "chain": last.chain,
-        "elements_covered": coverage.elements_covered,
-        "elements_total": coverage.elements_total,
-        "breadth": coverage.breadth,
-        "depth": coverage.depth,
-        "focus_changes": _focus_changes(interview),
-    }
-
-
-def _focus_changes(interview: Interview) -> int:
-    focuses = [turn.choice.focus for turn in interview.turns if turn.choice]
-    return sum(one != other for one, other in pairwise(focuses))
+        "type": kind, "label": method.node_types[kind].label.in_(language), "rung": rung,
+            "terminal": method.is_terminal(kind),
+        "different": len(own), "first": own[0].id if own else None, "agents": own[0].agents if own else None,
+        "alpha": alpha.get(kind),
+    }  # fmt: skip
 
 
 def _coverage(
-    concepts: Sequence[PooledConcept],
-    coverage: Mapping[str, Coverage],
-    settings: LadderingSettings,
-    context: AnalysisContext,
-) -> list[dict[str, Any]]:
+    concepts: Sequence[PooledConcept], coverage: Mapping[str, Coverage], settings: LadderingSettings, language: str
+) -> list[Row]:
     """Per element, over codes (comparing.covered): agents who spoke of it, its codes, and the mean depth_score of those who did;
     None where nobody did."""
-    rows = []
-    code = {place: one.id for one in concepts for place in one.members}
+    rows, code = [], homes(concepts)
     for element, content in settings.topic.elements.items():
         last = [one.elements[element] for one in coverage.values()]
         depths = [one.depth_score for one in last if one.covered]
-        own = {code[unit, node] for unit, one in coverage.items() for node in one.elements[element].linked_node_ids}
-        rows.append(
-            {
-                "element": element,
-                "label": content.label.in_(context.language),
-                "type": content.type,
-                "n_covered": len(depths),
-                "n_total": len(last),
-                "concepts": len(own),
-                "types_found": sorted({kind for one in last for kind in one.types_found}),
-                "mean_depth": sum(depths) / len(depths) if depths else None,
-            }
-        )
+        own = {code[unit, node].id for unit, one in coverage.items() for node in one.elements[element].linked_node_ids}
+        rows.append({
+            "element": element, "label": content.label.in_(language), "kind": content.type, "agents": len(depths),
+                "n": len(last),
+            "most": 2 * len(depths) > len(last) if last else None, "concepts": len(own),
+            "types": sorted({kind for one in last for kind in one.types_found}),
+                "depth": fmean(depths) if depths else None,
+        })  # fmt: skip
     return rows
 
 
-def _strategies(
-    interviews: Sequence[Interview], settings: LadderingSettings, context: AnalysisContext
-) -> list[dict[str, Any]]:
+def _strategies(turns: Sequence[TurnRecord], method: InterviewMethod, language: str) -> Iterator[Row]:
     """Per strategy: how often it was used, and how often the answer brought something new."""
-    used, yielded = Counter[str](), Counter[str]()
-    for turn in (turn for interview in interviews for turn in interview.turns if turn.choice):
-        name = turn.choice.strategy if turn.choice else ""
-        used[name] += 1
-        yielded[name] += turn.changes.any_new
-    return [
-        {"strategy": name, "label": strategy.label.in_(context.language), "used": used[name], "yielded": yielded[name],
-         "yield_rate": yielded[name] / used[name] if used[name] else None}
-        for name, strategy in settings.method.strategies.items()
-    ]  # fmt: skip
+    chosen = [(turn.choice.strategy, turn.changes.any_new) for turn in turns if turn.choice]
+    used, yielded = Counter(name for name, _ in chosen), Counter(name for name, new in chosen if new)
+    for name, one in method.strategies.items():
+        rate = yielded[name] / used[name] if used[name] else None
+        yield {
+            "strategy": name,
+            "label": one.label.in_(language),
+            "used": used[name],
+            "yielded": yielded[name],
+            "rate": rate,
+        }
 
 
-def _models(interviews: Sequence[Interview]) -> dict[str, dict[str, int]]:
-    """Per role: turns by who did the work."""
-    turns = [turn for interview in interviews for turn in interview.turns]
-    return {
-        role.purpose: dict(sorted(Counter(by for turn in turns if (by := turn.by[role.purpose])).items()))
-        for role in ROLES
-    }
-
-
-def _work(interviews: Sequence[Interview], settings: LadderingSettings) -> list[dict[str, Any]]:
+def _work(turns: Sequence[TurnRecord], settings: LadderingSettings) -> Iterator[Row]:
     """Per role: pieces of work by the model, by its fallback and by the rule that stands in for both."""
-    rows = []
     for role in ROLES:
         fallback = role.models(settings)[1]
         by = Counter(
-            RULE if who == RULE else "fallback" if who == fallback else "model"
-            for interview in interviews for turn in interview.turns if (who := turn.by[role.purpose])
+            "rule" if who == RULE else "fallback" if who == fallback else "model"
+            for turn in turns if (who := turn.by[role.purpose])
         )  # fmt: skip
-        rows.append({"work": role.purpose, "model": by["model"], "fallback": by["fallback"], "rule": by[RULE]})
-    return rows
+        yield {"work": role.purpose, "model": by["model"], "fallback": by["fallback"], "rule": by["rule"]}
 
 
-def _reading(interviews: Sequence[Interview]) -> dict[str, int]:
-    """answers: turns with an answer; unread: of these, read by nobody; empty: read, without any concept; concepts: all that were
-    read; invented: of these, left out because the answer does not hold them."""
-    turns = [turn for interview in interviews for turn in interview.turns if turn.answer]
-    kept = [turn.changes.new_nodes + turn.changes.merged for turn in turns]
-    invented = sum(turn.changes.dropped.get(UNSAID, 0) for turn in turns)
-    read = [bool(turn.by["extract"]) for turn in turns]
+def _reading(turns: Sequence[TurnRecord]) -> Row:
+    """n_answers: turns with an answer; n_unread: of these, read by nobody; n_empty: read, without any concept; n_found: concepts that
+    were read; n_invented: of these, left out because the answer does not hold them; n_by_rule: of n_read,
+        read by a rule."""
+    given = [turn for turn in turns if turn.answer]
+    kept = [turn.changes.new_nodes + turn.changes.merged for turn in given]
+    invented = sum(turn.changes.dropped.get(UNSAID, 0) for turn in given)
+    read, by = [bool(turn.by["extract"]) for turn in given], [turn.by["extract"] for turn in turns]
     return {
-        "answers": len(turns),
-        "unread": len(turns) - sum(read),
-        "empty": sum(was and not found for was, found in zip(read, kept, strict=True)),
-        "concepts": sum(kept) + invented,
-        "invented": invented,
-    }
+        "n_answers": len(given), "n_unread": len(given) - sum(read), "n_found": sum(kept) + invented,
+            "n_invented": invented,
+        "n_empty": sum(was and not found for was, found in zip(read, kept, strict=True)),
+        "n_by_rule": by.count(RULE), "n_read": sum(map(bool, by)),
+    }  # fmt: skip
 
 
-def _dropped(interviews: Sequence[Interview]) -> dict[str, int]:
+def _dropped(turns: Sequence[TurnRecord]) -> list[Row]:
     counts = Counter[str]()
-    for interview in interviews:
-        for turn in interview.turns:
-            counts.update(turn.changes.dropped)
-    return dict(sorted(counts.items()))
+    for turn in turns:
+        counts.update(turn.changes.dropped)
+    return [{"why": why, "n": n} for why, n in sorted(counts.items())]
 
 
-def _graph(interview: Interview, names: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        "participant": interview.unit,
-        "name": names.get(interview.unit, ""),
-        "nodes": [
-            {**node.model_dump(mode="json"), "retracted": name in interview.graph.retracted}
-            for name, node in interview.graph.nodes.items()
-        ],
-        "edges": [edge.model_dump(mode="json") for edge in interview.graph.edges.values()],
-    }
-
-
-def _turn(
-    interview: Interview, record: TurnRecord, names: Mapping[str, str], settings: LadderingSettings
+def _between_groups(
+    interviews: Sequence[Interview], concepts: Sequence[PooledConcept], groups: pd.Series[str]
 ) -> dict[str, Any]:
-    """A turn as the log shows it: signals and scores with the utterance they were read from."""
-    source = {"source_utterance_id": utterance_id(interview.unit, record.turn), "source_quote": record.answer[:300]}
-    focus = interview.graph.nodes.get(record.choice.focus) if record.choice else None
+    """Who mentions which concept, of those that enough agents name and enough do not; chosen by all agents' counts, never a group's."""
+    n = len(interviews)
+    some = [one for one in concepts if FEWEST <= one.agents <= n - FEWEST][:MOST_COMPARED]
+    if not some:
+        return {}
+    people = [one.unit for one in interviews]
+    named = {one.id: pd.Series(people).isin({unit for unit, _ in one.members}).astype(float).to_numpy() for one in some}
+    return groups_compared(pd.DataFrame(named, index=people), groups, "concept")
+
+
+# --- an interview ----------------------------------------------------------------------------------------------------
+
+
+def _interview(
+    interview: Interview, coverage: Coverage, measures: Measures, method: InterviewMethod, balance: float | None
+) -> Row:
+    graph, focuses = interview.graph, [turn.choice.focus for turn in interview.turns if turn.choice]
     return {
-        "participant": interview.unit,
-        "name": names.get(interview.unit, ""),
-        "turn": record.turn,
-        "question": record.question,
-        "strategy": record.choice.strategy if record.choice else "opening",
-        "technique": record.choice.technique if record.choice else "",
-        "focus": focus.text if focus else "",
-        "answer": record.answer,
-        "status": record.status,
-        "response_depth": record.depth,
-        "readings": record.readings.model_dump(mode="json", exclude_none=True),
-        "new_concepts": [n.text for n in record.changes.nodes if n.turn == record.turn],
-        "new_links": record.changes.new_edges,
-        "merged": record.changes.merged,
-        "signals": [{"name": name, "value": value, **source} for name, value in record.signals.items()],
-        "scores": _scores(record, source),
-        "stop": record.stop,
-        "by": dict(record.by),
-        "fallback": sorted(_fell_back(record, settings)),
-        **source,
-    }
+        "participant": interview.unit, "turns": len(interview.turns), "stop": interview.stop,
+            "named": len(graph.standing.nodes),
+        "laddering_concepts": int(measures.richness), "links": len(graph.standing.edges),
+            "retracted": len(graph.retracted),
+        "chain": interview.turns[-1].chain, "complete": complete_share(graph.standing,
+            method) if method.climbs else None,
+        "elements": coverage.elements_covered, "elements_total": coverage.elements_total, "breadth": coverage.breadth,
+        "laddering_depth": coverage.depth if method.climbs else None, "laddering_balance": balance,
+        "focus_changes": sum(one != other for one, other in pairwise(focuses)),
+    }  # fmt: skip
 
 
-def _scores(record: TurnRecord, source: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The pair that was chosen for the next question, then the runners-up."""
-    if record.next is None:
-        return []
-    chosen = {"strategy": record.next.strategy, "focus": record.next.focus, "score": record.next.score,
-              "parts": dict(record.next.parts), "multiplier": record.next.multiplier, "chosen": True}  # fmt: skip
-    others = [
-        {"strategy": one.strategy, "focus": one.focus, "score": one.score, "chosen": False}
-        for one in record.next.runners_up
-    ]
-    return [{**one, **source} for one in (chosen, *others)]
-
-
-def _fell_back(record: TurnRecord, settings: LadderingSettings) -> set[str]:
-    """Roles whose work in this turn was done by the fallback model."""
+def _turn(interview: Interview, record: TurnRecord, settings: LadderingSettings) -> Row:
+    focus = interview.graph.nodes.get(record.choice.focus) if record.choice else None
     fallbacks = {role.purpose: role.models(settings)[1] for role in ROLES}
-    return {purpose for purpose, model in fallbacks.items() if model and record.by[purpose] == model}
+    return {
+        "participant": interview.unit, "turn": record.turn, "item": item_of(utterance_id(interview.unit, record.turn)),
+        "question": record.question, "strategy": record.choice.strategy if record.choice else "opening",
+        "technique": record.choice.technique if record.choice else "", "focus": focus.text if focus else "",
+        "answer": record.answer, "status": record.status, "response_depth": record.depth,
+        "new_concepts": [one.text for one in record.changes.nodes if one.turn == record.turn],
+        "new_links": record.changes.new_edges, "merged": record.changes.merged, "sentiment": record.readings.sentiment,
+        "topics": list(record.readings.topics or ()), "stop": record.stop,
+        **{f"by_{role.purpose}": record.by[role.purpose] for role in ROLES},
+        "fallback": sorted(purpose for purpose, model in fallbacks.items() if model and record.by[purpose] == model),
+    }  # fmt: skip
+
+
+def _signals(unit: str, record: TurnRecord) -> Iterator[Row]:
+    """What a turn was judged, its signals, and the pair that was chosen for the next question with what made up its score, beside the
+    runners-up."""
+    at: Row = {"participant": unit, "turn": record.turn, "focus": None}
+    for name in RATINGS:
+        if isinstance(one := getattr(record.readings, name), Rating):
+            yield {**at, "kind": "judged", "name": name, "number": one.rating, "word": one.rationale}
+    for name, value in record.signals.items():
+        word = str(value).lower() if isinstance(value, bool) else value if isinstance(value, str) else None
+        yield {**at, "kind": "signal", "name": name, "number": None if word is not None else value, "word": word}
+    if (chosen := record.next) is not None:
+        pairs: tuple[Choice | Scored, ...] = (chosen, *chosen.runners_up)
+        for one in pairs:
+            parts = [f"{key} {part:g}" for key, part in one.parts.items()]
+            word = "; ".join([*parts, f"× {chosen.multiplier:g}"]) if one is chosen else None
+            kind = "chosen" if one is chosen else "runner_up"
+            yield {**at, "kind": kind, "name": one.strategy, "focus": one.focus, "number": one.score, "word": word}

@@ -8,19 +8,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from enquete.checkpoints.folders import write_atomically
-from enquete.graphs.laddering.export import codebook_yaml, implications_csv, pooled_graphml, transcripts_md
+from enquete.graphs.laddering.export import MAP, network_files, transcripts_md
 from enquete.graphs.laddering.interview import Interview
-from enquete.graphs.laddering.knowledge import Edge, KnowledgeGraph, Node
-from enquete.graphs.laddering.network import Place, PooledConcept, implication_matrix, indices, saturation
-from enquete.graphs.laddering.value_map import drawn, mermaid
+from enquete.graphs.laddering.knowledge import Edge, KnowledgeGraph, Node, Source
+from enquete.graphs.laddering.network import (
+    Place,
+    PooledConcept,
+    concept_rows,
+    homes,
+    implication_matrix,
+    node_rows,
+    saturation,
+    value_map,
+)
+from enquete.reports.writing import write_files
 from enquete.respondents.quoting import normal
 from enquete.state.errors import InputError
 from enquete.state.regular_files import read_regular
@@ -70,34 +77,33 @@ def read_codebook(path: Path, types: Sequence[str]) -> Codebook:
 def recode(folder: Path, edited: Path) -> dict[str, Any]:
     """Matrix, map, saturation, codebook and transcripts by the edited codes, in `<folder>/recoded`; what was edited and left over."""
     before = json.loads((folder / "pooled_graph.json").read_text("utf-8"))
-    graphs = _lines(folder / "knowledge_graphs.jsonl")
-    kinds = [(str(one["id"]), str(one["label"])) for one in before["kinds"]]
-    book = read_codebook(edited, [kind for kind, _ in kinds])
+    graphs, turns = _lines(folder / "knowledge_graphs.jsonl"), _lines(folder / "turn_log.jsonl")
+    kinds = [str(one["type"]) for one in before["types"]]
+    book = read_codebook(edited, kinds)
     interviews = [_interview(one) for one in graphs]
     concepts, uncoded = assigned(book, interviews)
-    places = {place for one in concepts for place in one.members}
-    coded = only(interviews, places.__contains__)
+    home = homes(concepts)
+    coded = only(interviews, home.__contains__)
     cells = implication_matrix(coded, concepts)
-    picture = drawn(cells, concepts, kinds, None)
-    told = [{**asdict(one), "agents": one.agents} for one in concepts]
-    links = [asdict(cell) for cell in cells]
+    climbs = any(one["rung"] for one in before["types"])
+    definitions = {code.id: code.definition for code in book.codes}
+    told = [
+        {**one, "definition": definitions[one["concept"]] or None}
+        for one in concept_rows(coded, concepts, cells, climbs=climbs)
+    ]
+    picture = value_map(cells, told, kinds, None)
+    nodes = [row for one in interviews for row in node_rows(one, home)]
     edits = list(changes(before["concepts"], book))
-    definitions = {code.id: code.definition for code in book.codes if code.definition}
-    indexed = [asdict(one) for one in indices(cells, concepts)] if before["indices"] else []
-    pooled = {"concepts": told, "implications": links, "indices": indexed}
+    tables = {**before, "concepts": told, "implications": cells}
     written = {
-        "pooled_graph.json": _json({**pooled, "kinds": before["kinds"], "relations": before["relations"]}),
-        "pooled_graph.graphml": pooled_graphml(told, links),
-        "implications.csv": implications_csv(told, links),
-        "value_map.json": _json(asdict(picture)),
-        "value_map.mmd": mermaid(picture, before["relations"]),
-        "saturation.json": _json({"by_interview": saturation(coded, concepts)}),
-        "codebook.yaml": codebook_yaml(told, definitions),
-        "transcripts.md": transcripts_md(_lines(folder / "turn_log.jsonl"), graphs, told),
-        "edits.json": _json({"from": edited.name, "edits": edits, "uncoded": uncoded}),
+        **network_files(tables, {key: picture[key] for key in MAP}),
+        "saturation.json": {"by_interview": saturation(coded, concepts)},
+        "transcripts.md": transcripts_md(
+            turns, nodes, told, {str(one["participant"]): str(one["name"]) for one in graphs}
+        ),
+        "edits.json": {"from": edited.name, "edits": edits, "uncoded": uncoded},
     }
-    for name, text in written.items():
-        write_atomically(folder / RECODED / name, text)
+    write_files(folder / RECODED, written)
     return {"codes": len(concepts), "edits": edits, "uncoded": uncoded, "files": sorted(written)}
 
 
@@ -127,7 +133,7 @@ def assigned(book: Codebook, interviews: Sequence[Interview]) -> tuple[list[Pool
 
 def changes(before: Sequence[Mapping[str, Any]], book: Codebook) -> Iterator[dict[str, Any]]:
     """What a researcher did to the codes that were made: renamed, retyped, moved, added, dropped."""
-    old = {str(one["id"]): one for one in before}
+    old = {str(one["concept"]): one for one in before}
     home = {(one["type"], normal(text)): name for name, one in old.items() for text in one["wordings"]}
     for code in book.codes:
         was = old.get(code.id)
@@ -150,10 +156,26 @@ def changes(before: Sequence[Mapping[str, Any]], book: Codebook) -> Iterator[dic
 
 
 def _interview(stored: Mapping[str, Any]) -> Interview:
-    nodes = [Node.model_validate({k: v for k, v in one.items() if k != "retracted"}) for one in stored["nodes"]]
-    edges = [Edge.model_validate(one) for one in stored["edges"]]
+    """A graph as knowledge_graphs.jsonl has it; a concept without turns."""
+    nodes = [
+        Node(id=one["node"], **{key: one[key] for key in OF_NODE}, sources=_sources(one)) for one in stored["nodes"]
+    ]
+    edges = [
+        Edge(type=one["relation"], **{key: one[key] for key in OF_EDGE}, sources=_sources(one))
+        for one in stored["edges"]
+    ]
     graph = KnowledgeGraph({node.id: node for node in nodes}, {edge.key: edge for edge in edges})
     return Interview(str(stored["participant"]), graph=graph)
+
+
+OF_NODE, OF_EDGE = (
+    ("text", "type", "confidence", "turn", "elements"),
+    ("source", "target", "confidence", "turn", "retracts", "contrast"),
+)
+
+
+def _sources(stored: Mapping[str, Any]) -> tuple[Source, ...]:
+    return tuple(Source(utterance=u, quote=q) for u, q in zip(stored["utterances"], stored["quotes"], strict=True))
 
 
 def only(interviews: Sequence[Interview], wanted: Callable[[Place], bool]) -> list[Interview]:
@@ -169,7 +191,3 @@ def only(interviews: Sequence[Interview], wanted: Callable[[Place], bool]) -> li
 
 def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"

@@ -9,7 +9,7 @@ import pandas as pd
 from enquete.analysis.health.diagnostics import Diagnostic, judged
 from enquete.analysis.health.thresholds import FREE, Threshold
 from enquete.locale import N_
-from enquete.reports.context import Found, at, done_by_rule, listed
+from enquete.reports.context import Found, figure, listed
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 
 BARREN, BY_RULE = "interviews_without_concepts", "work_by_rule"
@@ -20,7 +20,8 @@ CHECKS = {
         Threshold(
             "share of interviews with an answer of which no concept was read; bad if all",
             (None, 0.20), (None, 0.99), {"interviews": 1}, "one interview without any concept has nothing to show",
-            "definition", "without concepts there is nothing to interpret; the bound of a caution is this project's proposal",
+            "definition", "without concepts there is nothing to interpret; the bound of a caution is this project's "
+                          "proposal",
             "an interview that gives nothing is a gap that no status shows", decisive=True,
         ),
         "share",
@@ -41,7 +42,8 @@ CHECKS = {
         Threshold(
             "share of answers that were read and gave no concept; bad if all",
             (None, 0.60), (None, 0.999), {"answers": 10}, "a few answers may well say nothing",
-            "definition", "without concepts there is nothing to interpret; the bound of a caution is this project's proposal",
+            "definition", "without concepts there is nothing to interpret; the bound of a caution is this project's "
+                          "proposal",
             "what extraction does not find is in no map", decisive=True,
         ),
         "share",
@@ -55,7 +57,8 @@ CHECKS = {
             "proposal", "no benchmark was found", "a model that invents much also invents what passes the check",
         ),
         "share",
-        (N_("Concepts that nobody said"), N_("They are left out; the model that reads is not to be trusted with the rest.")),
+        (N_("Concepts that nobody said"), N_("They are left out; the model that reads is not to be trusted with the "
+                                             "rest.")),
         {"too_few_concepts": N_("fewer than ten concepts were read")},
     ),
     UNREAD: OwnCheck(
@@ -78,30 +81,34 @@ def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
 
 
 def _barren(found: Found) -> Diagnostic:
-    given = [one for one in listed(found, "agents") if one.get("turns")]
-    barren = sum(not one.get("concepts") for one in given)
-    counts = {"interviews": len(given)}
-    return judged(BARREN, barren / len(given) if given else None, counts, rule=CHECKS[BARREN].rule)
+    n, barren = (int(figure(found, key) or 0) for key in ("n", "n_barren"))
+    return judged(BARREN, barren / n if n else None, {"interviews": n}, rule=CHECKS[BARREN].rule)
 
 
 def _by_rule(found: Found, *, synthetic: bool) -> Diagnostic:
     """A synthetic run has no model; any other is meant to have one."""
-    roles = list(at(found, "models") or {})
-    rule, total = done_by_rule(found, *roles)
-    counts = {"turns": max((done_by_rule(found, role)[1] for role in roles), default=0)}
+    work = [{key: int(one[key] or 0) for key in ("model", "fallback", "rule")} for one in listed(found, "work")]
+    done = [sum(one.values()) for one in work]
+    rule, total = sum(one["rule"] for one in work), sum(done)
     why_not = "no_model" if synthetic else ""
-    return judged(BY_RULE, rule / total if total else None, counts, why_not=why_not, rule=CHECKS[BY_RULE].rule)
+    return judged(
+        BY_RULE,
+        rule / total if total else None,
+        {"turns": max(done, default=0)},
+        why_not=why_not,
+        rule=CHECKS[BY_RULE].rule,
+    )
 
 
 def _reading(found: Found) -> Iterator[Diagnostic]:
     """Of answers that were read: without concepts, inventions among them; of all: unread."""
-    counts = {key: int(value) for key, value in (at(found, "reading") or {}).items()}
-    if not counts:
+    if figure(found, "n_answers") is None:
         return
-    read = counts["answers"] - counts["unread"]
+    answers, unread, empty, concepts, invented = (
+        int(figure(found, f"n_{key}") or 0) for key in ("answers", "unread", "empty", "found", "invented")
+    )
     for name, part, whole, unit in (
-        (EMPTY, counts["empty"], read, "answers"),
-        (INVENTED, counts["invented"], counts["concepts"], "concepts"),
-        (UNREAD, counts["unread"], counts["answers"], "answers"),
-    ):
+        (EMPTY, empty, answers - unread, "answers"), (INVENTED, invented, concepts, "concepts"),
+            (UNREAD, unread, answers, "answers"),
+    ):  # fmt: skip
         yield judged(name, part / whole if whole else None, {unit: whole}, rule=CHECKS[name].rule)

@@ -54,21 +54,16 @@ class Applying(OfRun):
 
 async def laddering_codes(port: Port, asked: Most) -> dict[str, JsonValue]:
     """The codes of the interviews with type, agents, wordings and, on a ladder, abstractness, centrality, prestige; who made them."""
-    pooled = _read(_folder(port, asked), "pooled_graph.json")
-    index = {one["concept"]: one for one in pooled["indices"]}
-    keys = ("id", "label", "type", "agents", "wordings")
-    shown = ("abstractness", "centrality", "prestige")
-    codes: list[JsonValue] = [
-        {**{key: one[key] for key in keys}, **{key: index[one["id"]][key] for key in shown if one["id"] in index}}
-        for one in pooled["concepts"][: asked.most]
-    ]
-    return {**_about(port, asked), "codes": codes, "total": len(pooled["concepts"])}
+    found = _read(_folder(port, asked), "pooled_graph.json")
+    shown = ("concept", "label", "type", "agents", "wordings", "abstractness", "centrality", "prestige")
+    codes: list[JsonValue] = [{key: one[key] for key in shown} for one in found["concepts"][: asked.most]]
+    return {**_about(port, asked), "codes": codes, "total": len(found["concepts"])}
 
 
 async def laddering_chains(port: Port, asked: Most) -> dict[str, JsonValue]:
     """Chains of codes on the map from where nothing leads in to where nothing leads on, by their weakest link."""
     folder = _folder(port, asked)
-    label = {one["id"]: one["label"] for one in _read(folder, "pooled_graph.json")["concepts"]}
+    label = {one["concept"]: one["label"] for one in _read(folder, "pooled_graph.json")["concepts"]}
     chains = sorted(
         chains_of(_read(folder, "value_map.json")["links"]), key=lambda one: (-one[1], -len(one[0]), one[0])
     )
@@ -103,8 +98,8 @@ def _about(port: Port, asked: OfRun) -> dict[str, JsonValue]:
     """Which run it is, of how many interviews, and who made the codes: a model, a rule, or a researcher."""
     folder = _folder(port, asked, plain=True)
     found = _read(folder, "interviews.json")
-    by = "researcher" if asked.recoded else found["coding"]["by"]
-    return {"run_id": folder.name, "interviews": found["interviews"]["begun"], "coded_by": by, **_authorship(folder)}
+    by = "researcher" if asked.recoded else "model" if found["coding"] == "model" else "rule"
+    return {"run_id": folder.name, "interviews": found["n"], "coded_by": by, **_authorship(folder)}
 
 
 def _authorship(folder: Path) -> dict[str, JsonValue]:

@@ -7,7 +7,7 @@ import pandas as pd
 from enquete.analysis.health.coherence import answer_stability, family_alpha
 from enquete.analysis.health.exposure import negative_control, placebo_exposure
 from enquete.analysis.health.plausibility import direction_flips, zero_drift
-from enquete.reports.context import Found, at, listed
+from enquete.reports.context import Found, listed
 from enquete.reports.health.checks import Humans, Made, any_other, each, missing
 from enquete.reports.health.occasions import answers, checkable, closed, occasion
 from enquete.reports.health.probes import PLACEBO, Arms, repeated
@@ -47,7 +47,7 @@ def no_drift(found: Found) -> str:
         return "reconstructed"
     if kind != "drift":
         return "one_wave"
-    if at(found, "drift", "interpretable") is False:
+    if found.get("interpretable") is False:
         return "incomparable"
     return ""
 

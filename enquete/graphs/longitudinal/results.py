@@ -8,20 +8,20 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.graphs.longitudinal import findings, health
+from enquete.graphs.longitudinal import health
 from enquete.graphs.longitudinal.analysis import analyse
-from enquete.graphs.longitudinal.figures import figures
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.longitudinal.shown import GLOSSARY, shown
+from enquete.graphs.longitudinal.tables import GLOSSARY, PRESENTATION
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.table.lines import lines
 
+OF_BOTH_WAVES = ("changes", "placebo", "family_changes", "reliable", "change_groups", "change_group_tests")
+
 
 def item_facts(item_id: str, instrument: LongitudinalInstrument) -> ItemFacts:
     """Family, keying and scale of a closed item; the comment has none of them."""
-    known = {item.item_id for item in instrument.items}
-    if item_id not in known:
+    if item_id not in {item.item_id for item in instrument.items}:
         return ItemFacts()
     scale = instrument.scale_of(item_id)
     return ItemFacts(
@@ -35,27 +35,20 @@ def item_facts(item_id: str, instrument: LongitudinalInstrument) -> ItemFacts:
 def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) -> Files:
     """The files of one phase: its rows, and what concerns it of the findings. T1 holds the change."""
     found: Mapping[str, Any] = findings
-    kept = {key: found.get(key) for key in ("arms", "baseline", "kind", "partial")}
-    items: list[JsonValue] = [
-        {**item, "waves": {w: d for w, d in item["waves"].items() if w == phase}} for item in found["items"]
-    ]
-    waves = {wave: counts for wave, counts in found["waves"].items() if wave == phase}
-    aggregate: dict[str, JsonValue] = {**kept, "waves": waves, "items": items}
+    aggregate: dict[str, JsonValue] = {key: found.get(key) for key in ("arms", "partial", "kind", "items", "families")}
+    for table in ("waves", "answers", "distribution"):
+        aggregate[table] = [row for row in found[table] if row["phase"] == phase]
     if phase == "T1":
-        aggregate |= {key: found.get(key) for key in ("pairing", "drift", "experience_effect")}
+        aggregate |= {name: found.get(name) for name in (*PRESENTATION.facts, *OF_BOTH_WAVES)}
     return {"responses.jsonl": lines(frame), "aggregate.json": aggregate}
 
 
 EVALUATION = Evaluation(
     analyse=analyse,
-    findings=findings.findings,
-    section="enquete.graphs.longitudinal:section.md.j2",
-    appendix="enquete.graphs.longitudinal:appendix.md.j2",
-    shown=shown,
+    presentation=PRESENTATION,
     glossary=GLOSSARY,
     files=files,
     item_facts=item_facts,
-    figures=figures,
     health=health.health,
     probed=health.probed,
 )

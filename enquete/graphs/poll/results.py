@@ -1,207 +1,208 @@
-"""What the answers give, question by question: means with intervals, shares of options, and what was said."""
+"""What the answers give, question by question: means with intervals, shares of options, groups, and what was said."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
+import altair as alt
 import pandas as pd
 
-from enquete.analysis.means import mean_of, share_interval
+from enquete.analysis.inference import selected_intervals, share_intervals
 from enquete.instruments.polls import Question, QuestionsInstrument
-from enquete.locale import N_, in_language
-from enquete.reports.context import (
-    AnalysisContext,
-    Found,
-    ItemFacts,
-    answering,
-    counted,
-    figure,
-    findings,
-    listed,
-    responded,
-)
+from enquete.locale import N_
+from enquete.reports import declarations as d
+from enquete.reports.charts import ChartData, intervals
+from enquete.reports.context import AnalysisContext, ItemFacts, responded, wide
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.figures.canvas import Canvas, Figure, answers, note, rows, titled
-from enquete.reports.figures.canvas import counted as of_all
-from enquete.reports.figures.palette import COLOURS
-from enquete.reports.figures.text import escaped, wrapped
-from enquete.reports.key_findings import FEWEST, KeyFinding, sentence
-from enquete.reports.markdown import number, share
-from enquete.state.asking import Language
+from enquete.reports.groups import compared, group_finding, group_tables
+from enquete.reports.key_findings import FEWEST
 from enquete.state.methodology import NoSettings
 
-WORDS = {
-    "shares": N_("Poll: shares of the options"),
-    "means": N_("Poll: mean answers"),
-    "axis": N_("mean, as a part of the scale, with 95% interval"),
-}
-MEAN = N_("“{item}”: mean {mean} (scale {low}–{high}; 95% interval {from_} to {to}; n = {n}/{total}).")
-CHOSEN = N_("“{item}”: most choose “{option}”, {share} (95% interval {from_} to {to}; n = {n}/{total}).")
+KINDS = {"likert": N_("rating"), "number": N_("number"), "choice": N_("choice"), "open": N_("open")}
+PLACES = {"first": N_("most chosen"), "tied": N_("most chosen, shared")}
+QUOTED = 10
+"""Answers of an open question that the report quotes, evenly spread over the population."""
+
+ITEM = d.reference("item", N_("Question"), to="questions")
+N, TOTAL, N_OF = d.integer("n", "n"), d.integer("n_total", "N"), d.of("n", "n_total", "n / N")
+QUESTIONS = d.Table(
+    name="questions", title=N_("Questions"), key=("item",), label="wording",
+    columns=(d.text("item", N_("id")), d.text("wording", N_("Question")), d.code("kind", N_("kind"), KINDS), N, TOTAL,
+        N_OF),
+)  # fmt: skip
+MEANS = d.Table(
+    name="means", title=N_("Mean answers"), key=("item",),
+    columns=(
+        ITEM, N, TOTAL, N_OF, d.number("mean", N_("mean")), d.number("low", N_("lower bound")),
+        d.number("high", N_("upper bound")), d.interval("low", "high", "95%"),
+            d.number("median", N_("median"), digits=1),
+        d.number("sd", "SD"), d.number("scale_min", N_("lowest"), digits=0),
+            d.number("scale_max", N_("highest"), digits=0),
+    ),
+    views=(d.View(at="section", heading="", columns=d.names("item n_of_n_total mean low_to_high median sd scale_min "
+                                                            "scale_max")),
+           d.View(at="digest", columns=d.names("item n mean low high"))),
+)  # fmt: skip
+OPTIONS = d.Table(
+    name="options", title=N_("Shares of the options"), key=("item", "option"), label="label",
+    columns=(
+        ITEM, d.text("option", N_("id")), d.text("label", N_("Option")), d.integer("count", N_("agents")), N, TOTAL,
+            N_OF,
+        d.share("share", N_("share")), d.share("low", N_("lower bound")), d.share("high", N_("upper bound")),
+        d.share("even", N_("share if all were chosen alike")), d.code("first", N_("place"), PLACES, replicates=True),
+    ),
+    views=(d.View(at="section", heading="", by=("item",), columns=d.names("label count share low high n_of_n_total")),
+           d.View(at="digest", columns=d.names("item label count share"))),
+)  # fmt: skip
+DISTRIBUTION = d.Table(
+    name="distribution", title=N_("Distribution of the answers"), key=("item", "value"),
+    columns=(ITEM, d.number("value", N_("answer"), digits=0), d.integer("n", N_("agents"))),
+)  # fmt: skip
+SAID = d.Table(
+    name="said", title=N_("Open answers"), key=("item", "participant"), one_agent=True,
+    columns=(
+        ITEM, d.reference("participant", N_("agent"), to="agent"),
+            d.reference("stakeholder_type", N_("group"), to="group"),
+        d.text("text", N_("answer")), d.flag("quoted", N_("quoted in the report")),
+    ),
+    views=(d.View(at="appendix", where="quoted", by=("item",), quote="text",
+        who=d.names("participant stakeholder_type"),
+                  note=N_("Ten of a question at most, evenly spread; all are in tables/said.csv.")),),
+)  # fmt: skip
+FINDINGS = (
+    group_finding(
+        ITEM, N_("Groups answer “{item}” differently: mean {mean_highest} among {highest}, {mean_lowest} among "
+                 "{lowest} (share of "
+                 "variance {effect}, adjusted {p}; n = {n}/{n_total})."),
+        null=N_("No question is answered differently by the groups ({tests} tested, smallest adjusted {p}); a "
+                "difference of {detectable} "
+                "would have been found four times in five (n = {n}/{n_total})."),
+        size="effect", chart="means",
+    ),
+    d.Finding(
+        name="chosen", table="options", where=f"n >= {FEWEST}", order=("-share",), top=3, word="first",
+        size="(share - even) / (1 - even)", estimate="share", low="low", high="high", items="item", chart="shares",
+        says={"first": N_("“{item}”: the option chosen most is “{label}”, {share} (95% interval {low} to {high}; n = "
+                          "{n}/{n_total})."),
+              "tied": N_("“{item}”: “{label}” is chosen by {share}, as often as another option (n = {n}/{n_total}).")},
+    ),
+    d.Finding(
+        name="mean", table="means", where=f"n >= {FEWEST} and low == low and scale_min < scale_max", top=3,
+        size="abs(mean - (scale_min + scale_max) / 2) / ((scale_max - scale_min) / 2)", estimate="mean", low="low",
+            high="high", items="item", chart="means",
+        says=N_("“{item}”: mean {mean} (scale {scale_min}–{scale_max}; 95% interval {low} to {high}; n = "
+                "{n}/{n_total})."),
+    ),
+)  # fmt: skip
+CHARTS = (
+    d.Chart(name="means", title=N_("Poll: mean answers"), needs=("means",), draw="enquete.graphs.poll.results:means",
+            over=d.View(at="section", where="scale_min < scale_max"), alt=N_("Mean answers to {n_questions} questions; "
+                                                                      "first: {item}, {mean}.")),
+    d.Chart(name="shares", title=N_("Poll: shares of the options"), needs=("options",),
+        draw="enquete.graphs.poll.results:shares",
+            over=d.View(at="section", where="share == share"), alt=N_("Shares of options; first: {item}, {label}, "
+                                                                      "{share}.")),
+)  # fmt: skip
+PRESENTATION = d.Presentation(
+    tables=(QUESTIONS, MEANS, OPTIONS, DISTRIBUTION, *reversed(group_tables(ITEM, N_("Mean answers by group"))), SAID),
+    facts=(d.integer("n_questions", N_("questions")),), findings=FINDINGS, charts=CHARTS,
+    texts=(d.Text(at="section", says=N_("Every agent was asked {n_questions} questions once; 95% intervals over "
+                                        "agents hold for all "
+                                        "means, and for all options of a question, together.")),),
+)  # fmt: skip
+
+
+def means(data: ChartData) -> alt.TopLevelMixin:
+    rows = data.top(data.rows(told=("item", "mean", "low_to_high", "n_of_n_total")), "item")
+    for name in ("mean", "low", "high"):
+        rows[name] = (rows[name] - rows["scale_min"]) / (rows["scale_max"] - rows["scale_min"])
+    at = alt.X("mean:Q", title=data.tell(N_("mean, as a part of the scale")), scale=alt.Scale(domain=[0, 1]))
+    return intervals(data.chart(rows).encode(y=data.names(rows, "item")), at, "low", "high").properties(
+        height=alt.Step(34)
+    )
+
+
+def shares(data: ChartData) -> alt.TopLevelMixin:
+    rows = data.rows(told=("item", "label", "share", "count", "n_of_n_total"))
+    rows = data.top(
+        rows.assign(name=rows["label"] + " – " + rows["item"], name_id=rows["item_id"] + "/" + rows["option"]), "name"
+    )
+    at = alt.X(
+        "share:Q", title=data.label("options", "share"), scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")
+    )
+    return intervals(data.chart(rows).encode(y=data.names(rows, "name")), at, "low", "high").properties(
+        height=alt.Step(34)
+    )
 
 
 def analyse(
     frame: pd.DataFrame, instrument: QuestionsInstrument, settings: NoSettings | None, context: AnalysisContext
-) -> Mapping[str, Any]:
-    """frame: one row an answer of the main arm; see reports/findings.py for the contract."""
-    questions = [
-        _one(frame[frame["item_id"].eq(one.question_id)], one, instrument, context) for one in instrument.questions
-    ]
-    return findings(context, {**answering(frame), "questions": questions})
-
-
-def _one(
-    rows: pd.DataFrame, question: Question, instrument: QuestionsInstrument, context: AnalysisContext
-) -> dict[str, Any]:
-    answered = responded(rows)
-    about: dict[str, Any] = {
-        "item": question.question_id,
-        "wording": question.wording.in_(context.language),
-        "kind": question.kind,
-    }
-    made = {**about, **counted(rows)}
-    if question.kind == "open":
-        return {**made, "answers": _said(answered)}
-    if question.kind == "choice":
-        return {**made, "options": _shares(answered, question, context.language)}
-    scale = instrument.scale_of(question) if question.kind == "likert" else None
-    ends = (scale.min, scale.max) if scale else (question.minimum, question.maximum)
-    return {**made, "low": ends[0], "high": ends[1], **_figures(answered), "types": _types(answered)}
-
-
-def _said(answered: pd.DataFrame) -> list[Mapping[str, Any]]:
-    columns = ["participant", "agent_name", "stakeholder_type", "text"]
-    return [
-        dict(zip(("participant", "name", "stakeholder_type", "text"), row, strict=True))
-        for row in answered[columns].itertuples(index=False)
-    ]
-
-
-def _shares(answered: pd.DataFrame, question: Question, language: Language) -> list[Mapping[str, Any]]:
-    chosen = answered["choice"].astype(str).value_counts()
-    n = len(answered)
-    return [
-        {
-            "option": str(place),
-            "label": option.label.in_(language),
-            "n": (count := int(chosen.get(str(place), 0))),
-            **(share_interval(count, n) if n else {"share": None, "low": None, "high": None}),
-        }
-        for place, option in enumerate(question.options, start=1)
-    ]
-
-
-def _figures(answered: pd.DataFrame) -> dict[str, Any]:
-    values = answered["value"].astype(float)
-    mean = mean_of(values)
-    return {
-        "mean": mean.mean,
-        "from": mean.low,
-        "to": mean.high,
-        "median": float(values.median()) if len(values) else None,
-        "sd": float(values.std(ddof=1)) if len(values) > 1 else None,
-        "distribution": {f"{value:g}": int(n) for value, n in values.value_counts().sort_index().items()},
-    }
-
-
-def _types(answered: pd.DataFrame) -> list[Mapping[str, Any]]:
-    """Means of the types with enough agents."""
-    groups = answered.assign(value=answered["value"].astype(float)).groupby("stakeholder_type", sort=True)["value"]
-    return [
-        {"stakeholder_type": str(kind), "n": len(own), "mean": float(own.mean())}
-        for kind, own in groups
-        if len(own) >= FEWEST
-    ]
-
-
-# --- told ------------------------------------------------------------------------------------------------------------
-
-
-def key_findings(found: Found, language: Language) -> Iterator[KeyFinding]:
-    """Every closed question with an interval, those furthest from the middle or from an even split first."""
-    made = [one for question in listed(found, "questions") for one in _key(question, language)]
-    yield from sorted(made, key=lambda one: -one.size)[:5]
-
-
-def _key(one: Mapping[str, Any], language: Language) -> Iterator[KeyFinding]:
-    n, total, wording = int(one["n_responded"]), int(one["n_total"]), str(one["wording"])
-    about: dict[str, Any] = {"n": n, "n_total": total, "items": (str(one["item"]),)}
-    if one["kind"] == "choice":
-        top = max(one["options"], key=lambda option: option["n"])
-        if n > 1 and sum(option["n"] == top["n"] for option in one["options"]) == 1:
-            ends = {"from_": share(top["low"], language), "to": share(top["high"], language)}
-            text = sentence(CHOSEN, language, item=wording, option=top["label"], share=share(top["share"], language), n=n,
-                            total=total, **ends)  # fmt: skip
-            even = 1 / len(one["options"])
-            size = (top["share"] - even) / (1 - even)
-            numbers = {"share": top["share"], "low": top["low"], "high": top["high"]}
-            yield KeyFinding(f"chosen.{one['item']}", text, "position", size, figure="shares", numbers=numbers, **about)
-    mean, low, high = figure(one, "mean"), figure(one, "low"), figure(one, "high")
-    if mean is not None and low is not None and high is not None and figure(one, "from") is not None:
-        ends = {"from_": number(one["from"], language), "to": number(one["to"], language)}
-        scale = {"low": f"{low:g}", "high": f"{high:g}"}
-        text = sentence(MEAN, language, item=wording, mean=number(mean, language), n=n, total=total, **ends, **scale)
-        size = abs(mean - (low + high) / 2) / ((high - low) / 2)
-        numbers = {"mean": mean, "low": one["from"], "high": one["to"]}
-        yield KeyFinding(f"mean.{one['item']}", text, "position", size, figure="means", numbers=numbers, **about)
-
-
-def shown(found: Found, language: Language) -> Mapping[str, Any]:
-    questions = listed(found, "questions")
-    return {
-        "rated": [one for one in questions if one["kind"] in ("likert", "number")],
-        "choices": [one for one in questions if one["kind"] == "choice"],
-        "opened": [one for one in questions if one["kind"] == "open"],
-    }
-
-
-def figures(found: Found, language: Language) -> Iterator[Figure]:
-    words = in_language(WORDS, language)
-    rated = [
-        one for one in listed(found, "questions") if figure(one, "from") is not None and figure(one, "high") is not None
-    ]
-    if rated:
-        yield _means(found, rated, words, language)
-    chosen = [
-        (one, option) for one in listed(found, "questions") if one["kind"] == "choice" for option in one["options"]
-    ]
-    if any(option["n"] for _, option in chosen):
-        canvas = Canvas(words["shares"], note(language, of_all(found, language)), language, plot=26 * len(chosen))
-        said = [
-            f"{one['wording']} – {option['label']}: {share(option['share'] or 0, language)}" for one, option in chosen
-        ]
-        links = [answers("poll", item_id=one["item"], chosen=option["label"]) for one, option in chosen]
-        lengths, labels = [option["share"] or 0 for _, option in chosen], [option["label"] for _, option in chosen]
-        _bars(canvas, lengths, labels, said, links)
-        canvas.layout["xaxis"] = {"range": [0, 1], "tickformat": ".0%"}
-        yield canvas.figure("shares", f"{words['shares']}: {'; '.join(said)}.", lead=not rated)
-
-
-def _means(found: Found, rated: list[Mapping[str, Any]], words: Mapping[str, str], language: Language) -> Figure:
-    canvas = Canvas(words["means"], note(language, of_all(found, language)), language, plot=34 * len(rated))
-    said = [f"{one['wording']}: {number(one['mean'], language)} ({one['low']:g}–{one['high']:g})" for one in rated]
-    links = [answers("poll", item_id=one["item"]) for one in rated]
-    _bars(canvas, [_part(one, "mean") for one in rated], [one["wording"] for one in rated], said, links)
-    canvas.data[0]["error_x"] = {
-        "type": "data", "symmetric": False, "color": "#1c2329",
-        "array": [max(0.0, min(1.0, _part(one, "to")) - _part(one, "mean")) for one in rated],
-        "arrayminus": [max(0.0, _part(one, "mean") - max(0.0, _part(one, "from"))) for one in rated],
+) -> d.Analysis:
+    """frame: one row an answer of the main arm."""
+    answered = responded(frame)
+    asked = {one.question_id: one for one in instrument.questions}
+    own = {item: answered[answered["item_id"].eq(item)] for item in asked}
+    totals = frame["item_id"].value_counts()
+    about = {item: {"item": item, "n": len(own[item]), "n_total": totals.get(item, 0)} for item in asked}
+    rated = [item for item, one in asked.items() if one.kind in ("likert", "number")]
+    values = wide(answered, rated, people=frame["participant"].unique())
+    tables: dict[str, Any] = {
+        "questions": [{**about[item], "wording": one.wording.in_(context.language), "kind": one.kind} for item,
+            one in asked.items()],
+        "means": _means(values, about, {item: _ends(asked[item], instrument) for item in rated}),
+        "options": [row for item, one in asked.items() for row in _options(own[item], one, about[item], context)],
+        "distribution": [
+            {"item": item, "value": value, "n": n} for item in rated for value,
+                n in values[item].value_counts().sort_index().items()
+        ],
+        "said": [row for item, one in asked.items() if one.kind == "open" for row in _said(item, own[item])],
+        **compared(values, context.groups_of(frame), "item"),
     }  # fmt: skip
-    canvas.layout["xaxis"] = titled(words["axis"], range=[0, 1])
-    return canvas.figure("means", f"{words['means']}: {'; '.join(said)}.", lead=True)
+    return d.shaped(PRESENTATION, tables, {"n_questions": len(asked)})
 
 
-def _part(one: Mapping[str, Any], key: str) -> float:
-    """A value of a question as a part of its scale, 0 to 1."""
-    return float((one[key] - one["low"]) / (one["high"] - one["low"]))
+Ends = tuple[float | None, float | None]
 
 
-def _bars(canvas: Canvas, lengths: list[float], labels: list[str], said: list[str], links: list[str]) -> None:
-    canvas.data.append({
-        "type": "bar", "orientation": "h", "x": lengths, "y": list(range(len(lengths))), "marker": {"color": COLOURS[0]},
-        "hoverinfo": "text", "hovertext": [escaped(text) for text in said], "meta": {"links": links},
-    })  # fmt: skip
-    canvas.layout["yaxis"] = rows([wrapped(label, 240, 3) for label in labels])
+def _ends(one: Question, instrument: QuestionsInstrument) -> Ends:
+    """Of the scale; None where a number has no bound."""
+    scale = instrument.scale_of(one) if one.kind == "likert" else None
+    return (scale.min, scale.max) if scale else (one.minimum, one.maximum)
+
+
+def _means(values: pd.DataFrame, about: dict[str, dict[str, Any]], ends: dict[str, Ends]) -> Iterator[dict[str, Any]]:
+    """Intervals hold for whichever question is singled out; questions on one scale share what is known of their spread."""
+    for scale in dict.fromkeys(ends.values()):
+        items = [item for item in map(str, values) if ends[item] == scale]
+        own, level = values[items], 1 - 0.05 * len(items) / values.shape[1]
+        found = selected_intervals(own.notna().sum(), own.mean(), own.std(), level=level)
+        for item, low, high in zip(items, found["low"].clip(scale[0]), found["high"].clip(upper=scale[1]), strict=True):
+            figures = {"mean": own[item].mean(), "median": own[item].median(), "sd": own[item].std()}
+            yield {**about[item], **figures, "low": low, "high": high, "scale_min": scale[0], "scale_max": scale[1]}
+
+
+def _options(
+    answered: pd.DataFrame, one: Question, about: dict[str, Any], context: AnalysisContext
+) -> Iterator[dict[str, Any]]:
+    counts = answered["choice"].astype(str).value_counts().to_dict() if one.options else {}
+    names = [str(place) for place in range(1, len(one.options) + 1)]
+    listed = [int(counts.get(name, 0)) for name in names]
+    found = share_intervals(listed, about["n"]) if names else pd.DataFrame()
+    most = max(listed, default=0)
+    place = None if not most else "first" if listed.count(most) == 1 else "tied"
+    for name, option, count, share, low, high in zip(
+        names, one.options, listed, *(found.get(key, []) for key in ("estimate", "low", "high")), strict=True
+    ):
+        yield {**about, "option": name, "label": option.label.in_(context.language), "count": count, "share": share,
+               "low": low, "high": high, "even": 1 / len(names), "first": place if count == most else None}  # fmt: skip
+
+
+def _said(item: str, answered: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    step = max(1, -(-len(answered) // QUOTED))
+    columns = (answered[name] for name in ("participant", "stakeholder_type", "text"))
+    for place, (who, kind, text) in enumerate(zip(*columns, strict=True)):
+        yield {"item": item, "participant": who, "stakeholder_type": kind, "text": text, "quoted": place % step == 0}
 
 
 def item_facts(item_id: str, instrument: QuestionsInstrument) -> ItemFacts:
@@ -212,12 +213,4 @@ def item_facts(item_id: str, instrument: QuestionsInstrument) -> ItemFacts:
     return ItemFacts(scale_min=scale.min, scale_max=scale.max)
 
 
-EVALUATION = Evaluation(
-    analyse=analyse,
-    findings=key_findings,
-    section="enquete.graphs.poll:section.md.j2",
-    appendix="enquete.graphs.poll:appendix.md.j2",
-    shown=shown,
-    figures=figures,
-    item_facts=item_facts,
-)
+EVALUATION = Evaluation(analyse=analyse, presentation=PRESENTATION, item_facts=item_facts)

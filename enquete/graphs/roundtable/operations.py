@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from enquete.graphs.roundtable.answering import AGAIN
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn
 from enquete.graphs.roundtable.reading import (
     Counselled,
@@ -237,8 +238,11 @@ async def _answered(port: Port, table: OpenTable, asked: Continuing) -> None:
     if asked.rounds:
         raise InputError("rounds: the discussion is not over yet; go on without them, and ask for further ones then")
     for name, answers in asked.answers.items():
-        await port.submit(table.sim, run.run, _by_item(table, name, answers), who=_waiting(table, name), **place)
+        if not _is_submitted(table, name, answers):
+            await port.submit(table.sim, run.run, _by_item(table, name, answers), who=_waiting(table, name), **place)
     due = wordless(table)
+    if asked.remark and any(run.frozen.get(word_name(talk)) == asked.remark for talk in table.groups):
+        return  # the round that it precedes is going on: the call is made again after it was cut short
     if asked.remark and not due:
         raise InputError(
             "remark: the discussion is not between two rounds. Start with steering=true to have it wait there, or give the remark "
@@ -246,6 +250,14 @@ async def _answered(port: Port, table: OpenTable, asked: Continuing) -> None:
         )
     for talk in due:
         await port.freeze(table.sim, run.run, word_name(talk), asked.remark, **place)
+
+
+def _is_submitted(table: OpenTable, name: str, answers: Mapping[str, JsonValue]) -> bool:
+    """Whether the person has given these already and is asked nothing else yet: likewise."""
+    if any(table.name(block.key.participant) == name for block in table.held.forms):
+        return False
+    theirs = [said for who, said in table.held.submitted.items() if table.name(who) == name]
+    return any({item.removeprefix(AGAIN): one for item, one in said.items()} == answers for said in theirs)
 
 
 def _waiting(table: OpenTable, name: str) -> str:

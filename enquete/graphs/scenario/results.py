@@ -9,13 +9,10 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.analysis.health.plausibility import rated_alike
-from enquete.graphs.scenario import findings
 from enquete.graphs.scenario.analysis import analyse
-from enquete.graphs.scenario.figures import figures
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
-from enquete.graphs.scenario.open_answers import with_words
-from enquete.graphs.scenario.shown import GLOSSARY, remembered, shown
-from enquete.reports.context import Files, Found, ItemFacts, at
+from enquete.graphs.scenario.tables import GLOSSARY, PRESENTATION
+from enquete.reports.context import Files, Found, ItemFacts
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import Humans, Made, any_other, missing
 from enquete.reports.health.occasions import answers, checkable, closed, occasion, phases
@@ -34,19 +31,17 @@ def item_facts(item_id: str, instrument: ScenarioInstrument) -> ItemFacts:
 
 
 def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) -> Files:
-    """All rows; and the matrices, polarity, comparisons and themes, here with the words of all their answers."""
+    """All rows; and every table, those of single agents and of the words behind themes among them."""
     found: Mapping[str, Any] = findings
-    kept = ("arms", "partial", "unit_of_inference", "asked", "scenarios", "dimensions", "agents", "polarity",
-            "polarity_tests", "ratings", "friedman", "pairwise", "group_tests", "alike")  # fmt: skip
-    main = frame[frame["arm"].isin(found.get("arms", ()))]
-    matrix = {key: found.get(key) for key in kept} | {"open": with_words(found["open"], main)}
+    single = {name: found[name] for name, table in PRESENTATION.tables.items() if table.one_agent}
+    matrix = {key: value for key, value in found.items() if key != "flags"} | single
     return {"responses.jsonl": lines(frame), "polarity_matrix.json": matrix}
 
 
 def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
     """Agents that wish for all scenarios alike; ratings as anywhere."""
     rows = checkable(rows)
-    wanted = at(found, "polarity", "desirability")
+    wanted = found.get("desirability")
     for phase in phases(rows):
         own = closed(occasion(rows, phase))
         wishes = own[own["dimension"].eq(str(wanted))] if wanted else own.iloc[:0]
@@ -56,14 +51,9 @@ def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
 
 EVALUATION = Evaluation(
     analyse=analyse,
-    findings=findings.findings,
-    section="enquete.graphs.scenario:section.md.j2",
-    appendix="enquete.graphs.scenario:appendix.md.j2",
-    shown=shown,
+    presentation=PRESENTATION,
     glossary=GLOSSARY,
     files=files,
-    figures=figures,
     item_facts=item_facts,
     health=health,
-    remembered=remembered,
 )

@@ -148,16 +148,24 @@ def report(
     return 0
 
 
-Format: TypeAlias = Annotated[
-    Literal["csv", "jsonl", "codebook", "figures", "all"],
+Formats: TypeAlias = Annotated[
+    str,
     typer.Option(
         "--format",
-        help="Which files to name: csv (all_responses.csv), jsonl (rows by methodology and phase, audits, episodes), "
-        "codebook (JSON and Markdown), figures, all.",
+        metavar="A,B",
+        help="Write the data in these formats instead: csv, parquet (R, Python, DuckDB), sav (SPSS, jamovi, R's haven; with "
+        "labels and missing codes), xlsx (one workbook, a sheet a table, a codebook).",
     ),
 ]
-
-
+To: TypeAlias = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Where a folder a format is made; exports/ of the run unless named.")
+]
+Wide: TypeAlias = Annotated[
+    bool,
+    typer.Option("--wide", help="Answers with a row an agent and a column an item, alone; both ways unless named."),
+]
+Long: TypeAlias = Annotated[bool, typer.Option("--long", help="Answers with a row an answer, alone.")]
+Bom: TypeAlias = Annotated[bool, typer.Option("--bom", help="CSV with the mark by which Excel knows UTF-8.")]
 Language: TypeAlias = Annotated[
     str, typer.Option(metavar="LANG", help="Language of report and figures, where it is not that of the interviews.")
 ]
@@ -181,33 +189,55 @@ def export(
     run_id: o.RunId = None,
     root: o.Root = None,
     out: o.Out = None,
-    format_: Format = "all",
+    format_: Formats = "",
+    to: To = None,
+    wide: Wide = False,
+    long: Long = False,
+    bom: Bom = False,
     figures: Figures = "svg",
     language: Language = "",
     by: By = "",
     as_json: o.Json = False,
 ) -> int:
-    """Write a run's report, figures and data files again from its ledger, and say where they are; nobody is asked.
+    """Write a run's report, figures and data files again from its ledger, or its data in other formats; nobody is asked.
 
-    For files that were deleted or edited, and after an update of Enquete. Always writes all of them, so that they agree
-    with one another; --format chooses which are named.
+    Without --format everything is written again, so that the files agree with one another: after files were deleted or
+    edited, and after an update of Enquete.
+
+    With --format only the data are written, a folder a format: all_responses (a row an answer, with its status), agents,
+    items, and for every methodology its tables and its answers, long and wide (a row an agent, a column an item). What every
+    column, code and missing value means stands beside them in datapackage.json. In .sav files a refused, invalid, failed or
+    unreached answer has a user-missing code. Such a folder goes when the run is written again, since it no longer agrees.
 
     \b
     Examples:
       enquete export sim_683e8059ab27 --root uploads
-      enquete export ./my_sim --format csv
-      enquete export ./my_sim --figures png
-      enquete export ./my_sim --language en
+      enquete export ./my_sim --format xlsx --to ~/Documents
+      enquete export ./my_sim --format sav,parquet --wide
+      enquete export ./my_sim --format csv --bom
+      enquete export ./my_sim --figures png --language en
       enquete export personas.csv --out results --by region
 
     \b
-    Exit codes: 0 written · 1 the ledger is damaged · 2 no such simulation or run
+    Exit codes: 0 written · 1 the ledger is damaged · 2 no such simulation, run or format
     """
-
-    path = enquete.export(sim, run_id, root=root, out=out, figures=figures, language=language, by=by)
-    files = exported(path, format_)
+    formats = [one.strip() for one in format_.split(",") if one.strip()]
+    if formats:
+        if figures != "svg":
+            raise SettingsError("--figures belongs to an export without --format, which writes data alone")
+        layout = "wide" if wide and not long else "long" if long and not wide else "both"
+        run = enquete.load_run(sim, run_id, root=root, out=out)
+        path = to or run.path / "exports"
+        written = run.export(*formats, to=to, layout=layout, bom=bom, language=language, by=by)  # type: ignore[arg-type]  # checked there
+        files = [Path(os.path.relpath(file, path)).as_posix() for file in written]
+    else:
+        given = {"--to": to, "--wide": wide, "--long": long, "--bom": bom}
+        if lonely := next((name for name, value in given.items() if value), ""):
+            raise SettingsError(f"{lonely} says how data are written: name formats, too, as --format xlsx")
+        path = enquete.export(sim, run_id, root=root, out=out, figures=figures, language=language, by=by)
+        files = exported(path)
     if as_json:
-        one_object({"path": str(path), "format": format_, "files": files, "exit_code": 0})
+        one_object({"path": str(path), "formats": formats, "files": files, "exit_code": 0})
         return 0
     result(say("exported", path=path))
     for file in files:
@@ -215,16 +245,9 @@ def export(
     return 0
 
 
-def exported(path: Path, format_: str) -> list[str]:
-    """The run's files of this format, relative to its synthesis folder; rows by phase stand beside it (../../T1/…)."""
+def exported(path: Path) -> list[str]:
+    """The run's files, relative to its synthesis folder; rows by phase stand beside it (../../T1/…)."""
     interviews, run_id = path.parent.parent, path.name
     stages = sorted(file for file in interviews.glob(f"T[01]/*/{run_id}/*") if file.is_file())
     own = sorted(file for file in path.rglob("*") if file.is_file())
-    wanted = {
-        "csv": [file for file in own if file.suffix == ".csv"],
-        "jsonl": [file for file in (*own, *stages) if file.suffix == ".jsonl"],
-        "codebook": [file for file in own if file.stem == "codebook"],
-        "figures": [file for file in own if file.parent.name == "figures"],
-        "all": [*own, *stages],
-    }
-    return [Path(os.path.relpath(file, path)).as_posix() for file in wanted[format_]]
+    return [Path(os.path.relpath(file, path)).as_posix() for file in (*own, *stages)]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from starlette.responses import Response
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, Response
 
 from enquete.interfaces.http.bodies import (
     EpisodeData,
@@ -25,13 +27,14 @@ from enquete.interfaces.http.envelope import Problem, failed, succeeded
 from enquete.interfaces.http.runner import Launched, Runner
 from enquete.interfaces.http.snapshots import Snapshots
 from enquete.interfaces.http.task_files import Kind, read_task
-from enquete.interfaces.service.left_behind import findings_of, report_of, table_of
+from enquete.interfaces.service.left_behind import findings_of, parcel_of, report_of, table_of
 from enquete.interfaces.service.mirofish import TASK_STATUS, aggregate_of
 from enquete.interfaces.service.secrecy import Mask
 from enquete.interfaces.service.status import StatusWord, budget_of, note_of, ran_short, stage_of, status_of
 from enquete.interfaces.service.steady import steadily
 from enquete.simulations.completion import completion
 from enquete.state.authorship import warning
+from enquete.state.data_formats import FileFormat, Layout
 from enquete.state.errors import RunLocked, RunNotFound
 from enquete.state.request import parse_request
 from enquete.study.apart import apart
@@ -54,6 +57,7 @@ class Desk:
         self.mask = mask
         self._runner = runner
         self._statuses: Snapshots[Response] = Snapshots()
+        self._packing = asyncio.Lock()  # a large run takes a core and memory for minutes: one after the other
         self.is_closing = False
 
     async def pre(self, sim_id: str, body: PreBody) -> Response:
@@ -149,6 +153,18 @@ class Desk:
 
     async def _found(self, sim_id: str, run_id: str) -> Run:
         return await apart(lambda: steadily(lambda: self.rooted.run(sim_id, run_id)))
+
+    async def data(
+        self, find: Callable[[], Run], format_: FileFormat, layout: Layout = "both", *, bom: bool = False
+    ) -> Response:
+        """A run's data as one file. Raises as `Run.export` does."""
+        async with self._packing:
+            run = await apart(lambda: steadily(find))
+            parcel = await apart(lambda: parcel_of(self.rooted, run, format_, layout, bom=bom), within_s=None)
+        return FileResponse(
+            parcel.path, media_type=parcel.mediatype, filename=parcel.path.name, background=BackgroundTask(parcel.remove),
+            headers={"X-Run-Id": run.run_id, "X-Run-Status": run.status},
+        )  # fmt: skip
 
     async def status(self, sim_id: str, task_id: str | None) -> Response:
         """Read and written out once for all who ask within a second."""

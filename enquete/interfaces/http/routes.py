@@ -24,7 +24,9 @@ from enquete.interfaces.http.bodies import (
 )
 from enquete.interfaces.http.envelope import Envelope, Estimated, succeeded
 from enquete.interfaces.http.reception import Desk, read_memory, read_report, read_result, read_table
+from enquete.interfaces.service.left_behind import WORKBOOK
 from enquete.interfaces.service.steady import steadily
+from enquete.state.data_formats import FileFormat, Layout
 from enquete.study.apart import apart
 
 PREFIX = "/api/interview"
@@ -42,6 +44,11 @@ WhichRun: TypeAlias = Annotated[
     RunId | None, Query(description="else the run that counts, else the latest that has any")
 ]
 
+DataFormat: TypeAlias = Annotated[FileFormat, Path(alias="format", description="of the files")]
+DataLayout: TypeAlias = Annotated[
+    Layout, Query(description="of answers: a row an answer (long), a row an agent and a column an item (wide), or both")
+]
+Bom: TypeAlias = Annotated[bool, Query(description="CSV with the mark by which Excel knows UTF-8")]
 Words: TypeAlias = Annotated[str, Query(max_length=500, description="words, matched by their beginnings")]
 Most: TypeAlias = Annotated[int, Query(ge=1, le=100, description="episodes")]
 
@@ -96,7 +103,7 @@ READING = failing(_404="no such simulation or run, or nothing of the kind yet")
 
 
 def make_router(desk: Desk) -> APIRouter:
-    """The nine paths over one desk."""
+    """The paths over one desk."""
     router = APIRouter(prefix=PREFIX, tags=["interviews"])
     starting: dict[str, Any] = {
         "status_code": 202,
@@ -176,5 +183,27 @@ def make_router(desk: Desk) -> APIRouter:
         run, path = await apart(lambda: steadily(lambda: read_table(desk.rooted, sim_id, run_id)))
         headers = {"X-Run-Id": run.run_id, "X-Run-Status": run.status}
         return FileResponse(path, media_type="text/csv; charset=utf-8", filename=f"{run.run_id}.csv", headers=headers)
+
+    packed: dict[int | str, dict[str, Any]] = {
+        200: {
+            "content": {
+                kind: {"schema": {"type": "string", "format": "binary"}} for kind in ("application/zip", WORKBOOK)
+            },
+            "description": "docs/files-on-disk.md",
+        }
+    }
+
+    @router.get(
+        "/{sim_id}/export/{format}",
+        response_class=Response,
+        responses={**READING, **packed},
+        dependencies=[only("run_id", "layout", "bom")],
+    )
+    async def data(
+        sim_id: SimId, format_: DataFormat, run_id: WhichRun = None, layout: DataLayout = "both", bom: Bom = False
+    ) -> Response:
+        """Answers, agents, items and tables with their codebook: a workbook, or a zip of csv, parquet or sav (SPSS). Made when asked
+        for; a large run takes minutes."""
+        return await desk.data(lambda: desk.rooted.finished(sim_id, run_id), format_, layout, bom=bom)
 
     return router

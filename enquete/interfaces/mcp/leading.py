@@ -62,13 +62,9 @@ def _sentences(run: Run, methodology: str, language: Language) -> dict[str, str]
 def _stated(run: Run, methodology: str, found: JsonValue, language: Language) -> dict[str, str]:
     """By id, from the findings as they were written."""
     own = _own(run, methodology)
-    if own is None or not (isinstance(found, dict) and found):
+    if own is None or own.presentation is None or not (isinstance(found, dict) and found):
         return {}
-    stated = (
-        own.findings(found, language)
-        if own.presentation is None
-        else told(read_results(methodology, own.presentation, found, language))
-    )
+    stated = told(read_results(methodology, own.presentation, found, language))
     not_usable = any(
         one["methodology"] == methodology and one["standing"] == NOT_USABLE for one in run.page_one.get("usable", ())
     )

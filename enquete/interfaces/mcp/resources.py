@@ -14,6 +14,7 @@ from pydantic import Field
 import enquete
 from enquete.instruments.load import shipped_file
 from enquete.interfaces.mcp.office import Ctx, Office, explained, office
+from enquete.interfaces.mcp.results import exported
 from enquete.interfaces.mcp.tools import unhurried
 from enquete.interfaces.service.left_behind import findings_of, report_of
 from enquete.interfaces.service.steady import steadily
@@ -24,7 +25,7 @@ from enquete.study.run import Run
 T = TypeVar("T")
 
 MOST_BYTES = 50_000_000
-_TYPES = {".csv": "text/csv", ".json": "application/json", ".jsonl": "application/jsonl", ".md": "text/markdown"}
+TEXTS = (".csv", ".json", ".jsonl", ".md")
 
 
 def report(sim_id: str, run_id: str, ctx: Ctx) -> str:
@@ -46,16 +47,15 @@ def results(sim_id: str, run_id: str, methodology: str, ctx: Ctx) -> str:
     return json.dumps(found, ensure_ascii=False)
 
 
-def export(sim_id: str, run_id: str, name: str, ctx: Ctx) -> str:
+def export(sim_id: str, run_id: str, name: str, ctx: Ctx) -> str | bytes:
     """A data file of a run, as export_responses lists them."""
     desk, run = _run(ctx, sim_id, run_id)
-    folder = run.path / "exports"
-    known = sorted(file.name for file in folder.iterdir() if file.suffix in _TYPES) if folder.is_dir() else []
+    known = exported(run.path / "exports")
     if name not in known:
         raise ResourceNotFoundError(
             f"no file {name[:100]!r} of run {run.run_id}; there are: {', '.join(known) or 'none'}"
         )
-    return _read(desk, folder / name)
+    return _read(desk, known[name]) if known[name].suffix in TEXTS else _bytes(desk, known[name])
 
 
 def draft(folder: str, name: str, ctx: Ctx) -> str:
@@ -78,6 +78,11 @@ def _told(desk: Office, work: Callable[[], T]) -> T:
 
 
 def _read(desk: Office, path: Path) -> str:
+    """Raises as `_bytes`."""
+    return _bytes(desk, path).decode("utf-8-sig")
+
+
+def _bytes(desk: Office, path: Path) -> bytes:
     """Raises ResourceNotFoundError, and ResourceError where it is too large for a message."""
     _told(desk, lambda: desk.rooted.require_inside(path))
     if not path.is_file():
@@ -86,7 +91,7 @@ def _read(desk: Office, path: Path) -> str:
         raise ResourceError(
             f"{path.name} has {path.stat().st_size:,} bytes, more than {MOST_BYTES:,}: read it on the server"
         )
-    return path.read_text("utf-8-sig")
+    return path.read_bytes()
 
 
 def instrument_reader(name: str) -> Callable[[], str]:

@@ -50,6 +50,7 @@ from enquete.nodes.estimate import Estimate
 from enquete.simulations.locate import Known
 from enquete.state.asking import Spoken
 from enquete.state.authorship import warning
+from enquete.state.data_formats import FileFormat
 from enquete.state.errors import EnqueteError, SettingsError
 from enquete.study.apart import apart
 from enquete.study.known import simulation_facts
@@ -65,6 +66,10 @@ MOST_TYPES, TOPIC_CHARS = 8, 200
 
 RunIdArgument: TypeAlias = Annotated[
     str | None, Field(description="run_id or resume token; else the canonical run, else the latest")
+]
+FormatsArgument: TypeAlias = Annotated[
+    list[FileFormat],
+    Field(description="also write the data so: sav (SPSS) and xlsx for people, parquet and csv for programs"),
 ]
 Page: TypeAlias = Annotated[int, Field(ge=1, description="counted from 1")]
 
@@ -283,22 +288,34 @@ def search_memory(
         return answer(state, "\n".join(lines) or "Nothing that was said fits.")
 
 
-def export_responses(ctx: Ctx, sim_id: SimId, run_id: RunIdArgument = None) -> Annotated[CallToolResult, ExportState]:
+def export_responses(
+    ctx: Ctx,
+    sim_id: SimId,
+    run_id: RunIdArgument = None,
+    formats: FormatsArgument = [],  # noqa: B006 - the SDK wants a list, which nobody changes
+) -> Annotated[CallToolResult, ExportState]:
     """Write the run's data files and report again from its ledger, and say where they can be read. Asks nobody."""
     with told(ctx) as desk:
         run = desk.rooted.finished(sim_id, run_id)
         desk.rooted.require_inside(run.path)
         folder = enquete.export(sim_id, run.run_id, root=str(desk.rooted.root)) / "exports"
         rows, columns = shape_of(folder / "all_responses.csv")
+        if formats:
+            run.export(*formats)
         files = [
-            ExportedFile(name=f.name, bytes=f.stat().st_size, resource_uri=uri(sim_id, run.run_id, "exports", f.name))
-            for f in sorted(folder.iterdir())
-            if f.is_file() and not f.name.startswith(".")
+            ExportedFile(name=name, bytes=f.stat().st_size, resource_uri=uri(sim_id, run.run_id, "exports", name))
+            for name, f in exported(folder).items()
         ]
         state = ExportState(run_id=run.run_id, rows=rows, columns=columns, files=files)
         lines = [f"{rows:,} rows, one an answer. Files of {run.run_id}:"]
         lines += [f"- {file.name}, {file.bytes:,} bytes: {file.resource_uri}" for file in files]
         return answer(state, "\n".join([*lines, "Columns: " + ", ".join(columns)]))
+
+
+def exported(folder: Path) -> dict[str, Path]:
+    """Files of a run's exports, by their path below it."""
+    files = (one for one in folder.rglob("*") if one.is_file() and not one.name.startswith("."))
+    return {one.relative_to(folder).as_posix(): one for one in sorted(files)}
 
 
 def shape_of(path: Path) -> tuple[int, list[str]]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+import zipfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import JsonValue
 
 from enquete.interfaces.service.replies import NothingYet
+from enquete.state.data_formats import FileFormat, Layout
 from enquete.study.rooted import Rooted
 from enquete.study.run import Run
 from enquete.study.stored import pointers
@@ -69,3 +74,37 @@ def table_of(rooted: Rooted, run: Run) -> Path:
         raise NothingYet(f"run {run.run_id} has no export yet: {WRITTEN}")
     rooted.require_inside(path)
     return path
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A run's data in one file, in a folder of its own that goes once it is handed over."""
+
+    path: Path
+    mediatype: str
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path.parent, ignore_errors=True)
+
+
+WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+def parcel_of(rooted: Rooted, run: Run, format_: FileFormat, layout: Layout = "both", *, bom: bool = False) -> Parcel:
+    """`Run.export` as one file: a workbook, or a zip of the folder. Written where nobody else writes, and nothing of the run is
+    touched. Raises as that does."""
+    rooted.require_inside(run.folder)
+    place = Path(tempfile.mkdtemp(prefix="enquete-"))
+    try:
+        written = run.export(format_, to=place, layout=layout, bom=bom)
+        if format_ == "xlsx":
+            return Parcel(written[0].replace(place / written[0].name), WORKBOOK)
+        parcel = place / f"{run.run_id}_{format_}.zip"
+        with zipfile.ZipFile(parcel, "w", zipfile.ZIP_DEFLATED) as packed:
+            for file in written:
+                packed.write(file, file.relative_to(place).as_posix())
+                file.unlink()
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)
+        raise
+    return Parcel(parcel, "application/zip")

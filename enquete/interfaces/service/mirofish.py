@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AliasChoices, BaseModel, Field
 
 from enquete.interfaces.service.status import StatusWord
-from enquete.reports.context import Found, at, figure, listed
+from enquete.reports.context import Found, listed
 
 METHODOLOGY = AliasChoices("methodology", "subagent")
 """Their word for it in a re-run is the second."""
@@ -81,12 +81,14 @@ class Aggregate(BaseModel):
 
 def aggregate_of(found: Found, agent_ids: Mapping[str, int | None]) -> Aggregate:
     """`found`: a methodology's findings. `agent_ids`: the simulation's own index by participant."""
-    answered = {f"n_r{n}": int(figure(found, "rounds", str(n), "agents_responded") or 0) for n in (1, 2, 3)}
+    rounds = {one["round"]: one["n"] for one in _rows(found, "rounds", has="round n n_consensus")}
+    answered = {f"n_r{n}": int(rounds.get(n) or 0) for n in (1, 2, 3)}
     return Aggregate(
         per_item=_changes(found),
         clusters=_clusters(found, agent_ids),
         themes=[
-            Theme(theme_id=str(one["id"]), label=str(one["label"])) for one in _rows(found, "themes", has="id label")
+            Theme(theme_id=str(one["theme"]), label=str(one["label"]))
+            for one in _rows(found, "themes", has="theme label n_statements")
         ],
         polarity=_places(found),
         **answered,
@@ -94,39 +96,42 @@ def aggregate_of(found: Found, agent_ids: Mapping[str, int | None]) -> Aggregate
 
 
 def _changes(found: Found) -> dict[str, ItemChange]:
-    rows = _rows(found, str(found.get("kind")), "items", has="item n mean_change")
-    return {str(one["item"]): ItemChange(mean_delta=one["mean_change"], n=one["n"]) for one in rows}
+    rows = _rows(found, "changes", has="item n change")
+    return {str(one["item"]): ItemChange(mean_delta=one["change"], n=one["n"]) for one in rows}
 
 
 def _clusters(found: Found, agent_ids: Mapping[str, int | None]) -> list[Cluster]:
-    """The archetypes; where there are none, all agents that were compared."""
-    archetypes = _rows(found, "archetypes", has="name members")
-    groups = [(str(one["name"]), _rows(one, "members", has="participant")) for one in archetypes]
-    if not groups and (compared := _rows(found, "pca", "scores", has="participant")):
-        groups = [("", compared)]
+    """The types, labelled by what they are for (+) and against (−); where there are none, all agents that were compared."""
+    names = {str(one["item"]): str(one["label"]) for one in _rows(found, "items", has="item label")}
+    groups = [
+        (" / ".join(f"{sign} {names.get(one[end], one[end])}" for sign,
+            end in (("+", "pro"), ("−", "con")) if one[end]), one["members"])
+        for one in _rows(found, "types", has="type members pro con")
+    ]  # fmt: skip
+    if not groups and _rows(found, "structure", has="what found outcome"):
+        apart = {str(one["participant"]) for one in _rows(found, "left_out", has="participant reason")}
+        groups = [("", compared)] if (compared := [who for who in agent_ids if who not in apart]) else []
     return [
         Cluster(cluster_id=n, label=label, n=len(members), agent_ids=[_agent(who, agent_ids) for who in members])
         for n, (label, members) in enumerate(groups)
     ]
 
 
-def _agent(member: Mapping[str, Any], agent_ids: Mapping[str, int | None]) -> int | str:
-    who = str(member["participant"])
+def _agent(who: str, agent_ids: Mapping[str, int | None]) -> int | str:
     number = agent_ids.get(who)
     return who if number is None else number
 
 
 def _places(found: Found) -> dict[str, ScenarioPlace]:
-    """Its dimensions may have other names in an instrument: the findings say which of them is which."""
-    rated = {str(one["item"]): one for one in _rows(found, "ratings", has="item n_responded mean sd")}
-    wish, plausible = (at(found, "polarity", axis) for axis in ("desirability", "plausibility"))
+    """Its dimensions may have other names in an instrument: the facts say which of them is which."""
+    rated = {str(one["item"]): one for one in _rows(found, "ratings", has="scenario dimension item n mean sd")}
+    wish, plausible = found.get("desirability"), found.get("plausibility")
     places = {}
-    for item, own in rated.items():
-        place, _, dimension = item.rpartition("/")
-        other = rated.get(f"{place}/{plausible}")
-        if dimension == wish and other is not None:
-            places[place] = ScenarioPlace(
-                n=min(own["n_responded"], other["n_responded"]),
+    for own in rated.values():
+        other = rated.get(f"{own['scenario']}/{plausible}")
+        if own["dimension"] == wish and other is not None:
+            places[str(own["scenario"])] = ScenarioPlace(
+                n=min(own["n"], other["n"]),
                 mean_desirability=own["mean"],
                 mean_plausibility=other["mean"],
                 sd_desirability=own["sd"],

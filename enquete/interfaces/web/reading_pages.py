@@ -19,6 +19,7 @@ from enquete.interfaces.web.run.downloads import TYPES, NoSuchFile, as_csv, draw
 from enquete.interfaces.web.run.shelf import OpenRun, Shelf
 from enquete.interfaces.web.run.table import Where
 from enquete.interfaces.web.run_head import Head, head_of
+from enquete.state.data_formats import FileFormat
 from enquete.state.kept import Kept, stamp_of
 from enquete.study.apart import apart
 
@@ -66,10 +67,10 @@ def add_reading(router: APIRouter, desk: Desk) -> None:
     page("instruments", "run_instruments.html.j2", one_run.instruments)
     page("compare", "run_compare.html.j2", one_run.compare)
     page("files", "run_files.html.j2", one_run.files)
-    _add_downloads(router, shelf)
+    _add_downloads(router, shelf, desk)
 
 
-def _add_downloads(router: APIRouter, shelf: Shelf) -> None:
+def _add_downloads(router: APIRouter, shelf: Shelf, desk: Desk) -> None:
     async def opened(sim_id: str, run_id: str) -> OpenRun:
         return await apart(lambda: steadily(lambda: shelf.open(sim_id, run_id)))
 
@@ -81,6 +82,10 @@ def _add_downloads(router: APIRouter, shelf: Shelf) -> None:
         return StreamingResponse(
             as_csv(run, where), media_type="text/csv; charset=utf-8", headers=_saved(f"{run_id}_answers.csv")
         )
+
+    @router.get("/runs/{sim_id}/{run_id}/data/{kind}")
+    async def data(sim_id: str, run_id: str, kind: FileFormat) -> Response:
+        return await desk.data(lambda: shelf.open(sim_id, run_id).run, kind)
 
     @router.get("/runs/{sim_id}/{run_id}/figures/{name}")
     async def figure(sim_id: str, run_id: str, name: str) -> Response:

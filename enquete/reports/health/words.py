@@ -10,18 +10,10 @@ from enquete.locale import N_
 
 Unit = Literal["share", "points", "coefficient", "count"]
 
-WORDS: Mapping[str, str] = {
-    "of_probe": N_("probe"),
-    "more_reasons": N_("and {n} more"),
-    "about": N_("{what} ({value}; fine by {basis}: {threshold}; n = {n}). {meaning}"),
-    "about_free": N_("{what} ({value}; n = {n}): {reason}. {meaning}"),
-    "overall": N_("{method}: {verdict} ({reasons})."),
-}
-
 VERDICTS: Mapping[str, str] = {
     "fine": N_("fine"),
-    "caution": N_("**caution**"),
-    "bad": N_("**bad**"),
+    "caution": N_("caution"),
+    "bad": N_("bad"),
     "information": N_("information"),
     "not computed": N_("not computed"),
     "usable": N_("usable"),

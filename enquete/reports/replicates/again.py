@@ -19,7 +19,7 @@ from enquete.analysis.agreement.variance import VarianceComponents, variance_com
 from enquete.checkpoints.ledger import Failure
 from enquete.reports.context import Found, jsonable
 from enquete.reports.evaluation import Evaluation, Headline, Shown, evaluations
-from enquete.reports.findings import find
+from enquete.reports.findings import Findings, find
 from enquete.reports.health.occasions import rounds
 from enquete.reports.results import headlines as declared_headlines
 from enquete.reports.results import read_results
@@ -78,7 +78,7 @@ class Replicates:
         )  # fmt: skip
 
 
-def replicate(reading: RunReading, frame: pd.DataFrame, results: Results) -> Replicates:
+def replicate(reading: RunReading, frame: pd.DataFrame, main: Findings) -> Replicates:
     """Findings over the replicates of a run, and where its answers vary; empty without replicates. frame: all arms."""
     arms = [arm for arm in reading.record.arms if arm.role == "replicate"]
     if not arms:
@@ -90,36 +90,39 @@ def replicate(reading: RunReading, frame: pd.DataFrame, results: Results) -> Rep
         rows = standing_in(frame, arm.id, earlier)
         found = find(reading, rows, arm=arm)
         bugs += found.bugs
-        again.append(found.results)
+        again.append(alike(own, found, main))
     language, shared_t0 = reading.language, frozenset(earlier.loc[earlier["phase"].eq("T0"), "methodology"])
-    main = headlines(own, results, language)
-    others = [headlines(own, alike(own, one, results), language) for one in again]
+    said = headlines(own, main.results, language)
+    others = [headlines(own, one, language) for one in again]
     return Replicates(
         (reading.record.main.id, *(arm.id for arm in arms)),
-        judged_headlines(main, others, shared_t0),
+        judged_headlines(said, others, shared_t0),
         bool(shared_t0),
         tuple(spreads(frame)),
         tuple(bugs),
     )
 
 
-def alike(own: Mapping[str, Evaluation], found: Results, main: Results) -> Results:
+def alike(own: Mapping[str, Evaluation], found: Findings, main: Findings) -> Results:
     """A replicate's findings, with arbitrary names (of groups, say) as in the main arm's."""
-    return {name: own[name].alike(result, main[name]) if name in main else result for name, result in found.items()}
+    results = dict(found.results)
+    for name in found.analyses.keys() & main.analyses.keys():
+        rename, presentation = own[name].alike, own[name].presentation
+        if rename is not None and presentation is not None:
+            renamed = rename(found.analyses[name], main.analyses[name])
+            results[name] = {**results[name], **renamed.as_json(presentation)}
+    return results
 
 
 def headlines(own: Mapping[str, Evaluation], results: Results, language: Language) -> dict[str, Headline]:
     """All that a run measures, by id; the main arm's results decide which of them are headlines (`leads`)."""
     made = (
-        replace(one, methodology=n) for n, found in results.items() for one in _headlines(n, own[n], found, language)
+        replace(one, methodology=name)
+        for name, found in results.items()
+        if (presentation := own[name].presentation) is not None
+        for one in declared_headlines(read_results(name, presentation, found, language))
     )
     return {one.id: one for one in made}
-
-
-def _headlines(name: str, own: Evaluation, found: Found, language: Language) -> Iterable[Headline]:
-    if own.presentation is None:
-        return own.headlines(found, language)
-    return declared_headlines(read_results(name, own.presentation, found, language))
 
 
 def taken_over(frame: pd.DataFrame, own_runs: Iterable[str]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ import pytest
 from enquete.graphs.discovery.projects import FILE, Projects
 from enquete.state.authorship import SOME_SYNTHETIC, SYNTHETIC
 from enquete.state.errors import Busy, EnqueteError, InputError, SettingsError
-from enquete.study.operating import operate, operations
+from enquete.study.operating import FacadePort, operate, operations
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, run_folder
@@ -131,6 +131,13 @@ def test_a_person_is_asked_question_by_question_and_nothing_waits_in_the_call(ro
     assert (first["status"], first["question"]) == ("waiting", "What needs a place in the timetable?")
     same = do(root, "conduct_interview", **place)
     assert same["question"] == first["question"]  # asked once, however often one looks
+    filed = asyncio.run(Projects(root).interview("p", "bob", "timetabling"))
+    assert filed is not None
+    folder = root / "projects" / "p" / "bob"
+    cut_short = FacadePort(root, None, "discovery").submit(
+        folder / "respondent.json", filed.token, "Lectures and exams.", out=str(folder)
+    )
+    asyncio.run(cut_short)  # by a kill, once the answer was filed
     second = do(root, "answer_interview", **place, answer="Lectures and exams.")
     assert (second["status"], second["question"]) == ("waiting", "Which times are available?")
     assert second["ascr"] == {"event-types": [{"event-type-id": "Lectures"}, {"event-type-id": "exams"}]}

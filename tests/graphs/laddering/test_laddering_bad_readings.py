@@ -1,7 +1,9 @@
 """Ten answers as people give them, and a model that reads them badly: what must not survive does not.
 
-The answers were written before the reader's rules were read: hedges, lists, several thoughts in one breath, irony, retractions.
-The model's reading has concepts nobody said, several in one, too long or in the model's own words, denials turned round,
+The answers were written before the reader's rules were read: hedges, lists, several thoughts in one breath, irony,
+    retractions.
+The model's reading has concepts nobody said, several in one, too long or in the model's own words,
+    denials turned round,
 what was taken back, and relationships that the method forbids. Irony read as meant is the one fault that no rule can see.
 """
 
@@ -19,12 +21,16 @@ from tests.support.model_server import ModelServer
 from tests.support.studies import personas
 
 ANSWERS = (
-    "Hmm, I suppose the foam is what got me into it, sort of? It holds up in a flat white, not like that watery soy stuff we used to have.",
+    "Hmm, I suppose the foam is what got me into it, sort of? It holds up in a flat white, not like that watery soy "
+    "stuff we used to have.",
     "Price, obviously. The carton. Also that it keeps for weeks in the cupboard, and my daughter can drink it.",
-    "It keeps for weeks so I don't run to the shop every other day and that leaves me an evening free, which with two kids is "
+    "It keeps for weeks so I don't run to the shop every other day and that leaves me an evening free, which with two "
+    "kids is "
     "basically gold dust.",
-    "Oh sure, because nothing says saving the planet like shipping cartons of porridge water across half of Europe. Brilliant.",
-    "I said price before, but honestly that's not it. I'd buy it if it cost more. Scratch that. It's that my daughter doesn't get cramps.",
+    "Oh sure, because nothing says saving the planet like shipping cartons of porridge water across half of Europe. "
+    "Brilliant.",
+    "I said price before, but honestly that's not it. I'd buy it if it cost more. Scratch that. It's that my daughter "
+    "doesn't get cramps.",
     "When she isn't doubled up at breakfast I'm, well, I'm a different person. Calm. I don't snap at anybody.",
     "I guess if I'm calm I'm the kind of father I want to be? That sounds soppy. But yeah. Patient with them.",
     "No, I don't do it for the animals. My wife does. I couldn't care less about that side of it, sorry.",
@@ -64,7 +70,8 @@ READINGS = (
         ("enjoying more leisure in the evening", P, "that leaves me an evening free"),  # the model's own words
         ("convenience", P, "it keeps for weeks"),  # invented
         ("It keeps for weeks so I don't run to the shop every other day and that leaves me an evening free", F,
-         "It keeps for weeks so I don't run to the shop every other day and that leaves me an evening free"),  # all in one
+         "It keeps for weeks so I don't run to the shop every other day and that leaves me an evening free"),
+             # all in one
     ], [
         ("keeps for weeks in the cupboard", "I don't run to the shop", "leads_to"),
         ("I don't run to the shop", "enjoying more leisure in the evening", "leads_to"),
@@ -80,7 +87,8 @@ READINGS = (
         ("snap at anybody", P, "snap at anybody"),  # the opposite of what was said
         ("family harmony", T, "I don't snap at anybody"),  # invented
     ], [("my daughter doesn't get cramps", "Calm", "leads_to"), ("Calm", "Calm", "leads_to")]),
-    Read([("Patient with them", V, "Patient with them"), ("self-actualisation", T, "the kind of father I want to be")], [
+    Read([("Patient with them", V, "Patient with them"), ("self-actualisation", T, "the kind of father I want to be")],
+        [
         ("Calm", "Patient with them", "leads_to"),
         ("it holds up in a flat white", "Patient with them", "leads_to"),  # skips two rungs: forbidden
     ]),
@@ -94,8 +102,10 @@ READINGS = (
     ]),
 )  # fmt: skip
 SURVIVE = {
-    "it holds up in a flat white", "keeps for weeks in the cupboard", "my daughter can drink it", "I don't run to the shop",
-    "my daughter doesn't get cramps", "Calm", "I don't snap at anybody", "Patient with them", "I don't do it for the animals",
+    "it holds up in a flat white", "keeps for weeks in the cupboard", "my daughter can drink it",
+        "I don't run to the shop",
+    "my daughter doesn't get cramps", "Calm", "I don't snap at anybody", "Patient with them",
+        "I don't do it for the animals",
     "half an hour on the sofa", "being there for my family",
 }  # fmt: skip
 LINKS = {
@@ -143,30 +153,36 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
     settings = {"turns": len(ANSWERS), "concept": "oat_drink", "codes": "rule"}
     with ModelServer(script=reading_badly) as server:
         run = enquete.conduct_interviews(
-            personas(place, 1), out=str(place / "out"), methods=["laddering"], settings={"laddering": settings}, language="en",
+            personas(place, 1), out=str(place / "out"), methods=["laddering"], settings={"laddering": settings},
+                language="en",
             model="test", base_url=server.base_url, budget_tokens=10**8, fit="any",
         )  # fmt: skip
     assert run.status == "completed"
-    return run.results["laddering"]
+    (folder,) = (run.folder.parent.parent / "T1" / "laddering").iterdir()
+    logs = {name: [json.loads(line) for line in (folder / f"{name}.jsonl").read_text("utf-8").splitlines()]
+            for name in ("turn_log", "knowledge_graphs")}  # fmt: skip
+    return {**run.results["laddering"], **logs}
 
 
 def test_only_what_was_said_and_stands_is_a_concept(found: Any) -> None:
-    assert [turn["answer"] for turn in found["turns"]] == list(ANSWERS)
-    (graph,) = found["graphs"]
+    assert [turn["answer"] for turn in found["turn_log"]] == list(ANSWERS)
+    (graph,) = found["knowledge_graphs"]
     assert {node["text"] for node in graph["nodes"] if not node["retracted"]} == SURVIVE
     assert {node["text"] for node in graph["nodes"] if node["retracted"]} == TAKEN_BACK
     assert {text for one in found["concepts"] for text in one["wordings"]} == SURVIVE
 
 
 def test_only_links_between_those_are_in_matrix_and_map(found: Any) -> None:
-    text = {node["id"]: node["text"] for node in found["graphs"][0]["nodes"]}
-    code = {text: one["id"] for one in found["concepts"] for text in one["wordings"]}
+    text = {node["node"]: node["text"] for node in found["knowledge_graphs"][0]["nodes"]}
+    code = {text: one["concept"] for one in found["concepts"] for text in one["wordings"]}
     given = {(one["source"], one["target"]) for one in found["implications"] if one["direct"]}
     assert given == {(code[source], code[target]) for source, target in LINKS}
-    standing = [one for one in found["graphs"][0]["edges"] if not one["retracts"] and text[one["source"]] in SURVIVE]
+    standing = [
+        one for one in found["knowledge_graphs"][0]["edges"] if not one["retracts"] and text[one["source"]] in SURVIVE
+    ]
     assert {(text[one["source"]], text[one["target"]]) for one in standing if text[one["target"]] in SURVIVE} == LINKS
 
 
 def test_what_was_left_out_is_counted_by_reason(found: Any) -> None:
-    assert Counter(found["dropped"]) == DROPPED
-    assert found["reading"]["invented"] == DROPPED["concept that is not in the answer"]
+    assert Counter({one["why"]: one["n"] for one in found["dropped"]}) == DROPPED
+    assert found["n_invented"] == DROPPED["concept that is not in the answer"]

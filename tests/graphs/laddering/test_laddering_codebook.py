@@ -73,7 +73,7 @@ def test_a_codebook_that_cannot_be_applied_says_why(out: Path) -> None:
 def test_codes_map_chains_and_a_transcript_are_read_by_id(out: Path) -> None:
     assert {"label", "agents", "centrality"} <= do(out, "laddering_codes")["codes"][0].keys()
     shown = do(out, "laddering_map")
-    assert shown["share"] is None or shown["share"] > 0
+    assert shown["map_share"] is None or shown["map_share"] > 0
     assert len(do(out, "laddering_chains")["chains"]) <= 30
     who = json.loads((folder(out) / "turn_log.jsonl").read_text("utf-8").splitlines()[0])["name"]
     assert len(do(out, "laddering_transcript", agent=who)["turns"]) <= 4

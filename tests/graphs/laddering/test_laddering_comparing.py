@@ -11,15 +11,17 @@ from pydantic import ValidationError
 from scipy import stats
 
 import enquete
-from enquete.graphs.laddering.comparing import compared, covered, measured, told
+from enquete.graphs.laddering.comparing import compared, covered, measured
 from enquete.graphs.laddering.interview import Interview, TurnRecord
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.network import pool
-from enquete.graphs.laddering.results import EVALUATION
 from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.tables import PRESENTATION
+from enquete.reports.results import read_results
 from tests.graphs.laddering.builders import SETTINGS, graph
+from tests.support.charts import results
 from tests.support.studies import call_keys, personas
-from tests.support.texts import texts
+from tests.support.tables import findings
 
 ELEMENT = next(iter(SETTINGS.topic.elements))
 
@@ -53,32 +55,49 @@ def pair(richness: list[tuple[int, int]]) -> dict[str, list[Interview]]:
     }
 
 
+def told(found: dict[str, Any], n_total: int) -> Any:
+    facts = {"n": n_total, "n_total": n_total, "by_rule": False, "mean_richness": 5.0}
+    return results(PRESENTATION, found, facts, methodology="laddering")
+
+
 def test_the_difference_is_adaptive_less_other_agent_by_agent() -> None:
     by = pair([(5, 3), (4, 3), (6, 2), (3, 3), (5, 4), (7, 4)])
     by["scored"].append(interview("6", graph("a1"), stop=""))  # not over: in no comparison
-    found = compared(by, LadderingSettings(strategy="static,scored"))
-    (one,) = found["differences"]
+    found: Any = compared(by, LadderingSettings(strategy="static,scored"))
+    one = found["adapting"][0]
     again = stats.ttest_rel([5, 4, 6, 3, 5, 7], [3, 3, 2, 3, 4, 4])
     low, high = again.confidence_interval(0.95)
-    assert one["richness"] == pytest.approx({"n": 6, "mean": 11 / 6, "low": low, "high": high})
-    assert one["p"] == pytest.approx(again.pvalue)
-    assert (one["strategy"], one["verdict"], found["codes"]) == ("static", "more", 7)
-    assert [row["richness"] for row in found["strategies"]] == pytest.approx([19 / 6, 5])
-    (sentence,) = [text for _, text in told(found, 8, "en")]
+    assert [one[key] for key in ("n", "mean", "low", "high", "p")] == pytest.approx(
+        [6, 11 / 6, low, high, again.pvalue]
+    )
+    assert (one["strategy"], one["measure"], one["direction"], len(found["interviews_compared"])) == (
+        "static",
+        "richness",
+        "more",
+        12,
+    )
+    assert [row["richness"] for row in found["strategies_compared"]] == pytest.approx([19 / 6, 5])
+    sentence = findings(PRESENTATION, told(found, 8).analysis)["adapting"].text
     assert sentence.startswith("Adapting helped: adaptive questions found 1.8 more concepts an interview than a fixed")
     assert sentence.endswith("n = 6/8).")
 
 
 @pytest.mark.parametrize(
-    ("richness", "verdict"),
-    [([(2, 4), (3, 5), (2, 5), (1, 3), (2, 4)], "fewer"), ([(3, 3)] * 5, "alike"), ([(5, 1)] * 4, "few")],
+    ("richness", "said"),
+    [
+        ([(2, 4), (3, 5), (2, 5), (1, 3), (2, 4)], "did not help: adaptive questions found 2.2 fewer"),
+        ([(3, 3)] * 5, "not certain"),
+    ],
 )
-def test_no_help_no_difference_and_too_few_are_said_so(richness: list[tuple[int, int]], verdict: str) -> None:
-    found = compared(pair(richness), LadderingSettings(strategy="scored,static"))
-    ((one, text),) = told(found, len(richness), "en")
-    assert one["verdict"] == verdict
-    said = {"fewer": "did not help: adaptive questions found 2.2 fewer", "alike": "not certain", "few": "of 4 agents"}
-    assert said[verdict] in text
+def test_no_help_and_no_difference_are_said_so(richness: list[tuple[int, int]], said: str) -> None:
+    found: Any = compared(pair(richness), LadderingSettings(strategy="scored,static"))
+    assert said in findings(PRESENTATION, told(found, len(richness)).analysis)["adapting"].text
+
+
+def test_too_few_are_not_compared() -> None:
+    read = told(compared(pair([(5, 1)] * 4), LadderingSettings(strategy="scored,static")), 4)
+    assert "adapting" not in findings(PRESENTATION, read.analysis)
+    assert "cannot be said of 4 agents" in read.at("section")
 
 
 @pytest.mark.parametrize("strategy", ["static,random", "scored,scored", "scored,", "clever"])
@@ -106,14 +125,13 @@ def test_both_strategies_are_arms_of_one_run_and_nothing_mixes_them(tmp_path: Pa
     }  # fmt: skip
     calls = Counter(arm for _, _, arm, *_ in call_keys(run.folder))
     assert calls.keys() == {"main", "laddering_static"}
-    found, single = run.results["laddering"], alone.results["laddering"]
+    found: Any = run.results["laddering"]
+    single: Any = alone.results["laddering"]
     assert found["arms"] == ["main"]
-    for name in ("concepts", "implications", "turns", "agents", "coverage", "measures"):
+    for name in ("concepts", "implications", "coverage", "mean_richness"):
         assert found[name] == single[name]  # the comparison is beside the findings, never in them
-    comparison: Any = found["comparison"]
-    assert single["comparison"] == {}
-    assert [(row["strategy"], row["n"]) for row in comparison["strategies"]] == [("scored", 2), ("static", 2)]
-    section, appendix = texts(EVALUATION, found, "en")
-    assert "cannot be said of 2 agents" in section
-    assert "| a fixed script | 2 | 4.0 |" in section
-    assert "another strategy" not in appendix
+    assert single["strategies_compared"] == []
+    read = read_results("laddering", PRESENTATION, found, "en")
+    assert [(row["strategy"], row["n"]) for row in found["strategies_compared"]] == [("scored", 2), ("static", 2)]
+    assert "cannot be said of 2 agents" in read.at("section")
+    assert "| a fixed script | 2 |" in read.at("section")

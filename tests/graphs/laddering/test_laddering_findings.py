@@ -1,52 +1,88 @@
-"""Findings of the interviews: shares of interviews with Wilson's interval, and none where a rule read the answers."""
+"""Findings of the interviews: shares of interviews with an interval for one singled out, and none where a rule read the answers."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from scipy import stats
+import numpy as np
+import pandas as pd
 
-from enquete.graphs.laddering.findings import findings
-from enquete.reports.key_findings import FEWEST
+from enquete.graphs.laddering.tables import PRESENTATION
+from enquete.reports.groups import compared
+from enquete.reports.key_findings import FEWEST, KeyFinding
+from tests.support.charts import results
+from tests.support.tables import findings
+
+INTERVAL = {"share": 0.4, "low": 0.2, "high": 0.6, "tie": "alone"}
+TABLES: dict[str, list[dict[str, Any]]] = {
+    "concepts": [
+        {"concept": "c1", "label": "calm", "type": "value", "agents": 12, "items": ["turn_12"],
+            **INTERVAL},
+        {"concept": "c2", "label": "quiet", "type": "attribute", "agents": 9, "items": ["turn_01"], **INTERVAL},
+    ],
+    "implications": [{"source": "c2", "target": "c1", "relation": "leads_to", "direct": 8, "indirect": 0, "shown": True,
+                      "items": ["turn_01", "turn_12"], **INTERVAL}],
+    "relations": [{"relation": "leads_to", "label": "leads to"}],
+    "types": [{"type": "attribute", "label": "attribute"}, {"type": "value", "label": "value"}],
+}  # fmt: skip
+FACTS = {
+    "n": 20, "n_total": 22, "climbs": True, "by_rule": False, "top_rung": "value", "n_concepts": 2,
+        "most_named": "alone",
+        "n_late_new": 1,
+    "n_by_rule": 0, "n_read": 100, "n_answers": 100,
+}  # fmt: skip
 
 
-def found(interviews: int = 20, by_rule: int = 0) -> dict[str, Any]:
-    """Quiet (attribute) leads to calm (a value) in 8 interviews; calm is named in 12."""
-    concepts = [
-        {"id": "c1", "label": "calm", "type": "value", "agents": 12, "members": [["a", "n2"]]},
-        {"id": "c2", "label": "quiet", "type": "attribute", "agents": 9, "members": [["a", "n1"]]},
-    ]
-    nodes = [{"id": "n1", "sources": [{"utterance": "a#1"}]}, {"id": "n2", "sources": [{"utterance": "a#12"}]}]
-    return {
-        "interviews": {"begun": interviews, "total": 22}, "models": {"extract": {"m": 100 - by_rule, "rule": by_rule}},
-        "types": {"attribute": "attribute", "value": "value"}, "ladder": ["attribute", "value"], "concepts": concepts,
-        "implications": [{"source": "c2", "target": "c1", "direct": 8, "indirect": 0, "relation": "leads_to"}],
-        "relations": {"leads_to": "leads to"},
-        "graphs": [{"participant": "a", "nodes": nodes}],
-        "saturation": [{"interviews": i, "new": 1 if i in (1, 19) else 0, "concepts": 1 + (i > 18)} for i in range(1, 21)],
-    }  # fmt: skip
+def said(tables: dict[str, Any] = TABLES, **facts: Any) -> dict[str, KeyFinding]:
+    known = {name: value for name, value in {**FACTS, **facts}.items() if name in PRESENTATION.facts}
+    return findings(PRESENTATION, results(PRESENTATION, tables, known, methodology="laddering").analysis)
 
 
 def test_what_leads_to_what_is_a_share_of_interviews() -> None:
-    link, end, concept, saturation = findings(found(), "en")
-    low, high = stats.binomtest(8, 20).proportion_ci(method="wilson")
-    assert link.numbers == pytest.approx({"share": 0.4, "low": low, "high": high, "agents": 8, "n": 20})
-    assert link.text == "“quiet” leads to “calm” in 8 interviews (40%, 95% interval 22% to 61%; n = 20/22)."
-    assert (link.items, link.kind, link.size) == (("turn_01", "turn_12"), "position", 0.4)
-    assert (end.numbers["agents"], concept.numbers["agents"]) == (12, 12)
-    assert saturation.numbers == {"new": 1, "concepts": 2, "n": 20}  # interviews 16 to 20 brought one
+    found = said()
+    assert list(found) == ["saturation", "concept", "end", "link"]  # `findings` has the last one first
+    link = found["link"]
+    assert (
+        link.text
+        == "“quiet” leads to “calm” in 8 interviews (40%, 95% interval 20% to 60% for one of all links; n = 20/22)."
+    )
+    assert (link.items, link.kind, link.size, link.figure) == (("turn_01", "turn_12"), "position", 0.4, "value_map")
+    assert (link.estimate, link.low, link.high) == (0.4, 0.2, 0.6)
+    assert found["end"].text.startswith("As value “calm” is named most, in 12 interviews")
+    assert "brought 1 of 2 different concepts (n = 20/22)" in found["saturation"].text
 
 
-@pytest.mark.parametrize(("by_rule", "kinds"), [(10, {"position"}), (11, {"null"})])
-def test_where_a_rule_read_the_answers_that_is_all_there_is_to_say(by_rule: int, kinds: set[str]) -> None:
-    stated = list(findings(found(by_rule=by_rule), "en"))
-    assert {one.kind for one in stated} == kinds
-    if "null" in kinds:
-        assert "a rule stood in for the model and read 11 of 100 answers" in stated[0].text
+def test_ties_are_named_as_ties() -> None:
+    found = said({**TABLES, "concepts": [{**one, "tie": "tied"} for one in TABLES["concepts"]]}, most_named="tied")
+    assert found["concept"].text.startswith("Of all concepts “calm” is among those named most, in 12 interviews")
+    assert found["end"].text.startswith("As value “calm” is among those named most, in 12 interviews")
+
+
+def test_where_a_rule_read_the_answers_that_is_all_there_is_to_say() -> None:
+    found = said(by_rule=True, n_by_rule=11)
+    assert {one.kind for one in found.values()} == {"null"}
+    assert "a rule stood in for the model and read 11 of 100 answers" in found["by_rule"].text
 
 
 def test_no_concept_is_said_and_few_interviews_say_nothing() -> None:
-    (none,) = findings({**found(), "concepts": [], "implications": []}, "en")
+    assert [one.kind for one in said({}, n_concepts=0).values()] == ["null"]
+    assert said(n=FEWEST - 1) == {}
+
+
+def groups(planted: bool) -> dict[str, Any]:
+    """Quiet is named by all ten fishers and none of ten members of NGOs, or by half of each; calm by every other agent."""
+    people = [f"p{n}" for n in range(20)]
+    half = np.arange(20) % 2.0
+    values = pd.DataFrame({"c1": half, "c2": (np.arange(20) < 10).astype(float) if planted else 1 - half}, index=people)
+    kinds = pd.Series(["fisher"] * 10 + ["ngo"] * 10, index=people)
+    return {**TABLES, **{k: v.to_dict("records") for k, v in compared(values, kinds, "concept").items()}}
+
+
+def test_groups_are_said_to_differ_where_they_were_tested() -> None:
+    one = said(groups(planted=True))["groups"]
+    assert "“quiet” is named by 100% of fisher and 0% of ngo" in one.text
+    assert one.p is not None
+    assert one.p < 0.01
+    none = said(groups(planted=False))["groups"]
     assert none.kind == "null"
-    assert not list(findings(found(interviews=FEWEST - 1), "en"))
+    assert "would have been found four times in five" in none.text

@@ -10,7 +10,7 @@ from enquete.reports.health.verdicts import judge
 
 
 def verdict(
-    concepts: list[int], by: dict[str, dict[str, int]], respondent: str = "llm", reading: dict[str, int] | None = None
+    concepts: list[int], work: list[dict[str, int]], respondent: str = "llm", reading: dict[str, int] | None = None
 ) -> tuple[str, tuple[str, ...]]:
     """Of as many interviews of ten turns; what the gaps say is fine."""
     rows = pd.DataFrame(
@@ -24,14 +24,15 @@ def verdict(
             for who in range(len(concepts)) for turn in range(10)
         ]
     )  # fmt: skip
-    found = {"agents": [{"turns": 10, "concepts": n} for n in concepts], "models": by, "reading": reading or {}}
+    read = {f"n_{key}": n for key, n in (reading or {}).items()}
+    found = {"n": len(concepts), "n_barren": concepts.count(0), "work": work, **read}
     one = judge(methodologies(), {"laddering": found}, rows).verdicts["laddering"]
     return one.verdict, one.reasons
 
 
-def roles(rule: int) -> dict[str, dict[str, int]]:
+def roles(rule: int) -> list[dict[str, int]]:
     """30 turns by three roles; a rule did so many of the first's."""
-    return {"extract": {"gpt": 30 - rule, "rule": rule}, "signal": {"gpt": 30}, "question": {"gpt": 30}}
+    return [{"model": 30 - done, "fallback": 0, "rule": done} for done in (rule, 0, 0)]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,7 @@ def test_laddering_is_not_plainly_usable_when_a_rule_did_the_models_work() -> No
     """By hand: 4 of 90 is below .05, 5 of 90 above."""
     assert verdict([5, 4, 6], roles(4))[0] == "usable as far as checked"
     assert verdict([5, 4, 6], roles(5)) == ("usable with caution", ("work_by_rule:above",))
-    every = {role: {"rule": 30} for role in roles(0)}
+    every = [{"model": 0, "fallback": 0, "rule": 30}] * 3
     assert verdict([5, 4, 6], every, "human")[0] == "usable with caution"
     assert verdict([5, 4, 6], every, "synthetic")[0] == "usable as far as checked"  # which the report calls synthetic
 
@@ -56,11 +57,11 @@ def test_laddering_is_not_plainly_usable_when_a_rule_did_the_models_work() -> No
     [
         ({}, "usable as far as checked", ("reliability_not_tested",)),
         ({"empty": 19}, "usable with caution", ("answers_without_concepts:above",)),  # 19 of 30 is above .60
-        ({"empty": 30, "concepts": 0}, "not usable", ("answers_without_concepts:above",)),
+        ({"empty": 30, "found": 0}, "not usable", ("answers_without_concepts:above",)),
         ({"invented": 7}, "usable with caution", ("concepts_nobody_said:above",)),  # 7 of 40 is above .15
         ({"unread": 1}, "usable with caution", ("answers_nobody_read:above",)),
     ],
 )
 def test_how_the_answers_were_read_is_judged(changed: dict[str, int], said: str, reasons: tuple[str, ...]) -> None:
-    reading = {"answers": 30, "unread": 0, "empty": 6, "concepts": 40, "invented": 2, **changed}
+    reading = {"answers": 30, "unread": 0, "empty": 6, "found": 40, "invented": 2, **changed}
     assert verdict([5, 4, 6], roles(0), reading=reading) == (said, reasons)

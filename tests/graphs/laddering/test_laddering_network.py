@@ -10,12 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from enquete.graphs.laddering.analysis import kinds_of
 from enquete.graphs.laddering.codes import grouped
-from enquete.graphs.laddering.export import agents_graphml, implications_csv, pooled_graphml
+from enquete.graphs.laddering.export import agents_graphml, implications_csv, mermaid, pooled_graphml
 from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
-from enquete.graphs.laddering.network import Cell, PooledConcept, implication_matrix, indices, pool, saturation
-from enquete.graphs.laddering.value_map import MOST_CONCEPTS, draw, mermaid
+from enquete.graphs.laddering.network import (
+    MOST_CONCEPTS,
+    PooledConcept,
+    Row,
+    concept_rows,
+    edge_rows,
+    homes,
+    implication_matrix,
+    node_rows,
+    pool,
+    saturation,
+    value_map,
+)
 from enquete.respondents.quoting import normal
 from tests.graphs.laddering.builders import METHOD, graph
 from tests.graphs.laddering.memory_desk import PLANT
@@ -32,9 +44,26 @@ THREE = interviews(
 )
 
 
-def by_label(cells: list[Cell], concepts: list[PooledConcept]) -> dict[tuple[str, str], tuple[int, int]]:
+def by_label(cells: list[Row], concepts: list[PooledConcept]) -> dict[tuple[str, str], tuple[int, int]]:
     label = {concept.id: concept.label.removesuffix(" text") for concept in concepts}
-    return {(label[cell.source], label[cell.target]): (cell.direct, cell.indirect) for cell in cells}
+    return {(label[cell["source"]], label[cell["target"]]): (cell["direct"], cell["indirect"]) for cell in cells}
+
+
+def mapped(cells: list[Row], concepts: list[Row], wanted: int | None) -> Row:
+    return value_map(cells, concepts, kinds_of(METHOD), wanted)
+
+
+def made(
+    cells: list[tuple[str, str, int]], types: dict[str, str], wanted: int | None
+) -> tuple[Row, list[Row], list[Row]]:
+    """The map of links written down, with its links and boxes."""
+    rows: list[Row] = [
+        {"source": a, "target": b, "direct": n, "indirect": 0, "relation": "leads_to"} for a, b, n in cells
+    ]
+    concepts: list[Row] = [
+        {"concept": one, "label": f"word {one}", "type": kind, "agents": 1} for one, kind in types.items()
+    ]
+    return mapped(rows, concepts, wanted), rows, concepts
 
 
 def test_concepts_are_pooled_over_agents_the_most_widespread_first() -> None:
@@ -67,28 +96,32 @@ def test_an_agent_counts_once_a_cell_as_direct_where_it_is_both() -> None:
 def test_abstractness_centrality_and_prestige_by_hand() -> None:
     """Direct links in all: 3 + 2 + 1 + 1 = 7. f1: 3 in, 2 out. i1: 2 in. a1: 3 out."""
     concepts = pool(THREE)
+    rows = concept_rows(THREE, concepts, implication_matrix(THREE, concepts), climbs=True)
     found = {
-        c.label.removesuffix(" text"): i
-        for c, i in zip(concepts, indices(implication_matrix(THREE, concepts), concepts), strict=True)
+        one["label"].removesuffix(" text"): [one[k] for k in ("abstractness", "centrality", "prestige")] for one in rows
     }
-    assert (found["f1"].abstractness, found["f1"].centrality, found["f1"].prestige) == pytest.approx(
-        (3 / 5, 5 / 7, 3 / 7)
-    )
-    assert (found["i1"].abstractness, found["i1"].centrality, found["i1"].prestige) == pytest.approx((1, 2 / 7, 2 / 7))
-    assert (found["a1"].abstractness, found["a1"].centrality, found["a1"].prestige) == pytest.approx((0, 3 / 7, 0))
+    assert found["f1"] == pytest.approx([3 / 5, 5 / 7, 3 / 7])
+    assert found["i1"] == pytest.approx([1, 2 / 7, 2 / 7])
+    assert found["a1"] == pytest.approx([0, 3 / 7, 0])
+    assert [(one["tie"], one["items"]) for one in rows[:2]] == [("alone", ["turn_01"])] * 2  # of its kind
 
 
 def test_without_links_there_is_no_index() -> None:
     alone = interviews(graph("a1"))
-    (index,) = indices([], pool(alone))
-    assert (index.abstractness, index.centrality, index.prestige) == (None, None, None)
+    (row,) = concept_rows(alone, pool(alone), [], climbs=True)
+    assert (row["abstractness"], row["centrality"], row["prestige"]) == (None, None, None)
     assert pool([]) == implication_matrix([], []) == []
 
 
+def test_an_interval_holds_for_the_link_that_is_singled_out() -> None:
+    """z at 1 − .05/(2·7), for there are seven cells: 2.690 (R qnorm); a1→f1 in 3 of 3: low = 1/(1 + z²/3) = .293."""
+    (first, *_) = implication_matrix(THREE, pool(THREE))
+    assert (first["share"], first["low"], first["high"]) == pytest.approx((1, 0.293, 1), abs=5e-4)
+
+
 def test_saturation_counts_what_each_interview_adds() -> None:
-    assert saturation(THREE, pool(THREE)) == [
-        {"interviews": 1, "new": 4, "concepts": 4}, {"interviews": 2, "new": 0, "concepts": 4}, {"interviews": 3, "new": 1, "concepts": 5},
-    ]  # fmt: skip
+    curve = [(one["interviews"], one["new"], one["concepts"]) for one in saturation(THREE, pool(THREE))]
+    assert curve == [(1, 4, 4), (2, 0, 4), (3, 1, 5)]
 
 
 def test_codes_hold_what_is_alike_but_no_opposites() -> None:
@@ -112,14 +145,16 @@ def test_planted_thoughts_come_back_as_one_code_each() -> None:
 
 def test_the_cut_off_is_the_highest_that_represents_two_thirds_of_the_links() -> None:
     """By hand: of 10 links given, cut-off 4 keeps 4, cut-off 3 keeps 7, which is above 6.7."""
-    cells = [Cell("c1", "c2", 4, 0), Cell("c2", "c3", 3, 0), Cell("c3", "c4", 2, 0), Cell("c1", "c4", 1, 0)]
-    concepts = [PooledConcept(f"c{n}", f"Wort {n}", "attribute", ()) for n in range(1, 5)]
-    found = draw(cells, concepts, METHOD, None, "de")
-    assert (found.cut_off, found.share, found.repeated) == (3, pytest.approx(0.7), pytest.approx(0.9))
+    cells = [("c1", "c2", 4), ("c2", "c3", 3), ("c3", "c4", 2), ("c1", "c4", 1)]
+    found, *_ = made(cells, dict.fromkeys(("c1", "c2", "c3", "c4"), "attribute"), None)
+    assert (found["cut_off"], found["map_share"], found["map_repeated"]) == (3, pytest.approx(0.7), pytest.approx(0.9))
 
 
 def test_the_matrix_is_a_table_and_no_label_a_formula() -> None:
-    codes = [{"id": "c1", "label": "=A1", "type": "attribute"}, {"id": "c2", "label": "gut", "type": "terminal_value"}]
+    codes = [
+        {"concept": "c1", "label": "=A1", "type": "attribute"},
+        {"concept": "c2", "label": "gut", "type": "terminal_value"},
+    ]
     rows = implications_csv(codes, [{"source": "c1", "target": "c2", "direct": 3, "indirect": 2}]).splitlines()
     assert rows == ["id,type,code,'=A1,gut", "c1,attribute,'=A1,,3.02", "c2,terminal_value,gut,,"]
 
@@ -132,65 +167,59 @@ def test_cells_are_bounded_by_the_agents_and_the_map_holds_every_link_once(drawn
     found = interviews(*(graph("a1 a2 f1 f2 p1 p2 i1 t1", " ".join(sorted(links))) for links in drawn))
     concepts = pool(found)
     cells = implication_matrix(found, concepts)
-    assert all(0 < cell.direct + cell.indirect <= len(found) for cell in cells)
-    assert sum(cell.direct for cell in cells) == sum(len(links) for links in drawn)
-    picture = draw(cells, concepts, METHOD, 1, "en")
-    assert {(link.source, link.target) for link in picture.links} == {(c.source, c.target) for c in cells if c.direct}
-    places = [(box.level, box.place) for box in picture.boxes]
+    assert all(0 < cell["direct"] + cell["indirect"] <= len(found) for cell in cells)
+    assert sum(cell["direct"] for cell in cells) == sum(len(links) for links in drawn)
+    rows = concept_rows(found, concepts, cells, climbs=True)
+    mapped(cells, rows, 1)
+    assert [cell["shown"] for cell in cells] == [cell["direct"] > 0 for cell in cells]
+    places = [(one["level"], one["place"]) for one in rows if one["level"] is not None]
     assert len(set(places)) == len(places)
-    assert {level for level, _ in places} == set(range(len(picture.levels)))
+    assert {level for level, _ in places} == set(range(len({level for level, _ in places})))
 
 
 def test_the_map_leaves_out_what_few_gave_and_says_where_it_could_not() -> None:
     concepts = pool(THREE)
     cells = implication_matrix(THREE, concepts)
-    assert {link.direct for link in draw(cells, concepts, METHOD, 2, "en").links} == {2, 3}
-    assert draw(cells, concepts, METHOD, 9, "en").cut_off == 1  # nobody would be on it
-    levels = draw(cells, concepts, METHOD, 1, "en")
-    assert levels.levels == ("attribute", "functional consequence", "psychosocial consequence", "instrumental value")
+    rows = concept_rows(THREE, concepts, cells, climbs=True)
+    mapped(cells, rows, 2)
+    assert {cell["direct"] for cell in cells if cell["shown"]} == {2, 3}
+    assert mapped(cells, rows, 9)["cut_off"] == 1  # nobody would be on it
+    levels = {one["level"]: one["type"] for one in rows}
+    assert [levels[n] for n in range(4)] == kinds_of(METHOD)[:4]
 
 
 def test_a_crowded_map_raises_its_cut_off() -> None:
-    concepts = [
-        PooledConcept(f"c{i}", f"Wort {i}", "attribute" if i % 2 else "functional_consequence", ()) for i in range(100)
-    ]
-    cells = [Cell(f"c{i}", f"c{i + 1}", 1 + (i < 10), 0) for i in range(1, 98, 2)]
-    found = draw(cells, concepts, METHOD, 1, "de")
-    assert found.cut_off == 2
-    assert len(found.boxes) <= MOST_CONCEPTS
+    types = {f"c{i}": "attribute" if i % 2 else "functional_consequence" for i in range(100)}
+    found, _, concepts = made([(f"c{i}", f"c{i + 1}", 1 + (i < 10)) for i in range(1, 98, 2)], types, 1)
+    assert found["cut_off"] == 2
+    assert sum(one["level"] is not None for one in concepts) == found["n_shown"] <= MOST_CONCEPTS
 
 
 EVIL = '<script>alert(1)</script> "a" --> b; %% ] end'
 
 
 def test_mermaid_escapes_what_was_said() -> None:
-    concepts = [
-        PooledConcept("c1", EVIL, "attribute", (("u", "n1"),)),
-        PooledConcept("c2", "gut", "functional_consequence", (("u", "n2"),)),
-    ]
-    picture = draw([Cell("c1", "c2", 2, 0)], concepts, METHOD, 1, "de")
-    source = mermaid(picture)
+    _, links, boxes = made([("c1", "c2", 2)], {"c1": "attribute", "c2": "functional_consequence"}, 1)
+    boxes[0]["label"] = EVIL
+    source = mermaid(["attribute", EVIL], boxes, links, [{"relation": "leads_to", "label": "leads to"}])
     assert EVIL not in source
     assert '"' not in source.split("c1[")[1].split("]")[0].strip('"')
+    assert "c1 -->|leads to 2| c2" in source
 
 
-def test_two_relationships_between_the_same_concepts_are_two_in_graphml() -> None:
-    source = {"utterance": "u#1", "quote": "q"}
-    nodes = [{"id": n, "text": n, "type": "attribute", "turn": 1, "confidence": 1.0, "elements": [], "sources": [source]}
-             for n in ("n1", "n2")]  # fmt: skip
-    edges = [{"source": "n1", "target": "n2", "type": kind, "turn": 1, "confidence": 1.0, "sources": [source]}
-             for kind in ("leads_to", "revises")]  # fmt: skip
-    read = nx.parse_graphml(
-        agents_graphml([{"participant": "u", "nodes": nodes, "edges": edges}]), force_multigraph=True
-    )
-    assert sorted(kind for _, _, kind in read.edges(data="type")) == ["leads_to", "revises"]
-    assert len({key for _, _, key in read.edges(keys=True)}) == 2  # ids of their own, which Gephi asks for
+def words(one: KnowledgeGraph) -> tuple[list[Row], list[Row]]:
+    (interview,) = interviews(one)
+    return list(node_rows(interview, homes(pool([interview])))), list(edge_rows(interview))
 
 
 def gephi_labels(graphml: str) -> dict[str, list[str]]:
     """What Gephi takes for the label of nodes and of edges: attributes called so, and yEd's numbers (ImporterGraphML.java, where
     a key's id goes before its name)."""
-    keys = re.findall(r'<key id="([^"]+)" for="(node|edge)" attr.name="([^"]+)"', graphml)
+    keys = [
+        (re.search(r'id="([^"]+)"', key)[1], re.search(r'for="([^"]+)"', key)[1],
+            re.search(r'attr.name="([^"]+)"', key)[1])
+        for key in re.findall(r"<key [^>]+>", graphml)
+    ]  # fmt: skip
     assert len({name for name, _, _ in keys}) == len(keys) > 5
     known = {"node": ("label", "d3"), "edge": ("label", "edgelabel", "d7")}
     return {kind: [title for key, of, title in keys if of == kind and {key, title} & {*known[kind]}] for kind in known}
@@ -198,19 +227,29 @@ def gephi_labels(graphml: str) -> dict[str, list[str]]:
 
 def test_graphml_holds_sources_and_can_be_read_back() -> None:
     one = graph("a1 f1", "a1>f1", {"a1": ("quota", "price")})
-    node = one.nodes["a1"].model_copy(update={"text": f"{EVIL}\x0b"})
-    stored = {"participant": "agent:1", "nodes": [node.model_dump(mode="json"), one.nodes["f1"].model_dump(mode="json")],
-              "edges": [edge.model_dump(mode="json") for edge in one.edges.values()]}  # fmt: skip
-    read = nx.read_graphml(io.BytesIO(agents_graphml([stored]).encode()))
-    assert gephi_labels(agents_graphml([stored])) == {"node": ["label"], "edge": []}
+    evil, back = (
+        one.nodes["a1"].model_copy(update={"text": f"{EVIL}\x0b"}),
+        one.edges["a1>f1:leads_to"].model_copy(update={"type": "revises"}),
+    )
+    nodes, edges = words(KnowledgeGraph({**one.nodes, "a1": evil}, {**one.edges, back.key: back}))
+    graphml = agents_graphml(nodes, edges)
+    read = nx.parse_graphml(graphml, force_multigraph=True)
+    assert gephi_labels(graphml) == {"node": ["label"], "edge": []}
     assert read.nodes["agent:1/a1"]["label"] == EVIL
     assert read.nodes["agent:1/a1"]["sources"] == "agent:1#1"
     assert read.nodes["agent:1/a1"]["elements"] == "quota, price"
-    assert read.edges["agent:1/a1", "agent:1/f1"]["quote"] == "so gesagt"
-    ends = [{"id": name, "label": name, "type": "attribute", "agents": 2} for name in ("c1", "c2")]
-    cells = [
-        {"source": "c1", "target": "c2", "direct": 2, "indirect": 0},
-        {"source": "c2", "target": "c1", "direct": 0, "indirect": 1},
+    # two relationships between the same concepts are two, with ids of their own, which Gephi asks for
+    assert sorted(read.edges(keys=True, data="link_type")) == [
+        ("agent:1/a1", "agent:1/f1", "e1", "leads_to"), ("agent:1/a1", "agent:1/f1", "e2", "revises")
+    ]  # fmt: skip
+    assert read.edges["agent:1/a1", "agent:1/f1", "e1"]["link_quote"] == "so gesagt"
+    ends: list[Row] = [
+        {"concept": name, "label": name, "type": "attribute", "agents": 2, "opposite": None} for name in ("c1", "c2")
     ]
-    pooled = pooled_graphml(ends, cells)
-    assert [edge[:2] for edge in nx.read_graphml(io.BytesIO(pooled.encode())).edges] == [("c1", "c2")]
+    cells: list[Row] = [
+        {"source": "c1", "target": "c2", "direct": 2, "indirect": 0, "relation": "x"},
+        {"source": "c2", "target": "c1", "direct": 0, "indirect": 1, "relation": None},
+    ]
+    assert [edge[:2] for edge in nx.read_graphml(io.BytesIO(pooled_graphml(ends, cells).encode())).edges] == [
+        ("c1", "c2")
+    ]

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from scipy import stats
 
-from enquete.graphs.laddering.figures import figures
-from enquete.graphs.laddering.findings import findings
 from enquete.graphs.laddering.interview import Interview, TurnRecord
 from enquete.graphs.laddering.knowledge import Edge, KnowledgeGraph, Node, Source
 from enquete.graphs.laddering.network import PooledConcept
-from enquete.graphs.laddering.patterns import summed_up
+from enquete.graphs.laddering.patterns import pattern
 from enquete.graphs.laddering.readings import Rating, Readings
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.reports.figures.svg import svg
-from tests.support.pictures import overlapping
+from enquete.graphs.laddering.tables import PRESENTATION
+from tests.support.charts import results
+from tests.support.tables import findings
 
 
 def interview(
@@ -49,12 +50,17 @@ def pooled(interviews: Sequence[Interview]) -> list[PooledConcept]:
 
 
 def found(methodology: str, interviews: Sequence[Interview]) -> dict[str, Any]:
-    method = LadderingSettings(methodology=methodology).method
-    pattern = summed_up(interviews, pooled(interviews), method, "en")
-    n = {"begun": len(interviews), "total": len(interviews)}
-    concepts = [{"id": "c0", "label": "x", "type": "x", "agents": 1, "members": []}]
-    return {"pattern": pattern, "interviews": n, "ladder": [], "types": {"x": "x"}, "concepts": concepts, "graphs": [],
-            "saturation": [{"interviews": 1, "new": 1, "concepts": 1}], "models": {"extract": {"m": 9}}}  # fmt: skip
+    """The pattern's tables, with the codes that they name."""
+    method, codes = LadderingSettings(methodology=methodology).method, pooled(interviews)
+    concepts = [{"concept": one.id, "label": one.label, "type": one.type, "agents": one.agents} for one in codes]
+    tables = pattern(interviews, codes, method, "en")
+    for beside in ("balances", "whole"):  # of agents, and facts
+        tables.pop(beside, None)
+    return {"concepts": concepts, **tables}
+
+
+def label(tables: Mapping[str, Any], code: str | None) -> str | None:
+    return next((one["label"] for one in tables["concepts"] if one["concept"] == code), None)
 
 
 FORCES = [
@@ -68,16 +74,23 @@ FORCES = [
 
 
 def test_forces_count_agents_and_weigh_each_agents_own() -> None:
-    own = found("jobs_to_be_done", FORCES)["pattern"]["forces"]
-    assert [(one["agents"], one["codes"], one["concepts"]) for one in own["forces"]] == [
-        (3, 2, 3),
-        (3, 3, 3),
-        (2, 1, 2),
-        (2, 1, 2),
+    own = found("jobs_to_be_done", FORCES)
+    assert [(one["agents"], one["codes"], label(own, one["first"])) for one in own["forces"]] == [
+        (3, 2, "p"), (3, 3, "g"), (2, 1, "w"), (2, 1, "h"),
+    ]  # fmt: skip
+    by_agent = pattern(FORCES, pooled(FORCES), LadderingSettings(methodology="jobs_to_be_done").method, "en")[
+        "balances"
     ]
-    assert [one["first"]["label"] for one in own["forces"]] == ["p", "g", "w", "h"]
-    assert [one["balance"] for one in own["agents"]] == pytest.approx([1 / 3, -1 / 3, 1, 0, None, 1])
-    assert own["balance"] == pytest.approx({"n": 5, "towards": 3, "even": 1, "against": 1, "mean": 0.4})
+    assert list(by_agent.values()) == pytest.approx([1 / 3, -1 / 3, 1, 0, None, 1])
+    (one,) = own["balance"]
+    assert [one[key] for key in ("n", "towards", "even", "against", "decided", "mean")] == pytest.approx(
+        [5, 3, 1, 1, 4, 0.4]
+    )
+    assert (one["direction"], one["p"]) == ("towards", None)  # four are too few to be tested
+    (more,) = found("jobs_to_be_done", [replace(one, unit=f"{one.unit}{n}") for n in range(3) for one in FORCES])[
+        "balance"
+    ]
+    assert more["p"] == pytest.approx(stats.binomtest(9, 12).pvalue)
 
 
 JOURNEY = [
@@ -86,19 +99,21 @@ JOURNEY = [
     interview("b", {"start": "stage", "desk": "touchpoint", "end": "stage", "rage": "state", "calm": "state"},
               ["start>desk", "desk>rage", "desk>calm"], {"rage": 2, "calm": 4}),
     interview("c", {"end": "stage", "start": "stage", "calm": "state"}, ["end>calm"], {"calm": 5}),
-    interview("d", {"end": "stage", "calm": "state"}, ["end>calm"], {"calm": 3}, by="rule"),  # a rule that found no feeling
+    interview("d", {"end": "stage", "calm": "state"}, ["end>calm"], {"calm": 3}, by="rule"),
+        # a rule that found no feeling
 ]  # fmt: skip
 
 
 def test_a_journey_is_told_stage_by_stage_with_the_feeling_of_each_step() -> None:
     """start before end with two of three agents who told both; desk belongs to start. Valence at the desk: a 1 (by way of the
     friction), b (2 + 4) / 2 = 3, so 2 on average of two agents."""
-    start, desk, end = found("customer_journey", JOURNEY)["pattern"]["journey"]["steps"]
-    assert [one["label"] for one in (start, desk, end)] == ["start", "desk", "end"]
-    assert (desk["valence"]["n"], desk["valence"]["mean"]) == (2, 2.0)
-    assert (desk["feeling"], desk["friction"], desk["agents"]) == ("rage", "queue", 2)
-    assert (start["valence"]["n"], start["valence"]["mean"]) == (0, None)
-    assert (end["valence"]["n"], end["valence"]["mean"]) == (1, 5.0)
+    own = found("customer_journey", JOURNEY)
+    start, desk, end = own["steps"]
+    assert [label(own, one["step"]) for one in (start, desk, end)] == ["start", "desk", "end"]
+    assert (desk["n"], desk["mean"], desk["agents"]) == (2, 2.0, 2)
+    assert (label(own, desk["feeling"]), label(own, desk["friction"])) == ("rage", "queue")
+    assert (start["n"], start["mean"]) == (0, None)
+    assert (end["n"], end["mean"], end["lowest"]) == (1, 5.0, False)
 
 
 INCIDENTS = [
@@ -110,41 +125,48 @@ INCIDENTS = [
 
 
 def test_an_incident_has_its_own_chain_and_not_that_of_another() -> None:
-    own = found("critical_incident", INCIDENTS)["pattern"]["incidents"]
-    assert (own["told"], own["whole"]) == (3, 1)
-    assert [one["told"] for one in own["parts"]] == [1, 3, 2, 2, 1]  # before, itself, coping, consequence, what stays
-    storm, fire = own["incidents"]
-    assert [one["agents"] for one in storm["parts"]] == [1, 2, 2, 1, 1]
-    assert [one["first"] for one in fire["parts"]] == ["", "fire", "", "fear", ""]
+    own = found("critical_incident", INCIDENTS)
+    assert [(one["told"], one["tellings"]) for one in own["parts"]] == [(1, 3), (3, 3), (2, 3), (2, 3), (1, 3)]
+    storm, fire = own["incidents"][:5], own["incidents"][5:]
+    assert [one["agents"] for one in storm] == [1, 2, 2, 1, 1]
+    assert [label(own, one["first"]) for one in fire] == [None, "fire", None, "fear", None]
+    assert [one["centre"] for one in fire] == [False, True, False, False, False]
+    whole = pattern(INCIDENTS, pooled(INCIDENTS), LadderingSettings(methodology="critical_incident").method, "en")[
+        "whole"
+    ]
+    assert (whole["n_whole"], whole["n_told"]) == (1, 2)  # a's storm, of two agents who told any
+
+
+def again(interviews: Sequence[Interview], times: int) -> list[Interview]:
+    """The same interviews of as many agents more."""
+    more = []
+    for one in [replace(one, unit=f"{one.unit}{n}") for n in range(times) for one in interviews]:
+        told = {name: node.model_copy(update={"sources": tuple(
+            s.model_copy(update={"utterance": f"{one.unit}#{s.utterance.partition('#')[2]}"}) for s in node.sources)})
+            for name, node in one.graph.nodes.items()}  # fmt: skip
+        more.append(replace(one, graph=KnowledgeGraph(told, one.graph.edges)))
+    return more
 
 
 @pytest.mark.parametrize(
-    ("methodology", "interviews", "figure", "said"),
+    ("methodology", "interviews", "said"),
     [
-        (
-            "jobs_to_be_done",
-            FORCES,
-            "forces",
-            "3 interviews (60%, 95% interval 23% to 88%; n = 5/6); mean balance 0.40",
-        ),
-        (
-            "customer_journey",
-            [*JOURNEY * 5],
-            "journey",
-            "“desk”, where answers about feelings have a mean valence of 2.00 of 5",
-        ),
-        ("critical_incident", INCIDENTS * 3, "incidents", "Of 9 incidents told, 3 are told from what led to them"),
+        ("jobs_to_be_done", again(FORCES, 6), "18 of 24 agents name more for a change than against it (75%, 95% "
+                                              "interval 55% to 88%, adjusted p = 0.02"),
+        ("customer_journey", again(JOURNEY, 5), "“desk”, where answers about feelings have a mean valence of 2.00 of 5"),
+        ("critical_incident", again(INCIDENTS, 3), "3 of 6 agents who told an incident told one from what led to it "
+                                                   "to what stays"),
     ],
-)
-def test_each_has_a_finding_and_a_figure_of_its_own_and_no_ladder(
-    methodology: str, interviews: Sequence[Interview], figure: str, said: str
+)  # fmt: skip
+def test_each_has_a_finding_of_its_own_and_no_ladder(
+    methodology: str, interviews: Sequence[Interview], said: str
 ) -> None:
-    """Shares and intervals: tests/graphs/laddering/test_laddering_findings.py."""
-    own = found(methodology, interviews)
+    """Wilson's interval of 18 of 24: [.551, .880]; the sign test's p: 2·P(X ≤ 6) of 24 = .0227 (R binom.test)."""
     assert not LadderingSettings(methodology=methodology).method.climbs
-    stated = list(findings(own, "en"))
-    assert said in stated[0].text
-    assert not any("leads to" in one.text for one in stated)
-    drawn = next(iter(figures(own, "en")))
-    assert drawn.name == figure
-    assert overlapping(svg(drawn.spec, drawn.alt)) == []
+    tables = found(methodology, interviews)
+    facts = {"n": len(interviews), "n_total": len(interviews), "climbs": False, "by_rule": False}
+    method = LadderingSettings(methodology=methodology).method
+    facts |= pattern(interviews, pooled(interviews), method, "en").get("whole", {})
+    told = [one.text for one in findings(PRESENTATION, results(PRESENTATION, tables, facts).analysis).values()]
+    assert any(said in one for one in told), told
+    assert not any("leads to" in one for one in told)

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from enquete.graphs.laddering.analysis import kinds_of
 from enquete.graphs.laddering.interview import Interview
-from enquete.graphs.laddering.network import PooledConcept, implication_matrix, pool
+from enquete.graphs.laddering.network import PooledConcept, concept_rows, implication_matrix, pool, value_map
 from enquete.graphs.laddering.phrases import similarity
 from enquete.graphs.laddering.plant import Thought, links
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.value_map import draw
 from enquete.state.asking import Language
 from tests.graphs.laddering.memory_desk import person, planting
 from tests.graphs.laddering.planted_links import SAME, TYPES, study
@@ -49,15 +49,18 @@ def recovered(interviews: Sequence[Interview], settings: LadderingSettings) -> d
     }  # fmt: skip
     concepts = pool(interviews)
     home = {one.id: thought_of(one, thoughts) for one in concepts}
-    cells = [cell for cell in implication_matrix(interviews, concepts) if cell.direct]
-    found = [(frozenset((home[cell.source], home[cell.target])), cell.direct) for cell in cells]
+    cells = [cell for cell in implication_matrix(interviews, concepts) if cell["direct"]]
+    found = [(frozenset((home[cell["source"]], home[cell["target"]])), cell["direct"]) for cell in cells]
     found += [(pair, 1) for pair in _constructs(interviews, concepts, home)]
     right = sum(n for pair, n in found if pair in planted)
-    shown = draw(cells, concepts, settings.method, None, "de")
+    rows = concept_rows(interviews, concepts, cells, climbs=settings.method.climbs)
+    shown = value_map(cells, rows, kinds_of(settings.method), None)
     return {
         "codes": len(concepts), "planted": len(thoughts), "thoughts": len({one for one in home.values() if one >= 0}),
-        "precision": right / sum(n for _, n in found), "recall": len(chained & {pair for pair, _ in found}) / len(chained),
-        "cut_off": shown.cut_off, "share": shown.share or 0, "levels": len(shown.levels),
+        "precision": right / sum(n for _, n in found),
+            "recall": len(chained & {pair for pair, _ in found}) / len(chained),
+        "cut_off": shown["cut_off"], "share": shown["map_share"] or 0,
+            "levels": len({one["level"] for one in rows} - {None}),
     }  # fmt: skip
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import enquete
-from enquete.graphs.laddering.results import EVALUATION
+from enquete.graphs.laddering.tables import PRESENTATION
+from enquete.reports.results import read_results
 from enquete.reports.run_reading import open_run
 from enquete.state.asking import Language
 from enquete.state.errors import InputError
@@ -19,7 +20,7 @@ from tests.graphs.laddering.scripted import script
 from tests.support.model_server import ModelServer
 from tests.support.processes import Driven, finish, kill_after
 from tests.support.studies import call_keys, personas, rows, run_folder, stored_answers
-from tests.support.texts import prose, texts
+from tests.support.texts import prose, require_even_tables
 
 ATTEMPTS = 3
 FAULTS = {"http_500": 0.04, "disconnect": 0.03, "bad_json": 0.04, "empty_body": 0.03}
@@ -36,8 +37,10 @@ def test_interviews_with_faults_killed_have_every_turn_once(
 ) -> None:
     with ModelServer(faults=FAULTS, seed=4, script=script, retry_after="0") as server:
         arguments = {
-            "sim_id": str(personas(tmp_path, agents)), "out": str(tmp_path / "out"), "model": "test", "base_url": server.base_url,
-            "concurrency": 32, "methods": ["laddering"], "settings": {"laddering": {"turns": turns}}, "budget_tokens": 10**9,
+            "sim_id": str(personas(tmp_path, agents)), "out": str(tmp_path / "out"), "model": "test",
+                "base_url": server.base_url,
+            "concurrency": 32, "methods": ["laddering"], "settings": {"laddering": {"turns": turns}},
+                "budget_tokens": 10**9,
         }  # fmt: skip
         for _ in range(kills):
             assert kill_after(Driven(arguments), lambda: len(server.requests), agents * turns * 4 // (kills + 1))
@@ -78,6 +81,11 @@ def log(run: enquete.Run) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
+def graphs(run: enquete.Run) -> str:
+    (path,) = (run.folder.parent.parent / "T1" / "laddering").glob("*/knowledge_graphs.jsonl")
+    return path.read_text("utf-8")
+
+
 def test_three_roles_have_models_of_their_own_and_the_fallback_is_recorded_per_turn(tmp_path: Path) -> None:
     settings = {"turns": 3, "extraction_model": "bad", "extraction_fallback": "good", "questions_model": "asker",
                 "signals_model": "bad"}  # fmt: skip
@@ -107,29 +115,27 @@ def test_an_interview_with_a_scripted_model_is_replayed_without_a_network(tmp_pa
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_the_report_and_the_files_tell_the_interviews(tmp_path: Path, language: Language) -> None:
     run = interview(tmp_path, 4, language=language, laddering={"turns": 6, "methodology": "means_end_chain"})
-    section, appendix = texts(EVALUATION, run.results["laddering"], language)
-    folder = run.folder.parent.parent / "synthesis" / run.folder.name
-    for file, text in (("report.md", section), ("appendix.md", appendix)):
-        assert text.strip() in (folder / file).read_text("utf-8")
-    assert prose(section) < 150
     found: Any = run.results["laddering"]
-    read = found["models"]["extract"]["rule"]
-    assert re.search(rf"(read|las) {read} (of|von) {read} (answers|Antworten)", section)
-    empty = {
-        "concepts": [],
-        "implications": [],
-        "indices": [],
-        "value_map": {**found["value_map"], "boxes": [], "links": []},
-    }
-    texts(EVALUATION, {**found, **empty}, language)
-    assert found["interviews"] == {"begun": 4, "total": 4, "over": 4}
-    assert len(found["saturation"]) == 4
+    read = read_results("laddering", PRESENTATION, found, language)
+    section = read.at("section")
+    folder = run.folder.parent.parent / "synthesis" / run.folder.name
+    assert section in (folder / "report.md").read_text("utf-8")
+    appendix = (folder / "appendix.md").read_text("utf-8")
+    assert read.view(PRESENTATION.tables["coverage"], PRESENTATION.tables["coverage"].views[0]) in appendix
+    for text in (section, read.at("appendix")):
+        assert not re.search(r"\b(nan|None|Undefined)\b|\{\w*\}", text)
+        require_even_tables(text)
+    assert prose(section) < 150
+    assert re.search(rf"(read|las) {found['n_by_rule']} (of|von) {found['n_read']} (answers|Antworten)", section)
+    read_results("laddering", PRESENTATION, {**found, "concepts": [], "implications": []}, language).at("appendix")
+    assert [found[key] for key in ("n", "n_total", "n_over")] == [4, 4, 4]
+    assert "saturation" not in found  # which grows with the agents
     turns = log(run)
     assert len(turns) == len(stored_answers(run.folder))
     said = {(row[3], row[4]): row[7] for row in stored_answers(run.folder)}
     for turn in turns:
         assert turn["answer"] == said[turn["participant"], f"turn_{turn['turn']:02d}"]
-        for one in (*turn["signals"], *turn["scores"]):
+        for one in turn["signals"]:
             assert one["source_utterance_id"] == f"{turn['participant']}#{turn['turn']}"
             assert one["source_quote"] in turn["answer"]
 
@@ -137,16 +143,18 @@ def test_the_report_and_the_files_tell_the_interviews(tmp_path: Path, language: 
 def test_a_pause_in_the_middle_shows_what_there_is(tmp_path: Path) -> None:
     whole = interview(tmp_path, 3, out="whole")
     spent = sum(row[0] for row in rows(whole.folder, "SELECT input_tokens + output_tokens FROM calls"))
-    run = enquete.conduct_interviews(personas(tmp_path, 3), out=str(tmp_path / "cut"), methods=["laddering"], concurrency=1,
-                                     settings={"laddering": {"turns": 4}}, budget_tokens=spent // 2 + 9000, confirm=True)  # fmt: skip
+    run = enquete.conduct_interviews(personas(tmp_path, 3), out=str(tmp_path / "cut"), methods=["laddering"],
+        concurrency=1,
+                                     settings={"laddering": {"turns": 4}}, budget_tokens=spent // 2 + 9000,
+                                         confirm=True)  # fmt: skip
     assert run.status == "paused"
     found = run.results["laddering"]
     assert found["partial"]
-    assert 0 < len(found["turns"]) < len(whole.results["laddering"]["turns"])
+    assert 0 < len(log(run)) < len(log(whole))
     # Not the last turn of each: an answer that nobody has read yet is there, too.
     assert run.responses["status"].eq("ok").sum() < len(whole.responses)
     done = enquete.resume(run.resume_token, out=str(tmp_path / "cut"), budget_tokens=10**8)
-    assert done.results["laddering"]["graphs"] == whole.results["laddering"]["graphs"]
+    assert graphs(done) == graphs(whole)
 
 
 def test_a_wrong_setting_is_told_before_anything_is_asked(tmp_path: Path) -> None:
@@ -193,11 +201,10 @@ def test_a_model_makes_the_codes_within_estimate_and_plan_and_by_whom_is_said(tm
     with open_run(run.folder) as reading:
         desk = reading.desk("laddering", "T1", reading.record.main)
         assert used[0] <= reading.procedure("laddering").plan(desk).calls["theme"][1]
-    assert [(one["label"], one["agents"], len(one["members"])) for one in found["concepts"]] == [("Gedanken", 2, 6)]
-    assert found["coding"] == {
-        "by": "model", "alpha": {"attribute": None}, "definitions": {"c1": "Was gesagt wurde."}, "by_rule": 0,
-        "failed": [],
-    }  # fmt: skip
+    assert [(one["label"], one["agents"], one["definition"]) for one in found["concepts"]] == [
+        ("Gedanken", 2, "Was gesagt wurde.")
+    ]
+    assert [found[key] for key in ("coding", "n_rest", "failed_types")] == ["model", 0, []]
     assert found["implications"] == []  # links within a code are none
 
 
@@ -209,6 +216,8 @@ def test_codes_that_cannot_be_read_are_the_rules_and_that_is_said(tmp_path: Path
     with ModelServer(script=no_codes) as server:
         run = interview(tmp_path, 1, model="test", base_url=server.base_url, laddering={"turns": 2})
     found: Any = run.results["laddering"]
-    assert (found["coding"]["by"], found["coding"]["failed"]) == ("rule", ["attribute"])
+    assert (found["coding"], found["failed_types"]) == ("failed", ["attribute"])
     assert found["concepts"]
-    assert "Die Codes des Modells" in texts(EVALUATION, found, "de")[1]
+    assert "The model's codes could not be read (Eigenschaft)" in read_results(
+        "laddering", PRESENTATION, found, "en"
+    ).at("appendix")

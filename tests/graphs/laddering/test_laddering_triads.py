@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from enquete.graphs.laddering.export import codebook_yaml, implications_csv
-from enquete.graphs.laddering.network import PooledConcept, implication_matrix, pool, with_poles
+from enquete.graphs.laddering.network import PooledConcept, concept_rows, implication_matrix, pool, with_poles
 from enquete.graphs.laddering.poles import poles
 from enquete.graphs.laddering.questions import QuestionInput, QuestionOut, fit_to_ask
 from enquete.graphs.laddering.settings import LadderingSettings
@@ -39,15 +39,10 @@ def test_three_elements_come_first_then_they_are_compared_once(language: Languag
     assert not [
         cell
         for cell in cells
-        if cell.source == construct.id and cell.direct and _type(concepts, cell.target) == "opposite_pole"
+        if cell["source"] == construct.id and cell["direct"] and _type(concepts, cell["target"]) == "opposite_pole"
     ]
-    told = [{"id": one.id, "label": one.label, "type": one.type, "agents": 1, "wordings": one.wordings, "opposite": one.opposite}
-            for one in concepts]  # fmt: skip
-    linked = [
-        {"source": cell.source, "target": cell.target, "direct": cell.direct, "indirect": cell.indirect}
-        for cell in cells
-    ]
-    assert construct.label in implications_csv(told, linked)
+    told = [{**one, "definition": None} for one in concept_rows([interview], concepts, cells, climbs=False)]
+    assert construct.label in implications_csv(told, cells)
     assert f"opposite: {construct.opposite}" in codebook_yaml(told)
 
 

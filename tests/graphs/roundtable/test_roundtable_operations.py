@@ -31,7 +31,7 @@ from enquete.interfaces.service.listening import ServerSettings
 from enquete.reports.run_reading import open_run
 from enquete.state.authorship import SOME_SYNTHETIC, SYNTHETIC
 from enquete.state.errors import EnqueteError, OverBudget
-from enquete.study.operating import operate
+from enquete.study.operating import FacadePort, operate
 from tests.support.populations import mirofish_folder
 
 QUESTION = "Should the bakery close on Mondays?"
@@ -144,6 +144,26 @@ def test_a_persons_answers_are_theirs_and_cost_no_call(held: Held) -> None:
         subjects = [one["subject"] for one in reading.calls("roundtable", "T1") if one["purpose"] == "answer"]
     assert len(subjects) == 4  # Ada and Ben in two rounds
     assert not [one for one in subjects if "bob" in one]
+
+
+def test_a_call_that_was_cut_short_is_made_again_in_the_same_words(tmp_path: Path) -> None:
+    """Cut off once the answers, and then the remark, were filed, before anybody was asked."""
+    seats = [{"name": "Bob"}, {"name": "Ada", "persona": "Bakes"}]
+    given = {"mode": "adversarial", "private": False, "rounds": 2, "steering": True, "synthetic": True}
+    begun = python(tmp_path, "start_roundtable", **TABLE, question=QUESTION, personas=seats, people=["Bob"], **given)
+    folder, run = tmp_path / "roundtables" / "monday", begun["run_id"]
+    port = FacadePort(tmp_path, None, "roundtable")
+    place: Any = {"out": str(folder)}
+    asyncio.run(port.submit(folder / "participants.json", run, BOB, **place))
+    answered = python(tmp_path, "continue_roundtable", **TABLE, answers={"Bob": BOB})
+    assert answered["waiting_for_word"] == ["group_01"]
+    asyncio.run(port.freeze(folder / "participants.json", run, "word/group_01/2", REMARK, **place))
+    with pytest.raises(EnqueteError, match="not between two rounds"):
+        python(tmp_path, "continue_roundtable", **TABLE, remark="Another.")
+    went_on = python(tmp_path, "continue_roundtable", **TABLE, remark=REMARK)
+    assert [one["round"] for one in went_on["waiting_for"]] == [2]
+    ended = python(tmp_path, "continue_roundtable", **TABLE, answers={"Bob": BOB})  # to the next form, though the same
+    assert (ended["status"], ended["groups"][0]["rounds"], ended["run_id"]) == ("completed", 2, run)
 
 
 def test_what_was_said_is_read_from_every_interface(held: Held) -> None:

@@ -67,7 +67,8 @@ def test_rows_of_a_person_name_no_model(run: Run) -> None:
     assert table.loc[person, "temperature"].eq("").all()
     assert table.loc[~person, "respondent"].eq("synthetic").all()
     book = json.loads((Path(run.path) / "exports/codebook.json").read_text("utf-8"))
-    meanings = {one["name"]: one["meaning"] for one in book["columns"]}
+    (answers,) = (one for one in book["resources"] if one["name"] == "all_responses")
+    meanings = {one["name"]: one["description"] for one in answers["schema"]["fields"]}
     assert "a person" in meanings["respondent"]
     assert "person" in meanings["model"]
 

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from enquete.interfaces.service.left_behind import WORKBOOK
 from enquete.interfaces.service.replies import NothingYet
 from enquete.interfaces.web.run.shelf import OpenRun
 from enquete.interfaces.web.run.table import COLUMNS, Where
+from enquete.locale import N_
 from enquete.reports.charts import Picture
 from enquete.reports.writing import csv_rows
 from enquete.state.errors import InputError
 
+FORMATS = {
+    "xlsx": N_("Excel: one workbook (.xlsx)"), "sav": N_("SPSS, with labels and missing codes (.sav, zip)"),
+    "parquet": N_("Parquet, for R and Python (zip)"), "csv": N_("CSV (zip)"),
+}  # fmt: skip
 CHUNK = 5_000
 TYPES = {
     ".csv": "text/csv", ".json": "application/json", ".jsonl": "application/jsonl", ".md": "text/markdown", ".svg": "image/svg+xml",
-    ".png": "image/png", ".html": "text/html", ".yaml": "application/yaml",
+    ".png": "image/png", ".html": "text/html", ".yaml": "application/yaml", ".xlsx": WORKBOOK,
 }  # fmt: skip
 
 

@@ -11,14 +11,14 @@ from starlette.requests import Request
 from enquete.interfaces.service.replies import NothingYet
 from enquete.interfaces.web.run.answer_list import STATUS_WORDS, choices, further, given, listing, shown
 from enquete.interfaces.web.run.differences import differences
-from enquete.interfaces.web.run.downloads import files_of
+from enquete.interfaces.web.run.downloads import FORMATS, files_of
 from enquete.interfaces.web.run.instruments import used_instruments
 from enquete.interfaces.web.run.people import Person, found_of, people, person, talks_of
 from enquete.interfaces.web.run.requests import Key, asked
 from enquete.interfaces.web.run.shelf import OpenRun
 from enquete.interfaces.web.run.table import ANY, Where, Wording, marked
 from enquete.interfaces.web.run.tabs import Tabs
-from enquete.locale import N_, tell
+from enquete.locale import N_, in_language, tell
 from enquete.state.errors import InputError
 
 Facts = Mapping[str, Any]
@@ -203,7 +203,10 @@ def _said(run: OpenRun, row: Mapping[str, Any], which: str, language: str) -> st
 
 
 def files(run: OpenRun, request: Request, language: str) -> Facts:
-    return {"current": "files", "groups": files_of(run), "figures": run.drawings.figures if run.has_report else []}
+    return {
+        "current": "files", "groups": files_of(run), "figures": run.drawings.figures if run.has_report else [],
+        "formats": in_language(FORMATS, language),
+    }  # fmt: skip
 
 
 def page_of(request: Request) -> int:

@@ -15,8 +15,6 @@ from enquete.interfaces.web.run.table import Where
 from enquete.locale import N_, NN_, plural, tell
 from enquete.reports.charts import Mark, Picture
 from enquete.reports.embedded import CHECKS_TITLE
-from enquete.reports.figures import older
-from enquete.reports.figures.canvas import Figure
 from enquete.state.showing import visible
 
 HEALTH, SHAPES = N_("Instrument health"), N_("Distribution shapes")
@@ -70,10 +68,9 @@ class Tabs:
         folded = [Chapter(title, named(appendix, title)) for title in map(self._told, (CHECKS_TITLE, SHAPES))]
         return Tab(tell(HEALTH, self.language), body, [self._folded(one) for one in folded if one.body])
 
-    def drawn(self, one: Picture | Figure) -> Markup:
+    def drawn(self, one: Picture) -> Markup:
         """A figure that stands in no Markdown, a conversation's graph, say."""
-        picture = older.picture(one) if isinstance(one, Figure) else one
-        return Markup(self._printer([picture]).html(f"![](figures/{picture.stem}.svg)"))
+        return Markup(self._printer([one]).html(f"![](figures/{one.stem}.svg)"))
 
     # --- how a text becomes a tab ----------------------------------------------------------------------------------
 

@@ -1,0 +1,111 @@
+"""The sorts' charts: agents on a plane by type, statements on each view, eigenvalues beside chance, types by group."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from enquete.locale import N_
+from enquete.reports.charts import SHAPES, ChartData, along, intervals, whole
+from enquete.reports.figures.palette import COLOURS, GRID, MUTED
+
+MOST_TOLD = 300
+"""Agents up to which each stands apart; of more the marks are smaller."""
+
+
+def plane(data: ChartData) -> alt.TopLevelMixin:
+    """A dot an agent, in the colour of its type; the letter of a type where its agents are on average."""
+    rows = data.rows(told=("participant", "stakeholder_type", "archetype"))
+    explained = dict(zip(*(data.frame("components")[name] for name in ("component", "explained")), strict=True))
+    x, y = (
+        alt.X(f"pc{k}:Q", title=data.tell(N_("component {n} ({share} of variance)"), n=k,
+            share=data.told("components", "explained", explained.get(k))))
+        for k in (1, 2)
+    )  # fmt: skip
+    letters = sorted(rows["archetype"].dropna().unique())
+    colour = alt.Color("archetype:N", scale=alt.Scale(domain=letters, range=list(COLOURS[: len(letters)])), legend=None)
+    shape = alt.Shape(
+        "archetype:N",
+        scale=alt.Scale(domain=letters, range=[SHAPES[k % len(SHAPES)] for k in range(len(letters))]),
+        legend=None,
+    )
+    base = data.chart(rows).encode(x=x, y=alt.Y(y["shorthand"], title=y["title"]))
+    marks = base.mark_point(size=75 if len(rows) <= MOST_TOLD else 20, opacity=0.6)
+    if not letters:
+        plain: alt.Chart = marks.encode(color=alt.value(MUTED)).properties(height=380)
+        return plain
+    middles = rows.groupby("archetype", as_index=False)[["pc1", "pc2"]].mean()
+    named = data.chart(middles).mark_text(fontSize=18, fontWeight="bold", stroke="white", strokeWidth=0.4)
+    drawn = alt.layer(marks.encode(color=colour, shape=shape), named.encode(x=x, y=base.encoding.y, text="archetype:N"))
+    return drawn.properties(height=380)
+
+
+def statements(data: ChartData) -> alt.TopLevelMixin:
+    """A row a statement, a mark a view, filled where the statement distinguishes it."""
+    rows = data.top(data.rows(told=("label", "mean", "sd")), "item")
+    scores = data.frame("scores", told=("item", "view", "z", "place", "direction", "p"))
+    scores = scores[scores["item_id"].isin(rows["item"])]
+    y = data.names(rows.assign(item_id=rows["item"], item=rows["label"]), "item")
+    views = list(dict.fromkeys(scores["view_id"]))
+    head = data.label("scores", "view")
+    legend = alt.Legend(labelExpr=f"'{head} ' + datum.value")
+    colour = alt.Color(
+        "view_id:N",
+        scale=alt.Scale(domain=views, range=[COLOURS[k % len(COLOURS)] for k in range(len(views))]),
+        legend=legend,
+    )
+    shape = alt.Shape(
+        "view_id:N",
+        scale=alt.Scale(domain=views, range=[SHAPES[k % len(SHAPES)] for k in range(len(views))]),
+        legend=legend,
+    )
+    at = alt.X("z:Q", title=data.tell(N_("z-score on the view")))
+    base = data.chart(scores.assign(told_apart=scores["direction_id"].notna())).encode(y=y)
+    ends = scores.groupby("item_id", as_index=False)["z"].agg(["min", "max"])
+    span = data.chart(ends).mark_rule(strokeWidth=3, color=GRID).encode(y=y, x=along(at, "min"), x2="max:Q")
+    data.note(data.tell(N_("filled: distinguishes the view at .05")))
+    own = base.mark_point().encode(
+        x=at, color=colour, shape=shape, fillOpacity=alt.condition("datum.told_apart", alt.value(1), alt.value(0))
+    )
+    return alt.layer(span, own.encode(stroke=colour.copy()))
+
+
+def places(data: ChartData) -> alt.TopLevelMixin:
+    """The mean place of every statement, with an interval that holds for all of them at once."""
+    rows = data.top(data.rows(told=("label", "mean", "low_to_high", "n_of_n_total")), "item")
+    y = data.names(rows.assign(item_id=rows["item"], item=rows["label"]), "item")
+    at = whole("mean", data.facts["grid_low"], data.facts["grid_high"], data.label("items", "mean"))
+    return intervals(data.chart(rows.assign(item_id=rows["item"])).encode(y=y), at, "low", "high")
+
+
+def scree(data: ChartData) -> alt.TopLevelMixin:
+    """Eigenvalues of the sorts, filled above chance, on the band of those of sorts dealt at random."""
+    rows = data.rows(told=("rank", "eigenvalue", "chance_95", "p"))
+    at = whole("rank", 1, int(rows["rank"].max()), data.tell(N_("rank of the eigenvalue")))
+    base = data.chart(rows).encode(x=at)
+    title = data.label("parallel", "eigenvalue")
+    band = base.mark_area(color=MUTED, opacity=0.4).encode(y=alt.Y("chance_mean:Q", title=title), y2="chance_95:Q")
+    line = base.mark_line(color=COLOURS[0], strokeWidth=2).encode(y=alt.Y("eigenvalue:Q", title=title))
+    dots = base.mark_point(color=COLOURS[0], size=80).encode(y=alt.Y("eigenvalue:Q", title=title),
+        fillOpacity=alt.condition("datum.above", alt.value(1), alt.value(0)),
+                                                            stroke=alt.value(COLOURS[0]))  # fmt: skip
+    data.note(data.tell(N_("band: mean to 95th percentile of sorts dealt at random; filled: above chance")))
+    return alt.layer(band, line, dots).properties(height=240)
+
+
+def groups(data: ChartData) -> alt.TopLevelMixin:
+    """A bar a group, parted by type."""
+    rows = data.frame("type_groups", told=("stakeholder_type", "type", "n_of_n_group", "share"))
+    sizes = dict(zip(rows["stakeholder_type_id"], rows["n_group"], strict=True))
+    rows = data.top(
+        rows.sort_values(["n_group", "stakeholder_type_id"], ascending=[False, True], kind="stable"), "stakeholder_type"
+    )
+    y = data.names(rows, "stakeholder_type", more={name: f"({n})" for name, n in sizes.items()})
+    letters = sorted(rows["type"].unique())
+    colour = alt.Color(
+        "type:N", scale=alt.Scale(domain=letters, range=[COLOURS[k % len(COLOURS)] for k in range(len(letters))])
+    )
+    at = alt.X(
+        "share:Q", title=data.label("type_groups", "share"), axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])
+    )
+    bars: alt.Chart = data.chart(rows).mark_bar().encode(y=y, x=at, color=colour, order=alt.Order("type:N"))
+    return bars

@@ -1,0 +1,498 @@
+"""What a run gives away as files that people open: its answers, agents, items and declared tables, each with what it means.
+
+A `DataFile` says of a frame what all formats and the codebook need: names, types, labels, codes, keys, references. Formats
+(reports/file_formats.py) write it, `descriptor` describes it as a Data Package. Measured by: every format is read back by its own
+library with the same values, and frictionless finds package and files valid.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+
+import numpy as np
+import pandas as pd
+from pydantic import JsonValue
+
+from enquete.locale import N_, in_language, tell
+from enquete.reports.declarations import Column, Table
+from enquete.reports.run_reading import RunReading
+from enquete.reports.table.codebook import about
+from enquete.reports.table.columns import COLUMN_MEANINGS, CONTENT_MEANINGS, OWN_COLUMN, STATUS_MEANINGS
+from enquete.reports.table.items import Asked
+from enquete.reports.table.row import ANSWER, COLUMNS, ResponseRow
+from enquete.reports.views import Results
+from enquete.state.asking import RESPONDED, Language
+from enquete.state.data_formats import Layout
+
+if TYPE_CHECKING:
+    from enquete.reports.agents import AgentTable
+
+Type = Literal["integer", "number", "boolean", "string", "array"]
+MISSING = tuple(status for status in STATUS_MEANINGS if status not in RESPONDED)
+"""Why an answer is missing, in the order of their codes in SPSS files."""
+
+TYPES: Mapping[str, Type] = {
+    "integer": "integer", "number": "number", "share": "number", "p": "number", "flag": "boolean", "list": "array",
+}  # fmt: skip
+"""Of declared columns; all others are texts."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Variable:
+    """A column of a file. label: its name for readers; means: for the codebook, the label where nothing is said.
+
+    levels: what may stand in it and nothing else, with words, in order. names: what values are called, of which others may
+    occur. ordered: its levels or values are steps. lowest, highest: of numbers. required: never missing. about: further
+    members of its codebook entry.
+    """
+
+    name: str
+    label: str
+    type: Type = "string"
+    means: str = ""
+    levels: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[Any, str] = field(default_factory=dict)
+    ordered: bool = False
+    digits: int | None = None
+    lowest: float | None = None
+    highest: float | None = None
+    required: bool = False
+    about: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Columns whose values stand in columns of another file."""
+
+    columns: tuple[str, ...]
+    file: str
+    targets: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataFile:
+    """name: "all_responses", or "delphi.ratings" in a methodology's folder. variables: of the frame's columns, in their order.
+    reasons: of a column with answers, the status of every row; where a value is missing it says why."""
+
+    name: str
+    title: str
+    frame: pd.DataFrame
+    variables: Sequence[Variable]
+    key: tuple[str, ...]
+    means: str = ""
+    references: Sequence[Reference] = ()
+    reasons: Mapping[str, pd.Series[Any]] = field(default_factory=dict)
+
+    @property
+    def path(self) -> str:
+        """Below the folder of the package, without the ending."""
+        return self.name.replace(".", "/", 1)
+
+
+def data_files(
+    reading: RunReading,
+    frame: pd.DataFrame,
+    asked: Sequence[Asked],
+    agents: AgentTable,
+    results: Mapping[str, Results],
+    layout: Layout = "both",
+) -> Iterator[DataFile]:
+    """All that a run has to give, each made when it is its turn: a large study is never in memory twice.
+
+    frame: the response table, plain or not. results: of methodologies that declare tables; others have their answers alone.
+    layout: how answers stand: a row an answer, a row an agent, or both.
+    """
+    language = reading.language
+    yield agents_file(agents, reading)
+    yield items_file(asked, language)
+    known = pd.Index(agents.table.index)
+    if layout != "wide":
+        yield answers_file(reading, frame, frame.columns, known)
+    for name in reading.record.methods:
+        own = frame["methodology"].eq(name).to_numpy()
+        title = tell(reading.methodology(name).title, language)
+        if own.any() and layout == "both" and not own.all():
+            columns = [one for one in frame if one in COLUMNS or one in reading.methodology(name).answer_columns]
+            yield replace(
+                answers_file(reading, frame.loc[own, columns], columns, known), name=f"{name}.answers",
+                title=tell(N_("{methodology}: answers"), language).format(methodology=title),
+            )  # fmt: skip
+        if own.any() and layout != "long":
+            yield from wide_files(name, title, frame[own], [one for one in asked if one.methodology == name], language)
+        if name in results:
+            yield from declared_files(results[name], title, known)
+
+
+# --- answers -----------------------------------------------------------------------------------------------------------------
+
+
+ANSWERS = N_(
+    "One row for every planned answer, whatever became of it. All arms: choose arm_role = main before counting."
+)
+WIDE = N_("A row an agent and arm, a column an item. Why an answer is missing stands in all_responses as its status.")
+NAMED = (N_("{methodology}: {phase}, a row an agent"), N_("{methodology}: {phase}, round {round}, a row an agent"))
+
+
+def answers_file(reading: RunReading, frame: pd.DataFrame, columns: Iterable[Any], agents: pd.Index[Any]) -> DataFile:
+    """A row an answer, also one that is missing."""
+    language = reading.language
+    references = [Reference(("methodology", "item_id"), "items", ("methodology", "item_id"))]
+    if frame["participant"].isin(agents).all():
+        references.append(Reference(("participant",), "agents", ("participant",)))
+    return DataFile(
+        name="all_responses", title=tell(N_("All answers"), language), frame=frame,
+        means=tell(ANSWERS, language),
+        variables=[answer_variable(reading, str(name)) for name in columns],
+        key=("run_id", "arm", "methodology", "phase", *ANSWER[1:]), references=references,
+        reasons=dict.fromkeys(("value", "value_rekeyed"), frame["status"]),
+    )  # fmt: skip
+
+
+def answer_variable(reading: RunReading, name: str) -> Variable:
+    """A column of all_responses as its row declares it; one that a methodology appended is a text."""
+    told = COLUMN_MEANINGS.get(name)
+    if name not in ResponseRow.model_fields:
+        owners = ", ".join(one for one in reading.record.methods if name in reading.methodology(one).answer_columns)
+        means = tell(told or OWN_COLUMN, reading.language).format(methods=owners)
+        return Variable(name=name, label=name, means=means)
+    annotation = ResponseRow.model_fields[name].annotation
+    parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    levels: dict[str, str] = {}
+    if get_origin(annotation) is Literal:
+        levels = {one: tell(STATUS_MEANINGS.get(one, one), reading.language) for one in get_args(annotation) if one}
+    names = {"stakeholder_type": reading.type_names, "content": in_language(CONTENT_MEANINGS, reading.language)}
+    kind = "string" if levels else ROW_TYPES[parts[0]]
+    lowest, highest = (0, 1) if name == "confidence" else (None, None)
+    return Variable(
+        name=name, label=tell(told or name, reading.language), type=kind, levels=levels, names=dict(names.get(name, {})),
+        required=NoneType not in parts and kind != "string", lowest=lowest, highest=highest,
+    )  # fmt: skip
+
+
+ROW_TYPES: Mapping[Any, Type] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+WHO = ("run_id", "arm", "arm_role", "session", "participant", "agent_name", "stakeholder_type")
+"""Leading columns of a wide file; its rows are told apart by arm, session and participant."""
+
+
+def wide_files(
+    methodology: str, title: str, rows: pd.DataFrame, asked: Sequence[Asked], language: Language
+) -> Iterator[DataFile]:
+    """Participants × items, a file for every phase and round."""
+    by_id = {one.item_id: one for one in asked}
+    where, starts = _numbered(rows, ("phase", "round"))
+    for place, start in enumerate(starts):
+        phase, number = str(rows["phase"].iloc[start]), int(rows["round"].iloc[start])
+        part = f"{phase}_round{number}" if number else phase
+        named = tell(NAMED[bool(number)], language).format(methodology=title, phase=phase, round=number)
+        yield _wide(f"{methodology}.wide_{part}", named, rows[where == place], by_id, language)
+
+
+def _wide(name: str, title: str, rows: pd.DataFrame, asked: Mapping[str, Asked], language: Language) -> DataFile:
+    who, first = _numbered(rows, ("arm", "session", "participant"))
+    people = rows.iloc[first]
+    turns = rows.duplicated(["arm", "session", "participant", "item_id"]).any()
+    what, starts = _numbered(rows, ("item_id", "turn") if turns else ("item_id",))
+    heads = list(zip(rows["item_id"].iloc[starts], rows["turn"].iloc[starts], strict=True))
+    order = np.argsort(what, kind="stable")
+    bounds = np.searchsorted(what[order], np.arange(len(heads) + 1))
+    taken: set[str] = set(WHO)
+    columns: dict[str, Any] = {
+        one: people[one].to_numpy() for one in WHO if one != "session" or people[one].ne("").any()
+    }
+    variables = [Variable(name=one, label=one, means=tell(COLUMN_MEANINGS[one], language)) for one in columns]
+    reasons: dict[str, pd.Series[Any]] = {}
+    for place, (item, turn) in enumerate(heads):
+        own = order[bounds[place] : bounds[place + 1]]
+        one = asked.get(item) or Asked("", item, "")
+        stem = plain_name(f"{item}_turn{turn}" if turns else item, taken)
+        answers = rows.iloc[own]
+        for variable, values in _cells(stem, one, answers, taken, language):
+            filled = np.full(len(people), np.nan) if variable.type == "number" else np.full(len(people), None)
+            filled[who[own]] = values
+            columns[variable.name] = filled
+            variables.append(replace(variable, about={"item_id": item, **({"turn": int(turn)} if turns else {})}))
+        why = np.full(len(people), None, dtype=object)
+        why[who[own]] = answers["status"].to_numpy()
+        reasons[stem] = pd.Series(pd.Categorical(why, categories=list(STATUS_MEANINGS)))
+    key = tuple(one for one in ("arm", "session", "participant") if one in columns)
+    return DataFile(
+        name=name, title=title, frame=pd.DataFrame(columns, copy=False), variables=variables, key=key, means=tell(WIDE, language),
+        reasons=reasons,
+    )  # fmt: skip
+
+
+def _cells(
+    stem: str, one: Asked, answers: pd.DataFrame, taken: set[str], language: Language
+) -> Iterator[tuple[Variable, Any]]:
+    """The answer to an item; with the reason for it and how confident it is, where these were asked for."""
+    label = one.text(language)
+    said = one.labels.get(language) or next(iter(one.labels.values()), {})
+    valued = answers["value"].notna().any()
+    if one.scale_min is not None or one.kind in ("scale", "number") or (not one.kind and valued):
+        points = {float(value): text for value, text in said.items() if _is_number(value)}
+        own = Variable(
+            name=stem, label=label, type="number", names=points, ordered=one.scale_min is not None, lowest=one.scale_min,
+            highest=one.scale_max, means=f"{label} ({tell(N_('reverse-keyed, as answered'), language)})" if one.reverse_keyed else "",
+        )  # fmt: skip
+        yield own, answers["value"].to_numpy(dtype=float)
+    elif one.kind not in ("", "text") or answers["choice"].ne("").any():
+        levels = {
+            **said,
+            **{str(value): str(value) for value in answers["choice"].unique() if value and value not in said},
+        }
+        own = Variable(name=stem, label=label, levels=levels if one.kind == "choice" else {})
+        yield own, answers["choice"].to_numpy(dtype=object)
+    else:
+        yield Variable(name=stem, label=label), answers["text"].to_numpy(dtype=object)
+        return
+    if answers["text"].ne("").any():
+        reason = Variable(name=plain_name(f"{stem}_reason", taken), label=f"{label} ({tell(N_('reason'), language)})")
+        yield reason, answers["text"].to_numpy(dtype=object)
+    if answers["confidence"].notna().any():
+        name, told = plain_name(f"{stem}_confidence", taken), f"{label} ({tell(N_('confidence'), language)})"
+        sure = Variable(name=name, label=told, type="number", lowest=0, highest=1)
+        yield sure, answers["confidence"].to_numpy(dtype=float)
+
+
+def _numbered(rows: pd.DataFrame, keys: Sequence[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Of each row the number of what it has in these columns, and where each of these first comes."""
+    found = rows.groupby(list(keys), sort=False, observed=True, dropna=False).ngroup().to_numpy()
+    return found, np.unique(found, return_index=True)[1]
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+_NO_NAME = re.compile(r"\W+")
+RESERVED = frozenset({"all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with"})
+"""What SPSS calls nothing by."""
+LONGEST_NAME = 60
+"""Bytes; SPSS takes 64."""
+
+
+def plain_name(wanted: str, taken: set[str]) -> str:
+    """A name that every program takes: letters, digits and underscores, none twice, case apart. It is taken then."""
+    name = _NO_NAME.sub("_", wanted).strip("_") or "v"
+    name = name if name[0].isalpha() else f"v{name}"
+    name = f"{name}_" if name.lower() in RESERVED else name
+    name = name.encode()[:LONGEST_NAME].decode(errors="ignore")
+    known, made, number = {one.lower() for one in taken}, name, 1
+    while made.lower() in known:
+        number += 1
+        made = f"{name[: LONGEST_NAME - 8]}_{number}"
+    taken.add(made)
+    return made
+
+
+# --- agents and items --------------------------------------------------------------------------------------------------------
+
+AGENT_COLUMNS: Mapping[str, tuple[Type, str]] = {
+    "participant": ("string", COLUMN_MEANINGS["participant"]), "agent_id": ("integer", COLUMN_MEANINGS["agent_id"]),
+    "agent_name": ("string", COLUMN_MEANINGS["agent_name"]), "stakeholder_type": ("string", COLUMN_MEANINGS["stakeholder_type"]),
+    "memory_available": ("boolean", COLUMN_MEANINGS["memory_available"]), "n_answered": ("integer", N_("answers given")),
+    "n_planned": ("integer", N_("answers planned")),
+}  # fmt: skip
+
+
+def agents_file(agents: AgentTable, reading: RunReading) -> DataFile:
+    """A row an agent: who it is, what each methodology found of it, what a personas file says of it."""
+    language = reading.language
+    frame = agents.table.reset_index(names="participant")
+    made = []
+    for name in map(str, frame):
+        own = next((one for one in agents.columns if one.column == name), None)
+        if name in AGENT_COLUMNS:
+            kind, means = AGENT_COLUMNS[name]
+            names = reading.type_names if name == "stakeholder_type" else {}
+            made.append(Variable(name=name, label=tell(means, language), type=kind, names=dict(names)))
+        elif own is not None:
+            made.append(Variable(name=name, label=own.name, type=_type_of(frame[name])))
+        else:
+            means = tell(N_("column of the personas file"), language)
+            made.append(Variable(name=name, label=name, means=means, type=_type_of(frame[name])))
+    return DataFile(
+        name="agents", title=tell(N_("Agents"), language), frame=frame, variables=made, key=("participant",)
+    )
+
+
+def _type_of(values: pd.Series[Any]) -> Type:
+    if pd.api.types.is_bool_dtype(values):
+        return "boolean"
+    if pd.api.types.is_integer_dtype(values):
+        return "integer"
+    return "number" if pd.api.types.is_numeric_dtype(values) else "string"
+
+
+ITEM_COLUMNS: Mapping[str, tuple[Type, str]] = {
+    "methodology": ("string", N_("methodology")), "item_id": ("string", N_("id of the item")), "kind": ("string", N_("kind of question")),
+    "wording": ("string", N_("wording")), "about": ("string", N_("what is rated")), "family": ("string", COLUMN_MEANINGS["family"]),
+    "dimension": ("string", COLUMN_MEANINGS["dimension"]), "reverse_keyed": ("boolean", COLUMN_MEANINGS["reverse_keyed"]),
+    "scale_min": ("integer", COLUMN_MEANINGS["scale_min"]), "scale_max": ("integer", COLUMN_MEANINGS["scale_max"]),
+    "phases": ("array", N_("phases")), "rounds": ("array", N_("rounds")),
+}  # fmt: skip
+
+
+def items_file(asked: Sequence[Asked], language: Language) -> DataFile:
+    """A row an item, in the run's language; all languages and labels are in the codebook."""
+    rows = [
+        {name: one.text(language) if name == "wording" else getattr(one, name) for name in ITEM_COLUMNS}
+        for one in asked
+    ]
+    frame = pd.DataFrame(rows, columns=list(ITEM_COLUMNS)).astype({"scale_min": "Int64", "scale_max": "Int64"})
+    variables = [
+        Variable(name=name, label=tell(means, language), type=kind) for name, (kind, means) in ITEM_COLUMNS.items()
+    ]
+    return DataFile(
+        name="items",
+        title=tell(N_("Items"), language),
+        frame=frame,
+        variables=variables,
+        key=("methodology", "item_id"),
+    )
+
+
+# --- declared tables -----------------------------------------------------------------------------------------------------------
+
+
+def declared_files(results: Results, title: str, agents: pd.Index[Any]) -> Iterator[DataFile]:
+    """Tables that are declared as files, and facts in one row; those without rows are left out."""
+    name, frames = results.methodology, results.analysis.tables
+    facts = [one for one in results.presentation.facts.values() if one.stored]
+    if facts:
+        row = pd.DataFrame({one.name: pd.Series([results.facts.get(one.name)], dtype=object) for one in facts})
+        yield DataFile(
+            name=f"{name}.facts", title=f"{title}: {tell(N_('single facts'), results.language)}", frame=row,
+            variables=[_variable(results, one, row[one.name]) for one in facts], key=(),
+        )  # fmt: skip
+    for table in results.presentation.tables.values():
+        frame = frames[table.name]
+        if table.files and len(frame):
+            yield DataFile(
+                name=f"{name}.{table.name}", title=f"{title}: {_told(results, table.title)}", frame=frame, key=table.key,
+                means=_told(results, table.note) if table.note else "",
+                variables=[_variable(results, one, frame[one.name]) for one in table.stored],
+                references=list(_references(results, table, agents)),
+            )  # fmt: skip
+
+
+def _variable(results: Results, column: Column, values: pd.Series[Any]) -> Variable:
+    levels: dict[str, str] = {}
+    names: dict[Any, str] = {}
+    single = replace(column, format="code" if column.levels else "reference") if column.format == "list" else column
+    if column.levels is not None:
+        levels = {one: results.cell(single, {column.name: one}) for one in column.levels}
+    elif column.to in ("group", "dimension", "methodology") and column.format != "list":
+        names = {str(one): results.cell(column, {column.name: one}) for one in values.dropna().unique()}
+    kind = TYPES.get(column.format, "string")
+    lowest, highest = (0, 1) if column.format == "p" else (None, None)
+    return Variable(
+        name=column.name, label=_told(results, column.label), type=kind, means=_told(results, column.means) if column.means else "",
+        levels=levels, names=names, ordered=column.levels is not None, digits=column.digits if kind == "number" else None,
+        lowest=lowest, highest=highest,
+    )  # fmt: skip
+
+
+def _told(results: Results, says: str) -> str:
+    """Labels and notes may name facts."""
+    return results.fill(says, results.facts, results.presentation.facts, markdown=False)
+
+
+def _references(results: Results, table: Table, agents: pd.Index[Any]) -> Iterator[Reference]:
+    """Of columns whose values all stand in the file that they refer to: a table may name who or what is in none."""
+    frame = results.analysis.tables[table.name]
+    for column in table.stored:
+        if not column.to or column.format == "list" or column.to == table.name:
+            continue
+        values = frame[column.name].dropna()
+        if column.to == "agent" and values.isin(agents).all():
+            yield Reference((column.name,), "agents", ("participant",))
+        elif column.to in results.presentation.tables:
+            other = results.presentation.tables[column.to]
+            known = results.analysis.tables[column.to]
+            if other.files and len(other.key) == 1 and len(known) and values.isin(known[other.key[0]]).all():
+                yield Reference((column.name,), f"{results.methodology}.{other.name}", other.key)
+
+
+# --- the codebook -----------------------------------------------------------------------------------------------------------
+
+
+def resource(file: DataFile, path: str) -> dict[str, JsonValue]:
+    """A file as a Data Package describes it. The format adds what is its own."""
+    schema: dict[str, JsonValue] = {"fields": [_field(file, one) for one in file.variables], "missingValues": [""]}
+    if file.key:
+        schema["primaryKey"] = list(file.key)
+    if file.references:
+        schema["foreignKeys"] = [
+            {"fields": list(one.columns), "reference": {"resource": one.file, "fields": list(one.targets)}}
+            for one in file.references
+        ]
+    return {
+        "name": file.name, "type": "table", "path": path, "title": file.title, **({"description": file.means} if file.means else {}),
+        "schema": schema,
+    }  # fmt: skip
+
+
+def _field(file: DataFile, one: Variable) -> dict[str, JsonValue]:
+    limits: dict[str, JsonValue] = {}
+    if one.levels and one.type == "string":
+        limits["enum"] = list(one.levels)
+    if one.lowest is not None:
+        limits["minimum"] = one.lowest
+    if one.highest is not None:
+        limits["maximum"] = one.highest
+    if len(file.key) == 1 and one.name == file.key[0]:
+        limits |= {"required": True, "unique": True}
+    elif one.required:
+        limits["required"] = True
+    called = {**one.levels, **one.names}
+    found: dict[str, JsonValue] = {
+        "name": one.name,
+        "type": one.type,
+        "title": one.label,
+        "description": one.means or one.label,
+    }
+    if limits:
+        found["constraints"] = limits
+    if called:
+        found["categories"] = [{"value": _whole(value), "label": label} for value, label in called.items()]
+    if one.ordered and called:
+        found["categoriesOrdered"] = True
+    return {**found, **one.about}
+
+
+def _whole(value: Any) -> JsonValue:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
+
+
+def descriptor(
+    reading: RunReading, asked: Sequence[Asked], resources: Sequence[Mapping[str, JsonValue]]
+) -> dict[str, Any]:
+    """A Data Package of these files, and what else is to be known of the run's table: statuses, instruments, items with their
+    wording in every language. References to files that are not in it are left out."""
+    names = {one["name"] for one in resources}
+    record, language = reading.record, reading.language
+    return {
+        "$schema": PROFILE, "name": record.run_id.lower(), "title": tell(N_("Data of run {run}"), language).format(run=record.run_id),
+        "description": tell(N_("In CSV files a text that a spreadsheet would run as a formula has an apostrophe before it."), language),
+        **about(reading, asked), "resources": [_within(one, names) for one in resources],
+    }  # fmt: skip
+
+
+def _within(one: Mapping[str, JsonValue], names: set[JsonValue]) -> dict[str, Any]:
+    schema: Mapping[str, Any] = one["schema"]  # type: ignore[assignment]
+    kept = [each for each in schema.get("foreignKeys", []) if each["reference"]["resource"] in names]
+    rest = {key: value for key, value in schema.items() if key != "foreignKeys"}
+    return {**one, "schema": {**rest, **({"foreignKeys": kept} if kept else {})}}

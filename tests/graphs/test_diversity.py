@@ -1,0 +1,560 @@
+"""Diversity's tables: planted views and types, none in noise, figures by hand, changes by hand, sentences, charts and files."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from scipy import stats
+from scipy.cluster.hierarchy import fcluster, linkage
+from sklearn.metrics import adjusted_rand_score
+
+import enquete
+from enquete.analysis.qmethod.sorts import places
+from enquete.checkpoints.budget import Budget
+from enquete.graphs.diversity.analysis import alike, analyse
+from enquete.graphs.diversity.exchange import complete_sorts, pqmethod_dat, sorts_csv
+from enquete.graphs.diversity.instrument import DiversityInstrument
+from enquete.graphs.diversity.results import files, health, item_facts
+from enquete.graphs.diversity.settings import DiversitySettings
+from enquete.graphs.diversity.synthetic import planted
+from enquete.graphs.diversity.tables import PRESENTATION
+from enquete.graphs.roundtable.settings import read_views
+from enquete.instruments.load import load_shipped
+from enquete.models.metered import MeteredModel, Terms
+from enquete.reports import charts as pictured
+from enquete.reports.context import AnalysisContext
+from enquete.reports.declarations import Analysis
+from enquete.reports.key_findings import MOST_WORDS, KeyFinding
+from enquete.respondents.grid import violations
+from enquete.respondents.synthetic import SyntheticRespondent
+from enquete.state.asking import Language, Reply
+from tests.analysis.planted_sorts import continuum
+from tests.graphs.test_synthetic_diversity import blocks, population
+from tests.support import charts
+from tests.support.ledgers import opened
+from tests.support.model_server import ModelServer
+from tests.support.studies import personas
+from tests.support.studies import rows as stored_rows
+from tests.support.tables import findings, results, row, rows
+
+INSTRUMENT = load_shipped(DiversityInstrument, "diversity")
+LANGUAGES: tuple[Language, ...] = ("de", "en")
+STATEMENTS = [statement.statement_id for statement in INSTRUMENT.statements]
+AXES = [axis.axis_id for axis in INSTRUMENT.likert_axes]
+TRUTH = {who.id: planted(INSTRUMENT).archetype_of(who) for who in population(50)}
+
+
+def table(agents: int, seed: int = 0, *, same: bool = False) -> pd.DataFrame:
+    """The response table of a synthetic panel; `same`: everybody answers as the first does."""
+    people = population(agents)
+    made = [
+        {"participant": who.id, "agent_name": who.name, "stakeholder_type": who.stakeholder_type,
+            "item_id": answer.item, "status": "ok",
+         "value": answer.value, "placed": None, "notes": "", "item_position": place, "option_order": None}
+        for who in people
+        for block in blocks(people[0] if same else who)
+        for place, answer in enumerate(planted(INSTRUMENT)(people[0] if same else who, block, "de", seed), start=1)
+    ]  # fmt: skip
+    return pd.DataFrame(made)
+
+
+def find(frame: pd.DataFrame, language: Language = "en", **settings: Any) -> Analysis:
+    chosen = DiversitySettings.model_validate(settings)
+    return analyse(frame, INSTRUMENT, chosen, AnalysisContext(language=language))
+
+
+def random_panel(agents: int, seed: int) -> pd.DataFrame:
+    """Every legal sort equally likely, and every place on an axis."""
+    rng = np.random.default_rng([agents, seed])
+    frame = table(agents)
+    for _, part in frame.groupby("participant"):
+        axes = part["item_id"].isin(AXES)
+        frame.loc[part.index[~axes], "value"] = rng.permutation(places(INSTRUMENT.distribution))
+        frame.loc[part.index[axes], "value"] = rng.integers(1, 8, axes.sum()).astype(float)
+    return frame
+
+
+def text_of(found: Analysis, language: Language = "en") -> str:
+    return "\n".join(results(PRESENTATION, found, language).at(place) for place in ("section", "appendix"))
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    return table(45)
+
+
+@pytest.fixture(scope="module")
+def panel(frame: pd.DataFrame) -> Analysis:
+    return find(frame)
+
+
+@pytest.fixture(scope="module")
+def stated(panel: Analysis) -> dict[str, KeyFinding]:
+    return findings(PRESENTATION, panel)
+
+
+def outcomes(found: Analysis) -> dict[str, tuple[int, str]]:
+    return {one["what"]: (one["found"], one["outcome"]) for one in rows(found, "structure")}
+
+
+# --- views and types -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_types_are_recovered_by_clusters_and_by_poles(seed: int) -> None:
+    """Four planted types; two of them oppose each other, so they are the poles of one of three factors."""
+    found = find(table(50, seed))
+    assert outcomes(found) == {"views": (3, "views"), "types": (4, "types")}
+    assert len(rows(found, "poles")) == 4
+    for column in ("archetype", "q_factor"):
+        known = [one for one in rows(found, "agents") if one[column]]
+        assert len(known) >= 45
+        assert adjusted_rand_score([TRUTH[one["participant"]] for one in known], [one[column] for one in known]) >= 0.9
+    assert found.facts["ari_types"] >= 0.9
+    assert (found.facts["other_extraction"], found.facts["other_ari"] >= 0.9) == ("centroid", True)
+    assert all(abs(one["r"]) > 0.9 for one in rows(found, "other_extraction"))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_noise_has_neither_types_nor_views_and_nothing_divides_or_joins_its_agents(seed: int) -> None:
+    found = find(random_panel(50, seed))
+    assert outcomes(found) == {"views": (0, "no_views"), "types": (0, "chance")}
+    assert not any(len(found.tables[name]) for name in ("views", "poles", "scores", "types", "membership", "loadings"))
+    assert found.tables["items"]["verdict"].isna().all()
+    stated = findings(PRESENTATION, found)
+    assert set(stated) == {"no_views", "no_types", "groups"}
+    assert {one.kind for one in stated.values()} == {"null"}
+    text = text_of(found)
+    assert "No shared views were found." in text
+    assert "No types of agents were found." in text
+
+
+def test_a_continuum_has_views_and_no_types() -> None:
+    """One gradient behind all answers."""
+    frame = table(50)
+    sorts, axes = continuum(50, 1, 0)
+    for (_, part), sort, place in zip(frame.groupby("participant", sort=False), sorts, axes, strict=True):
+        frame.loc[part.index, "value"] = [*sort, *place]
+    found = find(frame)
+    assert outcomes(found)["types"] == (0, "continuum")
+    assert outcomes(found)["views"][0] >= 1
+    stated = findings(PRESENTATION, found)
+    assert stated["no_types"].kind == "null"
+    assert "continuum" in stated["no_types"].text
+
+
+def test_types_are_described_by_what_sets_them_apart_from_every_other(panel: Analysis) -> None:
+    """By plan of the population: five agents of each of nine types, so 15 stewards and 10 of each other archetype."""
+    assert [(one["type"], one["n"], one["n_total"]) for one in rows(panel, "types")] == [
+        ("A", 15, 45),
+        ("B", 10, 45),
+        ("C", 10, 45),
+        ("D", 10, 45),
+    ]
+    own = {
+        one["stakeholder_type"]: (one["n"], one["n_group"], one["share"])
+        for one in rows(panel, "type_groups", type="A")
+    }
+    assert {kind for kind, counts in own.items() if counts == (5, 5, 1.0)} == {
+        "Küstenfischer",
+        "Recreational angler",
+        "Gemeinde",
+    }
+    assert sum(n for n, *_ in own.values()) == 15
+    for one in rows(panel, "type_items", part="sort"):
+        others = [each["place"] for each in rows(panel, "type_items", item=one["item"]) if each["type"] != one["type"]]
+        assert one["level"] in (None, 0.01, 0.05)
+        assert one["direction"] != "above" or one["place"] >= max(others)
+        assert one["direction"] != "below" or one["place"] <= min(others)
+    for one in rows(panel, "types"):
+        pro, con = (row(panel, "type_items", type=one["type"], item=one[end]) for end in ("pro", "con"))
+        assert pro["difference"] > 0 > con["difference"]
+        assert one["members"] == [each["participant"] for each in rows(panel, "agents", archetype=one["type"])]
+    sums = panel.tables["membership"].groupby("participant")["probability"].sum()
+    assert sums.tolist() == pytest.approx([1] * 45, abs=1e-4)
+    assert (panel.facts["gap_k"], [one["k"] for one in rows(panel, "types_tried")]) == (4, list(range(1, 10)))
+
+
+def test_a_type_of_few_agents_is_counted_and_not_described() -> None:
+    """Three agents of each of nine stakeholder types, of which the first alone is an archetype's: see the population's plan."""
+    found = find(table(13))
+    for one in rows(found, "types"):
+        described = bool(rows(found, "type_items", type=one["type"]))
+        assert described == (one["n"] >= 5)
+        assert described or (one["pro"], one["con"]) == (None, None)
+
+
+def test_a_view_has_scores_for_every_statement_and_a_legal_array(panel: Analysis) -> None:
+    for one in rows(panel, "views"):
+        scores = rows(panel, "scores", view=one["view"])
+        assert [each["item"] for each in scores] == STATEMENTS
+        assert sorted(each["place"] for each in scores) == places(INSTRUMENT.distribution).tolist()
+        # Spearman–Brown: 0.8p/(1 + 0.8(p − 1)); SE = √(1 − r)
+        p = one["n_held"] + one["n_reversed"]
+        assert one["reliability"] == pytest.approx(0.8 * p / (1 + 0.8 * (p - 1)), abs=1e-6)
+        assert one["se"] == pytest.approx((1 - one["reliability"]) ** 0.5, abs=1e-5)
+        assert {each["level"] for each in scores if each["direction"]} <= {0.01, 0.05}
+    assert panel.facts["threshold"] == pytest.approx(0.4, abs=1e-3)  # 1.96/√24
+    assert [one["above"] for one in rows(panel, "parallel")][:4] == [True, True, True, False]
+
+
+def test_every_agent_has_its_view_by_its_loadings(panel: Analysis) -> None:
+    (bipolar,) = [one["view"] for one in rows(panel, "views") if one["n_reversed"]]
+    for one in rows(panel, "agents"):
+        loadings = rows(panel, "loadings", participant=one["participant"])
+        assert len(loadings) == 3
+        if one["q_factor"] in (f"{bipolar}+", f"{bipolar}-"):
+            (own,) = [each["loading"] for each in loadings if each["view"] == bipolar]
+            assert (own < 0) == one["q_factor"].endswith("-")
+    counts = {one["pole"]: one["holders"] for one in rows(panel, "poles")}
+    assert panel.tables["agents"]["q_factor"].value_counts().to_dict() == counts
+    assert sum(one["explained"] for one in rows(panel, "views")) <= 1  # poles of a factor share its variance
+
+
+def test_an_agent_without_axes_still_has_a_view_and_one_without_a_sort_has_none() -> None:
+    frame = table(45)
+    no_axes = frame["participant"].eq("agent:0") & frame["item_id"].isin(AXES)
+    no_sort = frame["participant"].eq("agent:1") & frame["item_id"].eq("monitoring")
+    frame.loc[no_axes | no_sort, ["status", "value"]] = ["refused", np.nan]
+    found = find(frame)
+    first, second = rows(found, "agents")[:2]
+    assert (found.facts["n"], found.facts["n_sorts"], found.facts["n_total"]) == (43, 44, 45)
+    assert (first["archetype"], first["probability"], first["q_factor"] is None) == (None, None, False)
+    assert (second["archetype"], second["q_factor"]) == (None, None)
+
+
+# --- answers -------------------------------------------------------------------------------------------------------------
+
+
+def test_figures_of_a_statement_are_those_of_its_answers(frame: pd.DataFrame, panel: Analysis) -> None:
+    values = frame.loc[frame["item_id"].eq("monitoring"), "value"]
+    one = row(panel, "items", item="monitoring")
+    assert (one["mean"], one["sd"]) == pytest.approx((np.mean(values), np.std(values, ddof=1)), abs=1e-6)
+    assert (one["n_above"], one["n_below"], one["n"], one["n_total"]) == (
+        (values > 0).sum(),
+        (values < 0).sum(),
+        45,
+        45,
+    )
+    assert sum(each["n"] for each in rows(panel, "distribution", item="monitoring")) == 45
+
+
+def test_components_have_loadings_for_all_thirty_columns(panel: Analysis) -> None:
+    first = rows(panel, "component_loadings", component=1)
+    assert len(first) == 30
+    assert all(abs(one["loading"]) <= 1 for one in first)
+    explained = [one["explained"] for one in rows(panel, "components")]
+    assert panel.facts["first_two"] == pytest.approx(sum(explained[:2]), abs=1e-5)
+    assert panel.facts["n_components"] >= 2
+    heaviest = row(panel, "components", component=1)["heaviest"]
+    assert heaviest[0] == max(first, key=lambda one: abs(one["loading"]))["item"]
+
+
+@pytest.mark.parametrize(("agents", "same", "views"), [(1, False, "few"), (2, False, "no_views"), (12, True, "views")])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_few_or_equal_agents_give_no_nan_and_a_plain_word(
+    agents: int, same: bool, views: str, language: Language
+) -> None:
+    found = find(table(agents, same=same), language)
+    assert outcomes(found)["types"][1] in ("few", "alike")
+    assert outcomes(found)["views"][1] == ("one_view" if same else views)
+    text = text_of(found, language)
+    assert "nan" not in text.lower()
+    assert "None" not in text
+    assert (
+        any("alike" in flag or "gleich geantwortet" in flag for flag in results(PRESENTATION, found, language).flags())
+        == same
+    )
+
+
+def test_gaps_and_illegal_sorts_are_left_out_and_counted() -> None:
+    frame = table(20)
+    first, second, third = (f"agent:{i}" for i in range(3))
+    frame.loc[frame["participant"].eq(first) & frame["item_id"].eq("monitoring"), ["status", "value"]] = [
+        "refused",
+        np.nan,
+    ]
+    frame.loc[frame["participant"].eq(second) & frame["item_id"].eq("local_eu"), ["status", "value"]] = [
+        "invalid",
+        np.nan,
+    ]
+    frame.loc[frame["participant"].eq(third) & frame["item_id"].isin(["monitoring", "nutrients"]), "value"] = 3.0
+    found = find(frame)
+    assert (found.facts["n_total"], found.facts["n"]) == (20, 17)
+    assert [(one["participant"], one["reason"]) for one in rows(found, "left_out")] == [
+        (first, "sort_incomplete"), (second, "axes_incomplete"), (third, "off_grid"),
+    ]  # fmt: skip
+    assert row(found, "participation", part="sort") == {
+        "part": "sort",
+        "n_responded": 479,
+        "n_planned": 480,
+        "n_complete": 19,
+        "n_total": 20,
+    }
+    assert "479 / 480" in text_of(found)
+
+
+def test_moved_and_changed_placements_are_told_apart() -> None:
+    """By hand: one statement of agent 0 was put in 2 and moved; one of agent 1 was put in 1 and, asked again, in its place."""
+    frame = table(10)
+    zero = frame["participant"].eq("agent:0") & frame["item_id"].eq("monitoring")
+    one = frame["participant"].eq("agent:1") & frame["item_id"].eq("nutrients")
+    placed = int(frame.loc[one, "value"].iloc[0])
+    frame.loc[zero, ["status", "placed"]] = ["repaired", "[2]"]
+    frame.loc[one, "placed"] = json.dumps([placed - 1, placed])
+    found = find(frame)
+    facts = ("n_moved", "placements", "agents_moved", "n_again", "agents_again")
+    assert [found.facts[name] for name in facts] == [1, 240, 1, 1, 1]
+    assert found.facts["share_moved"] == pytest.approx(1 / 240, abs=1e-6)
+    assert [(each["moved"], each["again"]) for each in rows(found, "agents")[:3]] == [(1, 0), (0, 1), (0, 0)]
+
+
+# --- settings ------------------------------------------------------------------------------------------------------------
+
+
+def test_flags_are_changed_by_hand(panel: Analysis) -> None:
+    (own,) = [int(one["view"]) for one in rows(panel, "loadings", participant="agent:0", defines=True)]
+    (second,) = [int(one["view"]) for one in rows(panel, "loadings", participant="agent:1", defines=True)]
+    other = next(view for view in (1, 2, 3) if view not in (own, second))
+    found = find(table(45), flags={"remove": {"agent:0": [own]}, "add": {"agent:1": [other]}})
+    assert not rows(found, "loadings", participant="agent:0", defines=True)
+    assert len(rows(found, "loadings", participant="agent:1", defines=True)) == 2
+    # who defines none or several stands for none
+    assert [one["q_factor"] for one in rows(found, "agents")[:2]] == [None, None]
+    assert "1 flags added, 1 removed" in text_of(found)
+
+
+@pytest.mark.parametrize(
+    ("agents", "settings", "words"),
+    [
+        (20, {"flags": {"add": {"agent:99": [1]}}}, "add.agent:99 is not one of the 20 participants"),
+        (20, {"flags": {"remove": {"agent:0": [9]}}}, "there is no shared view 9; there are 1 to"),
+        (20, {"flags": {"add": {"agent:0": [1, 2, 3]}}}, "its sort defines shared view"),
+        (12, {"n_factors": 16}, "12 sorts do not give the 16 shared views"),
+            # twelve agents cannot span sixteen factors
+        (1, {"flags": {"add": {"agent:0": [1]}}}, "there are no shared views"),
+    ],
+)  # fmt: skip
+def test_a_setting_that_does_not_fit_is_refused_in_words_and_the_automatic_solution_stands(
+    agents: int, settings: dict[str, Any], words: str
+) -> None:
+    automatic, found = find(table(agents)), find(table(agents), **settings)
+    assert any(words in flag for flag in results(PRESENTATION, found).flags())
+    assert words in text_of(found)
+    pd.testing.assert_frame_equal(found.tables["loadings"], automatic.tables["loadings"])
+    assert found.facts["flags_added"] == 0
+
+
+def test_the_number_of_views_can_be_set(frame: pd.DataFrame) -> None:
+    found = find(frame, n_factors=2)
+    assert outcomes(found)["views"] == (2, "asked")
+    assert found.facts["parallel_views"] == 3
+    stated = findings(PRESENTATION, found)
+    assert (stated["views_set"].kind, "views" in stated) == ("position", False)
+
+
+WRONG: list[dict[str, Any]] = [
+    {"extraction": "ml"}, {"n_factors": 0}, {"n_factors": 17}, {"flags": {"add": {"a": [0]}}}, {"flags": {"ad": {}}},
+    {"flags": {"add": {"a": [1]}, "remove": {"a": [2, 1]}}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_settings_that_can_never_fit_are_refused_at_once(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        DiversitySettings.model_validate(wrong)
+
+
+# --- sentences -----------------------------------------------------------------------------------------------------------
+
+
+def sorts(frame: pd.DataFrame, items: Sequence[str]) -> np.ndarray[Any, Any]:
+    return frame.pivot(index="participant", columns="item_id", values="value")[list(items)].to_numpy(dtype=float)
+
+
+def test_views_are_those_of_the_eigenvalues(frame: pd.DataFrame, stated: dict[str, KeyFinding]) -> None:
+    eigenvalues = np.sort(np.linalg.eigvalsh(np.corrcoef(sorts(frame, STATEMENTS))))[::-1]
+    one = stated["views"]
+    views = int(one.numbers["found"])
+    # The last is well above what sorts dealt at random give at most (about 5 of 45), the next well below.
+    assert eigenvalues[views - 1] > 6 > 4 > eigenvalues[views]
+    assert one.numbers["explained"] == pytest.approx(eigenvalues[:views].sum() / 45, abs=1e-5)
+    assert (one.kind, one.p is not None and one.p < 0.01) == ("difference", True)
+
+
+def test_the_largest_view_is_that_of_most_holders(panel: Analysis, stated: dict[str, KeyFinding]) -> None:
+    """Its figures are counted again from the answers by tests/reports/recount.py."""
+    one, poles = stated["largest"], rows(panel, "poles")
+    largest = max(poles, key=lambda pole: pole["holders"])
+    assert (one.numbers["holders"], one.items) == (largest["holders"], (largest["top"],))
+    assert [pole["standing"] for pole in poles].count("smaller") == len(poles) - 1
+    assert "reversed by" not in one.text
+
+
+def test_what_divides_is_placed_otherwise_by_the_views_and_what_is_common_is_not(
+    frame: pd.DataFrame, panel: Analysis, stated: dict[str, KeyFinding]
+) -> None:
+    apart = stated["divides"]
+    values = frame.loc[frame["item_id"].eq(apart.items[0]), "value"]
+    assert (apart.numbers["n_above"], apart.numbers["n_below"]) == ((values > 0).sum(), (values < 0).sum())
+    z = panel.tables["scores"].pivot(index="item", columns="view", values="z").var(axis=1, ddof=0)
+    assert apart.items[0] == z.idxmax()
+    common = stated["common"]
+    values = frame.loc[frame["item_id"].eq(common.items[0]), "value"]
+    pooled = np.var(sorts(frame, STATEMENTS), axis=0, ddof=1).mean()
+    moderated = ((44 * values.var() + 2 * pooled) / 46) ** 0.5  # see analysis/inference.py, `selected_intervals`
+    reach = stats.t.ppf(1 - 0.025 / 24, 44) * moderated / 45**0.5
+    assert (common.low, common.high) == pytest.approx((values.mean() - reach, values.mean() + reach), abs=1e-5)
+    assert row(panel, "items", item=common.items[0])["verdict"] == "consensus"
+
+
+def test_types_are_found_by_another_clustering_too(frame: pd.DataFrame, stated: dict[str, KeyFinding]) -> None:
+    """Planted are four; Ward's method cut at as many leaves clusters that are far more alike within than between."""
+    parts = [part - part.mean(axis=0) for part in (sorts(frame, STATEMENTS), sorts(frame, AXES))]
+    tree = linkage(np.hstack([part / np.linalg.svd(part, compute_uv=False)[0] for part in parts]), "ward")
+    assert stated["types"].numbers["found"] == len(set(fcluster(tree, 4, "maxclust"))) == 4
+    assert tree[-3, 2] > 2 * tree[-4, 2]  # the step from four clusters to three is far longer than the one before
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_sentences_are_short_and_few_agents_have_none(language: Language, panel: Analysis) -> None:
+    assert not [one for agents in (1, 4) for one in findings(PRESENTATION, find(table(agents)), language)]
+    assert all(len(one.text.split()) <= MOST_WORDS for one in findings(PRESENTATION, panel, language).values())
+
+
+# --- charts, files, replicates -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agents", [7, 50])
+def test_charts_can_be_read_and_lead_to_answers(agents: int) -> None:
+    of = results(PRESENTATION, find(table(agents)))
+    pictures = {one.name.partition("/")[2]: one for one in pictured.drawn(of, footer="")}
+    assert set(pictures) == {"plane", "statements", "places", "scree", *(["groups"] if agents == 50 else [])}
+    for name, one in pictures.items():
+        assert charts.illegible(one.svg()) == [], name
+    led = {name: set(pictured.links(one)) for name, one in pictures.items()}
+    assert len(led["plane"]) == agents
+    assert pictured.answers("own", participant="agent:0") in led["plane"]
+    assert len(led["statements"]) == len(led["places"]) == len(STATEMENTS)
+
+
+def test_noise_has_no_chart_of_views(frame: pd.DataFrame) -> None:
+    of = results(PRESENTATION, find(random_panel(20, 0)))
+    assert {one.name.partition("/")[2] for one in pictured.drawn(of, footer="")} == {"plane", "places", "scree"}
+
+
+def test_a_replicates_types_bear_the_names_of_those_they_share_most_members_with(panel: Analysis) -> None:
+    """A ↔ B and so on renamed by hand; a fifth type without a match keeps a name of its own."""
+    names = dict(zip("ABCD", "CDBA", strict=True))
+    tables = {
+        name: panel.tables[name].assign(**{column: panel.tables[name][column].map(names)})
+        for name, column in (("agents", "archetype"), ("types", "type"), ("type_items", "type"))
+    }
+    renamed = alike(replace(panel, tables={**panel.tables, **tables}), panel)
+    pd.testing.assert_frame_equal(renamed.tables["agents"], panel.tables["agents"])
+    assert [one["pro"] for one in rows(renamed, "types", type="A")] == [row(panel, "types", type="A")["pro"]]
+    agents = panel.tables["agents"]
+    fewer = replace(
+        panel,
+        tables={
+            **panel.tables,
+            "agents": agents.assign(archetype=agents["archetype"].where(agents["archetype"].ne("D"))),
+        },
+    )
+    assert sorted(rows_["type"] for rows_ in rows(alike(panel, fewer), "types")) == ["A", "B", "C", "D′"]
+
+
+def test_files_stand_on_their_own(panel: Analysis, frame: pd.DataFrame, tmp_path: Path) -> None:
+    found = {"arms": ["main"], "partial": False, **panel.as_json(PRESENTATION, one_agent=True)}
+    written = files(found, frame, "T1")
+    assert set(written) == {"responses.jsonl", "typology.json", "pca.json", "qmethod.json", "sorts.csv", "pqmethod.dat"}
+    assert sum(len(line["answers"]) for line in written["responses.jsonl"]) == 45 * 30  # type: ignore[arg-type, misc, union-attr, call-overload]
+    q: Any = written["qmethod.json"]
+    assert [one["item"] for one in q["items"] if one["part"] == "sort"] == STATEMENTS
+    (tmp_path / "qmethod.json").write_text(json.dumps(q))
+    loadings = read_views(str(tmp_path / "qmethod.json"))  # which a roundtable seats groups by
+    assert list(loadings) == [f"agent:{i}" for i in range(45)]
+    assert {len(own) for own in loadings.values()} == {3}
+    first = next(iter(health(found, frame, {})))[1]
+    assert (first.name, first.value) == ("two_components", panel.facts["first_two"])
+    sort, axis = item_facts("monitoring", INSTRUMENT), item_facts("local_eu", INSTRUMENT)
+    assert (sort.family, sort.scale_min, sort.scale_max) == ("sort", -3, 3)
+    assert (axis.family, axis.scale_min, axis.scale_max) == ("axis", 1, 7)
+    assert item_facts("unknown", INSTRUMENT).family == ""
+
+
+def test_sorts_are_written_for_pqmethod_and_as_a_plain_table() -> None:
+    """Columns as R's qmethod reads them (import.pqmethod): sorts in 4–6, statements in 7–9, then 10 + 2·24 characters."""
+    frame = table(12)
+    frame.loc[frame["participant"].eq("agent:3") & frame["item_id"].eq("monitoring"), "value"] = np.nan
+    sort = complete_sorts(frame, INSTRUMENT.distribution, STATEMENTS)
+    text = pqmethod_dat(sort, INSTRUMENT.distribution, "Fischerei – ü")
+    assert text is not None
+    head, grid, *lines = text.splitlines()
+    assert (head[:3], int(head[3:6]), int(head[6:9]), head[10:]) == ("  0", 11, 24, "Fischerei ? ?")
+    assert [int(grid[i : i + 3]) for i in range(0, len(grid), 3)] == [-3, 3, 2, 3, 4, 6, 4, 3, 2]
+    assert {len(line) for line in lines} == {10 + 2 * 24}
+    assert [[int(line[i : i + 2]) for i in range(10, 58, 2)] for line in lines] == sort.to_numpy().tolist()
+    table_ = [line.split(",") for line in sorts_csv(sort).splitlines()]
+    assert table_[0] == ["statement", *sort.index]
+    assert [line[0] for line in table_[1:]] == STATEMENTS
+    assert "agent:3" not in table_[0]
+
+
+@given(n=st.integers(0, 1100))
+def test_pqmethod_takes_up_to_999_sorts(n: int) -> None:
+    sort = pd.DataFrame(np.tile([-1, 0, 1], (n, 1)), columns=["a", "b", "c"])
+    text = pqmethod_dat(sort, {-1: 1, 0: 1, 1: 1}, "t")
+    assert (text is None) == (n > 999)
+    assert text is None or len(text.splitlines()) == n + 2
+
+
+def test_repairs_are_counted_alike_in_ledger_rows_and_report(tmp_path: Path) -> None:
+    """The test server fills every item by itself, so that its sorts break the grid however often it is asked."""
+    with ModelServer() as server:
+        run = enquete.conduct_interviews(
+            personas(tmp_path, 10), out=str(tmp_path / "out"), methods=["diversity"], language="en", model="test",
+                base_url=server.base_url,
+        )  # fmt: skip
+    assert run.status == "completed"
+    stored = stored_rows(run.folder, "SELECT status, notes FROM answers")
+    moved = [notes for status, notes in stored if "moved to" in notes]
+    assert moved
+    assert {status for status, notes in stored if "moved to" in notes} == {"repaired"}
+    result: Any = run.results["diversity"]
+    assert (result["n_moved"], result["agents_complete"], result["n"]) == (len(moved), 10, 10)
+    assert any(f"{len(moved)} of 240 placements" in flag for flag in result["flags"])
+    (folder,) = (tmp_path / "out" / "T1" / "diversity").iterdir()
+    assert sum(one["moved"] for one in json.loads((folder / "typology.json").read_text("utf-8"))["agents"]) == len(
+        moved
+    )
+    lines = [json.loads(line) for line in (folder / "responses.jsonl").read_text("utf-8").splitlines()]
+    placed = [answer for line in lines for answer in line["answers"].values() if "placed" in answer]
+    assert sum(json.loads(answer["placed"])[-1] != answer["value"] for answer in placed) == len(moved)
+    (appendix,) = (tmp_path / "out" / "synthesis").glob("*/appendix.md")
+    assert re.search(rf"{len(moved)} of 240 placements \([\d.]+%\) were moved", appendix.read_text("utf-8"))
+
+
+def test_a_sloppy_respondent_goes_the_same_way_as_a_model(tmp_path: Path) -> None:
+    async def run() -> list[Reply]:
+        async with opened(tmp_path) as ledger:
+            model = MeteredModel(ledger, Budget(10**9, 0), None, Terms("synthetic", 0, 0))
+            sloppy = SyntheticRespondent(replace(planted(INSTRUMENT), sloppy=0.1), "de", 0)
+            return [await sloppy.ask(who, blocks(who)[0], model) for who in population(9)]
+
+    replies = asyncio.run(run())
+    assert any(answer.status == "repaired" for reply in replies for answer in reply.answers)
+    for reply in replies:
+        assert violations({answer.item: answer for answer in reply.answers}, INSTRUMENT.distribution) == {}

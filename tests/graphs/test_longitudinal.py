@@ -1,0 +1,373 @@
+"""The waves on tables small enough to work out by hand: tables, what is read of them, and sentences that follow from the answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from enquete.analysis.change.paired import paired_by_item
+from enquete.analysis.inference import max_t
+from enquete.graphs.longitudinal.analysis import analyse
+from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
+from enquete.graphs.longitudinal.results import EVALUATION, files
+from enquete.graphs.longitudinal.tables import PRESENTATION
+from enquete.instruments.load import load_shipped
+from enquete.reports.charts import drawn
+from enquete.reports.context import AnalysisContext
+from enquete.reports.declarations import Analysis
+from enquete.reports.key_findings import MOST_WORDS, KeyFinding
+from enquete.reports.page_findings import stated
+from tests.support.charts import illegible
+from tests.support.tables import results, row
+from tests.support.tables import rows as rows_of
+
+INSTRUMENT = load_shipped(LongitudinalInstrument, "longitudinal")
+ITEMS = [item.item_id for item in INSTRUMENT.items]
+STRAIGHT, REVERSE = "stock_cod_recovery", "stock_baltic_loss"  # both of family stock, 1–5
+TYPES = {"a": "fisher", "b": "fisher", "c": "ngo"}
+MEASURED = AnalysisContext(language="en", baseline="measured", memoryless_weight=0.5)
+RECONSTRUCTED = AnalysisContext(language="en", baseline="reconstructed")
+RETEST, PLACEBO = ("retest", "probe"), ("placebo", "placebo")
+
+Wave = dict[str, dict[str, float | None]]
+
+
+def rows(
+    phase: str, answers: Wave, memory: Iterable[str] | None = None, arm: tuple[str, str] = ("main", "main")
+) -> list[dict]:
+    """Rows for every item of the instrument: the given answers, the rest not reached. memory: at T1 everybody's."""
+    made = []
+    for who, values in answers.items():
+        for item in (*ITEMS, "comment"):
+            value = values.get(item)
+            answered = value is not None or (item == "comment" and bool(values))
+            turned = None if value is None else (6 - value if INSTRUMENT.reverse_coded(item) else value)
+            made.append(
+                {"phase": phase, "round": 0, "run_id": "run_1", "participant": who, "agent_name": who.upper(),
+                 "stakeholder_type": TYPES.get(who, who.rstrip("0123456789")), "item_id": item,
+                 "status": "ok" if answered else "not_reached",
+                 "value": value, "value_rekeyed": turned, "confidence": 0.5 if value is not None else None,
+                 "text": f"said {who}" if item == "comment" and answered else "",
+                 "memory_available": phase == "T1" if memory is None else who in set(memory),
+                 "baseline": "", "arm": arm[0], "arm_role": arm[1]}
+            )  # fmt: skip
+    return made
+
+
+def find(*waves: list[dict], context: AnalysisContext = MEASURED) -> Analysis:
+    table = pd.DataFrame([row for wave in waves for row in wave])
+    floats = {"value": float, "value_rekeyed": float, "confidence": float}
+    return analyse(table.astype(floats), INSTRUMENT, None, context)
+
+
+T0: Wave = {"a": {STRAIGHT: 2, REVERSE: 4}, "b": {STRAIGHT: 3, REVERSE: 3}, "c": {STRAIGHT: 5}}
+T1: Wave = {"a": {STRAIGHT: 4, REVERSE: 2}, "b": {STRAIGHT: 3, REVERSE: 4}, "c": {}}
+
+
+def both(context: AnalysisContext = MEASURED) -> Analysis:
+    return find(rows("T0", T0), rows("T1", T1, memory=("a", "c")), context=context)
+
+
+def text_of(found: Analysis, place: str = "section", language: str = "en") -> str:
+    return results(PRESENTATION, found, language).at(place)  # type: ignore[arg-type]
+
+
+def said(found: Analysis, language: str = "en") -> list[KeyFinding]:
+    return list(stated(results(PRESENTATION, found, language)))
+
+
+def panel(n: int, shifts: dict[str, int]) -> tuple[Wave, Wave]:
+    """n agents who answer 2–4 at random and, of the items with a shift, move by it in ten of twelve cases."""
+    rng = np.random.default_rng(7)
+    first: Wave = {f"fisher{i}": {item: float(rng.integers(2, 5)) for item in ITEMS} for i in range(n)}
+    second: Wave = {
+        one: {item: value + (i % 12 < 10) * shifts.get(item, 0) for item, value in first[one].items()}  # type: ignore[operator]
+        for i, one in enumerate(first)
+    }
+    return first, second
+
+
+# --- waves, statements, families -------------------------------------------------------------------------------------
+
+
+def test_waves_are_described_on_raw_values_with_their_counts() -> None:
+    found = both()
+    first, last = (row(found, "answers", item=STRAIGHT, phase=wave) for wave in ("T0", "T1"))
+    # T0 holds 2, 3, 5: mean 10/3, median 3, sd √((16/9 + 1/9 + 25/9)/2) = √(7/3); one of three is above 3
+    assert (first["mean"], first["sd"]) == pytest.approx((10 / 3, (7 / 3) ** 0.5))
+    assert (first["median"], first["agreeing"]) == (3, pytest.approx(1 / 3))
+    counts = [one["n"] for one in rows_of(found, "distribution", item=STRAIGHT, phase="T0")]
+    assert counts == [0, 1, 1, 0, 1]
+    assert (last["n"], last["n_total"]) == (2, 3)
+    assert row(found, "waves", phase="T1")["n_with_memory"] == 2
+    facts = found.facts
+    assert (facts["n_paired"], facts["n_only_t0"], facts["pairs"], facts["pairs_total"]) == (2, 1, 4, 3 * 14)
+
+
+def test_statements_stand_as_worded_and_families_and_agents_rekeyed() -> None:
+    found = both()
+    straight, reverse = (row(found, "changes", item=item) for item in (STRAIGHT, REVERSE))
+    # a: straight 2→4; reverse 4→2, which is +2 rekeyed. b: 3→3, and 3→4, −1 rekeyed. c has no pair
+    assert (straight["before"], straight["after"], straight["change"], straight["n"]) == (2.5, 3.5, 1, 2)
+    assert reverse["change"] == -0.5
+    stock = row(found, "family_changes", family="stock")
+    # scores of a 2 and of b −.5; b has no memory and counts half
+    assert (stock["n"], stock["n_total"], stock["mean"]) == (2, 3, 0.75)
+    assert stock["weighted"] == pytest.approx((2 - 0.25) / 1.5)
+    assert row(found, "family_changes", family="market")["mean"] is None
+    a, b = rows_of(found, "agents")
+    assert (a["drift_abs"], a["drift_signed"], b["drift_abs"], b["drift_signed"]) == (2, 2, 0.5, -0.5)
+    assert found.facts["mean_abs_unweighted"] == 1.25
+    assert found.facts["mean_abs"] == pytest.approx((2 + 0.25) / 1.5)
+    assert (found.facts["n_agents"], found.facts["n_without_pairs"]) == (2, 1)
+
+
+def test_tests_of_statements_are_those_of_their_modules() -> None:
+    first, second = panel(14, {STRAIGHT: 1, REVERSE: -1})
+    found = find(rows("T0", first), rows("T1", second))
+    before, after = (pd.DataFrame(wave).T[ITEMS] for wave in (first, second))
+    joint = max_t(after - before)
+    for test in paired_by_item(before, after):
+        one = row(found, "changes", item=test.item)
+        assert (one["p_wilcoxon"], one["p_holm"]) == (test.test.p, test.p_holm)
+        assert one["hodges_lehmann"] == test.test.hodges_lehmann
+        p = joint.loc[test.item, "p_adjusted"]
+        assert one["p"] == (p if p == p else None)
+    outcomes = {one["item"]: one["outcome"] for one in rows_of(found, "changes")}
+    assert (outcomes.pop(STRAIGHT), outcomes.pop(REVERSE), set(outcomes.values())) == ("risen", "fallen", {"unmoved"})
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+
+def test_every_number_of_a_sentence_is_one_of_the_answers() -> None:
+    first, second = panel(14, {STRAIGHT: 1, REVERSE: -1})
+    told = said(find(rows("T0", first), rows("T1", second)))
+    before, after = (pd.DataFrame(wave).T[ITEMS] for wave in (first, second))
+    change = after - before
+    assert [(one.kind, *one.items) for one in told[:2]] == [("difference", STRAIGHT), ("difference", REVERSE)]
+    for one in told[:2]:
+        d = change[one.items[0]]
+        # Bonferroni over 14 statements, s² shrunk towards their mean: ((n − 1)s² + 2s̄²)/(n + 1)
+        error = np.sqrt((13 * d.var() + 2 * change.var().mean()) / 15 / 14)
+        reach = stats.t.ppf(1 - 0.025 / 14, 13) * error
+        assert (one.estimate, one.low, one.high) == pytest.approx((d.mean(), d.mean() - reach, d.mean() + reach))
+    # all sign flips of 12 agents: both items changed by all of them alike, so 2/2¹² each, one family
+    assert told[0].p == told[1].p == pytest.approx(2 / 2**12)
+    t0, t1 = before[STRAIGHT].mean(), after[STRAIGHT].mean()
+    assert f"rose from {t0:.2f} to {t1:.2f} (change 0.86, 95% interval" in told[0].text
+    assert "fell from" in told[1].text
+    ends = {name: one for one in told if (name := one.id.partition(".")[0]) in ("highest", "lowest")}
+    assert (ends["highest"].items[0], ends["lowest"].items[0]) == (after.mean().idxmax(), after.mean().idxmin())
+    assert ends["highest"].estimate == after.mean().max()
+
+
+def test_a_null_is_said_as_a_null_with_what_would_have_been_found() -> None:
+    first, _ = panel(14, {})
+    second = {who: {**own, STRAIGHT: own[STRAIGHT] + (i < 2)} for i, (who, own) in enumerate(first.items())}  # type: ignore[operator]
+    (null, *positions) = said(find(rows("T0", first), rows("T1", second)))
+    # two changes of one: p = 2/2², and no other item has a p
+    assert (null.kind, null.p, {one.kind for one in positions}) == ("null", 0.5, {"position"})
+    assert null.text.startswith(
+        "No change of a statement was found between T0 and T1 (1 tested, smallest adjusted p = 0.50)"
+    )
+    assert "would have been found four times in five" in null.text
+    (unmoved, *_) = said(find(rows("T0", first), rows("T1", first)))
+    assert unmoved.text == "Nobody changed an answer to any of 14 statements between T0 and T1 (n = 14/14)."
+    few = panel(6, dict.fromkeys(ITEMS, 1))
+    (null, *_) = said(find(rows("T0", few[0]), rows("T1", few[1])))
+    assert (null.kind, null.text[:41]) == ("null", "6 agents are too few to tell whether a st")
+
+
+def test_ties_of_the_highest_mean_are_named_as_ties() -> None:
+    wave: Wave = {f"fisher{i}": {**dict.fromkeys(ITEMS, 3.0), STRAIGHT: 4.0, REVERSE: 4.0} for i in range(6)}
+    wave["fisher0"]["market_msc_cost"] = 2.0
+    found = find(rows("T1", wave))
+    places = {one["item"]: one["place"] for one in rows_of(found, "answers") if one["place"]}
+    assert places == {STRAIGHT: "highest_tied", REVERSE: "highest_tied", "market_msc_cost": "lowest"}
+    assert "strongest, as with other statements, with" in said(found)[0].text
+    assert text_of(found).startswith("6 of 6 agents rated 14 statements once")
+    assert "| 4.00 |" in text_of(found)
+
+
+def test_groups_are_compared_on_level_and_change_of_one_wave_or_two() -> None:
+    people = [f"{kind}{i}" for kind in ("fisher", "ngo") for i in range(6)]
+    before: Wave = {who: dict.fromkeys(ITEMS, 3.0) for who in people}
+    after: Wave = {who: {**own, STRAIGHT: 5.0 if who.startswith("ngo") else 2.0} for who, own in before.items()}
+    found = find(rows("T0", before), rows("T1", after))
+    level, change = (row(found, table, item=STRAIGHT) for table in ("group_tests", "change_group_tests"))
+    assert (level["highest"], level["mean_highest"], level["mean_lowest"]) == ("ngo", 5, 2)
+    assert (change["highest"], change["mean_highest"], change["mean_lowest"]) == ("ngo", 2, -1)
+    # of C(12, 6) = 924 relabellings two are as far apart
+    assert level["p"] == change["p"] == pytest.approx(2 / 924)
+    (one,) = [each for each in said(find(rows("T1", after))) if each.kind == "difference"]
+    assert (one.id, one.items, one.p) == (f"groups.{STRAIGHT}", (STRAIGHT,), level["p"])
+    assert "is judged differently by groups: mean 5.00 among ngo, 2.00 among fisher" in one.text
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_a_finding_is_a_short_sentence_however_long_the_statement(language: str) -> None:
+    told = said(find(*map(rows, ("T0", "T1"), panel(14, dict.fromkeys(ITEMS, 1)))), language)
+    assert len([one for one in told if one.kind == "difference"]) == 4
+    assert all(len(one.text.split()) <= MOST_WORDS and one.text[-1] == "." for one in told)
+
+
+# --- what the design cannot show -------------------------------------------------------------------------------------
+
+
+def test_a_reconstructed_baseline_gives_an_experience_effect_without_tests() -> None:
+    first, second = panel(14, {STRAIGHT: 1})
+    found = find(rows("T0", first), rows("T1", second), context=RECONSTRUCTED)
+    one = row(found, "changes", item=STRAIGHT)
+    assert (found.facts["kind"], one["outcome"], one["p"], one["low"]) == ("experience_effect", "untested", None, None)
+    assert one["change"] == pytest.approx(12 / 14)
+    assert not rows_of(found, "change_group_tests")
+    (agent, *_) = rows_of(found, "agents")
+    assert (agent["drift_abs"], agent["experience_effect_abs"]) == (None, pytest.approx(1 / 14))
+    assert "**Experience effect, not drift.**" in text_of(found)
+    assert {one.kind for one in said(found)} == {"position"}
+
+
+@pytest.mark.parametrize(
+    ("baseline", "memory", "why"),
+    [("measured", (), "No agent that answered at T1 had a memory"), ("reconstructed", (), "No agent that answered"),
+     ("measured", None, "The model was x.")],
+)  # fmt: skip
+def test_a_change_that_cannot_be_interpreted_is_neither_tested_nor_said_of_agents(
+    baseline: str, memory: tuple[str, ...] | None, why: str
+) -> None:
+    context = AnalysisContext(
+        language="en", baseline=baseline, incomparable=() if memory == () else ("The model was x",)
+    )
+    first, second = panel(14, {STRAIGHT: 1})
+    found = find(rows("T0", first), rows("T1", second, memory=memory), context=context)
+    assert found.facts["interpretable"] is False
+    assert {one["outcome"] for one in rows_of(found, "changes")} == {"untested"}
+    assert not rows_of(found, "agents")
+    assert f"**The change cannot be interpreted.** {why}" in text_of(found)
+    assert {one.kind for one in said(found)} == {"position"}
+
+
+@pytest.mark.parametrize(
+    "waves",
+    [
+        [rows("T0", T0)],
+        [rows("T1", T1)],
+        [rows("T0", {"a": {STRAIGHT: 1}}), rows("T1", {"a": {STRAIGHT: 5}})],
+        [rows("T0", {"a": {}}), rows("T1", {"a": {}})],
+        [rows("T1", {"a": {}})],
+    ],
+    ids=["T0 only", "T1 only", "one agent", "nobody answered", "T1 not reached"],
+)
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_whatever_is_missing_gives_null_and_counts_never_nan(waves: list[list[dict]], language: str) -> None:
+    found = find(*waves, context=AnalysisContext(language=language, baseline="measured"))
+    written: dict[str, Any] = {"arms": ["main"], "partial": True, **found.as_json(PRESENTATION)}
+    json.dumps(written, allow_nan=False)
+    assert "nan" not in (text_of(found, "section", language) + text_of(found, "appendix", language)).lower().split()
+    for wave in waves:
+        own = files(written, pd.DataFrame(wave), wave[0]["phase"])
+        json.dumps(own["aggregate.json"], allow_nan=False)
+        assert set(own) == {"responses.jsonl", "aggregate.json"}
+        assert {one["phase"] for one in own["aggregate.json"]["answers"]} == {wave[0]["phase"]}  # type: ignore[index]
+
+
+# --- retest and placebo ----------------------------------------------------------------------------------------------
+
+
+def one_mover(n: int) -> tuple[Wave, Wave]:
+    """Agents that answer one item of family stock: 1, 2, 3, 4, 5, 1 … at T0; the first moves to 5 at T1, the rest stay."""
+    before: Wave = {f"fisher{i}": {STRAIGHT: float(1 + i % 5)} for i in range(n)}
+    return before, {**before, "fisher0": {STRAIGHT: 5.0}}
+
+
+def test_the_retest_arm_gives_the_reliable_change_index_and_nothing_else() -> None:
+    before, after = one_mover(10)
+    repeat: Wave = {
+        who: {STRAIGHT: min(own[STRAIGHT] + (who in ("fisher0", "fisher1")), 5.0)} for who, own in before.items()
+    }  # type: ignore[operator, type-var]
+    alone = find(rows("T0", before), rows("T1", after))
+    found = find(rows("T0", before), rows("T1", after), rows("T0", repeat, arm=RETEST))
+    first = [own[STRAIGHT] for own in before.values()]
+    # numpy and the formula by hand: SD with n − 1, r_tt = Pearson of the two askings
+    r = float(np.corrcoef(first, [own[STRAIGHT] for own in repeat.values()])[0, 1])  # type: ignore[arg-type]
+    rci = 4 / (np.std(first, ddof=1) * np.sqrt(2 * (1 - r)))  # type: ignore[arg-type]
+    overall = row(found, "reliable", scores="all")
+    assert (found.facts["retest_phase"], overall["r"]) == ("T0", pytest.approx(r))
+    assert (overall["n_up"], overall["n_down"], overall["share_beyond"]) == (1, 0, 0.1)
+    assert row(found, "agents", participant="fisher0")["rci"] == pytest.approx(rci)
+    assert (rows_of(found, "changes"), rows_of(found, "waves")) == (rows_of(alone, "changes"), rows_of(alone, "waves"))
+    assert "Without a retest arm" in text_of(alone, "appendix")
+    perfect = find(rows("T0", before), rows("T1", after), rows("T1", after, arm=RETEST))
+    assert (perfect.facts["retest_phase"], row(perfect, "reliable", scores="all")["why_not"]) == ("T1", "perfect")
+
+
+def test_with_a_placebo_arm_only_what_goes_beyond_it_is_tested() -> None:
+    people = [f"fisher{i}" for i in range(10)]
+    before: Wave = {who: {STRAIGHT: 2.0} for who in people}
+    after: Wave = {who: {STRAIGHT: 4.0 if i % 2 else 3.0} for i, who in enumerate(people)}
+    neutral: Wave = {who: {STRAIGHT: 3.0 if i % 5 == 0 else 2.0} for i, who in enumerate(people) if i < 8}
+    main = (rows("T0", before), rows("T1", after))
+    found = find(*main, rows("T1", neutral, neutral, PLACEBO))
+    one = row(found, "placebo", item=STRAIGHT)
+    # 0 … 7: change 1, 2, 1, 2, … mean 1.5; placebo 0 and 5 moved by 1: .25; differences 0, 2, 1, 2, 1, 1, 1, 2, of one sign
+    assert (one["n"], one["main"], one["placebo"], one["change"], one["p"]) == (8, 1.5, 0.25, 1.25, 2 / 2**7)
+    assert (found.facts["own_baseline"], found.facts["n_placebo"]) == (False, 8)
+    assert row(found, "waves", phase="T1")["n_planned"] == 10 * 15  # the placebo arm's rows are in no main figure
+    assert row(found, "changes", item=STRAIGHT)["p"] is None
+    assert [(one.id, one.kind, one.p) for one in said(found)] == [(f"beyond.{STRAIGHT}", "difference", 2 / 2**7)]
+    again = find(*main, *(rows(wave, neutral, neutral, PLACEBO) for wave in ("T0", "T1")))
+    assert (again.facts["own_baseline"], row(again, "placebo", item=STRAIGHT)["placebo"]) == (True, 0)
+
+
+def test_a_placebo_that_is_bought_is_not_thrown_away_when_t0_is_reconstructed() -> None:
+    """T1 with the own memory is 3 or 4, with a neutral one 2, whatever T0 was: differences 1, 2, …, eight of one sign, p = 2/2⁸."""
+    own: Wave = {f"fisher{i}": {STRAIGHT: 4.0 if i % 2 else 3.0} for i in range(8)}
+    neutral: Wave = {who: {STRAIGHT: 2.0} for who in own}
+    told = []
+    for before in (neutral, own):
+        found = find(rows("T0", before), rows("T1", own), rows("T1", neutral, neutral, PLACEBO), context=RECONSTRUCTED)
+        one = row(found, "placebo", item=STRAIGHT)
+        assert (one["change"], one["p"]) == (1.5, 2 / 2**8)
+        told.append([each.text for each in said(found) if each.kind == "difference"])
+    assert told[0] == told[1]
+    assert "by 1.50 beyond a neutral one" in told[0][0]
+
+
+# --- the rest --------------------------------------------------------------------------------------------------------
+
+
+def test_comments_are_quoted_with_who_said_them_and_of_a_large_wave_evenly() -> None:
+    found = both()
+    assert [one["text"] for one in rows_of(found, "comments", phase="T0")] == ["said a", "said b", "said c"]
+    assert "“said a”" in text_of(found, "appendix")
+    many = find(rows("T1", {f"fisher{i}": {STRAIGHT: 3.0} for i in range(95)}))
+    quoted = [one["participant"] for one in rows_of(many, "comments", quoted=True)]
+    assert quoted == [f"fisher{i}" for i in range(0, 95, 10)]  # every tenth
+
+
+def test_item_facts_say_family_scale_and_keying() -> None:
+    facts = EVALUATION.item_facts(REVERSE, INSTRUMENT)
+    assert (facts.family, facts.reverse_keyed, facts.scale_min, facts.scale_max) == ("stock", True, 1, 5)
+    assert EVALUATION.item_facts("comment", INSTRUMENT).scale_min is None
+
+
+@pytest.mark.parametrize("n", [7, 50])
+def test_charts_can_be_read_and_lead_to_their_answers(n: int) -> None:
+    first, second = panel(n, {STRAIGHT: 1, REVERSE: -1})
+    neutral = rows("T1", first, first, PLACEBO)
+    pictures = {
+        one.name: one
+        for one in drawn(results(PRESENTATION, find(rows("T0", first), rows("T1", second), neutral)), footer="")
+    }
+    assert list(pictures) == ["own/drift", "own/placebo", "own/answers", "own/groups", "own/change_groups"]
+    assert {name: illegible(one.svg()) for name, one in pictures.items()} == {name: [] for name in pictures}
+    assert f"item_id={STRAIGHT}" in json.dumps(pictures["own/drift"].spec)
+    (once,) = [one for one in drawn(results(PRESENTATION, find(rows("T1", first))), footer="") if "answers" in one.name]
+    assert illegible(once.svg()) == []
