@@ -380,12 +380,12 @@ def declared_files(results: Results, title: str, agents: pd.Index[Any]) -> Itera
             yield DataFile(
                 name=f"{name}.{table.name}", title=f"{title}: {_told(results, table.title)}", frame=frame, key=table.key,
                 means=_told(results, table.note) if table.note else "",
-                variables=[_variable(results, one, frame[one.name]) for one in table.stored],
+                variables=[_variable(results, one, frame[one.name], table.stored) for one in table.stored],
                 references=list(_references(results, table, agents)),
             )  # fmt: skip
 
 
-def _variable(results: Results, column: Column, values: pd.Series[Any]) -> Variable:
+def _variable(results: Results, column: Column, values: pd.Series[Any], others: Iterable[Column] = ()) -> Variable:
     levels: dict[str, str] = {}
     names: dict[Any, str] = {}
     single = replace(column, format="code" if column.levels else "reference") if column.format == "list" else column
@@ -396,15 +396,16 @@ def _variable(results: Results, column: Column, values: pd.Series[Any]) -> Varia
     kind = TYPES.get(column.format, "string")
     lowest, highest = (0, 1) if column.format == "p" else (None, None)
     return Variable(
-        name=column.name, label=_told(results, column.label), type=kind, means=_told(results, column.means) if column.means else "",
+        name=column.name, label=_told(results, column.label, others), type=kind, means=_told(results, column.means, others) if column.means else "",
         levels=levels, names=names, ordered=column.levels is not None, digits=column.digits if kind == "number" else None,
         lowest=lowest, highest=highest,
     )  # fmt: skip
 
 
-def _told(results: Results, says: str) -> str:
-    """Labels and notes may name facts."""
-    return results.fill(says, results.facts, results.presentation.facts, markdown=False)
+def _told(results: Results, says: str, columns: Iterable[Column] = ()) -> str:
+    """Labels and notes may name facts; a label whose values are told apart by a key, that column: “desirability of (scenario)”."""
+    others = {one.name: f"({tell(one.label, results.language)})" for one in columns if "{" not in one.label}
+    return results.fill(says, {**others, **results.facts}, results.presentation.facts, markdown=False)
 
 
 def _references(results: Results, table: Table, agents: pd.Index[Any]) -> Iterator[Reference]:
