@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 
 from enquete.analysis.agreement.held import judge_claim
-from enquete.analysis.health.diagnostics import Overall
+from enquete.analysis.health.diagnostics import Diagnostic, Overall
 from enquete.graphs.delphi.tables import PRESENTATION as DELPHI
 from enquete.graphs.registry import dotted_paths
 from enquete.reports.charts import Picture, drawn
 from enquete.reports.evaluation import Headline, evaluations
-from enquete.reports.figures.older import OlderPicture
-from enquete.reports.health import chart as health_chart
+from enquete.reports.health.checks import Check
+from enquete.reports.health.tables import results as health_results
 from enquete.reports.health.verdicts import Health
 from enquete.reports.key_findings import Dot, KeyFinding, Strip
 from enquete.reports.page_findings import corrected, stated
@@ -26,6 +26,7 @@ from enquete.reports.pictures import FILE, footer, read
 from enquete.reports.replicates import chart as replicates_chart
 from enquete.reports.replicates.again import Judged, Replicates
 from enquete.reports.strips import WIDTH, strips
+from enquete.reports.views import Names
 from enquete.state.asking import Language
 from enquete.state.errors import LedgerError
 from tests.reports.conftest import Made
@@ -60,13 +61,11 @@ def test_every_picture_says_who_answered_and_can_be_read(every: list[Picture]) -
         if one.at != "page_one":
             assert re.match(r"simulated respondents|simulierte Befragte", one.footer), one.name
             assert one.alt.endswith("."), one.name
-        if not isinstance(one, OlderPicture):
-            assert illegible(one.svg()) == [], one.name
+        assert illegible(one.svg()) == [], one.name
 
 
 def test_every_picture_speaks_one_language(full: Made) -> None:
-    new = [one for one in read(full.synthesis) if not isinstance(one, OlderPicture)]
-    shown = " ".join(text.text for one in new for text in texts(one.svg()))
+    shown = " ".join(text.text for one in read(full.synthesis) for text in texts(one.svg()))
     assert not re.search(r"\b(of|and|the|agents|answers|with|interval)\b|\d\.\d\d|None|\bnan\b|\{[a-z_]+\}", shown)
 
 
@@ -77,8 +76,14 @@ def test_every_mark_that_says_something_leads_to_answers_or_to_its_checks(full: 
 
 def test_what_was_drawn_is_kept_as_it_was(full: Made) -> None:
     for one in read(full.synthesis):
-        again = type(one).read(json.loads(json.dumps(one.as_json())))
-        assert (again.name, again.title, again.alt, again.at, again.svg()) == (one.name, one.title, one.alt, one.at, one.svg())
+        again = Picture.read(json.loads(json.dumps(one.as_json())))
+        assert (again.name, again.title, again.alt, again.at, again.svg()) == (
+            one.name,
+            one.title,
+            one.alt,
+            one.at,
+            one.svg(),
+        )
 
 
 @pytest.mark.parametrize("wrong", [{"figures": [{"name": "a"}]}, {"figures": 3}, {"figures": ["a"]}])
@@ -128,37 +133,32 @@ def rows(one: Picture) -> list[dict[str, Any]]:
     return list(found)
 
 
-def check(methodology: str, name: str, verdict: str, *, probe: bool = False) -> Any:
-    """What the chart reads of a check."""
-
-    class Found:
-        methodology, phase, probe, found = "", "", False, None
-
-    one: Any = Found()
-    one.methodology, one.probe = methodology, probe
-    one.found = type("Diagnostic", (), {"verdict": verdict})
-    one.what = lambda language: name
-    return one
+def check(methodology: str, name: str, verdict: Any, *, probe: bool = False) -> Check:
+    found = Diagnostic(
+        name, 0.5, 9, None, (None, None), verdict, "" if verdict in ("fine", "information") else "few_data"
+    )
+    return Check(methodology, "", found, probe)
 
 
 def test_every_check_has_the_worst_verdict_of_its_occasions_what_was_found_on_top() -> None:
     checks = (
-        check("delphi", "Coherence", "fine"), check("delphi", "Coherence", "information"),
-        check("scenario", "Coherence", "not computed"), check("delphi", "Refusals", "caution"),
-        check("scenario", "Refusals", "fine"), check("scenario", "Retest", "fine", probe=True),
+        check("delphi", "test_retest", "fine"), check("delphi", "test_retest", "information"),
+        check("scenario", "test_retest", "not computed"), check("delphi", "refusal_rate", "caution"),
+        check("scenario", "refusal_rate", "fine"), check("scenario", "test_retest", "fine", probe=True),
     )  # fmt: skip
     verdicts = {"delphi": Overall("usable with caution", ()), "scenario": Overall("usable", ())}
-    of = health_chart.results(Health(checks, verdicts, synthetic=True), TITLES, "en")
-    [one] = drawn(of, footer="who")
+    names = Names(methodologies=TITLES)
+    [one] = drawn(health_results(Health(checks, verdicts, synthetic=True), {}, names, "en"), footer="who")
+    again = "Agreement when asked again (weighted κ)"
     assert [(row["check"], row["methodology"], row["sign"]) for row in rows(one)] == [
-        ("Verdict", "Delphi", "!"), ("Verdict", "Scenarios", "+"), ("Refusals", "Delphi", "!"), ("Refusals", "Scenarios", "+"),
-        ("Coherence", "Delphi", "+"), ("Coherence", "Scenarios", "–"), ("Retest (probe)", "Scenarios", "+"),
+        ("Verdict", "Delphi", "!"), ("Verdict", "Scenarios", "+"), ("Refused answers", "Delphi", "!"),
+        ("Refused answers", "Scenarios", "+"), (again, "Delphi", "+"), (again, "Scenarios", "–"), (f"{again} (probe)", "Scenarios", "+"),
     ]  # fmt: skip
     assert "5 of 6 checks computed · answers are synthetic" in one.spec["title"]["subtitle"][0]
     assert one.alt == "6 checks of 2 methodologies: 0 bad, 1 to be careful with, 5 computed."
     assert {mark.link for mark in one.marks()} == {"health?"}
     assert illegible(one.svg()) == []
-    assert drawn(health_chart.results(Health(), TITLES, "en"), footer="who") == []
+    assert drawn(health_results(Health(), {}, names, "en"), footer="who") == []
 
 
 def test_further_runs_stand_beside_the_main_arm_the_least_found_again_on_top() -> None:
@@ -185,7 +185,14 @@ def test_further_runs_stand_beside_the_main_arm_the_least_found_again_on_top() -
 
 # --- page one's small ones ---------------------------------------------------------------------------------------------
 
-FACTS = {"last_round": 2, "main_dimension": "importance", "scale_min": 1, "scale_max": 5, "n_judged": 4, "n_consensus": 3}
+FACTS = {
+    "last_round": 2,
+    "main_dimension": "importance",
+    "scale_min": 1,
+    "scale_max": 5,
+    "n_judged": 4,
+    "n_consensus": 3,
+}
 RATED = {"theme": "a", "dimension": "importance", "round": 2, "n": 9, "n_total": 9, "median": 4, "label": "consensus", "tied": 1, "scale_min": 1,
          "scale_max": 5}  # fmt: skip
 
@@ -212,7 +219,13 @@ def test_what_is_drawn_is_named_and_a_missing_interval_too() -> None:
 
 def test_dots_and_line_stand_where_their_values_lie() -> None:
     """The scale is WIDTH px wide: of 1–5, 2 to 4 is half of it, and 3 its middle."""
-    two = Strip(1, 5, (Dot(5.0, "5.00"), Dot(1.0, "1.00")), None, "dot: highest mean 5.00; diamond: lowest mean 1.00; no interval")
+    two = Strip(
+        1,
+        5,
+        (Dot(5.0, "5.00"), Dot(1.0, "1.00")),
+        None,
+        "dot: highest mean 5.00; diamond: lowest mean 1.00; no interval",
+    )
     one = Strip(1, 5, (Dot(3.0, "3.00"),), (2.0, 4.0), "dot: mean a < b 3.00; line: 95% interval 2.00 to 4.00")
     some = [KeyFinding(str(n), "text", "position", 0.5, 9, 10, strip=each) for n, each in enumerate((one, two, None))]
     [first, second] = strips(some, "en").values()
