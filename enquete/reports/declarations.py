@@ -347,8 +347,7 @@ class Presentation:
         own = _columns(self.tables[finding.table]) if finding.table else dict(self.facts)
         known = {**self.facts, **own}
         where = f"finding {finding.name!r}"
-        columns = [finding.word, finding.p, finding.estimate, finding.low, finding.high, finding.n, finding.n_total,
-                   finding.items, *finding.dots]  # fmt: skip
+        columns = [finding.word, finding.p, finding.estimate, finding.low, finding.high, finding.items, *finding.dots]
         self._names(where, own, columns, _bare(finding.order))
         self._names(where, known, [finding.n, finding.n_total])
         self._names(

@@ -130,7 +130,7 @@ def groups_by(column: str, columns: pd.DataFrame | None) -> pd.Series[str]:
 
 def compared(
     values: pd.DataFrame, groups: pd.Series[str], subject: str = "", items: Mapping[Any, str] | None = None, *,
-    kind: Literal[rating, share] = "rating", about: str = "",
+    kind: Literal["rating", "share"] = "rating", about: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """The rows of `group_tables`, by table. values: participants × subjects, or × the levels
     of subject and `by`, named as they are; items: the item id behind a subject, where it is another."""

@@ -12,8 +12,7 @@ from enquete.locale import N_, tell, whole
 from enquete.reports.charts import Picture, drawn, written
 from enquete.reports.context import responded
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.health import chart as health_chart
-from enquete.reports.health.verdicts import Health
+from enquete.reports.health.tables import HEALTH
 from enquete.reports.preference import chart as preference_chart
 from enquete.reports.preference.found import Preference
 from enquete.reports.replicates import chart as replicates_chart
@@ -52,9 +51,9 @@ def footer(frame: pd.DataFrame, methodology: str, language: Language) -> str:
 def pictures(
     frame: pd.DataFrame, own: Mapping[str, Evaluation], declared: Mapping[str, Results],
     titles: Mapping[str, str], language: Language, file: Callable[[str, Exception], None], *,
-    health: Health, replicates: Replicates, preference: Preference | None,
+    replicates: Replicates, preference: Preference | None,
 ) -> list[Picture]:  # fmt: skip
-    """By methodology, then what is nobody's own. file: takes the methodology and the bug of a chart that fails."""
+    """By methodology, then what is nobody's own. declared: of instrument health, too. file: takes the methodology and the bug of a chart that fails."""
 
     def filed(name: str, error: Exception) -> None:
         error.add_note(f"in the figure {name}")
@@ -66,7 +65,7 @@ def pictures(
             made += drawn(declared[name], footer=footer(frame, name, language), file=filed)
     who = tell(SIMULATED, language)
     for results in (
-        health_chart.results(health, titles, language), replicates_chart.results(replicates, own, titles, language),
+        declared[HEALTH], replicates_chart.results(replicates, own, titles, language),
         preference_chart.results(preference, titles, language),
     ):  # fmt: skip
         if results is not None:

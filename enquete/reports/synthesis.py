@@ -210,7 +210,7 @@ def _material(
     own = evaluations(reading.record.methods)
     drawn = pictures(
         frame, own, declared, {name: _title(reading, name) for name in own}, reading.language, file,
-        health=health, replicates=replicates, preference=against,
+        replicates=replicates, preference=against,
     )  # fmt: skip
     return Material(
         frame, stages, found, findings, declared, prose, health, asked, replicates, drawn, against, citations(reading, frame)

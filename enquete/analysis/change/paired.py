@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import ArrayLike, NDArray
-from statsmodels.stats.multitest import multipletests
 
 from enquete.analysis.joining import Floats, joined
 
@@ -127,19 +126,20 @@ def walsh_averages(u: Floats, count: NDArray[np.int64], places: Sequence[int]) -
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down adjustment, p̃₍ᵢ₎ = max over j ≤ i of min(1, (m − j + 1)·p₍ⱼ₎), by statsmodels' multipletests.
+    """Holm's step-down adjustment, p̃₍ᵢ₎ = max over j ≤ i of min(1, (m − j + 1)·p₍ⱼ₎).
 
     m counts the tests that have a p; None and NaN stay None and are not counted. Source: Holm 1979 (R: p.adjust).
+    statsmodels' multipletests collects garbage at every call, .2 s of CPU in a run of 50 agents.
     """
-    return _adjusted(ps, "holm")
+    return _adjusted(ps, _holm)
 
 
 def benjamini_hochberg(ps: Sequence[float | None]) -> list[float | None]:
-    """Benjamini–Hochberg adjustment, p̃₍ᵢ₎ = min over j ≥ i of min(1, m·p₍ⱼ₎/j); gaps, and by whom, as in `holm`.
+    """Benjamini–Hochberg adjustment, p̃₍ᵢ₎ = min over j ≥ i of min(1, m·p₍ⱼ₎/j); gaps as in `holm`; by scipy.
 
     Source: Benjamini & Hochberg 1995.
     """
-    return _adjusted(ps, "fdr_bh")
+    return _adjusted(ps, scipy.stats.false_discovery_control)
 
 
 def paired_by_item(before: pd.DataFrame, after: pd.DataFrame) -> list[ItemTest]:
@@ -217,12 +217,19 @@ def _weighted_median(values: Floats, weight: NDArray[np.int64]) -> float:
     return float((v[low] + v[high]) / 2)
 
 
-def _adjusted(ps: Sequence[float | None], method: str) -> list[float | None]:
+def _holm(p: Floats) -> Floats:
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)))
+    return adjusted
+
+
+def _adjusted(ps: Sequence[float | None], method: Callable[[Floats], Floats]) -> list[float | None]:
     p = np.array([np.nan if value is None else value for value in ps], dtype=np.float64)
     known = ~np.isnan(p)
     outside = p[known][(p[known] < 0) | (p[known] > 1)]
     if outside.size:
         raise ValueError(f"a p-value lies between 0 and 1; {outside[0]} was given")
     if known.any():
-        p[known] = multipletests(p[known], method=method)[1]
+        p[known] = method(p[known])
     return [None if np.isnan(value) else value for value in p.tolist()]

@@ -418,7 +418,7 @@ TEXTS = (
 FINDINGS = (
     Finding(
         name="largest", table="poles", word="standing", where="standing != 'smaller' and holders >= 5",
-            size="holders / n", estimate="holders", items="top",
+            size="holders / n", estimate="holders", items="top", scale="0, n",
         chart="statements",
         says={
             "only": N_("The shared view, held by {holders} of {n} agents, puts “{top}” on top ({top_place}) and "
@@ -463,7 +463,7 @@ FINDINGS = (
     Finding(
         name="divides", table="items", where="verdict == 'apart' and both_sides == True", order=("-apart",),
             size="sd / scale_max", items="item",
-        estimate="mean", low="low", high="high", chart="statements",
+        estimate="mean", low="low", high="high", chart="statements", scale="scale_min, scale_max",
         says=N_("“{label}” sets the shared views apart most: {n_above} agents place it above the middle, {n_below} "
                 "below (mean {mean}, SD {sd} on {scale_min} to "
                 "{scale_max}; n = {n}/{n_total})."),
@@ -471,7 +471,7 @@ FINDINGS = (
     Finding(
         name="common", table="items", where="common_rank == 1", size="abs(mean) / scale_max", items="item",
             estimate="mean", low="low", high="high",
-        chart="statements",
+        chart="statements", scale="scale_min, scale_max",
         says=N_("Common ground is “{label}”: mean place {mean} on {scale_min} to {scale_max} (95% interval for "
                 "whichever statement is singled out {low} to {high}; "
                 "n = {n}/{n_total})."),

@@ -463,7 +463,7 @@ FINDINGS = (
                 "n = {n}/{n_total}).")),
     Finding(
         name="journey", table="steps", where=f"lowest and {KNOWN}", estimate="mean", low="low", high="high",
-            size="(3 - mean) / 2",
+            size="(3 - mean) / 2", scale="1, 5",
         chart="journey", says=N_("Lowest point of the journey: “{step}”, where answers about feelings have a mean "
                                  "valence of {mean} of 5 "
                                  "(95% interval {low} to {high} for the lowest of all; n = {n}/{n_total}).")),
@@ -501,7 +501,7 @@ FINDINGS = (
             "{high}; n = {n}/{n_total}).")),
     Finding(
         name="saturation", where="n >= 5 and by_rule == False and n_concepts > 0", estimate="n_late_new",
-            size="n_late_new / n_concepts",
+            size="n_late_new / n_concepts", scale="0, n_concepts",
         chart="saturation", says=N_(
             "The last quarter of the interviews brought {n_late_new} of {n_concepts} different concepts (n = "
             "{n}/{n_total}).")),

@@ -291,7 +291,7 @@ FINDINGS = (
     Finding(
         name="drift", table="changes", kind="difference", p="p", within="given", order=("-size",), top=4,
             word="outcome",
-        size="size", estimate="change", low="low", high="high", test="test", items="item", chart="drift",
+        size="size", estimate="change", low="low", high="high", test="test", items="item", chart="drift", scale="-widest, widest",
         says={
             "risen": N_("Agreement with “{item}” rose from {before} to {after} (change {change}, 95% interval {low} "
                         "to {high}; scale "
@@ -307,7 +307,7 @@ FINDINGS = (
     Finding(
         name="beyond", table="placebo", kind="difference", p="p", within="given", order=("-size",), top=4,
         size="size", estimate="change", low="low", high="high", test="test", items="item",
-            chart="placebo",
+        chart="placebo", scale="-widest, widest",
         says=N_("The own memory moved agreement with “{item}” by {change} beyond a neutral one (95% interval {low} to "
                 "{high}; scale "
                 "{scale}; adjusted {p}; n = {n}/{n_total})."),
@@ -340,13 +340,13 @@ FINDINGS = (
         null=N_("No statement moved differently among the groups (smallest adjusted {p}); a difference of "
                 "{detectable} points would have "
                 "been found four times in five (n = {n}/{n_total})."),
-        size="(mean_highest - mean_lowest) / @widest", chart="change_groups", about="change",
+        size="(mean_highest - mean_lowest) / @widest", chart="change_groups", about="change", scale="-widest, widest",
     ),
     *(
         Finding(
             name=end, table="answers", where=f"place in ('{end}', '{end}_tied')", word="place",
             size="abs(mean - (scale_min + scale_max) / 2) / ((scale_max - scale_min) / 2)", estimate="mean", low="low",
-            high="high", items="item", chart="answers", says={end: alone, f"{end}_tied": tied},
+            high="high", items="item", chart="answers", scale="scale_min, scale_max", says={end: alone, f"{end}_tied": tied},
         )
         for end, alone, tied in (
             ("highest",

@@ -90,7 +90,7 @@ FINDINGS = (
     d.Finding(
         name="mean", table="means", where=f"n >= {FEWEST} and low == low and scale_min < scale_max", top=3,
         size="abs(mean - (scale_min + scale_max) / 2) / ((scale_max - scale_min) / 2)", estimate="mean", low="low",
-            high="high", items="item", chart="means",
+            high="high", items="item", chart="means", scale="scale_min, scale_max",
         says=N_("“{item}”: mean {mean} (scale {scale_min}–{scale_max}; 95% interval {low} to {high}; n = "
                 "{n}/{n_total})."),
     ),

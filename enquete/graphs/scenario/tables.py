@@ -228,7 +228,7 @@ def ends(name: str, where: str, null: str = "", top: int = 1) -> Finding:
     return Finding(
         name=name, table="dimensions", kind="difference", where=f"{where} and not too_few", p="p", top=top, null=null,
         word="tied", says=HIGHEST, size="change / (scale_max - scale_min)", estimate="change",
-        test="Wilcoxon", items="items", chart="ratings",
+        test="Wilcoxon", items="items", chart="ratings", scale="scale_min, scale_max", dots=("mean_highest", "mean_lowest"),
     )  # fmt: skip
 
 

@@ -179,7 +179,7 @@ Figures: TypeAlias = Annotated[
     Literal["svg", "png", "pdf"],
     typer.Option(
         "--figures",
-        help="Figures as files of this kind, too; svg is always written, png and pdf need the extra figures.",
+        help="Figures as files of this kind, too; svg is always written.",
     ),
 ]
 

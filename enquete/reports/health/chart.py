@@ -8,15 +8,9 @@ import altair as alt
 import pandas as pd
 
 from enquete.locale import N_
-from enquete.reports import declarations as d
 from enquete.reports.charts import LINE, WIDER, WIDTH, ChartData, beside, fitting, worded
 from enquete.reports.figures.text import broken
-from enquete.reports.health.verdicts import Health
-from enquete.reports.health.words import VERDICTS
-from enquete.reports.views import Names, Results
-from enquete.state.asking import Language
 
-HEALTH = "health"
 LABEL = 320  # px of a check
 LOOKS: Mapping[str, tuple[str, str]] = {
     "bad": ("#b35806", "×"), "caution": ("#f1a340", "!"), "fine": ("#b9d7ea", "+"), "information": ("#e4e7eb", "i"),
@@ -33,45 +27,11 @@ OF_PROBE = N_("{check} (probe)")
 SYNTHETIC = N_("answers are synthetic: only the procedure is judged")
 COMPUTED = N_("{n} of {total} checks computed")
 
-METHODOLOGY = d.reference("methodology", N_("Methodology"), to="methodology")
-PRESENTATION = d.Presentation(
-    tables=(
-        d.Table(name="checks", title=N_("Checks of instrument health"), key=("methodology", "check", "phase", "probe"), columns=(
-            METHODOLOGY, d.text("check", N_("Check")), d.text("phase", N_("Phase")), d.flag("probe", N_("probe")),
-            d.code("verdict", OVERALL, VERDICTS))),
-        d.Table(name="verdicts", title=OVERALL, key=("methodology",), columns=(METHODOLOGY, d.code("standing", OVERALL, VERDICTS))),
-    ),
-    facts=(d.integer("n_methodologies"), d.integer("n_bad"), d.integer("n_caution"), d.integer("n_computed"),
-           d.integer("n_checks"), d.flag("synthetic")),
-    charts=(d.Chart(
-        name="glance", title=N_("Instrument health: every check of every methodology"), needs=("checks",),
-        draw="enquete.reports.health.chart:glance",
-        alt=N_("{n_checks} checks of {n_methodologies} methodologies: {n_bad} bad, {n_caution} to be careful with, "
-               "{n_computed} computed."),
-    ),),
-)  # fmt: skip
-
-
-def results(health: Health, titles: Mapping[str, str], language: Language) -> Results:
-    checks = [
-        {"methodology": one.methodology, "check": one.what(language), "phase": one.phase, "probe": one.probe,
-         "verdict": one.found.verdict} for one in health.checks
-    ]  # fmt: skip
-    verdicts = [{"methodology": name, "standing": one.verdict} for name, one in health.verdicts.items()]
-    made = [one["verdict"] for one in checks]
-    facts = {
-        "n_methodologies": len({one["methodology"] for one in checks}), "n_bad": made.count("bad"),
-        "n_caution": made.count("caution"), "n_computed": len(made) - made.count("not computed"), "n_checks": len(made),
-        "synthetic": health.synthetic,
-    }  # fmt: skip
-    analysis = d.shaped(PRESENTATION, {"checks": checks, "verdicts": verdicts}, facts)
-    return Results(HEALTH, PRESENTATION, analysis, Names(methodologies=titles), language)
-
 
 def glance(data: ChartData) -> alt.TopLevelMixin:
     """Checks that found something on top, then as they were made; the verdict above all."""
     order = list(LOOKS)
-    checks, overall = data.frame("checks"), data.frame("verdicts")
+    checks, overall = data.frame("checks").drop(columns="check_id"), data.frame("verdicts")
     of_probe = [data.tell(OF_PROBE, check=check) for check in checks["check"]]
     checks = checks.assign(
         check=checks["check"].where(~checks["probe"].astype(bool), of_probe), rank=checks["verdict_id"].map(order.index)

@@ -54,6 +54,16 @@ SHAPES = d.Table(
 )  # fmt: skip
 
 
+FACTS = (d.integer("n_methodologies"), d.integer("n_bad"), d.integer("n_caution"), d.integer("n_computed"),
+         d.integer("n_checks"), d.flag("synthetic"))  # fmt: skip
+GLANCE = d.Chart(
+    name="glance", title=N_("Instrument health: every check of every methodology"), needs=("checks",),
+    draw="enquete.reports.health.chart:glance",
+    alt=N_("{n_checks} checks of {n_methodologies} methodologies: {n_bad} bad, {n_caution} to be careful with, "
+           "{n_computed} computed."),
+)  # fmt: skip
+
+
 def presentation(own: Mapping[str, Evaluation]) -> d.Presentation:
     """own: the evaluations of the run, by methodology, whose checks bring words of their own."""
     theirs = {f"{name}/{check}": one for name, each in own.items() for check, one in each.checks.items()}
@@ -88,7 +98,7 @@ def presentation(own: Mapping[str, Evaluation]) -> d.Presentation:
         note=N_("Rates of gaps that are 0 have no row. For differences between types n counts agents of types with at "
                 "least five agents."),
     )  # fmt: skip
-    return d.Presentation(tables=(VERDICTS_TABLE, checks, PROBES_TABLE, SHAPES))
+    return d.Presentation(tables=(VERDICTS_TABLE, checks, PROBES_TABLE, SHAPES), facts=FACTS, charts=(GLANCE,))
 
 
 def results(health: Health, own: Mapping[str, Evaluation], names: Names, language: Language) -> Results:
@@ -97,7 +107,13 @@ def results(health: Health, own: Mapping[str, Evaluation], names: Names, languag
         "verdicts": _verdicts(health), "checks": [_row(one) for one in health.checks], "probes": _probes(health),
         "shapes": [shallow(one) for one in health.shapes],
     }  # fmt: skip
-    return Results(HEALTH, declared, d.shaped(declared, tables, {}), names, language)
+    made = [one.found.verdict for one in health.checks]
+    facts = {
+        "n_methodologies": len({one.methodology for one in health.checks}), "n_bad": made.count("bad"),
+        "n_caution": made.count("caution"), "n_computed": len(made) - made.count("not computed"), "n_checks": len(made),
+        "synthetic": health.synthetic,
+    }  # fmt: skip
+    return Results(HEALTH, declared, d.shaped(declared, tables, facts), names, language)
 
 
 def _verdicts(health: Health) -> Iterator[dict[str, Any]]:

@@ -99,7 +99,7 @@ class Where:
 
 
 def chosen_by(reference: str) -> Chosen:
-    """What a figure's reference to answers chooses (see `reports.figures.canvas.answers`)."""
+    """What a figure's reference to answers chooses (see `reports.charts.answers`)."""
     if not reference:
         return {}
     methodology, _, query = reference.partition("?")
