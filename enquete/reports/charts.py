@@ -380,7 +380,7 @@ class Picture:
 
     def svg(self, href: Href | None = None) -> str:
         """A file of its own, on white and without links; with `href` part of a page, which sets colours, where links lead."""
-        drawn = _ID.sub(rf"\1{self.stem}-", self._rendered)  # of two pictures in one page or notebook
+        drawn = self._with_ids(self._rendered)
         titled = (
             f"<title>{html.escape(self.title, quote=False)}</title><desc>{html.escape(self.alt, quote=False)}</desc>"
         )
@@ -388,6 +388,11 @@ class Picture:
             return _A.sub(r"\2", drawn.replace(">", f' role="img" overflow="visible">{titled}', 1))
         drawn = _A.sub(partial(_linked, href), _BACKGROUND.sub(r"\1", drawn, count=1))
         return _COLOUR.sub(_property, drawn).replace(">", f' role="group" overflow="visible">{titled}', 1)
+
+    def _with_ids(self, drawn: str) -> str:
+        """Two pictures in one page must not share ids; Vega counts on through all that a process draws."""
+        known = {one: str(n) for n, one in enumerate(dict.fromkeys(found[2] for found in _ID.finditer(drawn)), start=1)}
+        return _ID.sub(lambda found: f"{found[1]}{self.stem}-{known[found[2]]}", drawn)
 
     @cached_property
     def _rendered(self) -> str:
@@ -520,7 +525,7 @@ def _records(frame: pd.DataFrame, read: str) -> list[dict[str, Any]]:
 
 _A = re.compile(r'<a xlink:href="([^"]*)">(.*?)</a>', re.DOTALL)
 _SIZE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
-_ID = re.compile(r'(\bid="|url\(#)')
+_ID = re.compile(r'(\bid="|url\(#)([^")]+)')
 _COLOUR = re.compile(rf'\b(fill|stroke)="({"|".join(PROPERTIES)})"', re.IGNORECASE)
 _BACKGROUND = re.compile(r"(<svg[^>]*>)<rect[^>]*/>")
 _MARK = re.compile(r'<(path|line|rect|image|text)( aria-label="([^"]*)")([^<>]*?)(/>|>(.*?)</\1>)', re.DOTALL)

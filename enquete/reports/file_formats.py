@@ -33,6 +33,8 @@ from enquete.state.showing import as_cell, visible
 AT_ONCE = 20_000
 """Rows."""
 YES_NO = {1: N_("yes"), 0: N_("no")}
+AS_JSON = ("array", "any")
+"""Types whose values are JSON in a cell."""
 
 
 class Writer(ABC):
@@ -82,7 +84,7 @@ class CsvWriter(Writer):
     def add(self, file: DataFile) -> dict[str, JsonValue]:
         path = self.folder / f"{file.path}.csv"
         plain = {
-            one.name: _plain(file.frame[one.name], one) for one in file.variables if one.type in ("array", "boolean")
+            one.name: _plain(file.frame[one.name], one) for one in file.variables if one.type in (*AS_JSON, "boolean")
         }
         write_csv(path, file.frame.assign(**plain) if plain else file.frame, bom=self.bom)
         self.paths.append(path)
@@ -91,13 +93,14 @@ class CsvWriter(Writer):
 
 def _plain(values: pd.Series[Any], one: Variable) -> pd.Series[Any]:
     """Lists as JSON, flags as words that may be missing."""
-    if one.type == "array":
+    if one.type in AS_JSON:
         return values.map(_listed).astype(object)
     return values.map({True: "true", False: "false"}).astype(object)
 
 
 def _listed(value: Any) -> str | None:
-    return json.dumps(list(value), ensure_ascii=False) if isinstance(value, list | tuple) else None
+    """Of a missing one None."""
+    return None if value is None or value != value else json.dumps(value, ensure_ascii=False)
 
 
 def _pieces(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -137,7 +140,7 @@ class ParquetWriter(Writer):
 
 def _values(values: pd.Series[Any], one: Variable) -> list[Any]:
     """Of any type but lists, which are JSON; None where there is none."""
-    if one.type == "array":
+    if one.type in AS_JSON:
         return [_listed(value) for value in values]
     if one.type == "string":
         return [value or None for value in _texts(values)]
@@ -232,7 +235,7 @@ class SavWriter(Writer):
                 why = reasons.astype(object).map(codes).to_numpy(dtype=float)
                 numbers = np.where(np.isnan(numbers), why, numbers)
             return numbers, dict(one.names)
-        if one.type == "array":
+        if one.type in AS_JSON:
             values = values.map(_listed)
         return _cut(values, self.LONGEST), {str(value): said for value, said in one.names.items()}
 
@@ -245,7 +248,7 @@ class SavWriter(Writer):
         if one.levels or one.type == "boolean":
             entry["type"] = "integer"
             entry.pop("constraints", None)
-        elif one.type == "array":
+        elif one.type in AS_JSON:
             entry["type"] = "string"
         if words:
             coded = [value for value in words if value not in codes.values()]
@@ -369,9 +372,9 @@ class XlsxWriter(Writer):
         sheet.append(head)
 
     def _cells(self, sheet: Any, values: pd.Series[Any], one: Variable) -> Iterable[Any]:
-        if one.type == "array":
+        if one.type in AS_JSON:
             values = values.map(_listed)
-        if one.type in ("string", "array"):
+        if one.type in ("string", *AS_JSON):
             texts = _texts(values)
             known = {text: self._text(sheet, text) if text else None for text in set(texts)}
             return [known[text] for text in texts]

@@ -31,12 +31,13 @@ from enquete.state.data_formats import Layout
 if TYPE_CHECKING:
     from enquete.reports.agents import AgentTable
 
-Type = Literal["integer", "number", "boolean", "string", "array"]
+Type = Literal["integer", "number", "boolean", "string", "array", "any"]
 MISSING = tuple(status for status in STATUS_MEANINGS if status not in RESPONDED)
 """Why an answer is missing, in the order of their codes in SPSS files."""
 
 TYPES: Mapping[str, Type] = {
     "integer": "integer", "number": "number", "share": "number", "p": "number", "flag": "boolean", "list": "array",
+    "json": "any",
 }  # fmt: skip
 """Of declared columns; all others are texts."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 
 from enquete.locale import N_
-from enquete.reports.charts import SHAPES, ChartData, along, intervals, whole
+from enquete.reports.charts import SHAPES, ChartData, along, fitting, intervals, whole
 from enquete.reports.figures.palette import COLOURS, GRID, MUTED
 
 MOST_TOLD = 300
@@ -47,7 +47,7 @@ def statements(data: ChartData) -> alt.TopLevelMixin:
     y = data.names(rows.assign(item_id=rows["item"], item=rows["label"]), "item")
     views = list(dict.fromkeys(scores["view_id"]))
     head = data.label("scores", "view")
-    legend = alt.Legend(labelExpr=f"'{head} ' + datum.value")
+    legend = alt.Legend(labelExpr=f"'{head} ' + datum.value", columns=fitting([f"{head} {one}" for one in views]))
     colour = alt.Color(
         "view_id:N",
         scale=alt.Scale(domain=views, range=[COLOURS[k % len(COLOURS)] for k in range(len(views))]),
