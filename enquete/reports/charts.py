@@ -96,6 +96,11 @@ Href: TypeAlias = Callable[[str], str | None]
 """Where a reference to answers (`answers`) leads in a page; None for nowhere."""
 Kind: TypeAlias = Literal["svg", "png", "pdf"]
 
+BEHIND = {
+    "item": "item_id", "phase": "phase", "round": "round", "value": "value", "group": "stakeholder_type", "participant": "participant",
+}  # fmt: skip
+"""Columns of tables that say which answers a row counts, with those of the response table."""
+
 PROPERTIES: Mapping[str, str] = {
     INK: "--ink", LEVELS[3]: "--ink", LEVELS[0]: "--series-1", MUTED: "--muted", GRID: "--rule",
     **{colour.lower(): f"--series-{number}" for number, colour in enumerate(COLOURS, start=1)},
@@ -166,10 +171,13 @@ class ChartData:
         )
 
     def _link(self, row: Mapping[str, Any]) -> str | None:
-        columns = {"item": "item_id", "round": "round", "participant": "participant"}
-        known = {name: row[column] for column, name in columns.items() if row.get(column) is not None}
+        known = {name: row[column] for column, name in BEHIND.items() if row.get(column) is not None}
         if not known.keys() & {"item_id", "participant"}:
             return None
+        if known.get("stakeholder_type") not in self.results.names.groups:  # groups by another column of the personas
+            known.pop("stakeholder_type", None)
+        if isinstance(known.get("value"), float):
+            known["value"] = f"{known['value']:g}"
         return f"#{answers(self.results.methodology, **known)}"  # Vega takes an anchor, whatever it is
 
     def label(self, table: str, column: str) -> str:

@@ -136,7 +136,7 @@ def test_an_agent_has_its_persona_its_conversation_with_codes_and_its_graph(site
     assert all(turn["question"] in said and turn["answer"] in said for turn in own)
     assert len(re.findall(r'<li class="own">', page)) == len(own)
     assert '<span class="code">' in page
-    assert re.search(r'<figure id="f-own_graph".*?<a href="[^"]+turn=\d+"', page, re.DOTALL)
+    assert re.search(r'<figure id="f-laddering-own_graph".*?<a href="[^"]+turn=\d+"', page, re.DOTALL)
 
 
 def test_two_runs_differ_in_as_many_answers_as_in_python(site: Site) -> None:
