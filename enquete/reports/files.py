@@ -118,8 +118,8 @@ def data_files(
         title = tell(reading.methodology(name).title, language)
         if own.any() and layout == "both" and not own.all():
             columns = [one for one in frame if one in COLUMNS or one in reading.methodology(name).answer_columns]
-            yield replace(
-                answers_file(reading, frame.loc[own, columns], columns, known), name=f"{name}.answers",
+            yield replace(  # not "answers", which a methodology's own table may be called
+                answers_file(reading, frame.loc[own, columns], columns, known), name=f"{name}.long",
                 title=tell(N_("{methodology}: answers"), language).format(methodology=title),
             )  # fmt: skip
         if own.any() and layout != "long":
