@@ -86,7 +86,7 @@ THEME: Mapping[str, Any] = {
     "circle": {"opacity": 1},
     "rule": {"color": MUTED},
     "text": {"color": INK, "fontSize": SIZE - 1},
-    "bar": {"color": COLOURS[0]},
+    "mark": {"color": COLOURS[0]},
     "range": {"category": list(COLOURS), "symbol": list(SHAPES)},
 }  # fmt: skip
 
@@ -366,7 +366,7 @@ class Picture:
     def read(cls, told: Mapping[str, Any]) -> Picture:
         """As `as_json` wrote it. Raises KeyError or TypeError for anything else."""
         spec = dict(told["spec"])
-        return cls(*(str(told[name]) for name in ("name", "title", "alt")), told["at"], told["footer"], lambda _: spec)
+        return cls(told["name"], told["title"], told["alt"], told["at"], told["footer"], lambda _: spec)
 
     def as_json(self) -> dict[str, Any]:
         told = {name: getattr(self, name) for name in ("name", "title", "alt", "at", "footer")}

@@ -134,12 +134,13 @@ def _strip(finding: Finding, row: Mapping[str, Any], known: Mapping[str, Column]
     values = [_float(row, one.name) for one in columns]
     is_share = bool(columns) and columns[0].format == "share"
     ends = _evaluated(finding.scale, row) if finding.scale else (0.0, 1.0) if is_share else None
-    if not columns or ends is None or not ends[0] < ends[1] or any(not one.label for one in columns):
+    if not columns or ends is None or any(not one.label for one in columns):
         return None
+    least, most = map(float, ends)
     dots = tuple(
         Dot(value, results.cell(one, row)) for one, value in zip(columns, values, strict=True) if value is not None
     )
-    if len(dots) < len(columns):
+    if len(dots) < len(columns) or not least < most:
         return None
     language = results.language
     named = "; ".join(
@@ -148,9 +149,9 @@ def _strip(finding: Finding, row: Mapping[str, Any], known: Mapping[str, Column]
     )
     low, high = (_float(row, end) if len(columns) == 1 else None for end in (finding.low, finding.high))
     if low is None or high is None:
-        return Strip(*ends, dots, None, tell(NO_INTERVAL, language).format(dots=named), is_share)
+        return Strip(least, most, dots, None, tell(NO_INTERVAL, language).format(dots=named), is_share)
     told = {"low": results.cell(known[finding.low], row), "high": results.cell(known[finding.high], row)}
-    return Strip(*ends, dots, (low, high), tell(INTERVAL, language).format(dots=named, **told), is_share)
+    return Strip(least, most, dots, (low, high), tell(INTERVAL, language).format(dots=named, **told), is_share)
 
 
 def _size(finding: Finding, row: Mapping[str, Any]) -> float:

@@ -193,8 +193,8 @@ FACTS = {
     "n_judged": 4,
     "n_consensus": 3,
 }
-RATED = {"theme": "a", "dimension": "importance", "round": 2, "n": 9, "n_total": 9, "median": 4, "label": "consensus", "tied": 1, "scale_min": 1,
-         "scale_max": 5}  # fmt: skip
+RATED = {"theme": "a", "dimension": "importance", "round": 2, "n": 9, "n_total": 9, "median": 4, "label": "consensus",
+         "tied": 1, "scale_min": 1, "scale_max": 5}  # fmt: skip
 
 
 def found(language: Language = "en", **rating: Any) -> dict[str, KeyFinding]:

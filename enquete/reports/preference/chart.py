@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import altair as alt
+import pandas as pd
 
 from enquete.locale import N_, tell
 from enquete.reports import declarations as d
@@ -59,6 +60,6 @@ def rates(data: ChartData) -> alt.TopLevelMixin:
     data.note(data.tell(STAND_IN) if facts["stand_in"] else data.tell(CRITIC, critic=facts["critic"]))
     axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".0%")
     at = alt.X("rate:Q", title=data.label("rates", "rate"), scale=alt.Scale(domain=[0, 1]), axis=axis)
-    half = alt.Chart(alt.Data(values=[{"rate": 0.5}])).mark_rule(strokeDash=[4, 4]).encode(x=at)
+    half = data.chart(pd.DataFrame({"rate": [0.5]})).mark_rule(strokeDash=[4, 4]).encode(x=at)
     own = intervals(data.chart(rows).encode(y=data.names(rows, "label", px=290)), at, "low", "high")
     return alt.layer(half, own).properties(height=alt.Step(30))

@@ -77,11 +77,13 @@ def findings(data: ChartData) -> alt.TopLevelMixin:
     rows = rows.assign(finding_id=rows["finding"], finding=rows["finding"].map(names))
     levels = {code: data.told("runs", "says", code) for code in LOOKS}
     legend = alt.Legend(columns=fitting(list(levels.values())))
-    colour, shape = (
-        channel("says:N", scale=alt.Scale(domain=list(levels.values()), range=looks), legend=legend)
-        for channel, looks in zip((alt.Color, alt.Shape), map(list, zip(*LOOKS.values(), strict=True)), strict=True)
+    colours, shapes = (
+        alt.Scale(domain=list(levels.values()), range=[look[k] for look in LOOKS.values()]) for k in (0, 1)
     )
+    colour = alt.Color("says:N", scale=colours, legend=legend)
+    shape = alt.Shape("says:N", scale=shapes, legend=legend)
     runs = sorted(rows["run"].unique().tolist())
     at = alt.X("run:O", title=data.label("runs", "run"), axis=alt.Axis(orient="top", labelAngle=0), sort=runs)
     base = data.chart(rows).encode(x=at, y=data.names(rows, "finding", px=LABEL), color=colour, shape=shape)
-    return base.mark_point(size=90, stroke=PAPER).properties(height=alt.Step(28))
+    drawn: alt.Chart = base.mark_point(size=90, stroke=PAPER).properties(height=alt.Step(28))
+    return drawn
