@@ -354,11 +354,6 @@ RECIPES: dict[tuple[str, str], Callable[[dict[str, Any], pd.DataFrame], Numbers]
     ("longitudinal", "highest"): agreement,
     ("longitudinal", "lowest"): agreement,
     ("longitudinal", "groups"): group_levels,
-    **{
-        ("scenario", name): highest_scenario
-        for name in ("desirability", "plausibility", "fairness", "impact", "feasibility")
-    },
-    ("longitudinal", "agreement"): agreement,
     ("scenario", "highest"): ends_of_scenarios,
     ("scenario", "further"): ends_of_scenarios,
     ("scenario", "place"): place,
