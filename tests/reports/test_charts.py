@@ -34,9 +34,8 @@ from enquete.reports.figures.palette import DIVERGING, on_scale, readable_on
 from enquete.reports.views import Results
 from enquete.state.asking import Language
 from enquete.state.errors import InputError
-from tests.support.charts import illegible, results, texts
+from tests.support.charts import NAMESPACE, illegible, results, texts
 from tests.support.panels import panel
-from tests.support.pictures import NAMESPACE
 
 FOOTER = "48/50 agents · simulated respondents"
 

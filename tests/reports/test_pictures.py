@@ -30,8 +30,7 @@ from enquete.reports.views import Names
 from enquete.state.asking import Language
 from enquete.state.errors import LedgerError
 from tests.reports.conftest import Made
-from tests.support.charts import illegible, results, texts
-from tests.support.pictures import NAMESPACE
+from tests.support.charts import NAMESPACE, illegible, results, texts
 
 ALL = dotted_paths()
 TITLES = {"delphi": "Delphi", "scenario": "Scenarios"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
@@ -10,11 +11,34 @@ from enquete.reports.declarations import Presentation, shaped
 from enquete.reports.figures.text import BOLD, width
 from enquete.reports.views import Names, Results
 from enquete.state.asking import Language
-from tests.support.pictures import NAMESPACE, SLACK, Placed
 
 Rows = Iterable[Mapping[str, Any]]
+NAMESPACE = "{http://www.w3.org/2000/svg}"
+SLACK = 0.92
+"""Widths are estimated; only what is clearly too wide counts."""
+
+
 TALL = 0.75
 """Height of capitals by the size of the text, roughly."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A line of text; px."""
+
+    text: str
+    left: float
+    right: float
+    base: float
+    size: float
+    inside: bool
+
+    def overlaps(self, other: Placed) -> bool:
+        return (
+            self.left < other.right
+            and other.left < self.right
+            and abs(self.base - other.base) < 0.7 * min(self.size, other.size)
+        )
 
 
 def results(

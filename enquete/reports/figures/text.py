@@ -1,18 +1,11 @@
-"""Text in figures: how wide it is, how it is broken into lines, and how what others wrote becomes text that is only read.
-
-A figure's text is Plotly's little HTML: `<br>` and `<b>`, everything else escaped.
-"""
+"""Text in figures: how wide it is, and how it is broken into lines."""
 
 from __future__ import annotations
-
-import html
 
 from enquete.state.showing import visible
 
 SIZE = 12
 """px, of all text that has no size of its own."""
-LINE = 1.25
-"""Height of a line by the size of its text."""
 
 
 class _Widths(dict[str, float]):
@@ -36,37 +29,12 @@ BOLD = 1.07
 
 
 def width(text: str, size: float = SIZE) -> float:
-    """px of the widest line, estimated from the widths of Helvetica's characters; other system fonts differ by a tenth."""
-    return max((_line(one) for one in lines(text)), default=0.0) * size
+    """px, estimated from the widths of Helvetica's characters; other system fonts differ by a tenth."""
+    return _line(text) * size
 
 
 def _line(text: str) -> float:
-    plain = html.unescape(text.replace("<b>", "").replace("</b>", ""))
-    wide = sum(map(_WIDTHS.__getitem__, plain))
-    return wide * BOLD if "<b>" in text else wide
-
-
-def height(text: str, size: float = SIZE) -> float:
-    return len(lines(text)) * LINE * size if text else 0.0
-
-
-def lines(text: str) -> list[str]:
-    return text.split("<br>") if text else []
-
-
-def escaped(text: object) -> str:
-    """What an agent, a model or an instrument says, as plain text on one line."""
-    return html.escape(" ".join(visible(str(text)).split()), quote=False)
-
-
-def bold(text: str) -> str:
-    """Every line by itself: SVG knows no bold that goes on."""
-    return "<br>".join(f"<b>{line}</b>" for line in lines(text))
-
-
-def wrapped(text: object, px: float, most: int = 2, size: float = SIZE - 1) -> str:
-    """As `broken`, in Plotly's HTML."""
-    return "<br>".join(html.escape(line, quote=False) for line in broken(text, px, most, size))
+    return sum(map(_WIDTHS.__getitem__, text))
 
 
 def broken(text: object, px: float, most: int = 2, size: float = SIZE - 1) -> list[str]:
