@@ -10,7 +10,6 @@ import pytest
 from enquete.graphs.laddering.charts import Point, layout
 from enquete.graphs.laddering.tables import PRESENTATION
 from enquete.reports.charts import Picture, drawn
-from enquete.reports.charts import links as links_of
 from tests.graphs.laddering.test_laddering_patterns import FORCES, INCIDENTS, JOURNEY, found
 from tests.support.charts import illegible, results
 
@@ -56,7 +55,7 @@ def test_links_have_their_number_and_lead_to_who_named_both_ends() -> None:
     (numbers,) = [rows for rows in one.spec["datasets"].values() if any(row.get("text") == "4" for row in rows)]
     assert [row["text"] for row in numbers] == ["4", "←3"]  # the second leads to the left
     assert "time at home · leads to · short trips · direct 3" in one.svg().replace("\u00a0", " ")
-    assert set(links_of(one)) == {"laddering?participant=p1%2Cp2"}
+    assert {mark.link for mark in one.marks() if mark.link} == {"laddering?participant=p1%2Cp2"}
 
 
 def test_a_letter_says_what_a_link_says_where_they_differ() -> None:
