@@ -21,10 +21,8 @@ def agreement(data: ChartData) -> alt.TopLevelMixin:
     rounds = data.frame("rounds")
     rounds = rounds.assign(place=rounds["round"].astype(str).map(places))
     own = data.frame("discussions")
-    private = pd.concat(
-        [own.assign(place=places.get(stage), agreement=own[stage]) for stage in (BEFORE, AFTER) if stage in places]
-    )
-    groups = pd.concat([rounds, private])[["group", "place", "agreement"]].dropna()
+    private = [own.assign(place=places[stage], agreement=own[stage]) for stage in (BEFORE, AFTER) if stage in places]
+    groups = pd.concat([rounds, *private])[["group", "place", "agreement"]].dropna()
     words = {place: [_stage(data, stage)] for stage, place in places.items()}
     at = alt.X("place:Q", title=None, scale=alt.Scale(domain=[-0.3, len(places) - 0.7], nice=False),
                axis=alt.Axis(values=list(places.values()), labelExpr=worded(words), grid=False))  # fmt: skip
