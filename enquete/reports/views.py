@@ -422,7 +422,12 @@ def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd
     """Rows of which a declared query holds; a comparison with what is missing does not. A query over facts alone: all or none."""
     if not where or frame.empty:
         return frame
-    holds = frame.eval(where.replace("\n", " "), local_dict=dict(facts), engine="python")
+    try:
+        holds = frame.eval(where.replace("\n", " "), local_dict=dict(facts), engine="python")
+    except TypeError:  # a fact that is missing cannot be compared
+        if any(value is None for value in facts.values()):
+            return frame.iloc[:0]
+        raise
     return frame[holds.fillna(False).astype(bool)] if isinstance(holds, pd.Series) else frame if holds else frame.head(0)
 
 

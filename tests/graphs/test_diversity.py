@@ -444,7 +444,7 @@ def test_charts_can_be_read_and_lead_to_answers(agents: int) -> None:
     assert set(pictures) == {"plane", "statements", "places", "scree", *(["groups"] if agents == 50 else [])}
     for name, one in pictures.items():
         assert charts.illegible(one.svg()) == [], name
-    led = {name: set(pictured.links(one)) for name, one in pictures.items()}
+    led = {name: {mark.link for mark in one.marks()} for name, one in pictures.items()}
     assert len(led["plane"]) == agents
     assert pictured.answers("own", participant="agent:0") in led["plane"]
     assert len(led["statements"]) == len(led["places"]) == len(STATEMENTS)

@@ -260,7 +260,7 @@ def forces(data: ChartData) -> alt.TopLevelMixin:
     axis = alt.Axis(labelExpr="abs(datum.value)", format="d", tickMinStep=1)
     scale = alt.Scale(domain=[-most * 1.15, most * 1.15], nice=False)
     x = alt.X("signed:Q", title=data.label("forces", "agents"), axis=axis, scale=scale)
-    bars = base.mark_bar(size=20).encode(x=x, color=data.levels(rows, "forces", "side")["color"])
+    bars = base.mark_bar(size=20).encode(x=x, color=data.levels(rows, "forces", "side")[0])
     numbers = [base.transform_filter(f"datum.side_id {test} 'towards'").mark_text(dx=dx, color=MUTED).encode(x=x,
         text="agents:Q")
                for test, dx in (("==", 12), ("!=", -12))]  # fmt: skip
