@@ -77,8 +77,10 @@ def open_forms(ledger: Ledger) -> list[Form]:
 
 
 def last_submitted(ledger: Ledger) -> dict[str, dict[str, JsonValue]]:
-    """What each person entered in the last form that they submitted, by participant."""
-    return {one.block.key.participant: one.draft for one in _forms(ledger, "state='submitted' ORDER BY id")}
+    """What each person of whom nothing is asked now entered in the last form that they submitted, by participant."""
+    asked = {one.block.key.participant for one in open_forms(ledger)}
+    entered = {one.block.key.participant: one.draft for one in _forms(ledger, "state='submitted' ORDER BY id")}
+    return {who: draft for who, draft in entered.items() if who not in asked}
 
 
 def _forms(ledger: Ledger, where: str, values: Sequence[object] = ()) -> list[Form]:

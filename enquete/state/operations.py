@@ -48,8 +48,8 @@ class Stopped:
 @dataclass(frozen=True)
 class Standing:
     """A run as it stands, whoever drives it. respondent, model: who answers in the main arm; settings: the methodology's own;
-    frozen: its frozen values in the main arm; names: of participants, by id; forms: what waits for a person; submitted: by
-    participant what a person entered last."""
+    frozen: its frozen values in the main arm; names: of participants, by id; forms: what waits for a person; submitted: what
+    a person of whom nothing is asked now entered last, by participant: a call that gives it again was cut short by a kill."""
 
     run: str
     status: str

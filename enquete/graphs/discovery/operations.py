@@ -18,7 +18,7 @@ from enquete.instruments.layers import shipped
 from enquete.state.asking import Language
 from enquete.state.authorship import authorship
 from enquete.state.errors import InputError
-from enquete.state.operations import Operation, Port, Standing, Stopped
+from enquete.state.operations import Operation, Port, Stopped
 
 FOLDER, RESPONDENT = "projects", "respondent.json"
 QUESTIONS = 10
@@ -178,14 +178,10 @@ async def answer_interview(port: Port, asked: Answering) -> dict[str, JsonValue]
     respondent = Respondent.model_validate(held.respondent)
     out = _folder(port, asked)
     async with port.alone(str(out)):
-        if not _is_submitted(port.look(str(out), held.token), asked.answer):
+        submitted = port.look(str(out), held.token).submitted
+        if not any(asked.answer in given.values() for given in submitted.values()):
             await port.submit(_population(respondent, out), held.token, asked.answer, out=str(out))
     return await conduct_interview(port, Conducting(**asked.model_dump(exclude={"answer"})))
-
-
-def _is_submitted(run: Standing, answer: str) -> bool:
-    """Whether the run has this answer already and asks nothing else yet: the call is made again after it was cut short."""
-    return not run.forms and any(one == answer for said in run.submitted.values() for one in said.values())
 
 
 async def project_progress(port: Port, asked: InProject) -> dict[str, JsonValue]:

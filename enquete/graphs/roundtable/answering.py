@@ -53,7 +53,7 @@ def once_more(items: Sequence[Item]) -> tuple[Item, ...]:
 
 def response(answers: Sequence[Answer]) -> Response:
     """As it was said; only a confidence outside 0 to 1 is brought into it, with what was said kept."""
-    heard = {_plain(answer.item): answer for answer in answers if answer.status in RESPONDED}
+    heard = {plain(answer.item): answer for answer in answers if answer.status in RESPONDED}
     text = {name: answer.text for name, answer in heard.items() if answer.text}
     raw = heard["confidence"].value if "confidence" in heard else None
     confidence, kept = in_range(raw)
@@ -62,7 +62,7 @@ def response(answers: Sequence[Answer]) -> Response:
         position=text.get("position", ""), reasoning=text.get("reasoning", ""), confidence=confidence, raw_confidence=kept,
         stance=_stance(heard.get("stance")), key_points=_listed(text.get("key_points", "")),
         citations=_listed(text.get("citations", "")),
-        sections={_plain(answer.item): answer.text for answer in own if answer.text},
+        sections={plain(answer.item): answer.text for answer in own if answer.text},
     )  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def in_range(raw: float | None) -> tuple[float | None, float | None]:
 
 def missing(answers: Sequence[Answer]) -> tuple[str, ...]:
     """Items that got no answer."""
-    return tuple(_plain(answer.item) for answer in answers if answer.status not in RESPONDED)
+    return tuple(plain(answer.item) for answer in answers if answer.status not in RESPONDED)
 
 
 def ratings(answers: Sequence[Answer]) -> dict[str, float]:
@@ -85,7 +85,7 @@ def ratings(answers: Sequence[Answer]) -> dict[str, float]:
 
 def _rated(answers: Sequence[Answer]) -> Iterator[tuple[str, float]]:
     for answer in answers:
-        family, _, name = _plain(answer.item).partition("/")
+        family, _, name = plain(answer.item).partition("/")
         if family == CONSIDERATION and answer.status in RESPONDED and answer.value is not None:
             yield name, answer.value
 
@@ -93,12 +93,13 @@ def _rated(answers: Sequence[Answer]) -> Iterator[tuple[str, float]]:
 def ranking(answers: Sequence[Answer]) -> tuple[str, ...]:
     """Options, the best first; () where there is no order."""
     found = next(
-        (answer.data for answer in answers if _plain(answer.item) == PREFERENCES and answer.status in RESPONDED), None
+        (answer.data for answer in answers if plain(answer.item) == PREFERENCES and answer.status in RESPONDED), None
     )
     return tuple(map(str, found)) if isinstance(found, list) else ()
 
 
-def _plain(item: str) -> str:
+def plain(item: str) -> str:
+    """The id of an item, asked once more or not."""
     return item.removeprefix(AGAIN)
 
 

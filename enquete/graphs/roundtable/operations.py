@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from enquete.graphs.roundtable.answering import AGAIN
+from enquete.graphs.roundtable.answering import plain
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn
 from enquete.graphs.roundtable.reading import (
     Counselled,
@@ -238,7 +238,8 @@ async def _answered(port: Port, table: OpenTable, asked: Continuing) -> None:
     if asked.rounds:
         raise InputError("rounds: the discussion is not over yet; go on without them, and ask for further ones then")
     for name, answers in asked.answers.items():
-        if not _is_submitted(table, name, answers):
+        submitted = [given for who, given in run.submitted.items() if table.name(who) == name]
+        if answers not in [{plain(item): one for item, one in given.items()} for given in submitted]:
             await port.submit(table.sim, run.run, _by_item(table, name, answers), who=_waiting(table, name), **place)
     due = wordless(table)
     if asked.remark and any(run.frozen.get(word_name(talk)) == asked.remark for talk in table.groups):
@@ -250,14 +251,6 @@ async def _answered(port: Port, table: OpenTable, asked: Continuing) -> None:
         )
     for talk in due:
         await port.freeze(table.sim, run.run, word_name(talk), asked.remark, **place)
-
-
-def _is_submitted(table: OpenTable, name: str, answers: Mapping[str, JsonValue]) -> bool:
-    """Whether the person has given these already and is asked nothing else yet: likewise."""
-    if any(table.name(block.key.participant) == name for block in table.held.forms):
-        return False
-    theirs = [said for who, said in table.held.submitted.items() if table.name(who) == name]
-    return any({item.removeprefix(AGAIN): one for item, one in said.items()} == answers for said in theirs)
 
 
 def _waiting(table: OpenTable, name: str) -> str:
@@ -272,7 +265,7 @@ def _by_item(table: OpenTable, name: str, answers: dict[str, JsonValue]) -> dict
     """By the ids of the form; an item that is left out counts as refused. Raises InputError."""
     who = _waiting(table, name)
     block = next(block for block in table.held.forms if block.key.participant == who)
-    items = {item.id.removeprefix("again/"): item.id for item in block.items}
+    items = {plain(item.id): item.id for item in block.items}
     if unknown := [item for item in answers if item not in items]:
         raise InputError(f"answers: {name} is not asked for {', '.join(unknown)}; items are {', '.join(items)}")
     return {items[item]: given for item, given in answers.items()}
