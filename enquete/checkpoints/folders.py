@@ -8,7 +8,7 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -199,6 +199,13 @@ class StoredRun:
         return self.status == "completed"
 
 
+def require_outcomes(ledger: Path, read: Iterable[str]) -> None:
+    """Raises LedgerError where one is none that a stage or a run comes to: its letters were changed."""
+    for one in read:
+        if one not in OUTCOMES:
+            raise damaged(ledger, LookupError(f"{one!r} is no outcome of a stage"))
+
+
 def read_run(folder: Path) -> StoredRun:
     """The run as its ledger has it. Raises LedgerError where it cannot be read, NeverStarted."""
     beside = told_beside(folder)
@@ -207,8 +214,7 @@ def read_run(folder: Path) -> StoredRun:
         row = connection.execute("SELECT outcome, note FROM stages WHERE methodology='' AND phase=''").fetchone()
         lost = lost_text(*missing(beside, connection.execute))
     status, note = map(str, row or ("started", ""))
-    if status not in OUTCOMES:
-        raise damaged(folder / LEDGER, LookupError(f"{status!r} is no outcome of a run"))
+    require_outcomes(folder / LEDGER, [status])
     return StoredRun(folder, record, status, "; ".join(part for part in (note, lost) if part))
 
 

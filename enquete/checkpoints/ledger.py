@@ -20,7 +20,7 @@ from typing import Any, Self, TypeVar
 
 from pydantic import JsonValue
 
-from enquete.checkpoints.connection import connect, damaged, explained
+from enquete.checkpoints.connection import connect, explained
 from enquete.checkpoints.entries import (
     CALL,
     OCCASION,
@@ -39,9 +39,9 @@ from enquete.checkpoints.entries import (
     text_of,
     text_rows,
 )
-from enquete.checkpoints.folders import CHECKPOINTS, record_in, set_aside
+from enquete.checkpoints.folders import CHECKPOINTS, record_in, require_outcomes, set_aside
 from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.schema import OUTCOMES, SCHEMA_VERSION, TABLES
+from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES
 from enquete.checkpoints.usage import note_cached, note_unanswered
 from enquete.checkpoints.write_counter import WriteCounter, counted, told_by_checkpoints
 from enquete.checkpoints.writer import GroupWriter, Room, Write
@@ -365,8 +365,7 @@ class Ledger:
 
     def stages(self) -> dict[tuple[str, str], Stage]:
         rows = self._rows("SELECT methodology, phase, outcome, note, at FROM stages")
-        if unknown := [row[2] for row in rows if row[2] not in OUTCOMES]:
-            raise damaged(self.path, LookupError(f"{unknown[0]!r} is no outcome of a stage"))
+        require_outcomes(self.path, (row[2] for row in rows))
         return {(row[0], row[1]): Stage(*row) for row in rows}
 
     async def record_failure(self, failure: Failure) -> None:
