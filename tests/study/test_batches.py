@@ -145,6 +145,7 @@ def test_kills_at_every_step_of_an_order_buy_nothing_twice(server: ModelServer, 
         while not server.batches.stopped.wait(0.1):
             assert not driven.is_over(), step
         assert driven.kill()
+        assert server.batches.left.wait(60), f"{step}: a dead client's request was gone on with"
         server.batches.go_on()
     code, summary = finish(**arguments)
     folder = run_folder(tmp_path / "out")

@@ -54,7 +54,7 @@ class Batches:
         self.holds: int | None = None  # bytes of files of batches that go on; what would be more is refused
         self.refuses = ""  # why every batch is refused as a whole
         self.stops_at = ""  # "upload", "create", "created", "poll" or "content": who gets there waits until `go_on`
-        self.stopped, self._released = threading.Event(), threading.Event()
+        self.stopped, self.left, self._released = threading.Event(), threading.Event(), threading.Event()
         self.jobs: dict[str, Job] = {}
         self.files: dict[str, bytes] = {}
         self.polls = 0
@@ -63,6 +63,7 @@ class Batches:
 
     def stop_at(self, step: str) -> None:
         self.stopped.clear()
+        self.left.clear()
         self._released.clear()
         self.stops_at = step
 
@@ -74,7 +75,10 @@ class Batches:
     async def _at(self, step: str) -> None:
         if self.stops_at == step:
             self.stopped.set()
-            await asyncio.to_thread(self._released.wait)
+            try:
+                await asyncio.to_thread(self._released.wait)
+            finally:  # also when the client is gone, of which the server hears a little later
+                self.left.set()
 
     def add_to(self, app: web.Application) -> None:
         app.router.add_post("/v1/files", self._upload)
