@@ -100,7 +100,7 @@ def text(name: str, label: str = "", **more: Any) -> Column:
     return Column(name=name, label=label, format="text", **more)
 
 
-def code(name: str, label: str, levels: Mapping[str, str], **more: Any) -> Column:
+def code(name: str, label: str, levels: Mapping[Any, str], **more: Any) -> Column:
     return Column(name=name, label=label, format="code", levels=levels, **more)
 
 

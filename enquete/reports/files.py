@@ -397,7 +397,8 @@ def _variable(results: Results, column: Column, values: pd.Series[Any], others: 
     kind = TYPES.get(column.format, "string")
     lowest, highest = (0, 1) if column.format == "p" else (None, None)
     return Variable(
-        name=column.name, label=_told(results, column.label, others), type=kind, means=_told(results, column.means, others) if column.means else "",
+        name=column.name, label=_told(results, column.label, others), type=kind,
+        means=_told(results, column.means, others) if column.means else "",
         levels=levels, names=names, ordered=column.levels is not None, digits=column.digits if kind == "number" else None,
         lowest=lowest, highest=highest,
     )  # fmt: skip

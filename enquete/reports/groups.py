@@ -6,7 +6,7 @@ not tested: their means stand in no table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from enquete.locale import N_
@@ -140,13 +140,15 @@ def compared(
 
     numbered = values.set_axis([str(place) for place in range(values.shape[1])], axis=1)
     found = compare_groups(numbered.astype(float), groups, kind)
-    own: dict[str, dict[str, Any]] = {}
+    own: dict[Hashable, dict[str, Any]] = {}
     for place, name in zip(numbered, values, strict=True):
         keys = zip(values.columns.names, name, strict=True) if isinstance(name, tuple) else [(subject, name)]
         own[place] = {str(key): value for key, value in keys}
     means = [
         {**own[row["variable"]], "group": row["group"], "n": row["n"], "mean": row["estimate"]}
-        for row in found.by_group[~found.by_group["small"]].sort_values("estimate", ascending=False, kind="stable").to_dict("records")
+        for row in found.by_group[~found.by_group["small"]]
+        .sort_values("estimate", ascending=False, kind="stable")
+        .to_dict("records")
     ]
     tests = [
         {**own[row["variable"]], "item": (items or {}).get(name, str(name)), "n": row["n"], "n_total": row["n_total"],

@@ -164,9 +164,7 @@ def _evaluated(expression: str, row: Mapping[str, Any]) -> Any:
     """Over the numbers of a row; None where a part of it is missing."""
     known = {name: value for name, value in row.items() if _is_number(value)}
     try:
-        return eval(
-            compile(expression.replace("@", ""), "expression", "eval"), {"__builtins__": {}, "abs": abs}, known
-        )
+        return eval(compile(expression.replace("@", ""), "expression", "eval"), {"__builtins__": {}, "abs": abs}, known)
     except (NameError, ZeroDivisionError):
         return None
 

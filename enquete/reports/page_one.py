@@ -81,7 +81,8 @@ def page_one(
     reading: RunReading, frame: pd.DataFrame, own: Mapping[str, Evaluation], findings: Mapping[str, list[KeyFinding]],
     health: Health, checked: Results, *, notices: Sequence[str] = (), interim: bool = False,
 ) -> PageOne:  # fmt: skip
-    """frame: the response table; findings: by methodology, and those that join them; checked: health's tables; notices: what must be read before anything else;
+    """frame: the response table; findings: by methodology, and those that join them; checked: health's tables;
+    notices: what must be read before anything else;
     interim: the interviews are not finished. Of data that are not usable only what was tested is found."""
     language = reading.language
     across = findings.get(ACROSS, [])

@@ -53,7 +53,8 @@ def pictures(
     titles: Mapping[str, str], language: Language, file: Callable[[str, Exception], None], *,
     replicates: Replicates, preference: Preference | None,
 ) -> list[Picture]:  # fmt: skip
-    """By methodology, then what is nobody's own. declared: with instrument health; file: takes the bug of a chart that fails."""
+    """By methodology, then what is nobody's own. declared: with instrument health;
+    file: takes the bug of a chart that fails."""
 
     def filed(name: str, error: Exception) -> None:
         error.add_note(f"in the figure {name}")

@@ -229,7 +229,8 @@ class Report:
         again += "".join(f"\n\n{_image(one)}" for one in self._of(REPLICATES, "appendix"))
         for title, text in (
             (N_("Across the methodologies"), self.declared[ACROSS].at("appendix")),
-            (N_("Replicates"), again), (N_("What answers name of a memory"), self._named()), (CHECKS_TITLE, self.declared[HEALTH].at("appendix")),
+            (N_("Replicates"), again),
+            (N_("What answers name of a memory"), self._named()), (CHECKS_TITLE, self.declared[HEALTH].at("appendix")),
         ):  # fmt: skip
             if text:
                 yield tell(title, language), text

@@ -40,7 +40,9 @@ def _spec(strip: Strip, language: Language, picture: Picture) -> Spec:
     layers: list[alt.Chart] = []
     if strip.interval is not None:
         low, high = strip.interval
-        line = alt.Chart(alt.InlineData(values=[{"value": low, "high": high}])).mark_rule(strokeWidth=4, color=COLOURS[0])
+        line = alt.Chart(alt.InlineData(values=[{"value": low, "high": high}])).mark_rule(
+            strokeWidth=4, color=COLOURS[0]
+        )
         layers.append(line.encode(x=at, x2="high:Q"))
     for dot, shape, colour, up in zip(strip.dots, SHAPES, COLOURS, (-14, -14), strict=False):
         base = alt.Chart(alt.InlineData(values=[dot.as_json()])).encode(x=at)

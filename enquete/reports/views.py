@@ -77,7 +77,7 @@ class Results:
     def cell(self, column: Column, row: Row) -> str:
         """A column of a row as it is read, plain text; a dash where it is missing."""
         if column.parts is not None:
-            first, second = (row[part] if part in row else None for part in column.parts)
+            first, second = (row.get(part) for part in column.parts)
             if column.format == "of":
                 return of(_whole(first), _whole(second))
             low, high = (None if _missing(end) else self._figure(column, end, row) for end in (first, second))
@@ -279,7 +279,7 @@ class Results:
             yield "", frame
             return
         for _, part in frame.groupby(list(view.by), sort=False, dropna=False):
-            first = part.iloc[0].to_dict()
+            first = dictionaries(part.head(1))[0]
             heading = " · ".join(escape(self.cell(table.column(name), first)) for name in view.by)
             yield heading, part if view.most is None else part.head(view.most)
 
@@ -428,7 +428,9 @@ def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd
         if any(value is None for value in facts.values()):
             return frame.iloc[:0]
         raise
-    return frame[holds.fillna(False).astype(bool)] if isinstance(holds, pd.Series) else frame if holds else frame.head(0)
+    return (
+        frame[holds.fillna(False).astype(bool)] if isinstance(holds, pd.Series) else frame if holds else frame.head(0)
+    )
 
 
 def dictionaries(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy
-
-from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen, jsonable
 from enquete.reports.crossing.agents import agent_table
 from enquete.reports.crossing.associations import associate
 from enquete.reports.crossing.associations import findings as associated
+
+from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen, jsonable
 from enquete.reports.evaluation import Evaluation, evaluation
 from enquete.reports.findings import _read, analysis_context
 from enquete.reports.key_findings import PER_METHODOLOGY, KeyFinding, leading

@@ -94,7 +94,8 @@ def test_two_camps_are_a_disagreement_and_one_mind_is_a_consensus():
         0,
         3,
     ]
-    # 1, 1, 2, 4, 5, 5: layers 11011 (w 4/6) and 10001 (w 2/6, −1); the section reads the table's cells: theme, median, IQR, A and verdict of both dimensions
+    # 1, 1, 2, 4, 5, 5: layers 11011 (w 4/6) and 10001 (w 2/6, −1); the section reads
+    # the table's cells: theme, median, IQR, A and verdict of both dimensions
     assert "| Camps \\| two | 3.0 | 3.50 | −0.43 | disputed | 3.0 | 0.00 | 1.00 | consensus |" in text_of(
         found, "section"
     )

@@ -39,6 +39,7 @@ from enquete.graphs.delphi.tables import PRESENTATION
 from enquete.reports.context import AnalysisContext, answering, shallow
 from enquete.reports.declarations import Analysis, shaped
 from enquete.reports.groups import compared
+from enquete.reports.views import dictionaries
 from enquete.respondents.themes.coded import SecondCoding
 from enquete.respondents.themes.second import agreement
 from enquete.state.asking import RESPONDED
@@ -383,7 +384,11 @@ class Panel:
         first, last = self.tables[FIRST_RATING].align(self.tables[self.revised], join="outer")
         both = first.notna() & last.notna()
         changed = both & first.ne(last)
-        scales = {item: (one.min, one.max) for item in first for one in [self.instrument.scale_of(self.items[item][1])]}
+        scales = {
+            str(item): (one.min, one.max)
+            for item in first
+            for one in [self.instrument.scale_of(self.items[str(item)][1])]
+        }
         found = drawn_toward(first, last, scales)
         direction = "neither"
         if found.estimate is not None and found.movement != "untestable":
@@ -527,12 +532,11 @@ class Stand:
         rated = self.rows[self.rows["value"].notna()]
         below, above = (rated["participant"].isin(side) for side in self.sides)
         counts = pd.DataFrame({"n_below": below, "n_above": above, "n": True}).groupby(rated["stakeholder_type"]).sum()
-        for kind, row in counts.sort_index().iterrows():
+        for row in dictionaries(counts.sort_index().reset_index()):
             yield {
                 "theme": self.row["theme"],
                 "dimension": self.row["dimension"],
-                "stakeholder_type": kind,
-                **row.to_dict(),
+                **row,
             }
 
 

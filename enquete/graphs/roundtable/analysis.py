@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import scipy
 
@@ -190,7 +191,9 @@ def _discussion(
 
 def _rounds(talk: Discussion) -> Iterator[Row]:
     """By rule, and where a model read the round too, by the model."""
-    analysed = {turn.round: turn.weighed.analysed for turn in talk.spoken if turn.weighed and turn.weighed.analysed}
+    analysed: dict[int, Mapping[str, Any]] = {
+        turn.round: turn.weighed.analysed for turn in talk.spoken if turn.weighed and turn.weighed.analysed
+    }
     for number, said in enumerate(talk.rounds(), 1):
         found, read = clusters(said), analysed.get(number, {})
         is_model = bool(read) and read["by"] != RULE
@@ -283,7 +286,7 @@ def _beyond(groups: Sequence[Move], readers: Sequence[Move]) -> list[Row]:
         "verdict": {1: "more", -1: "less", 0: "same"}[sign(round(difference, 2)) or 0], "discussed": own.share,
             "read": read.share,
         "difference": difference, "n": own.n + read.n, "n_total": own.n + read.n, "test": "Fisher",
-        "p": float(scipy.stats.fisher_exact(table).pvalue),
+        "p": float(scipy.stats.fisher_exact(np.array(table)).pvalue),
         "detectable": detectable_difference([own.n, read.n], (share * (1 - share)) ** 0.5 or 0.5),
     }]  # fmt: skip
 
@@ -307,7 +310,7 @@ def _agent(move: Move) -> Row:
 def _facts(run: Run, tables: Mapping[str, Any], curve: Sequence[Row]) -> Row:
     discussed = tables["discussions"]
     exits = Counter(one["exit"] for one in discussed)
-    reason = next((one for one in tables["reason"] if one["side"] == "discussed"), {})
+    reason: Row = next((one for one in tables["reason"] if one["side"] == "discussed"), {})
     spread = next((one["discussed"] for one in tables["conformity"] if one["measure"] == "spread"), None)
     said = [turn for talk in run.talks for turn in talk.spoken if not turn.private]
     answered = [turn for turn in said if turn.response.position]

@@ -69,7 +69,7 @@ def persuasion(data: ChartData) -> alt.TopLevelMixin:
         if links["mover_id"].nunique() <= MOST and links["toward_id"].nunique() <= 12
         else ("mover_type", "toward_type")
     )
-    sums = links.groupby(list(ends), sort=False, as_index=False)["weight"].sum()
+    sums = links.groupby(list(ends), sort=False)["weight"].sum().reset_index()
     data.note(data.tell(N_("likeness of positions, no proof of a cause")))
     base = data.chart(sums.assign(told=sums[ends[0]] + " → " + sums[ends[1]])).encode(
         y=data.names(sums, ends[0]),

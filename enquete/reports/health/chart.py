@@ -61,7 +61,9 @@ def glance(data: ChartData) -> alt.TopLevelMixin:
     base = data.chart(cells).encode(x=columns, y=data.names(cells, "check", px=LABEL, most=1))
     looks = alt.Scale(domain=list(words.values()), range=[shade for shade, _ in LOOKS.values()])
     colour = alt.Color(
-        "look:N", scale=looks, legend=alt.Legend(columns=fitting(list(words.values()), WIDTH - LABEL * WIDER), symbolType="square")
+        "look:N",
+        scale=looks,
+        legend=alt.Legend(columns=fitting(list(words.values()), WIDTH - LABEL * WIDER), symbolType="square"),
     )
     rects = base.mark_rect(stroke="#ffffff").encode(color=colour)
     return alt.layer(rects, base.mark_text().encode(text="sign:N")).properties(height=alt.Step(19))

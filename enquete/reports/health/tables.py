@@ -69,7 +69,7 @@ def presentation(own: Mapping[str, Evaluation]) -> d.Presentation:
     theirs = {f"{name}/{check}": one for name, each in own.items() for check, one in each.checks.items()}
     what = {name: words[1] for name, words in CHECKS.items()} | {name: one.words[0] for name, one in theirs.items()}
     means = {name: words[2] for name, words in CHECKS.items()} | {name: one.words[1] for name, one in theirs.items()}
-    why = REASONS | {code: words for one in theirs.values() for code, words in one.reasons.items()}
+    why = {**REASONS, **{code: words for one in theirs.values() for code, words in one.reasons.items()}}
     checks = d.Table(
         name="checks", title=N_("Checks of instrument health"), key=("methodology", "phase", "check", "probe"),
         columns=(
