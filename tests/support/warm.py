@@ -9,6 +9,9 @@ import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
+import vl_convert
+
 import enquete
 from tests.support.studies import personas
 
@@ -22,7 +25,11 @@ for module in (
 ):
     importlib.import_module(module)
 
-with TemporaryDirectory() as made:
+SVG = '<svg width="1" height="1" viewBox="0 0 1 1"></svg>'
+
+# Vega's thread would be left behind by the fork, and whoever draws afterwards wait for it.
+with TemporaryDirectory() as made, pytest.MonkeyPatch.context() as patch:
+    patch.setattr(vl_convert, "vegalite_to_svg", lambda *_, **__: SVG)
     before = Path.cwd()
     os.chdir(made)  # away from the repository's .env
     asyncio.run(
