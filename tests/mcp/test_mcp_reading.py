@@ -8,7 +8,6 @@ import json
 import re
 from typing import Any
 
-import pandas as pd
 import pytest
 from mcp import MCPError
 from mcp.client import Client
@@ -196,7 +195,7 @@ def test_exports_say_rows_and_columns_and_can_be_read_as_resources(served: Serve
     more = served.call("export_responses", sim_id=served.finished, formats=["parquet"]).structured_content
     uris = {file["name"]: file["resource_uri"] for file in more["files"]}
     table = served.session(lambda client: client.read_resource(uris["parquet/all_responses.parquet"]))
-    assert len(pd.read_parquet(io.BytesIO(base64.b64decode(table.contents[0].blob)))) == len(frame)
+    assert len(parquet(io.BytesIO(base64.b64decode(table.contents[0].blob)))) == len(frame)
 
 
 def test_resources_give_the_whole(served: Served) -> None:
