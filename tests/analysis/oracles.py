@@ -71,8 +71,8 @@ TOGETHER = (
          "test_inference.py::test_share_intervals_are_wilsons", "proportion_confint("),
     Line("detectable change, difference, association", "inference.detectable_change", "statsmodels, TTestPower, FTestAnovaPower, "
          "GofChisquarePower", "equal", "test_inference.py::test_detectable_effects_are_statsmodels", "TTestPower("),
-    Line("Holm over a study", "inference.holm_over", "statsmodels, multipletests", ANY,
-         "test_inference.py::test_holm_over_single_tests_is_statsmodels", "multipletests("),
+    Line("Holm over a study", "inference.over_questions", "statsmodels, multipletests", ANY,
+         "test_inference.py::test_questions_of_one_test_each_are_holms", "multipletests("),
     Line("movement toward the others' medians", "panel.feedback.drawn_toward", "its definition over all 2⁸ exchanges of rounds",
          "within 4 SE", "test_feedback.py::test_p_is_that_of_exchanged_rounds", "repeat=8"),
     Line("camps", "panel.dispersion.camps_p", "all 27 panels of three ratings on three points", "within 4 SE",

@@ -146,7 +146,9 @@ class Answers:
     contexts: dict[str, AnalysisContext]
     truth: dict[str, float]
     planted: dict[str, str]  # what → a pattern of "methodology id text" that says it
-    handed: dict[str, dict[str, str]]  # of methodologies whose answers are handed round: whose they were → whose they are
+    handed: dict[
+        str, dict[str, str]
+    ]  # of methodologies whose answers are handed round: whose they were → whose they are
 
 
 @dataclass
@@ -240,7 +242,7 @@ class World:
             positions[camps] = np.where(sides, 4.7, 1.3) + self.rng.normal(0, 0.3, len(self.agents))
             spared = [grouped, camps]
             self.made.planted |= {
-                "groups": rf"delphi groups\.{grouped} ", "camps": rf"delphi camps\.{camps} ",
+                "groups": rf"delphi groups\.{_theme(grouped)} ", "camps": rf"delphi camps\.{_theme(camps)}/",
                 "feedback": "delphi revision .*drew the panel together",
             }  # fmt: skip
         self.made.truth |= {
@@ -271,7 +273,7 @@ class World:
             best = next(item for item in mean.index if item.endswith("/desirability"))
             mean[best] += SCENARIO
             self.made.truth.pop(f"scenario.mean.{best}")
-            self.made.planted["scenario"] = "scenario desirability.highest .*is highest for"
+            self.made.planted["scenario"] = "scenario highest.desirability .*is highest for"
         return self._put(rows, self._answered(rated, self._positions(rated, mean)))
 
     def _diversity(self, rows: pd.DataFrame) -> pd.DataFrame:
@@ -300,6 +302,10 @@ class World:
                 self.made.truth[f"poll.mean.{item}"] = 50.0
                 parts.append(own.assign(value=numbers.where(own["value"].notna())))
         return pd.concat(parts).sort_index()
+
+
+def _theme(item: str) -> str:
+    return item.partition(":")[2].partition("/")[0]
 
 
 def _iqr(values: pd.Series) -> float:
@@ -340,7 +346,8 @@ def counts_of(agents: int, runs: int, planted: int, seed: int) -> dict[str, Any]
             for what, pattern in answers.planted.items():
                 power[what] += any(one.kind == "difference" for one in told if re.search(pattern, _line(one)))
             power["false beside it"] += any(
-                one.kind == "difference" and not any(re.search(each, _line(one)) for each in answers.planted.values()) for one in told
+                one.kind == "difference" and not any(re.search(each, _line(one)) for each in answers.planted.values())
+                for one in told
             )
     return {"agents": agents, "runs": runs, "planted": planted, "found": dict(found), "power": dict(power)}
 
@@ -379,7 +386,9 @@ def _count_false(told: Sequence[Said], answers: Answers, found: Counter[str]) ->
         kind: [one for one in told if f"{one.methodology} {one.name}" in false and one.kind != "null"]
         for kind, false in FALSE.items()
     }
-    claims["another test"] = [one for one in told if one.kind == "difference" and not any(one in own for own in claims.values())]
+    claims["another test"] = [
+        one for one in told if one.kind == "difference" and not any(one in own for own in claims.values())
+    ]
     first = {kind: any(one.page_one for one in own) for kind, own in claims.items()}
     found.update(f"page one: {kind}" for kind, holds in first.items() if holds)
     found.update(f"anywhere: {kind}" for kind, own in claims.items() if own)
