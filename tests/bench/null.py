@@ -345,11 +345,17 @@ def counts_of(agents: int, runs: int, planted: int, seed: int) -> dict[str, Any]
             told = page(reading, own, answers)
             for what, pattern in answers.planted.items():
                 power[what] += any(one.kind == "difference" for one in told if re.search(pattern, _line(one)))
-            power["false beside it"] += any(
-                one.kind == "difference" and not any(re.search(each, _line(one)) for each in answers.planted.values())
-                for one in told
-            )
+            power[BESIDE] += any(_is_beside(one, answers) for one in told)
     return {"agents": agents, "runs": runs, "planted": planted, "found": dict(found), "power": dict(power)}
+
+
+BESIDE = "a difference beside what was planted"
+
+
+def _is_beside(one: Said, answers: Answers) -> bool:
+    """What was planted may show between methodologies, too."""
+    planted = any(re.search(pattern, _line(one)) for pattern in answers.planted.values())
+    return one.kind == "difference" and one.methodology != ACROSS and not planted
 
 
 def rows_of(reading: RunReading) -> tuple[Frames, dict[str, AnalysisContext]]:
