@@ -243,7 +243,7 @@ class World:
             spared = [grouped, camps]
             self.made.planted |= {
                 "groups": rf"delphi groups\.{_theme(grouped)} ", "camps": rf"delphi camps\.{_theme(camps)}/",
-                "feedback": "delphi revision .*drew the panel together",
+                "feedback": r"delphi revision\S* .*drew the panel together",
             }  # fmt: skip
         self.made.truth |= {
             f"delphi.mean.{item}": self._expected(rated, at) for item, at in mean.items() if item not in spared
