@@ -73,6 +73,8 @@ TOGETHER = (
          "within 4 SE", "test_feedback.py::test_p_is_that_of_exchanged_rounds", "repeat=8"),
     Line("camps", "panel.dispersion.camps_p", "all 27 panels of three ratings on three points", "within 4 SE",
          "test_camps.py::test_p_of_an_even_spread_by_hand", "repeat=3"),
+    Line("groups compared: all variables jointly", "relations.groups.compare_groups", "scipy.stats.kruskal over all 252 relabellings", ANY,
+         "test_compare_groups.py::test_what_variables_have_in_common_counts_once", "combinations(range(10), 5)"),
     Line("groups compared: shares", "relations.groups.compare_groups", "scipy.stats.fisher_exact", "equal",
          "test_compare_groups.py::test_shares_and_categories", "fisher_exact("),
 )  # fmt: skip
