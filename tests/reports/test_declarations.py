@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -111,6 +112,7 @@ WHOLE = made(
     ({"tables": (FRUIT,), "findings": (Finding(name="f", table="fruit", says="{price}", n="", n_total=""),)}, "price"),
     ({"tables": (FRUIT,), "findings": (Finding(name="f", table="fruit", says="", p="label", n="", n_total=""),)},
         "p_adjusted"),
+    ({"tables": (FRUIT,), "findings": (Finding(name="f", table="fruit", says="", after="g", n="", n_total=""),)}, "'g'"),
     ({"tables": (FRUIT, FRUIT)}, "share a name"),
     ({"tables": (FRUIT,), "texts": (Text(at="section", says="{least}"),)}, "least"),
 ])  # fmt: skip
@@ -183,6 +185,21 @@ def test_methodologies_share_one_correction() -> None:
     }
     first, second = (corrected(both)[name].tables["sold"]["p_adjusted"].tolist() for name in both)
     assert first + second == pytest.approx([0.02, 0.04, 0.5])  # within "two" .04 and .5; .01·2, .04·1
+
+
+def test_a_finding_waits_for_another_and_what_did_not_occur_counts() -> None:
+    """Risen and fallen are two questions also where nothing fell: .01 · 2. Where .02 fell, it waits for what rose: .01 · 1, .02 · 1."""
+
+    def told(after: str, *rows: dict[str, Any]) -> list[float]:
+        own = (replace(CHANGED, name="risen", where="change == 'up'"),
+               replace(CHANGED, name="fallen", where="change == 'down'", after=after))  # fmt: skip
+        presentation = Presentation(tables=(FRUIT, SOLD), facts=tuple(PRESENTATION.facts.values()), findings=own)
+        return corrected({"shop": (presentation, made(*rows))})["shop"].tables["sold"]["p_adjusted"].tolist()
+
+    up, down = sold("a", "Kiel", 1, 0.01), sold("b", "Kiel", 1, 0.02, change="down")
+    assert told("", up) == [0.02]
+    assert told("", up, down) == [0.02, 0.02]
+    assert told("risen", up, down) == [0.01, 0.02]
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.lists(st.floats(0, 1), max_size=8))
