@@ -69,7 +69,7 @@ def find(
     groups = groups_by(reading.by, persona_columns(reading.ledger)) if reading.by else None
     about: dict[str, dict[str, JsonValue]] = {}
     for name in reading.record.methods:
-        rows = chosen(frame, frame["methodology"].eq(name) & _read(frame, reading.methodology(name).phases))
+        rows = chosen(frame, frame["methodology"].eq(name) & rows_read(frame, reading.methodology(name).phases))
         if not rows["arm_role"].eq("main").any():
             continue
         try:
@@ -121,7 +121,7 @@ def _presentation(reading: RunReading, name: str) -> Presentation:
     return presentation
 
 
-def _read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
+def rows_read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
     """Rows that an analysis is given."""
     beside = frame["arm"].eq(RETEST) | frame["arm_role"].eq("placebo")
     return frame["arm_role"].eq("main") | (beside if {"T0", "T1"} <= set(phases) else False)

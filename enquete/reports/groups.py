@@ -68,7 +68,10 @@ def group_tables(
             reference("highest", N_("highest in"), to="group"), reference("lowest", N_("lowest in"), to="group"), *ends,
             number("effect", N_("effect"), means=N_("ε² of ranks, the share of variance between groups; Cramér's V of "
                                                     "categories")),
-            text("test", N_("test")), p_value("p"), adjusted_p(),
+            text("test", N_("test")), p_value("p"),
+            p_value("p_joint", N_("joint p"), means=N_("for all rows of the table, by handing agents with all they said "
+                                                        "another's group (max-T)")),
+            adjusted_p(),
             integer("n_small", N_("in small groups"), means=N_("agents in groups of fewer than five, who are not "
                                                                "compared")),
         ),
@@ -94,13 +97,13 @@ def _start(about: str) -> str:
 
 def group_finding(
     subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "", where: str = "", about: str = "",
-    scale: str = "",
+    scale: str = "", after: str = "",
 ) -> Finding:  # fmt: skip
     """scale: see `Finding`; both means stand on it, where it is known."""
     return Finding(
         name=f"{_start(about)}groups", table=f"{_start(about)}group_tests", kind="difference", where=where,
-        p="p", order=("-effect",), top=top, size=size, says=says, null=null, estimate="effect",
-        items="item", test="test", chart=chart, scale=scale, dots=("mean_highest", "mean_lowest"),
+        p="p_joint", within="given", order=("-effect",), top=top, size=size, says=says, null=null, estimate="effect",
+        items="item", test="test", chart=chart, scale=scale, after=after, dots=("mean_highest", "mean_lowest"),
     )  # fmt: skip
 
 
@@ -156,7 +159,7 @@ def compared(
          "lowest": row["lowest"] if row["p"] == row["p"] else None,
          "mean_highest": row["estimate_highest"] if row["p"] == row["p"] else None,
          "mean_lowest": row["estimate_lowest"] if row["p"] == row["p"] else None, "detectable": row["detectable"],
-         "effect": row["effect"], "test": row["method"], "p": row["p"] if row["p"] == row["p"] else None,
+         "effect": row["effect"], "test": row["method"], "p": row["p"] if row["p"] == row["p"] else None, "p_joint": row["p_adjusted"],
          "n_small": row["n_small"]}
         for name, row in zip(values, found.tests.to_dict("records"), strict=True)
     ]  # fmt: skip

@@ -355,7 +355,7 @@ FINDINGS = (
                 "(n = {n}/{n_total})."), size="(mean_highest - mean_lowest) / (@scale_max - @scale_min)",
                     chart="convergence", scale="scale_min, scale_max"),
     Finding(
-        name="camps", table="dissent", kind="difference", p="p", within="given", test="A against an even spread",
+        name="camps", table="dissent", kind="difference", p="p", within="given", test="a split as wide among even spreads",
         where="kind == 'camps' and dimension == @main_dimension and n_below >= 5 and n_above >= 5",
         order=("agreement",), top=2, size="(1 - agreement) / 2", estimate="above_share", low="above_low",
             high="above_high",

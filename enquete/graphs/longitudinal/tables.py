@@ -347,7 +347,7 @@ FINDINGS = (
         null=N_("No statement moved differently among the groups (smallest adjusted {p}); a difference of "
                 "{detectable} points would have "
                 "been found four times in five (n = {n}/{n_total})."),
-        size="(mean_highest - mean_lowest) / @widest", chart="change_groups", about="change", scale="-widest, widest",
+        size="(mean_highest - mean_lowest) / @widest", chart="change_groups", about="change", after="drift", scale="-widest, widest",
     ),
     *(
         Finding(
