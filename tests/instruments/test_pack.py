@@ -21,7 +21,7 @@ from enquete.state.request import parse_request
 
 CODE = Path(enquete.__file__).parent
 FISH = re.compile(r"(?<!miro)fish|fisch|dorsch|hering|\bcod\b|trawl|ostsee|baltic|angler|hafen|harbour", re.I)
-STATISTICIAN = re.compile(r"\bFisher\b")
+STATISTICIAN = re.compile(r"\bFisher\b|\bfisher_exact\b")
 
 
 def test_no_python_file_knows_the_topic_of_a_pack() -> None:

@@ -389,9 +389,7 @@ class Design:
         return dict(zip(names, (apart.n, neutral[own.notna()].mean(), apart.mean, apart.low, apart.high), strict=True))
 
 
-def _tested(
-    delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_page: bool
-) -> Iterator[Row]:
+def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_page: bool) -> Iterator[Row]:
     """Mean change of each column with its interval, which holds for whichever is singled out, and max-T over all.
 
     ranges: widths of scales, of which those that are equal share a standard deviation for what is detectable.
