@@ -129,8 +129,9 @@ def section(found: Sequence[Citation], frame: pd.DataFrame, language: Language) 
         return ""
     moved = {who for who, any_ in movers(frame).items() if any_}
     real = [one for one in found if one.source]
+    shown = [replace(one, text=shortened(one.text, MOST_WORDS)) for one in entries(found)[:SHOWN]]
     return render(
-        "enquete.reports:citations.md.j2", language, entries=[replace(one, text=shortened(one.text, MOST_WORDS)) for one in entries(found)[:SHOWN]], total=len(entries(found)),
+        "enquete.reports:citations.md.j2", language, entries=shown, total=len(entries(found)),
         agents=len({one.participant for one in real}), answers=len({one.answer_id for one in real}),
         invalid=len(found) - len(real), movers=len(moved),
         naming=len({one.participant for one in real if one.participant in moved}),

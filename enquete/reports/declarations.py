@@ -190,9 +190,9 @@ class View:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Table:
     """key: columns that tell rows apart. label: the column by which references name a row of it.
-    files: written as a file (CSV and whatever else is asked for); file: where else all of its rows stand. one_agent: a row is one agent or one of its answers,
-        so
-    that the table grows with the population and stands in files alone, not in results.json."""
+    files: written as a file (CSV and whatever else is asked for); file: where else all of its rows stand.
+    one_agent: a row is one agent or one of its answers, so that the table grows with the population and stands in files alone,
+    not in results.json."""
 
     name: str
     title: str

@@ -144,7 +144,9 @@ def _strip(finding: Finding, row: Mapping[str, Any], known: Mapping[str, Column]
     shown = tuple(one for one in dots if one is not None)
     language, named = results.language, []
     for text, point, column, dot in zip(DOTS, points, columns, shown, strict=False):
-        value = tell(OF, language).format(value=dot.told, of=results.cell(known[point.of], row)) if point.of else dot.told
+        value = (
+            tell(OF, language).format(value=dot.told, of=results.cell(known[point.of], row)) if point.of else dot.told
+        )
         named.append(tell(text, language).format(what=results.label(column), value=value))
     intervals = sum(one.low is not None for one in shown)
     says = NO_INTERVAL if not intervals else INTERVALS if intervals > 1 else INTERVAL

@@ -170,7 +170,9 @@ class Results:
         long = [name for name in cells if name in known and known[name].format in ("reference", "text", "list")]
         if room is not None and long and len(told.format(**cells).split()) > room:
             left = room - len(told.format(**{**cells, **dict.fromkeys(long, "")}).split())
-            for place, name in enumerate(sorted(long, key=lambda one: len(cells[one].split()))):  # what is short leaves its share
+            for place, name in enumerate(
+                sorted(long, key=lambda one: len(cells[one].split()))
+            ):  # what is short leaves its share
                 cells[name] = shortened(cells[name], max(left // (len(long) - place), FEWEST_WORDS))
                 left -= len(cells[name].split())
         if markdown:

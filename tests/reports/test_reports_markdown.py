@@ -47,4 +47,3 @@ def test_numbers_as_the_language_writes_them():
 def test_quotes_follow_the_language():
     assert quote("ja", "A", "de") == "- A: „ja“"
     assert quote("yes", "A", "en") == "- A: “yes”"
-

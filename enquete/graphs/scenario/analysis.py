@@ -49,8 +49,12 @@ def analyse(
         "scenarios": rated.placed(ratings),
         "agents": rated.agents(),
         "agent_ranges": rated.ranges(),
-        **compared(rated.table, context.groups_of(frame), items=rated.item,
-                   ends={(s, d): rated.ends[d] for s, d in rated.table}),
+        **compared(
+            rated.table,
+            context.groups_of(frame),
+            items=rated.item,
+            ends={(s, d): rated.ends[d] for s, d in rated.table},
+        ),
         **open_answers(rows, instrument, context),
     }
     answered = responded(rows)["participant"].nunique()

@@ -198,7 +198,8 @@ VOICES = Table(
 
 FACTS = (
     N, TOTAL, N_OF, integer("n_scenarios"), reference("main_dimension", N_("dimension that is read first"), to="dimensions"),
-    integer("scale_min"), integer("scale_max"), reference("desirability", N_("desirability"), to="dimensions"), reference("plausibility", N_("plausibility"), to="dimensions"),
+    integer("scale_min"), integer("scale_max"),
+    reference("desirability", N_("desirability"), to="dimensions"), reference("plausibility", N_("plausibility"), to="dimensions"),
     integer("widest", N_("widest scale")), integer("fewest", N_("agents that a group needs")), text("question", N_("open question")),
 )  # fmt: skip
 
@@ -262,8 +263,8 @@ CHARTS = (
     Chart(name="quadrants", title=N_("Scenarios: wished for and expected"), needs=("scenarios",),
           draw="enquete.graphs.scenario.charts:quadrants",
           over=View(at="section", where="expectation.notna() and mean.notna()"),
-          alt=N_("Mean wish and expectation of {n_scenarios} scenarios; most wished for: “{label}”, {main_dimension} {mean}, {plausibility} "
-                 "{expectation}.")),
+          alt=N_("Mean wish and expectation of {n_scenarios} scenarios; most wished for: “{label}”, {main_dimension} {mean}, "
+                 "{plausibility} {expectation}.")),
     Chart(name="ratings", title=N_("Scenarios: mean ratings, all agents and groups"), needs=("ratings",),
           draw="enquete.graphs.scenario.charts:ratings",
           over=View(at="section", where="n > 0 and dimension == @main_dimension", order=("scenario",)),
