@@ -27,7 +27,7 @@ DECIMALS = 12  # resampled figures are compared to this many: equal ones may dif
 class Interval:
     """An estimate with its interval. low and high are None where there is none, for the `reason` given.
 
-    "walsh" is no bootstrap: it is Wilcoxon's test turned round (see `effects.walsh_interval`), draws 0.
+    "walsh" is no bootstrap: it is Wilcoxon's test turned round (see `paired.walsh_interval`), draws 0.
     """
 
     estimate: float | None

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from enquete.reports.markdown import readable
-from enquete.respondents.roles import RULE
 from enquete.state.asking import RESPONDED, Language
 
 Found = Mapping[str, JsonValue]
@@ -71,13 +70,6 @@ def listed(value: Any, *path: str) -> list[Mapping[str, Any]]:
     """The list of objects under `path`; empty where there is none."""
     found = at(value, *path)
     return [each for each in found if isinstance(each, Mapping)] if isinstance(found, Sequence) else []
-
-
-def done_by_rule(found: Found, *roles: str) -> tuple[int, int]:
-    """Pieces of these roles' work that a rule did in a model's place, as in every synthetic run, and all of them. Findings count
-    them under `models`: role → who did it → how often."""
-    counts: list[Mapping[str, int]] = [at(found, "models", role) or {} for role in roles]
-    return sum(each.get(RULE, 0) for each in counts), sum(sum(each.values()) for each in counts)
 
 
 def figure(value: Any, *path: str) -> float | None:
@@ -194,14 +186,6 @@ def cited(answered: pd.DataFrame, most: int) -> list[str]:
         if len(found) == most:
             break
     return list(found)
-
-
-def alternating(*lists: Iterable[str]) -> list[str]:
-    """One of each in turn, so that what is cut off at the end is cut off from all alike; none twice."""
-    columns = [list(one) for one in lists]
-    longest = max(map(len, columns), default=0)
-    mixed = [column[row] for row in range(longest) for column in columns if row < len(column)]
-    return list(dict.fromkeys(mixed))
 
 
 def shallow(one: Any) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Literal
@@ -487,11 +487,6 @@ def records(frame: pd.DataFrame) -> list[JsonValue]:
 def names(text: str) -> tuple[str, ...]:
     """Columns in one text: names("round -median")."""
     return tuple(text.split())
-
-
-def with_columns(table: Table, *more: Column, **changes: Any) -> Table:
-    """The table with further columns, for a methodology that shares another's."""
-    return replace(table, columns=(*table.columns, *more), **changes)
 
 
 # --- checks of names ---------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from enquete.analysis.relations.association import eta_squared, kruskal_wallis
+from enquete.analysis.relations.association import kruskal_wallis
 
 # R: airquality$Ozone, May to September, New York 1973 (Chambers et al. 1983)
 OZONE = {
@@ -40,14 +40,13 @@ def test_airquality_example_of_r():
     assert found.p == pytest.approx(1 / 20_000)  # none of 19,999 random relabellings comes near: 1/(m + 1)
 
 
-def test_epsilon_and_eta_by_hand():
+def test_epsilon_by_hand():
     # 1 2 | 3 4: ranks sum 3 and 7: H = 12/20·(9/2 + 49/2) − 15 = 2.4, ε² = .8
-    # means 1.5, 3.5: SS_between = 4, SS_total = 5: η² = .8, F = 4/(1/2) = 8; of the 6 splits 2 are as extreme
+    # of the 6 splits 2 are as extreme
     values, groups = _joined([(1, "a"), (2, "a"), (3, "b"), (4, "b")])
-    rank, mean = kruskal_wallis(values, groups), eta_squared(values, groups)
+    rank = kruskal_wallis(values, groups)
     assert (rank.statistic, rank.effect) == (pytest.approx(2.4), pytest.approx(0.8))
-    assert (mean.statistic, mean.effect, mean.df) == (pytest.approx(8), pytest.approx(0.8), (1, 2))
-    assert (rank.p, mean.p) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
+    assert rank.p == pytest.approx(1 / 3)
     assert rank.groups == {"a": 2, "b": 2}
 
 
@@ -55,27 +54,18 @@ def test_epsilon_and_eta_by_hand():
 @given(SMALL_SAMPLE)
 def test_small_groups_are_permuted_exactly(pairs):
     values, groups = _joined(pairs)
-    for test, oracle in ((kruskal_wallis, stats.kruskal), (eta_squared, _ss_between)):
-        found = test(values, groups)
-        if found.reason:
-            assert groups.nunique() < 2 or values.nunique() < 2
-            continue
-        every = set(permutations(groups))
-        figures = np.array([_by_group(values, labels, oracle) for labels in every])
-        own = _by_group(values, groups, oracle)
-        assert found.p == pytest.approx((figures >= own - 1e-9).mean())
-        assert -1e-12 <= found.effect <= 1
+    found = kruskal_wallis(values, groups)
+    if found.reason:
+        assert groups.nunique() < 2 or values.nunique() < 2
+        return
+    figures = np.array([_statistic(values, labels) for labels in set(permutations(groups))])
+    assert found.p == pytest.approx((figures >= _statistic(values, groups) - 1e-9).mean())
+    assert -1e-12 <= found.effect <= 1
 
 
-def _by_group(values, labels, oracle):
+def _statistic(values, labels):
     x, g = values.to_numpy(), np.array(labels)
-    figure = oracle(*[x[g == name] for name in sorted(set(labels))])
-    return figure.statistic if hasattr(figure, "statistic") else figure
-
-
-def _ss_between(*samples):
-    mean = np.concatenate(samples).mean()
-    return sum(len(s) * (s.mean() - mean) ** 2 for s in samples)
+    return stats.kruskal(*[x[g == name] for name in sorted(set(labels))]).statistic
 
 
 def test_large_samples_use_the_approximations_of_scipy():
@@ -83,10 +73,9 @@ def test_large_samples_use_the_approximations_of_scipy():
     groups = pd.Series(rng.choice(list("abcd"), 400))
     values = pd.Series(rng.integers(1, 8, 400) + groups.eq("a") * 1.0)
     samples = [values[groups.eq(name)] for name in "abcd"]
-    rank, mean = kruskal_wallis(values, groups), eta_squared(values, groups)
+    rank = kruskal_wallis(values, groups)
     assert (rank.statistic, rank.p) == pytest.approx(tuple(stats.kruskal(*samples)))
-    assert (mean.statistic, mean.p) == pytest.approx(tuple(stats.f_oneway(*samples)))
-    assert (rank.method, mean.method) == ("chi-squared", "F")
+    assert rank.method == "chi-squared"
 
 
 def test_reasons_missing_values_and_bad_input():
@@ -95,9 +84,7 @@ def test_reasons_missing_values_and_bad_input():
     assert kruskal_wallis(values.iloc[:2], groups).n_missing == 1
     assert kruskal_wallis(values, groups.where(groups.eq("a"))).reason == "fewer than 3 values"
     assert kruskal_wallis(values, groups.replace("b", "a")).reason == "fewer than 2 groups"
-    still = eta_squared(values * 0, groups)
+    still = kruskal_wallis(values * 0, groups)
     assert (still.effect, still.p, still.reason, still.groups) == (None, None, "no variation", {"a": 2, "b": 1})
-    apart = eta_squared(*_joined([(1, "a"), (1, "a"), (2, "b")]))  # no variance within: F has no denominator
-    assert (apart.statistic, apart.effect, apart.p) == (None, 1.0, pytest.approx(1 / 3))
     with pytest.raises(ValueError, match="groups: participant 'a' occurs more than once"):
         kruskal_wallis(values, pd.Series(["x", "y"], ["a", "a"]))

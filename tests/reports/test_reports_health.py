@@ -23,16 +23,19 @@ from enquete.analysis.health.thresholds import THRESHOLDS, Threshold
 from enquete.graphs.registry import methodologies
 from enquete.instruments.human import Human
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.health import words
+from enquete.reports.health import tables, words
 from enquete.reports.health.checks import OwnCheck, missing
-from enquete.reports.health.presented import flag, flags, reasons, section, sections, threshold
+from enquete.reports.health.presented import flags, reasons
 from enquete.reports.health.probes import READ_BY, possible, probing
 from enquete.reports.health.shapes import entropy
 from enquete.reports.health.verdicts import Health, Judged, judge
-from enquete.reports.health.words import CHECKS, PROBES, REASONS, WORDS
+from enquete.reports.health.words import BASES, CHECKS, PROBES, REASONS
+from enquete.reports.views import Names, Results
+from tests.support.tables import row as table_row
+from tests.support.tables import rows as table_rows
 
 DRIFT = {"longitudinal": {"kind": "drift", "interpretable": True}}
-TITLES = {"longitudinal": "Längsschnitt"}
+TITLES = {"longitudinal": "Längsschnitt", "bws": "BWS"}
 
 
 def row(who: int, item: str, value: float | None, **more) -> dict:
@@ -56,6 +59,10 @@ def random(agents: int, items: int, seed: int = 0, high: int = 5) -> np.ndarray:
 
 def examined(rows: list[dict], results: dict | None = None, **more) -> Health:
     return judge(methodologies(), results or {}, pd.DataFrame(rows), **more)
+
+
+def told(health: Health, language: str = "en", own: dict[str, Evaluation] | None = None) -> Results:
+    return tables.results(health, own or {}, Names(methodologies=TITLES), language)
 
 
 def named(health: Health, name: str) -> list[tuple[str, str, str]]:
@@ -203,8 +210,6 @@ def test_people_s_answers_are_compared_with_what_the_instrument_says():
     checks = {one.found.name: one.found for one in found.checks}
     assert checks["variance_ratio"].value == pytest.approx(1)
     assert (checks["human_jsd"].value, checks["human_w1"].value) == (pytest.approx(1), pytest.approx(1))
-    text = sections(found, TITLES, "en")
-    assert "Data of people as the instrument gives them: A survey." in text
 
 
 def test_a_fault_in_both_waves_is_one_fault():
@@ -286,8 +291,6 @@ def test_control_items_of_a_probe_and_the_placebos_own_t0():
     assert named(found, "placebo_exposure") == [("", "information", "one_run")]
     without = examined([*main, *control], DRIFT).verdicts["longitudinal"]
     assert found.verdicts["longitudinal"] == without  # to ask for a placebo costs no verdict
-    text = sections(found, TITLES, "en")
-    assert "does not enter the verdict" in text
 
 
 def test_a_false_median_that_pulls_like_the_true_one():
@@ -345,13 +348,15 @@ def test_a_methodology_from_outside_has_checks_and_probes_of_its_own():
     found = judge(OUTSIDERS, {"bws": {"share": 0.5}}, pd.DataFrame([*rows, *asked]))
     assert named(found, "circles") == [("T1", "bad", "above"), ("", "not computed", "circular"), ("T1", "fine", "")]
     assert found.verdicts["bws"].verdict == "not usable"  # decisive by its own rule
-    assert (
-        flags(found, "bws", "BWS", "en")[1]
-        == "BWS T1: Agents in a circle (50%; fine by definition: ≤ 10%; n = 12). Nobody chooses so."
-    )
-    text = sections(found, {"bws": "BWS"}, "en")
-    assert "Agents in a circle (in a circle)" in text
-    assert "| Agents in a circle | T1 | 0% | 36 |" in text
+    results = told(found, own={"bws": OUTSIDE})
+    said = "BWS, Agents in a circle: bad, above the threshold (50%; fine: ≤ 10%; n = 12). Nobody chooses so."
+    assert flags(found, results, "bws")[1] == said
+    assert f"- {said}" in results.at("section")
+    assert [(one["value"], one["why"]) for one in table_rows(results.analysis, "checks")][1:] == [
+        (None, "circular"),
+        (0.0, None),
+    ]
+    assert "in a circle |" in results.at("appendix")
 
 
 # --- shapes ----------------------------------------------------------------------------------------------------------
@@ -398,7 +403,7 @@ def test_every_check_reason_and_verdict_has_words():
     )
     few = {f"too_few_{unit}" for rule in THRESHOLDS.values() for unit in rule.least}
     assert {reason for reason in REASONS.keys() - few if f'"{reason}"' not in code} == set()  # none that nothing gives
-    assert {word for word in WORDS if f'"{word}"' not in code} == set()
+    assert {rule.basis for rule in THRESHOLDS.values()} <= BASES.keys()
     assert set(READ_BY.values()) == PROBES.keys()
     assert set().union(*map(possible, methodologies().values())) == PROBES.keys()
 
@@ -410,32 +415,33 @@ def still() -> Health:
 
 def test_a_flag_stands_alone_and_only_what_is_not_fine_is_flagged():
     found = still()
-    (one,) = (one for one in found.flagged if one.found.name == "zero_drift")
-    assert flag(one, "Längsschnitt", "de") == (
-        "Längsschnitt: Agenten ohne jede Veränderung (100 %; in Ordnung nach Panels von Menschen: ≤ 80 %; n = 20). "
-        "Die Erinnerung bleibt fast ohne Wirkung auf die Antworten."
-    )
-    said = flags(found, "longitudinal", "Längsschnitt", "de")
+    said = flags(found, told(found, "de"), "longitudinal")
     assert said[0].startswith(
         "Längsschnitt: nicht verwendbar (Agenten ohne jede Veränderung: schlecht, über der Schwelle"
     )
+    assert (
+        "Längsschnitt, Agenten ohne jede Veränderung: schlecht, über der Schwelle (100 %; in Ordnung: ≤ 80 %; n = 20). "
+        "Die Erinnerung bleibt fast ohne Wirkung auf die Antworten."
+    ) in said
     assert len(said) == 1 + len(found.flagged)
-    assert flags(Health(verdicts={"x": Overall("usable", ())}), "x", "X", "en") == []
+    assert flags(Health(verdicts={"x": Overall("usable", ())}), told(found), "x") == []
 
 
 def test_a_reason_says_how_bad_it_is_and_whether_a_probe_gave_it():
     main = random(20, 12)
     found = examined([*wave(main), *probe(main, "retest")])
-    said = reasons(found, "longitudinal", "en")
+    said = reasons(found, told(found), "longitudinal")
     assert "Agreement when asked again (weighted κ): caution, probe, all answers equal" in said
     assert "Coherence of the answers, beyond chance (mean r): bad, no more" in said or "caution, no more" in said
 
 
 def test_the_verdict_names_the_probes_that_were_not_taken():
     main = random(20, 12)
-    text = section(examined([*wave(main), *probe(main, "retest")]), TITLES, "en")
-    assert "Probes not taken: options reversed, items shuffled, paraphrase, another's persona, no persona." in text
-    assert "retest" not in text
+    results = told(examined([*wave(main), *probe(main, "retest")]))
+    missed = [one["probe"] for one in table_rows(results.analysis, "probes", state="not_taken")]
+    assert missed[:5] == ["option_order", "item_order", "paraphrase", "persona_swap", "null_persona"]
+    assert "test_retest" not in missed
+    assert "| options reversed | not taken | Längsschnitt |" in results.at("section")
     both = examined([*wave(main, phase="T0"), *wave(main)], DRIFT)
     assert both.probes["longitudinal"].not_taken[-2:] == ("negative_control", "placebo_exposure")
     assert both.as_json()["verdicts"]["longitudinal"]["probes_not_taken"][0] == "test_retest"
@@ -450,7 +456,7 @@ def test_a_probe_that_was_asked_and_cannot_be_read_is_named_as_such():
     assert probes.not_read == ("test_retest",)
     assert not {"test_retest", "null_persona"} & set(probes.not_taken)
     assert found.as_json()["verdicts"]["longitudinal"]["probes_not_read"] == ["test_retest"]
-    assert "Probes whose answers are unreadable: retest (" in section(found, TITLES, "en")
+    assert "| retest | not readable | Längsschnitt |" in told(found).at("section")
     assert named(found, "null_persona") == [("T1", "not computed", "retest_unread")]
     never = [{**one, "status": "not_reached", "value": None} for one in probe(main, "retest")]
     assert examined([*wave(main), *never]).probes["longitudinal"].not_taken[0] == "test_retest"
@@ -475,36 +481,34 @@ def test_nobody_was_asked_again_is_said_only_where_that_is_so(role: str, arm: st
 
 def test_usable_without_a_retest_is_flagged():
     capped = Health(verdicts={"longitudinal": Overall("usable as far as checked", ("reliability_not_tested",))})
-    assert flags(capped, "longitudinal", "Longitudinal", "en") == [
-        "Longitudinal: usable as far as checked; reliability not tested (nobody was asked again)."
+    assert flags(capped, told(capped), "longitudinal") == [
+        "Längsschnitt: usable as far as checked; reliability not tested (nobody was asked again)."
     ]
 
 
-def test_gaps_of_nothing_are_one_line():
-    """Six checks of gaps, all 0 over 300 answers of 30 agents in two types: one line; one refusal gives its rates rows again."""
+def test_gaps_of_nothing_have_no_row():
+    """Checks of gaps, all 0 over 300 answers of 30 agents in two types; one refusal gives its rate a row."""
     rows = [{**one, "stakeholder_type": "xy"[int(one["participant"][1:]) % 2]} for one in wave(random(30, 10))]
-    text = sections(examined(rows), TITLES, "en")
-    (line,) = re.findall(r"All 0% and fine: (.*)\.", text)
-    assert line.count("T1: n = 300") == line.count("T1: n = 30)") == 3
-    assert not re.search(r"^\| (Refused|Answers valid only|Invalid|Largest)", text, re.MULTILINE)
-    assert "n counts the agents of types with at least five agents" in text
+    gaps = r"\| (Refused|Answers valid only|Invalid|Largest)"
+    assert not re.search(gaps, told(examined(rows)).at("appendix"))
     rows[0] = {**rows[0], "status": "refused", "value": None}
-    refused = sections(examined(rows), TITLES, "en")
-    assert "| Refused answers | T1 |" in refused
-    assert "T1: n = 300" in refused  # repairs and failures still stand in the line
+    assert re.findall(gaps, told(examined(rows)).at("appendix"))[0] == "Refused"
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_tables_are_filled_in(language):
-    found = still()
-    text = section(found, TITLES, language) + sections(found, TITLES, language)
+    results = told(still(), language)
+    text = results.at("section") + results.at("appendix")
     assert "None" not in text
     assert "{" not in text
     assert ("zu wenige Gruppen" if language == "de" else "too few types") in text
 
 
-def test_thresholds_are_printed_as_they_are():
-    found = {one.found.name: one for one in examined(wave(random(20, 12))).checks}
-    assert threshold(found["extreme_style"], "de") == "4 % bis 60 %"
-    assert threshold(found["acquiescence"], "en") == "−0.50 to 0.50"
-    assert threshold(found["human_jsd"], "en") == "–"
+@pytest.mark.parametrize(
+    ("check", "language", "bounds"),
+    [("extreme_style", "de", "4 % bis 60 %"), ("acquiescence", "en", "−0.50 to 0.50"), ("human_jsd", "en", "–")],
+)
+def test_thresholds_are_printed_as_they_are(check: str, language: str, bounds: str):
+    results = told(examined(wave(random(20, 12))), language)
+    declared = results.presentation.tables["checks"].column("least_to_most")
+    assert results.cell(declared, table_row(results.analysis, "checks", check=check)) == bounds

@@ -62,28 +62,6 @@ def kruskal_wallis(values: pd.Series[float], groups: pd.Series[str], *, seed: in
     return joined.test(h, (k - 1,), p, method, min(1.0, h / (n - 1)))
 
 
-def eta_squared(values: pd.Series[float], groups: pd.Series[str], *, seed: int = 0) -> GroupTest:
-    """η² = SS_between/SS_total: the share of the variance of `values` that lies between groups.
-
-    SS_between = Σnₖ(x̄ₖ − x̄)², F = (SS_between/(g − 1)) / (SS_within/(n − g)). p as in `kruskal_wallis`, of F beyond 200
-    values. η² of g groups of noise is about (g − 1)/(n − 1), not 0: read it beside p. F is None where groups have no
-    variance within. Describes this run. Arguments, reasons and errors as in `kruskal_wallis`. Source: Statistical
-    Methods for Research Workers, 1925.
-    """
-    joined = _joined(values, groups)
-    if joined.reason:
-        return joined.without()
-    n, k = joined.x.size, joined.k
-    gap = joined.x - joined.x.mean()
-    total = float(gap @ gap)
-    effect = min(1.0, float(_between(gap, joined.label[None, :], k)[0]) / total)
-    f = effect / (k - 1) / ((1 - effect) / (n - k)) if n > k and effect < 1 - 1e-12 else None
-    p, method = _p_between(joined, gap, seed) or (
-        (None, "none") if f is None else (float(scipy.stats.f.sf(f, k - 1, n - k)), "F")
-    )
-    return joined.test(f, (k - 1, n - k), p, method, effect)
-
-
 @dataclass(frozen=True, slots=True)
 class _Joined:
     """Values and their groups' numbers, complete, with what a test reports about them."""

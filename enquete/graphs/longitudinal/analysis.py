@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 
 from enquete.analysis.change.drift import delta_matrix, drift_per_agent, population_drift
-from enquete.analysis.change.effects import walsh_interval
-from enquete.analysis.change.paired import holm, paired_by_item, wilcoxon
+from enquete.analysis.change.paired import holm, paired_by_item, walsh_interval, wilcoxon
 from enquete.analysis.change.reliable import BY_CHANCE, ReliableChange, beyond, reliable_change, retest_reliability
 from enquete.analysis.inference import ALPHA, detectable_change, max_t, selected_intervals
 from enquete.analysis.joining import joined

@@ -13,7 +13,7 @@ from enquete.graphs.roundtable.analyst import ANALYST, Analysed, RoundSaid
 from enquete.graphs.roundtable.measures.clusters import agreement, clusters, likeness
 from enquete.graphs.roundtable.measures.exits import should_exit
 from enquete.graphs.roundtable.measures.groupthink import groupthink
-from enquete.graphs.roundtable.measures.movement import Argument, beyond_control, moves, persuasion
+from enquete.graphs.roundtable.measures.movement import Argument, moves, persuasion
 from enquete.graphs.roundtable.responses import Response, Stance
 
 LEVY = "Introduce the carbon levy quickly across every county"  # content words: introduce carbon levy quickly county
@@ -206,8 +206,6 @@ def test_who_moved_toward_whom_and_on_what() -> None:
     assert (found["b"].toward, found["b"].argument) == (("a",), "x1")
     assert found["b"].surer == pytest.approx(-0.2)
     assert persuasion(found.values()) == {("b", "a"): 1.0}
-    assert beyond_control(list(found.values()), [found["a"]]) == pytest.approx(1 / 3)
-    assert beyond_control([], [found["a"]]) is None
 
 
 def test_equally_near_ones_share_a_move() -> None:

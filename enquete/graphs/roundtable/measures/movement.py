@@ -117,9 +117,3 @@ def summed(found: Sequence[Move]) -> Moved:
     moved = sum(one.moved for one in found)
     surer = [one.surer for one in found if one.surer is not None]
     return Moved(len(found), moved, moved / len(found) if found else None, fmean(surer) if surer else None)
-
-
-def beyond_control(groups: Sequence[Move], control: Sequence[Move]) -> float | None:
-    """Share that moved in the groups minus that among those who only read. All of a run share a model: it is no test."""
-    own, read = summed(groups).share, summed(control).share
-    return None if own is None or read is None else own - read
