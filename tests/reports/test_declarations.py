@@ -167,7 +167,7 @@ def test_a_tested_row_is_told_once_it_survives_the_correction() -> None:
     assert (one.text, one.kind, one.p) == ("“Apples | red” rose in Kiel (p = 0.02; n = 6)", "difference", 0.02)
     assert (one.estimate, one.low, one.test, one.family, one.numbers["n"]) == (2.5, 2.5, "t", "shop", 6)
     (null,) = stated(read(made(sold("a", "Kiel", 2.5, 0.03), sold("b", "Kiel", 1.0, 0.5))))
-    assert (null.kind, null.text) == ("null", "nothing of 2 moved (the smallest p = 0.06)")
+    assert (null.kind, null.text) == ("null", "Nothing of 2 moved (the smallest p = 0.06)")
 
 
 def test_methodologies_share_one_correction() -> None:
