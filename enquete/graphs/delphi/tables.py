@@ -284,10 +284,9 @@ ACCORD = Table(
     columns=(text("item", N_("Item")), code("asks", N_("asks for"), levels=ASKS), code("state", N_("state"),
         levels=STATES),
              code("answer", N_("answer from the run"), levels=ANSWERS)),
-    views=(View(at="appendix", where="state != 'open'"),),
-    note=N_("ACCORD (Gattrell et al. 2024) lists 35 items for reports of consensus exercises, here in our own words; "
-            "those that the run does not answer stand in exports/delphi/accord.csv. Check against the original list "
-            "before publishing."),
+    views=(View(at="appendix"),),
+    note=N_("ACCORD (Gattrell et al. 2024) lists 35 items for reports of consensus exercises, here in our own words. "
+            "Check against the original list before publishing."),
 )  # fmt: skip
 
 AGENTS = Table(
