@@ -1,6 +1,6 @@
 """The figures of findings, computed again from all_responses.csv with pandas, numpy and scipy alone.
 
-Nothing of Enquete is imported: each function follows the recipe in the docstring of a methodology's findings.py. `again(finding,
+Nothing of Enquete is imported: each function follows what a methodology declares of a finding and of its columns. `again(finding,
 rows)` gives the numbers by name that can be had so; p of permutations, which need the same random numbers, are left out.
 """
 
@@ -25,38 +25,8 @@ def again(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     return {**RECIPES[finding["methodology"], name](finding, answered), "n_total": rows["participant"].nunique()}
 
 
-def interval(values: pd.Series, low: float, high: float, suffix: str = "") -> Numbers:
-    """Mean ± t(.975, n − 1)·s/√n, cut at the ends of the scale."""
-    mean, half = values.mean(), stats.t.ppf(0.975, len(values) - 1) * values.std() / np.sqrt(len(values))
-    ends = {"mean": mean, "low": max(low, mean - half), "high": min(high, mean + half)}
-    return {f"{key}{suffix}": value for key, value in ends.items()}
-
-
 def scale(rows: pd.DataFrame) -> tuple[float, float]:
     return rows["scale_min"].iloc[0], rows["scale_max"].iloc[0]
-
-
-def signed_rank(differences: Iterable[float]) -> float:
-    """Wilcoxon's exact two-sided p given the mid-ranks, zeros left out: all sign patterns, by their distribution of rank sums."""
-    values = np.array([one for one in differences if one])
-    if not len(values):
-        return 1.0
-    ranks = np.round(2 * stats.rankdata(np.abs(values))).astype(int)
-    ways = np.zeros(ranks.sum() + 1)
-    ways[0] = 1.0
-    for rank in ranks:
-        ways[rank:] += ways[:-rank].copy()
-    positive = ranks[values > 0].sum()
-    smaller = min(positive, ranks.sum() - positive)
-    return min(1.0, 2 * ways[: smaller + 1].sum() / 2.0 ** len(ranks))
-
-
-def holm(p: dict[Any, float]) -> dict[Any, float]:
-    adjusted, so_far = {}, 0.0
-    for place, key in enumerate(sorted(p, key=lambda one: p[one])):
-        so_far = max(so_far, min(1.0, p[key] * (len(p) - place)))
-        adjusted[key] = so_far
-    return adjusted
 
 
 def epsilon(groups: Iterable[pd.Series]) -> float:
@@ -195,52 +165,80 @@ def van_der_eijk(counts: np.ndarray) -> float:
 def camps(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     own = last_round(rows[rows["item_id"].eq(finding["items"][0])])
     values, (low, high) = own["value"], scale(own)
-    below, above = (values.le(finding["numbers"]["low_at"]).sum(), values.ge(finding["numbers"]["high_at"]).sum())
+    at = {key: finding["numbers"][key] for key in ("low_at", "high_at")}
+    below, above = values.le(at["low_at"]).sum(), values.ge(at["high_at"]).sum()
     wilson = stats.binomtest(int(above), len(values)).proportion_ci(method="wilson")
     counts = np.array([values.eq(point).sum() for point in np.arange(low, high + 1)])
     return {
-        "below": below, "above": above, "share": above / len(values), "low": wilson.low, "high": wilson.high, "n": len(values),
-        "agreement": van_der_eijk(counts),
+        "n_below": below, "n_above": above, "above_share": above / len(values), "above_low": wilson.low,
+        "above_high": wilson.high, "n": len(values), "agreement": van_der_eijk(counts), **at,
     }  # fmt: skip
+
+
+def importance(rows: pd.DataFrame) -> pd.DataFrame:
+    """Agents × themes of the last round, on the dimension that themes are ranked by: the first that is asked."""
+    last = last_round(rows)
+    own = last[last["dimension"].eq(last["dimension"].iloc[0])]
+    return own.pivot(index="participant", columns="item_id", values="value")
+
+
+def label(values: pd.Series, low: float, high: float) -> str:
+    """Disputed: IQR above 2, or A below 0.2 (the shipped instruments' limits); else agreed where the IQR is at most 1."""
+    q1, q3 = np.percentile(values.dropna(), [25, 75])
+    a = van_der_eijk(np.array([values.eq(point).sum() for point in np.arange(low, high + 1)]))
+    return "disputed" if q3 - q1 > 2 or a < 0.2 else "agreed" if q3 - q1 <= 1 else "open"
 
 
 def highest_theme(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    own = last_round(rows[rows["item_id"].eq(finding["items"][0])])
-    q1, median, q3 = np.percentile(own["value"], [25, 50, 75])
-    return {"median": median, "q1": q1, "q3": q3, **interval(own["value"], *scale(own)), "n": len(own)}
+    """Of the undisputed; below Bonferroni–t over all themes, above Student's: it is the highest of all. Cut at the ends."""
+    wide, item = importance(rows), finding["items"][0]
+    low, high = scale(rows[rows["item_id"].eq(item)])
+    medians = wide.median()[[one for one in wide if label(wide[one], low, high) != "disputed"]]
+    n, variance = wide.notna().sum()[item], wide.var()
+    error = np.sqrt(((n - 1) * variance[item] + 2 * variance.mean()) / (n + 1) / n)
+    below, above = (stats.t.ppf(1 - 0.025 / k, n - 1) * error for k in (wide.shape[1], 1))
+    mean = wide[item].mean()
+    return {
+        "mean": mean, "mean_low": max(low, mean - below), "mean_high": min(high, mean + above), "median": medians[item],
+        "tied": medians.eq(medians[item]).sum(), "n": n,
+    }  # fmt: skip
 
 
 def agreed(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    """IQR at most 1 and no dispute; disputed: IQR above 2, or A below 0.2 (the shipped instruments' limits)."""
-    found = {"agreed": 0, "disputed": 0}
-    sizes = []
-    for item in finding["items"]:
-        own = last_round(rows[rows["item_id"].eq(item)])
-        values, (low, high) = own["value"], scale(own)
-        q1, q3 = np.percentile(values, [25, 75])
-        a = van_der_eijk(np.array([values.eq(point).sum() for point in np.arange(low, high + 1)]))
-        disputed = q3 - q1 > 2 or a < 0.2
-        found["disputed"] += disputed
-        found["agreed"] += not disputed and q3 - q1 <= 1
-        sizes.append(len(values))
-    return {**found, "themes": len(finding["items"]), "n": min(sizes)}
+    wide, ends = importance(rows), scale(last_round(rows))
+    labels = [label(wide[one], *ends) for one in wide]
+    return {
+        "n_consensus": labels.count("agreed"), "n_disputed": labels.count("disputed"), "n_judged": len(labels),
+        "consensus_iqr": 1, "n": wide.notna().sum().min(),
+    }  # fmt: skip
 
 
 def revision(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    rated = rows[rows["item_id"].isin(finding["items"])]
-    first, last = (rated[rated["round"].eq(number)] for number in (rated["round"].min(), rated["round"].max()))
-    medians = first.groupby("item_id")["value"].median()
-    both = first.merge(last, on=["participant", "item_id"], suffixes=("_first", "_last"))
-    off = both.assign(
-        before=(both["value_first"] - both["item_id"].map(medians)).abs(),
-        after=(both["value_last"] - both["item_id"].map(medians)).abs(),
-    )  # fmt: skip
-    means = off.groupby("participant")[["before", "after"]].mean()
-    closer = (means["after"] < means["before"] - 1e-12).sum()
-    return {
-        "before": means["before"].mean(), "after": means["after"].mean(), "closer": closer, "n": len(means),
-        "p": signed_rank((means["after"] - means["before"]).round(12)),
-    }  # fmt: skip
+    """Distance to the median of the others' first ratings, first less last, over all pairs of items that have one middle; the
+    interval is Student's over the agents' own means."""
+    rounds = rows.dropna(subset="value").groupby("round")
+    numbers = sorted(number for number, own in rounds if own["scale_min"].notna().all())
+    first, last = (
+        rows[rows["round"].eq(number)].pivot(index="participant", columns="item_id", values="value")
+        for number in (numbers[0], numbers[-1])
+    )
+    came = {}
+    for item in first:
+        x, y = first[item], last[item].reindex(first.index)
+        both, (low, high) = x.notna() & y.notna(), scale(rows[rows["item_id"].eq(item)])
+        points = np.arange(low, high + 1)
+        if van_der_eijk(np.array([x[both].eq(p).sum() + y[both].eq(p).sum() for p in points])) >= 0:
+            others = pd.Series({who: x.drop(who).median() for who in x.index})
+            came[item] = ((x - others).abs() - (y - others).abs())[both]
+    nearer = pd.DataFrame(came)
+    own = nearer.mean(axis=1).dropna()
+    mean, reach = nearer.stack().mean(), stats.t.ppf(0.975, len(own) - 1) * own.std() / np.sqrt(len(own))
+    return {"nearer": mean, "nearer_low": mean - reach, "nearer_high": mean + reach, "n": len(own)}
+
+
+def joined(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    """tests/reports/test_agents.py has the columns that are joined."""
+    return {}
 
 
 def by_rule(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
@@ -339,7 +337,7 @@ def talked(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
 
 
 def chosen(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    """The share of the option that is chosen most."""
+    """The share of the option that is chosen most; how many there are to choose from the table does not say."""
     own = rows[rows["item_id"].eq(finding["items"][0])]["choice"]
     return {"share": own.value_counts().iloc[0] / len(own), "n": len(own)}
 
@@ -347,6 +345,11 @@ def chosen(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
 def rated(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     values = rows[rows["item_id"].eq(finding["items"][0])]["value"]
     return {"mean": values.mean(), "n": len(values)}
+
+
+def classes(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    """How many agents sorted; the types themselves are those of k-means, whose seeds are not known here."""
+    return {"n": len(sorts(rows[rows["item_id"].isin(statements(rows))]))}
 
 
 RECIPES: dict[tuple[str, str], Callable[[dict[str, Any], pd.DataFrame], Numbers]] = {
@@ -361,13 +364,14 @@ RECIPES: dict[tuple[str, str], Callable[[dict[str, Any], pd.DataFrame], Numbers]
     ("delphi", "groups"): group_means,
     ("delphi", "camps"): camps,
     ("delphi", "highest"): highest_theme,
-    ("delphi", "tied"): highest_theme,
     ("delphi", "agreed"): agreed,
     ("delphi", "revision"): revision,
     ("laddering", "by_rule"): by_rule,
+    ("across", "together"): joined,
     ("discovery", "complete"): talked,
     ("poll", "chosen"): chosen,
     ("poll", "mean"): rated,
+    ("diversity", "types"): classes,
     ("diversity", "views"): views,
     ("diversity", "largest"): largest,
     ("diversity", "divides"): statement,

@@ -53,32 +53,6 @@ def test_the_report_is_filled_in_and_speaks_the_runs_language(full):
     assert "Wichtigkeit" in report
 
 
-def test_the_summary_names_archetypes_and_claims_rest_on_answers_in_the_table(crowd):
-    crossing = read(crowd, "crossing.json")
-    assert any("_by_archetype" in name for name in crossing["claims"])
-    known = set(with_ids(crowd.table())["answer_id"])
-    for claim in crossing["claims"].values():
-        assert set(claim["answer_ids"]) <= known
-        assert claim["text"]
-    assert crossing["summary"]["by"] == "rule"
-    assert "Types of view: A (" in crowd.report()
-
-
-def test_what_claims_rest_on_is_there(crowd):
-    for claim in read(crowd, "crossing.json")["claims"].values():
-        for file, _, path in (one.partition(" → ") for one in claim["rests_on"]):
-            phase, _, rest = file.partition("/")
-            stage = crowd.interviews / phase / rest.replace("/", f"/{crowd.folder.name}/")
-            if file.startswith("T"):
-                node = json.loads(stage.read_text("utf-8"))
-                for step in path.split("."):
-                    node = node[step]
-                assert node
-            else:
-                columns = (crowd.synthesis / file).read_text("utf-8").splitlines()[0].split(",")
-                assert path.partition(",")[0] in columns
-
-
 def test_limitations_follow_from_the_metadata(full):
     report = full.report().split("## Grenzen der Aussage", 1)[1]
     n = len(full.table())
@@ -123,12 +97,9 @@ def test_quotations_show_the_sentence_that_voices_the_theme():
 
 
 def test_the_synthesis_works_without_most_methodologies(whole):
-    """Each of them in turn: below, and in test_reports_crossing."""
+    """Each of them in turn: below. Of seven agents in groups of fewer than five nothing between methodologies is tested."""
     assert load_summary(whole.folder)["status"] == "completed"
-    crossing = read(whole, "crossing.json")
-    assert crossing["absent"]  # seven agents in groups of fewer than five
-    assert {name for claim in crossing["claims"].values() for name in claim["methods"]} <= {"longitudinal", "delphi"}
-    assert "What cannot be said:" in whole.report()
+    assert read(whole, "page_one.json")["across"] == []
 
 
 @pytest.mark.parametrize("failed", [sorted(ALL)[::2], sorted(ALL)[1::2]])
@@ -143,7 +114,7 @@ def test_the_synthesis_works_where_methodologies_failed_before_a_question(make, 
     reached = [stage for stage in stages if stage not in {(name, "T1") for name in failed}]
     made = make(simulation, methods=list(ALL), available=ALL, stages=reached, prepare=fail)
     assert load_summary(made.folder)["status"] == "failed"
-    assert not any(set(failed) & set(claim["methods"]) for claim in read(made, "crossing.json")["claims"].values())
+    assert not set(failed) & {one["methodology"] for one in read(made, "page_one.json")["findings"]}
     assert made.report().count("(T1): fehlgeschlagen. round 1") >= len(failed)
 
 
@@ -151,14 +122,13 @@ def test_the_synthesis_works_where_methodologies_failed_before_a_question(make, 
 def test_a_partial_run_gives_a_partial_report(make, simulation, agents):
     made = make(simulation, methods=list(ALL), available=ALL, agents=agents, partial=True)
     assert "Zwischenstand" in made.report()
-    assert all(claim["answer_ids"] for claim in read(made, "crossing.json")["claims"].values())
     verdicts = {one["name"]: one["verdict"] for one in read(made, "health.json")["diagnostics"]}
     assert verdicts["unrevised"] == "not computed"
 
 
 def test_one_agent_gives_a_report_without_claims(make, personas):
     made = make(**personas(1), methods=list(ALL), available=ALL)
-    assert read(made, "crossing.json")["claims"] == {}
+    assert {one["kind"] for one in read(made, "page_one.json")["findings"]} <= {"position"}
     assert "lässt sich noch nichts sagen" in made.report()
 
 
@@ -312,7 +282,6 @@ def test_html_in_answers_stays_text():
         "# <b>x</b>\n\n<script>alert(1)</script>\n\n## y & <i>\n",
         "# a",
         [],
-        {},
         Embedded(pd.DataFrame([row]), [], {}, "en"),
         "en",
     )

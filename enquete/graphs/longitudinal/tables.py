@@ -252,6 +252,13 @@ FACTS = (
 )  # fmt: skip
 
 TEXTS = (
+    Text(at="flag", where="kind == 'experience_effect'", says=N_(
+        "Longitudinal: nothing happened in the simulation between T0 (the same personas without memory) and T1. Differences "
+        "are an experience effect, not drift.")),
+    Text(at="flag", where="interpretable == False and no_memory == False",
+         says=N_("Longitudinal: the change cannot be interpreted. {reasons}.")),
+    Text(at="flag", where="no_memory == True", says=N_(
+        "Longitudinal: the change cannot be interpreted. No agent that answered at T1 had a memory.")),
     Text(at="section", word="kind", says={
         "one_wave": N_("{n} of {n_total} agents rated {n_items} statements once; nothing can be said about change. In "
                        "brackets: 95% "

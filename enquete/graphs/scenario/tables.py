@@ -239,7 +239,7 @@ def ends(name: str, where: str, null: str = "", top: int = 1) -> Finding:
 FINDINGS = (
     ends("highest", "is_main", null=ALIKE),
     Finding(
-        name="too_few", table="dimensions", kind="null", where="is_main and too_few", items="items", chart="ratings",
+        name="too_few", table="dimensions", kind="null", where="is_main and too_few and n > 1", items="items", chart="ratings",
         says=N_("{label}: {n} agents are too few to tell scenarios apart; had all agreed, p adjusted for {n_pairs} pairs "
                 "would still be {p_least}."),
     ),
