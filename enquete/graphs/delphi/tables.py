@@ -67,7 +67,7 @@ ROUNDS = Table(
     ),
     views=(
         View(at="section", heading="", where="round > 1",
-             columns=names("round n_of_n_total n_consensus n_open n_disputed w")),
+             columns=names("round n_consensus n_open n_disputed w")),
         View(at="appendix", columns=names("round n_responded_of_n_planned n_of_n_total")),
     ),
 )  # fmt: skip
@@ -81,7 +81,8 @@ THEMES = Table(
         integer("rank_to", N_("rank, last shared place")),
     ),
     views=(
-        View(at="appendix", columns=names("label description n_agents n_statements")),
+        View(at="appendix", columns=names("label description n_agents n_statements"),
+             note=N_("Every statement with its theme: exports/delphi/statements.csv.")),
         View(at="digest", columns=names("label n_agents rank")),
     ),
 )  # fmt: skip
@@ -90,8 +91,6 @@ STATEMENTS = Table(
     name="statements", title=N_("Statements by theme"), key=("theme", "participant", "item"), one_agent=True,
     columns=(THEME, AGENT, ITEM, integer("place", N_("place"), means=N_("of the statement among those of its theme")),
         text("text", N_("statement"))),
-    views=(View(at="appendix", by=("theme",), quote="text", who=("participant",), where="place == 1",
-                note=N_("The first statement of every theme; all are in exports/delphi/statements.csv.")),),
 )  # fmt: skip
 
 SECOND_CODING = Table(
@@ -155,11 +154,10 @@ STABILITY = Table(
             p_value("p_bh", "p (BH)"),
     ),
     views=(View(at="appendix", by=names("dimension round"), order=names("dimension round theme"),
-                columns=names("theme kappa share_changed net_change stable delta_cv p_holm")),),
+                columns=names("theme kappa share_changed net_change stable p_holm")),),
     note=N_("Within the same agents, against the round before. Stable: net change of the histogram ≤ 15% (Scheibe, "
             "Skutsch & Schofer 1975). κ with "
-            "quadratic weights; p of Wilcoxon's test, corrected over the ratings of the round; ΔCV: change of the "
-            "coefficient of variation."),
+            "quadratic weights; p of Wilcoxon's test, corrected over the ratings of the round."),
 )  # fmt: skip
 
 CONVERGENCE = Table(
@@ -174,7 +172,7 @@ CONVERGENCE = Table(
         share("share_toward", N_("share that came closer")),
     ),
     views=(View(at="appendix", by=("dimension",), order=names("dimension theme"),
-                columns=names("theme iqr_first iqr_second n_moved n_off_median n_toward n_away")),),
+                columns=names("theme iqr_first iqr_second n_moved n_off_median n_toward")),),
     note=N_("The median is the one that was fed back. Whoever answers again comes closer to a median by chance alone; "
             "whether feedback did it "
             "is tested apart, against the medians of the others."),
@@ -249,7 +247,8 @@ DISSENT_BY_GROUP = Table(
     name="dissent_by_group", title=N_("Who stands where, by group"), key=("theme", "dimension", "stakeholder_type"),
     columns=(THEME, DIMENSION, GROUP, integer("n_below", N_("low")), integer("n_above", N_("high")), integer("n",
         N_("rated"))),
-    views=(View(at="appendix", by=names("theme dimension"), order=names("theme dimension")),),
+    views=(View(at="appendix", where="dimension == @main_dimension and n_below + n_above > 0",
+                spread=Spread(column="theme", rows=("stakeholder_type",), cells=names("n_below n_above"))),),
 )  # fmt: skip
 
 RANKING = Table(

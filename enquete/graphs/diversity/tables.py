@@ -285,7 +285,7 @@ TYPES = Table(
         several("members", N_("members"), to="agent"),
     ),
     views=(
-        View(at="section", columns=names("type n_of_n_total jaccard pro con pole n_pole"),
+        View(at="section", columns=names("type n_of_n_total jaccard pro con pole"),
             empty=N_("No types of agents were found.")),
         View(at="digest", columns=names("type n jaccard pro con")),
         View(at="memory", where="n >= 5", says=N_("type {type}, {n} of {n_total} agents. Unlike the others: for "
