@@ -97,8 +97,9 @@ def pages_of(found: Sequence[Entry]) -> list[list[Entry]]:
     return pages
 
 
-def in_sections(found: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def in_sections(found: JsonValue) -> dict[str, JsonValue]:
     """A methodology's results: what is one value each together as `facts`, then every table that has rows."""
+    found = found if isinstance(found, dict) else {}
     tables = {
         name: value for name, value in found.items() if isinstance(value, list) and value and isinstance(value[0], dict)
     }
