@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 from pydantic import JsonValue
+from threadpoolctl import threadpool_limits
 
 from enquete.checkpoints.ledger import Failure
 from enquete.checkpoints.record import RunRecord
@@ -64,6 +65,11 @@ def find(
 
     arm: stands in the main arm's place, with what was frozen for it; its rows bear the role "main" in `frame`.
     """
+    with threadpool_limits(1):  # a second thread waits beside matrices of this size, at half as much CPU again
+        return _find(reading, frame, partial=partial, raise_bugs=raise_bugs, arm=arm)
+
+
+def _find(reading: RunReading, frame: pd.DataFrame, *, partial: bool, raise_bugs: bool, arm: Arm | None) -> Findings:
     stands = arm or reading.record.main
     found = Findings()
     groups = groups_by(reading.by, persona_columns(reading.ledger)) if reading.by else None
