@@ -59,10 +59,10 @@ REASONS = {
 }  # fmt: skip
 
 ASSOCIATIONS = Table(
-    name="associations", title=N_("What goes together, over all agents"), key=("first", "second"),
+    name="associations", title=N_("What goes together, over all agents"), key=("first", "second"), file="associations.json",
     columns=(
         text("first", N_("column"), means=N_("of agents.csv")), text("second", N_("with column")),
-        text("first_name", N_("Finding")), text("second_name", N_("with")), code("measure", N_("Measure"), MEASURES),
+        text("first_name", N_("Of every agent")), text("second_name", N_("with")), code("measure", N_("Measure"), MEASURES),
         code("direction", N_("direction"), DIRECTIONS), number("effect", N_("Effect")),
             number("low", N_("lower bound")),
         number("high", N_("upper bound")), interval("low", "high", N_("95%")), integer("n", "n"),
@@ -70,10 +70,8 @@ ASSOCIATIONS = Table(
         p_value("p"), adjusted_p(), code("reason", N_("why it is not determined"), REASONS),
     ),
     views=(
-        View(at="section", where="p_adjusted < .05", order=("p",), top=5, heading="",
-             columns=names("first_name second_name measure effect low_to_high n p_adjusted")),
-        View(at="appendix", order=("p",), top=30, columns=names("first_name second_name measure effect low_to_high n "
-                                                                "p p_adjusted reason")),
+        View(at="appendix", order=("p",), top=12,
+             columns=names("first_name second_name measure effect low_to_high n p_adjusted reason")),
         View(at="digest", where="p_adjusted < .05", order=("p",), top=5,
             columns=names("first_name second_name measure effect p_adjusted")),
     ),

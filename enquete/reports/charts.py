@@ -158,7 +158,7 @@ class ChartData:
         if told:
             columns = [table.column(name) for name in told]
             frame["told"] = [self._told(columns, row) for row in dictionaries(raw)]
-        if own & {"item", "participant"}:
+        if own & {"item", "items", "participant"}:
             frame["link"] = [self._link(row) for row in dictionaries(raw)]
         return frame.reset_index(drop=True)
 
@@ -172,6 +172,8 @@ class ChartData:
 
     def _link(self, row: Mapping[str, Any]) -> str | None:
         known = {name: row[column] for column, name in BEHIND.items() if row.get(column) is not None}
+        if row.get("items"):  # several questions stand behind the row: the first, as in a finding
+            known = {"item_id": row["items"][0], **known}
         if not known.keys() & {"item_id", "participant"}:
             return None
         if known.get("stakeholder_type") not in self.results.names.groups:  # groups by another column of the personas

@@ -10,19 +10,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pandas as pd
 
 from enquete.locale import N_
+from enquete.reports.key_findings import shortened
 from enquete.reports.run_reading import RunReading
 from enquete.reports.templates import render
 from enquete.respondents.replies import NAMES
 from enquete.simulations.digest import SOURCES
 from enquete.state.asking import Language
 
-SHOWN = 20
+SHOWN = 8
+MOST_WORDS = 20  # of an entry that is shown
 PHASE = "T1"
 KINDS: Mapping[str, str] = {
     "P": N_("own post"), "R": N_("reaction"), "S": N_("shown to the agent"), "K": N_("on record"),
@@ -127,8 +129,9 @@ def section(found: Sequence[Citation], frame: pd.DataFrame, language: Language) 
         return ""
     moved = {who for who, any_ in movers(frame).items() if any_}
     real = [one for one in found if one.source]
+    shown = [replace(one, text=shortened(one.text, MOST_WORDS)) for one in entries(found)[:SHOWN]]
     return render(
-        "enquete.reports:citations.md.j2", language, entries=entries(found)[:SHOWN], total=len(entries(found)),
+        "enquete.reports:citations.md.j2", language, entries=shown, total=len(entries(found)),
         agents=len({one.participant for one in real}), answers=len({one.answer_id for one in real}),
         invalid=len(found) - len(real), movers=len(moved),
         naming=len({one.participant for one in real if one.participant in moved}),

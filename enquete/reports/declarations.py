@@ -190,9 +190,9 @@ class View:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Table:
     """key: columns that tell rows apart. label: the column by which references name a row of it.
-    files: written as a file (CSV and whatever else is asked for). one_agent: a row is one agent or one of its answers,
-        so
-    that the table grows with the population and stands in files alone, not in results.json."""
+    files: written as a file (CSV and whatever else is asked for); file: where else all of its rows stand.
+    one_agent: a row is one agent or one of its answers, so that the table grows with the population and stands in files alone,
+    not in results.json."""
 
     name: str
     title: str
@@ -202,6 +202,7 @@ class Table:
     label: str = ""
     note: str = ""
     files: bool = True
+    file: str = ""
     one_agent: bool = False
 
     def column(self, name: str) -> Column:
@@ -240,6 +241,17 @@ Kind = Literal["difference", "position", "null"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ScaleValue:
+    """A value of a row on its scale, in the small picture of a finding. of: the column that says whose it is; low, high: its
+    interval."""
+
+    value: str
+    of: str = ""
+    low: str = ""
+    high: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
     """A sentence over rows of a table (one row of facts where table is ""), as it may stand on page one.
 
@@ -255,7 +267,7 @@ class Finding:
     columns and facts, a share of what is possible,
         by which findings are ranked. items: column with the item ids whose answers it rests on.
     scale: an expression for both ends of the scale that the estimate is on, "scale_min, scale_max", which its small picture on
-    page one needs; shares need none. dots: columns that the picture shows in place of the estimate.
+    page one needs; shares need none. points: what the picture shows in place of the estimate with its interval.
     """
 
     name: str
@@ -280,7 +292,7 @@ class Finding:
     items: str = ""
     chart: str = ""
     scale: str = ""
-    dots: tuple[str, ...] = ()
+    points: tuple[ScaleValue, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -350,7 +362,8 @@ class Presentation:
         own = _columns(self.tables[finding.table]) if finding.table else dict(self.facts)
         known = {**self.facts, **own}
         where = f"finding {finding.name!r}"
-        columns = [finding.word, finding.p, finding.estimate, finding.low, finding.high, finding.items, *finding.dots]
+        points = [name for one in finding.points for name in (one.value, one.of, one.low, one.high)]
+        columns = [finding.word, finding.p, finding.estimate, finding.low, finding.high, finding.items, *points]
         self._names(where, own, columns, _bare(finding.order))
         self._names(where, known, [finding.n, finding.n_total])
         self._names(

@@ -35,8 +35,12 @@ ORDER: Mapping[Kind, int] = {"difference": 0, "position": 1, "null": 2}
 
 @dataclass(frozen=True, slots=True)
 class Dot:
+    """low, high: of its interval, where it has one."""
+
     value: float
     told: str
+    low: float | None = None
+    high: float | None = None
 
     def as_json(self) -> dict[str, JsonValue]:
         return shallow(self)
@@ -44,12 +48,11 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """What the small picture beside a finding shows: dots and an interval on a scale; caption: what these are, in words."""
+    """What the small picture beside a finding shows: dots with their intervals on a scale; caption: what these are, in words."""
 
     low: float
     high: float
     dots: tuple[Dot, ...]
-    interval: tuple[float, float] | None
     caption: str
     is_share: bool = False
 

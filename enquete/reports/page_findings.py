@@ -16,7 +16,7 @@ import pandas as pd
 
 from enquete.analysis.inference import over_questions
 from enquete.locale import N_, tell
-from enquete.reports.declarations import ADJUSTED, Analysis, Column, Finding, Presentation
+from enquete.reports.declarations import ADJUSTED, Analysis, Column, Finding, Presentation, ScaleValue
 from enquete.reports.key_findings import LEVEL, MOST_WORDS, Dot, KeyFinding, Kind, Strip, p_told
 from enquete.reports.views import Results, chosen_rows, dictionaries
 
@@ -122,6 +122,7 @@ def _finding(
     text = results.fill(
         says, filled, {name: one for name, one in known.items() if name != "p"}, markdown=False, room=MOST_WORDS
     )
+    text = text[:1].upper() + text[1:]
     if says in (finding.null,) and "smallest_p" in row:
         text = text.replace("{smallest_p}", "")
     named = {name for _, name, _, _ in Formatter().parse(tell(says, results.language)) if name}
@@ -143,34 +144,41 @@ def _finding(
 
 
 DOTS = (N_("dot: {what} {value}"), N_("diamond: {what} {value}"))
+OF = N_("{value} ({of})")
 INTERVAL = N_("{dots}; line: 95% interval {low} to {high}")
+INTERVALS = N_("{dots}; lines: 95% intervals")
 NO_INTERVAL = N_("{dots}; no interval")
 
 
 def _strip(finding: Finding, row: Mapping[str, Any], known: Mapping[str, Column], results: Results) -> Strip | None:
     """None where what is estimated has no scale, no name or no value."""
-    columns = [known[name] for name in finding.dots or (finding.estimate,) if name]
-    values = [_float(row, one.name) for one in columns]
+    points = finding.points or (ScaleValue(value=finding.estimate, low=finding.low, high=finding.high),)
+    columns = [known[one.value] for one in points if one.value]
     is_share = bool(columns) and columns[0].format == "share"
-    ends = _evaluated(finding.scale, row) if finding.scale else (0.0, 1.0) if is_share else None
-    if not columns or ends is None or any(not one.label for one in columns):
+    ends = _evaluated(finding.scale, row) if finding.scale else None
+    least, most = map(float, ends or ((0.0, 1.0) if is_share else (0.0, 0.0)))
+    dots = [_dot(one, row, known, results) for one in points if one.value]
+    if not dots or None in dots or any(not one.label for one in columns) or not least < most:
         return None
-    least, most = map(float, ends)
-    dots = tuple(
-        Dot(value, results.cell(one, row)) for one, value in zip(columns, values, strict=True) if value is not None
-    )
-    if len(dots) < len(columns) or not least < most:
+    shown = tuple(one for one in dots if one is not None)
+    language, named = results.language, []
+    for text, point, column, dot in zip(DOTS, points, columns, shown, strict=False):
+        value = (
+            tell(OF, language).format(value=dot.told, of=results.cell(known[point.of], row)) if point.of else dot.told
+        )
+        named.append(tell(text, language).format(what=results.label(column), value=value))
+    intervals = sum(one.low is not None for one in shown)
+    says = NO_INTERVAL if not intervals else INTERVALS if intervals > 1 else INTERVAL
+    low, high = (results.cell(known[end], row) if end else "" for end in (points[0].low, points[0].high))
+    return Strip(least, most, shown, tell(says, language).format(dots="; ".join(named), low=low, high=high), is_share)
+
+
+def _dot(point: ScaleValue, row: Mapping[str, Any], known: Mapping[str, Column], results: Results) -> Dot | None:
+    value, low, high = (_float(row, name) for name in (point.value, point.low, point.high))
+    if value is None:
         return None
-    language = results.language
-    named = "; ".join(
-        tell(text, language).format(what=results.label(one), value=dot.told)
-        for text, one, dot in zip(DOTS, columns, dots, strict=False)
-    )
-    low, high = (_float(row, end) if len(columns) == 1 else None for end in (finding.low, finding.high))
-    if low is None or high is None:
-        return Strip(least, most, dots, None, tell(NO_INTERVAL, language).format(dots=named), is_share)
-    told = {"low": results.cell(known[finding.low], row), "high": results.cell(known[finding.high], row)}
-    return Strip(least, most, dots, (low, high), tell(INTERVAL, language).format(dots=named, **told), is_share)
+    ends = (low, high) if low is not None and high is not None else (None, None)
+    return Dot(value, results.cell(known[point.value], row), *ends)
 
 
 def _size(finding: Finding, row: Mapping[str, Any]) -> float:

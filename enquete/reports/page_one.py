@@ -211,7 +211,7 @@ def _shortened(text: str, words: int) -> str:
 
 _SO_FAR = N_("{agents} of {types} are being asked ({methods}): {responded} answers are there so far.")
 _ASKED = N_("{agents} of {types} answered {methods}: {responded} of {planned} planned answers are there.")
-_COMPARED = N_("Groups are compared from {fewest} agents up: {n} agents.")
+_COMPARED = N_("Compared are groups of {fewest} agents or more: {groups} with {n} agents.")
 
 
 def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Sequence[str], *, interim: bool) -> str:
@@ -224,7 +224,8 @@ def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Se
     )  # fmt: skip
     compared = sum(n for n in sizes.values() if n >= FEWEST)
     if 0 < compared < len(asked.all):
-        said = f"{said} {tell(_COMPARED, language).format(fewest=FEWEST, n=compared)}"
+        groups = plural(NN_("{n} group", "{n} groups"), sum(n >= FEWEST for n in sizes.values()), language)
+        said = f"{said} {tell(_COMPARED, language).format(fewest=FEWEST, n=compared, groups=groups)}"
     unfit = fitting.told(reading.record.fit, language) if reading.record.fit else []
     return " ".join([said, *([not_asked(reading)] if reading.record.chosen else []), *unfit])
 

@@ -22,7 +22,6 @@ from enquete.nodes.planning import CRITIC
 from enquete.reports import accounts, citations, pictures
 from enquete.reports.agents import ACROSS
 from enquete.reports.charts import Picture
-from enquete.reports.context import Found, listed
 from enquete.reports.declarations import Place
 from enquete.reports.embedded import CHECKS_TITLE, Embedded
 from enquete.reports.evaluation import evaluations
@@ -48,7 +47,7 @@ from enquete.state.asking import Language
 
 LIMITS = 4
 """Caveats in the report, the gravest; the others are in the appendix."""
-FINDINGS = 3
+FINDINGS = 2
 """Of a methodology in its section beside those on page one; the others are in the appendix."""
 HEALTH, REPLICATES, PREFERENCE = "health", "replicates", "preference"
 """Whose figures stand with instrument health, with replicates, and with respondent B: what their names begin with."""
@@ -131,7 +130,7 @@ class Report:
     def _report(self, *, behind: Callable[[KeyFinding], str]) -> str:
         return self._render(
             "report.md.j2", strip=self._strip, image=_image, behind=behind,
-            methodologies=self.parts, across=self._across(), between=self.declared[ACROSS].at("section"),
+            methodologies=self.parts, across=self._across(),
                 run=self.reading.record, idle=self.reading.idle,
             prose=self.material.prose, model=self.reading.record.main.model, health_figures=self._of(HEALTH),
             health=self.declared[HEALTH].at("section"),
@@ -192,10 +191,10 @@ class Report:
         warned = {
             one.methodology: unusable(one, self.language) for one in self.page.usable if one.standing == NOT_USABLE
         }
-        for name, found in self.material.found.results.items():
+        for name in self.material.found.results:
             others = [one for one in self.page.by_methodology.get(name, ()) if one.id not in shown]
             yield Part(
-                name, self.page.titles[name], **self._texts(name, found),
+                name, self.page.titles[name], **self._texts(name),
                 findings=others[:FINDINGS], further=others[FINDINGS:],
                 pictures=self._of(name), more_pictures=self._of(name, "appendix"),
                 probabilities=name in given, unusable=warned.get(name, ""),
@@ -203,10 +202,10 @@ class Report:
         for name, why in accounts.missing(self.reading, self.material.stages, self.material.found).items():
             yield Part(name, self.page.titles.get(name, name), missing=escape(tell(why, self.language)))
 
-    def _texts(self, name: str, found: Found) -> dict[str, str]:
+    def _texts(self, name: str) -> dict[str, str]:
         if results := self.declared.get(name):
             return {"section": results.at("section"), "appendix": results.at("appendix")}
-        return {"section": "", "appendix": as_tables(found, self.language)}
+        return {}
 
     def _problems(self) -> Iterator[Words]:
         material = self.material
@@ -215,7 +214,7 @@ class Report:
     def _across(self) -> list[KeyFinding]:
         """What was tested over methodologies and is not on page one."""
         shown = {one.id for one in self.page.findings}
-        return [one for one in self.page.across if one.id not in shown]
+        return [one for one in self.page.across if one.id not in shown][:FINDINGS]
 
     def _titles(self) -> Mapping[str, str]:
         """Also of the synthesis and the critic, which make calls of their own."""
@@ -262,13 +261,6 @@ def brief(page: PageOne, language: Language) -> str:
         strip=lambda finding: "",
         behind=lambda finding: "",
     )
-
-
-def as_tables(found: Found, language: Language) -> str:
-    """The findings of a methodology that declares no tables."""
-    single = {key: value for key, value in found.items() if isinstance(value, str | int | float)}
-    lists = {key: entries for key in found if (entries := listed(found, key))}
-    return render("enquete.reports:tables.md.j2", language, single=single, lists=lists).strip()
 
 
 def _image(picture: Picture) -> str:

@@ -61,7 +61,7 @@ LIMITS: Mapping[str, str] = {
     "shape": N_(
         "Language models tend to agree and to keep to the middle. Here {ends} of the closed answers lie at the "
         "ends of the scale and {midpoint} at the midpoint (n = {n}); the distribution shape of every item is in "
-        "the appendix."
+        "health.json."
     ),
     "partial": N_("The run is incomplete; all figures are provisional."),
     "differential": N_(

@@ -1,4 +1,4 @@
-"""The small picture beside a finding of page one: its dots and interval on the scale that they are on, and below them in words
+"""The small picture beside a finding of page one: its dots and intervals on the scale that they are on, and below them in words
 what is drawn."""
 
 from __future__ import annotations
@@ -38,12 +38,10 @@ def _spec(strip: Strip, language: Language, picture: Picture) -> Spec:
     )  # fmt: skip
     at = alt.X("value:Q", scale=alt.Scale(domain=[strip.low, strip.high], nice=False, clamp=True), axis=axis)
     layers: list[alt.Chart] = []
-    if strip.interval is not None:
-        low, high = strip.interval
-        line = alt.Chart(alt.InlineData(values=[{"value": low, "high": high}])).mark_rule(
-            strokeWidth=4, color=COLOURS[0]
-        )
-        layers.append(line.encode(x=at, x2="high:Q"))
+    for dot, colour in zip(strip.dots, COLOURS, strict=False):
+        if dot.low is not None:
+            ends = alt.InlineData(values=[{"value": dot.low, "high": dot.high}])
+            layers.append(alt.Chart(ends).mark_rule(strokeWidth=4, color=colour).encode(x=at, x2="high:Q"))
     for dot, shape, colour, up in zip(strip.dots, SHAPES, COLOURS, (-14, -14), strict=False):
         base = alt.Chart(alt.InlineData(values=[dot.as_json()])).encode(x=at)
         layers.append(base.mark_point(shape=shape, size=110, color=colour))

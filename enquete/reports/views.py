@@ -15,6 +15,7 @@ from string import Formatter
 from typing import Any
 
 import pandas as pd
+from babel.lists import format_list
 from pydantic import JsonValue
 
 from enquete.locale import N_, NN_, plural, tell
@@ -38,6 +39,8 @@ from enquete.state.asking import Language
 
 Row = Mapping[str, Any]
 
+FEWEST_WORDS = 4
+"""Of a name that is cut."""
 YES_NO = {True: N_("yes"), False: N_("no")}
 FIGURES = ("integer", "number", "share", "of", "interval", "bounds", "flag")
 RIGHT = ("integer", "number", "share", "p", "of", "interval", "bounds")
@@ -162,17 +165,28 @@ class Results:
         """
         told = tell(says, self.language)
         names = [name for _, name, _, _ in Formatter().parse(told) if name]
-        cells = {name: self.cell(known[name], row) for name in names if name in known}
+        cells = {name: self._in_sentence(known[name], row) for name in names if name in known}
         cells |= {name: str(row[name]) for name in names if name not in known}
         long = [name for name in cells if name in known and known[name].format in ("reference", "text", "list")]
         if room is not None and long and len(told.format(**cells).split()) > room:
-            others = told.format(**{**cells, **dict.fromkeys(long, "")})
-            each = max((room - len(others.split())) // len(long), 4)
-            cells |= {name: shortened(cells[name], each) for name in long}
+            left = room - len(told.format(**{**cells, **dict.fromkeys(long, "")}).split())
+            for place, name in enumerate(
+                sorted(long, key=lambda one: len(cells[one].split()))
+            ):  # what is short leaves its share
+                cells[name] = shortened(cells[name], max(left // (len(long) - place), FEWEST_WORDS))
+                left -= len(cells[name].split())
         if markdown:
             figures = {name for name in cells if name in known and known[name].format in FIGURES}
             cells = {name: value if name in figures else escape(value) for name, value in cells.items()}
         return told.format(**cells)
+
+    def _in_sentence(self, column: Column, row: Row) -> str:
+        """A list as it is spoken: “a, b and c”; names with commas are set apart as in a cell."""
+        if column.format == "list" and (values := row.get(column.name)):
+            told = [self._named(column, each) for each in values]
+            if not any("," in one for one in told):
+                return format_list(told, locale=self.language)
+        return self.cell(column, row)
 
     # --- rows ----------------------------------------------------------------------------------------------------------
 
@@ -254,7 +268,7 @@ class Results:
             blocks.append(self.fill(view.note, {**self.facts, **counts}, self.presentation.facts, markdown=True))
         elif len(every) > len(frame):
             blocks.append(tell(N_("{shown} of {rows} rows; all are in {file}."), self.language).format(
-                **counts, file=f"exports/{self.methodology}/{table.name}.csv"))  # fmt: skip
+                **counts, file=table.file or f"exports/{self.methodology}/{table.name}.csv"))  # fmt: skip
         return "\n\n".join(blocks)
 
     def _body(self, table: Table, view: View, frame: pd.DataFrame) -> Iterator[str]:

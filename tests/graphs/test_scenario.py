@@ -16,11 +16,12 @@ from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.results import EVALUATION, item_facts
 from enquete.graphs.scenario.tables import PRESENTATION
 from enquete.instruments.load import load_shipped
+from enquete.reports.agents import agent_columns
 from enquete.reports.charts import drawn
 from enquete.reports.context import AnalysisContext
 from enquete.reports.declarations import Analysis
 from enquete.reports.key_findings import MOST_WORDS, KeyFinding
-from enquete.reports.results import WholeResults, agent_findings
+from enquete.reports.results import WholeResults
 from enquete.state.asking import Language
 from tests.support.charts import illegible
 from tests.support.tables import findings, results, row, rows
@@ -159,7 +160,7 @@ def test_polarity_by_scenario_and_agent() -> None:
 
 
 def test_every_agent_has_its_columns() -> None:
-    made = {one.column: one for one in agent_findings(PRESENTATION, find(ALL))}
+    made = {one.column: one for one in agent_columns(PRESENTATION, find(ALL), "scenario", {})}
     assert list(made) == [*(f"desirability_{name}" for name in SCENARIOS), "desirability_range"]
     assert made["desirability_erholung"].values.dropna().to_dict() == {"a": 7, "b": 5, "c": 6}
     assert made["desirability_range"].values.to_dict() == {"a": 6, "b": 4}  # who rated all
@@ -324,7 +325,7 @@ def test_ties_are_named_as_ties() -> None:
     entry = row(find(people), "dimensions", dimension="desirability")
     assert (entry["highest"], entry["lowest"]) == (["erholung", "privatisierung"], ["kollaps", "festung_europa"])
     assert (
-        "shared by 2: Recovery, Privatisation; lowest 2.50, shared by 2: Collapse, Fortress Europe"
+        "shared by 2: Recovery; Privatisation; lowest 2.50, shared by 2: Collapse; Fortress Europe"
         in said(people)["highest"].text
     )
 

@@ -78,9 +78,9 @@ def test_columns_of_different_methodologies_are_compared_and_the_group() -> None
     assert (one["measure"], one["direction"], one["n"], one["n_total"]) == ("spearman", "rises", 20, 20)
     told = findings(PRESENTATION, found)["together"]
     assert told.text.startswith(
-        "the drift and the wish go together: the more of one, the more of the other (ρ = 0.95, adjusted p < 0.01"
+        "The drift and the wish go together: the more of one, the more of the other (ρ = 0.95, adjusted p < 0.01"
     )
-    assert "| the drift | the wish | Spearman's ρ | 0.95 |" in results(PRESENTATION, found).at("section")
+    assert "| the drift | the wish | Spearman's ρ | 0.95 |" in results(PRESENTATION, found).at("appendix")
 
 
 def test_a_category_for_every_agent_and_a_twin_are_not_compared() -> None:

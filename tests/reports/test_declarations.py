@@ -175,7 +175,7 @@ def test_a_tested_row_is_told_once_it_survives_the_correction() -> None:
         6,
     )
     (null,) = stated(read(made(sold("a", "Kiel", 2.5, 0.03), sold("b", "Kiel", 1.0, 0.5))))
-    assert (null.kind, null.text) == ("null", "nothing of 2 moved (the smallest p = 0.06)")
+    assert (null.kind, null.text) == ("null", "Nothing of 2 moved (the smallest p = 0.06)")
 
 
 def test_methodologies_share_one_correction() -> None:

@@ -206,12 +206,12 @@ def found(language: Language = "en", **rating: Any) -> dict[str, KeyFinding]:
 
 def test_what_is_drawn_is_named_and_a_missing_interval_too() -> None:
     whole = found(mean=4.25, mean_low=3.5, mean_high=4.75)["highest"].strip
-    assert whole == Strip(1, 5, (Dot(4.25, "4.25"),), (3.5, 4.75), "dot: mean 4.25; line: 95% interval 3.50 to 4.75")
+    assert whole == Strip(1, 5, (Dot(4.25, "4.25", 3.5, 4.75),), "dot: mean 4.25; line: 95% interval 3.50 to 4.75")
     none = found("de", mean=4.25)["highest"].strip
     assert none is not None
-    assert (none.interval, none.caption) == (None, "Punkt: Mittelwert 4,25; kein Intervall")
+    assert (none.dots[0].low, none.caption) == (None, "Punkt: Mittelwert 4,25; kein Intervall")
     agreed = found()["agreed"].strip
-    assert agreed == Strip(0, 4, (Dot(3.0, "3"),), None, "dot: themes in consensus 3; no interval")
+    assert agreed == Strip(0, 4, (Dot(3.0, "3"),), "dot: themes in consensus 3; no interval")
     assert "highest" in found()
     assert found()["highest"].strip is None  # without a mean there is nothing to draw
 
@@ -222,10 +222,9 @@ def test_dots_and_line_stand_where_their_values_lie() -> None:
         1,
         5,
         (Dot(5.0, "5.00"), Dot(1.0, "1.00")),
-        None,
-        "dot: highest mean 5.00; diamond: lowest mean 1.00; no interval",
+        "dot: highest mean 5.00 (anglers); diamond: lowest mean 1.00 (fishers); no interval",
     )
-    one = Strip(1, 5, (Dot(3.0, "3.00"),), (2.0, 4.0), "dot: mean a < b 3.00; line: 95% interval 2.00 to 4.00")
+    one = Strip(1, 5, (Dot(3.0, "3.00", 2.0, 4.0),), "dot: mean a < b 3.00; line: 95% interval 2.00 to 4.00")
     some = [KeyFinding(str(n), "text", "position", 0.5, 9, 10, strip=each) for n, each in enumerate((one, two, None))]
     [first, second] = strips(some, "en").values()
     assert (first.stem, first.at, first.alt) == ("page-one-1", "page_one", one.caption)

@@ -438,10 +438,10 @@ def test_a_reason_says_how_bad_it_is_and_whether_a_probe_gave_it():
 def test_the_verdict_names_the_probes_that_were_not_taken():
     main = random(20, 12)
     results = told(examined([*wave(main), *probe(main, "retest")]))
-    missed = [one["probe"] for one in table_rows(results.analysis, "probes", state="not_taken")]
+    [missed] = [one["probes"] for one in table_rows(results.analysis, "probes", state="not_taken")]
     assert missed[:5] == ["option_order", "item_order", "paraphrase", "persona_swap", "null_persona"]
     assert "test_retest" not in missed
-    assert "| options reversed | not taken | Längsschnitt |" in results.at("section")
+    assert "- Probes not taken (Längsschnitt): options reversed, items shuffled," in results.at("section")
     both = examined([*wave(main, phase="T0"), *wave(main)], DRIFT)
     assert both.probes["longitudinal"].not_taken[-2:] == ("negative_control", "placebo_exposure")
     assert both.as_json()["verdicts"]["longitudinal"]["probes_not_taken"][0] == "test_retest"
@@ -456,7 +456,7 @@ def test_a_probe_that_was_asked_and_cannot_be_read_is_named_as_such():
     assert probes.not_read == ("test_retest",)
     assert not {"test_retest", "null_persona"} & set(probes.not_taken)
     assert found.as_json()["verdicts"]["longitudinal"]["probes_not_read"] == ["test_retest"]
-    assert "| retest | not readable | Längsschnitt |" in told(found).at("section")
+    assert "- Probes taken, but not readable (Längsschnitt): retest." in told(found).at("section")
     assert named(found, "null_persona") == [("T1", "not computed", "retest_unread")]
     never = [{**one, "status": "not_reached", "value": None} for one in probe(main, "retest")]
     assert examined([*wave(main), *never]).probes["longitudinal"].not_taken[0] == "test_retest"

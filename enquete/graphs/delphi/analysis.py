@@ -411,7 +411,8 @@ class Panel:
         items = [item for item in self._of(self.main) if item in self.tables[self.last]]
         named = {item: self.items[item][0] for item in items}
         values = self.tables[self.last][items].rename(columns=named)
-        return compared(values, groups, "theme", {theme: item for item, theme in named.items()})
+        ends = dict.fromkeys(values, self.scale)
+        return compared(values, groups, "theme", {theme: item for item, theme in named.items()}, ends=ends)
 
     # --- dissent ---------------------------------------------------------------------------------------------------------
 

@@ -67,7 +67,7 @@ ROUNDS = Table(
     ),
     views=(
         View(at="section", heading="", where="round > 1",
-             columns=names("round n_of_n_total n_consensus n_open n_disputed w")),
+             columns=names("round n_consensus n_open n_disputed w")),
         View(at="appendix", columns=names("round n_responded_of_n_planned n_of_n_total")),
     ),
 )  # fmt: skip
@@ -81,7 +81,8 @@ THEMES = Table(
         integer("rank_to", N_("rank, last shared place")),
     ),
     views=(
-        View(at="appendix", columns=names("label description n_agents n_statements")),
+        View(at="appendix", columns=names("label description n_agents n_statements"),
+             note=N_("Every statement with its theme: exports/delphi/statements.csv.")),
         View(at="digest", columns=names("label n_agents rank")),
     ),
 )  # fmt: skip
@@ -90,15 +91,13 @@ STATEMENTS = Table(
     name="statements", title=N_("Statements by theme"), key=("theme", "participant", "item"), one_agent=True,
     columns=(THEME, AGENT, ITEM, integer("place", N_("place"), means=N_("of the statement among those of its theme")),
         text("text", N_("statement"))),
-    views=(View(at="appendix", by=("theme",), quote="text", who=("participant",), most=3, where="place <= 3",
-                note=N_("The first three statements of every theme; all are in exports/delphi/statements.csv.")),),
 )  # fmt: skip
 
 SECOND_CODING = Table(
     name="second_coding", title=N_("Second coding"), key=("theme",),
     columns=(THEME, integer("n_first", N_("first")), integer("n_second", N_("second")), integer("n_both", N_("both")),
         number("alpha", "α")),
-    views=(View(at="appendix"),),
+    views=(View(at="appendix", order=("alpha",), top=5),),
 )  # fmt: skip
 
 RATINGS = Table(
@@ -123,9 +122,9 @@ RATINGS = Table(
     views=(
         View(at="section", heading="", where="round == @last_round", order=("rank", "-mean"),
              spread=Spread(column="dimension", rows=("theme",), cells=names("median iqr agreement label"))),
-        View(at="appendix", columns=names("theme dimension round n_of_n_total median iqr mean agreement "
-                                          "tastle_wierman bimodality top_share polarised label"),
-                                              order=names("theme dimension round")),
+        View(at="appendix", where="round == @last_round", order=names("dimension theme"), by=("dimension",),
+             columns=names("theme n_of_n_total mean sd tastle_wierman bimodality top_share polarised"),
+             note=N_("Earlier rounds are in exports/delphi/ratings.csv.")),
         View(at="digest", where="round == @last_round", columns=names("theme dimension median iqr agreement label"),
              order=("rank", "-mean"), top=20),
         View(at="memory", where="round == @last_round and dimension == @main_dimension",
@@ -154,12 +153,11 @@ STABILITY = Table(
         flag("stable", N_("stable")), number("delta_cv", "ΔCV"), p_value("p"), p_value("p_holm", "p (Holm)"),
             p_value("p_bh", "p (BH)"),
     ),
-    views=(View(at="appendix", columns=names("theme dimension round n_paired_of_n_total kappa share_changed "
-                                             "net_change stable delta_cv p p_holm p_bh")),),
+    views=(View(at="appendix", by=names("dimension round"), order=names("dimension round theme"),
+                columns=names("theme kappa share_changed net_change stable p_holm")),),
     note=N_("Within the same agents, against the round before. Stable: net change of the histogram ≤ 15% (Scheibe, "
             "Skutsch & Schofer 1975). κ with "
-            "quadratic weights; p of Wilcoxon's test, corrected over the ratings of the round; ΔCV: change of the "
-            "coefficient of variation."),
+            "quadratic weights; p of Wilcoxon's test, corrected over the ratings of the round."),
 )  # fmt: skip
 
 CONVERGENCE = Table(
@@ -173,8 +171,8 @@ CONVERGENCE = Table(
             N_("went away from it")),
         share("share_toward", N_("share that came closer")),
     ),
-    views=(View(at="appendix", columns=names("theme dimension n_paired_of_n_total iqr_first iqr_second delta_iqr "
-                                             "n_moved share_toward n_toward n_off_median n_away")),),
+    views=(View(at="appendix", by=("dimension",), order=names("dimension theme"),
+                columns=names("theme iqr_first iqr_second n_moved n_off_median n_toward")),),
     note=N_("The median is the one that was fed back. Whoever answers again comes closer to a median by chance alone; "
             "whether feedback did it "
             "is tested apart, against the medians of the others."),
@@ -193,8 +191,7 @@ REVISION = Table(
             integer("n_ratings", N_("ratings given in both rounds")),
     ),
     views=(
-        View(at="appendix", columns=names("direction n n_total before after nearer nearer_low nearer_high p p_adjusted "
-                                          "n_unchanged n_ratings_same n_ratings")),
+        View(at="appendix", columns=names("direction before after nearer p_adjusted n_unchanged n_ratings_same n_ratings")),
         View(at="digest"),
     ),
     note=N_("Against the first medians of the others; p by exchanging an agent's rounds, which answering anew leaves "
@@ -217,11 +214,11 @@ DISSENT = Table(
     ),
     views=(
         View(at="appendix", where="label == 'disagreement'", order=("agreement",), top=20,
-             columns=names("theme dimension kind n iqr agreement median_shown n_below n_between n_above n_stayed"),
+             columns=names("theme dimension kind median_shown n_below n_between n_above n_stayed"),
              empty=N_("No theme is disputed after the last round.")),
         View(at="appendix", heading=N_("Hold-outs on undisputed themes"), where="label != 'disagreement'",
             order=("-n_holding_out",), top=5,
-             columns=names("theme dimension n_holding_out n_paired distance median_shown n_below n_above")),
+             columns=names("theme dimension n_holding_out n_paired median_shown n_below n_above")),
         View(at="digest", where="label == 'disagreement'", columns=names("theme dimension kind n_below n_above "
                                                                          "agreement"), order=("agreement",), top=5),
     ),
@@ -250,7 +247,8 @@ DISSENT_BY_GROUP = Table(
     name="dissent_by_group", title=N_("Who stands where, by group"), key=("theme", "dimension", "stakeholder_type"),
     columns=(THEME, DIMENSION, GROUP, integer("n_below", N_("low")), integer("n_above", N_("high")), integer("n",
         N_("rated"))),
-    views=(View(at="appendix", order=("theme",)),),
+    views=(View(at="appendix", where="dimension == @main_dimension and n_below + n_above > 0",
+                spread=Spread(column="theme", rows=("stakeholder_type",), cells=names("n_below n_above"))),),
 )  # fmt: skip
 
 RANKING = Table(
@@ -287,8 +285,7 @@ ACCORD = Table(
              code("answer", N_("answer from the run"), levels=ANSWERS)),
     views=(View(at="appendix"),),
     note=N_("ACCORD (Gattrell et al. 2024) lists 35 items for reports of consensus exercises, here in our own words. "
-            "Check against the original "
-            "list before publishing."),
+            "Check against the original list before publishing."),
 )  # fmt: skip
 
 AGENTS = Table(
@@ -347,22 +344,21 @@ TEXTS = (
 
 FINDINGS = (
     group_finding(THEME, N_(
-        "“{theme}” divides the groups: {main_dimension} {mean_highest} among {highest}, {mean_lowest} among {lowest}, "
+        "“{theme}” divides the groups: mean {main_dimension} {mean_highest} among {highest}, {mean_lowest} among {lowest}, "
         "on {scale_min}–{scale_max} "
         "(share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
         null=N_("No theme is rated differently by the groups (adjusted {p}); a difference of {detectable} points "
                 "would have been found four times in five "
                 "(n = {n}/{n_total})."), size="(mean_highest - mean_lowest) / (@scale_max - @scale_min)",
-                    chart="convergence", scale="scale_min, scale_max"),
+                    chart="convergence"),
     Finding(
         name="camps", table="dissent", kind="difference", p="p", within="given", test="a split as wide among even spreads",
         where="kind == 'camps' and dimension == @main_dimension and n_below >= 5 and n_above >= 5",
         order=("agreement",), top=2, size="(1 - agreement) / 2", estimate="above_share", low="above_low",
             high="above_high",
         items="item", chart="dissent",
-        says=N_("“{theme}” splits the panel: {dimension} is {low_at} or less for {n_below} agents, {high_at} or more "
-                "for {n_above} "
-                "({above_share}, 95% interval {above_low} to {above_high}; A = {agreement}, adjusted {p}; n = "
+        says=N_("“{theme}” splits the panel: {n_below} agents rate its {dimension} {low_at} or less, {n_above} "
+                "agents {high_at} or more ({above_share}, 95% interval {above_low} to {above_high}; A = {agreement}, adjusted {p}; n = "
                 "{n}/{n_total})."),
     ),
     Finding(
@@ -377,9 +373,8 @@ FINDINGS = (
                                                "'disagreement' and n >= 5",
         order=("-median", "-mean"), size="abs(median - (scale_min + scale_max) / 2) / ((scale_max - scale_min) / 2)",
         estimate="mean", low="mean_low", high="mean_high", items="item", chart="ranking", scale="scale_min, scale_max",
-        says=N_("Undisputed and highest in {dimension}: “{theme}”, median {median}, which {tied} undisputed themes "
-                "share (mean {mean}, 95% interval "
-                "{mean_low} to {mean_high} for the highest of all; n = {n}/{n_total})."),
+        says=N_("Undisputed and highest in {dimension}: “{theme}”, median {median} (undisputed themes with this median: "
+                "{tied}; mean {mean}, 95% interval {mean_low} to {mean_high} for the highest of all; n = {n}/{n_total})."),
     ),
     Finding(
         name="revision", table="revision", kind="difference", word="direction", p="p",
@@ -409,13 +404,13 @@ CHARTS = (
         "distribution"),
           draw="enquete.graphs.delphi.charts:dissent", over=View(at="section", where="label == 'disagreement'",
               order=("agreement",)),
-          alt=N_("Distributions of the disputed ratings of round {last_round}; most divided: {theme} ({dimension}), A "
+          alt=N_("Distributions of the disputed ratings of round {last_round}; most divided: “{theme}” ({dimension}), A "
                  "= {agreement}.")),
     Chart(name="ranking", title=N_("Delphi: ranking of themes by agreement, with 95% intervals"), needs=("ranking",),
         draw="enquete.graphs.delphi.charts:ranking",
           over=View(at="section", where="by == 'consensus' and dimension == @main_dimension and rank == rank",
               order=("rank",)),
-          alt=N_("Ranks of {n_themes} themes by agreement on {dimension}; first: {theme}.")),
+          alt=N_("Ranks of {n_themes} themes by agreement on {dimension}; first: “{theme}”.")),
 )  # fmt: skip
 
 GLOSSARY = {

@@ -17,7 +17,7 @@ def completeness(data: ChartData) -> alt.TopLevelMixin:
     lines = {name: data.label("curve", name) for name in ("complete_share", "known")}
     kept = ["question", "told"]
     tidy = pd.concat([curve[kept].assign(line=words, share=curve[name]) for name, words in lines.items()])
-    shape = alt.StrokeDash("line:N", sort=list(lines.values()))
+    shape = alt.StrokeDash("line:N", sort=list(lines.values()), legend=None)  # the colours' says it
     return (
         data.chart(tidy)
         .mark_line(point=True)

@@ -71,7 +71,10 @@ def analyse(
         "left_out": [{"participant": who, "reason": why} for who, why in sorts.reason[sorts.reason.ne("")].items()],
         "grid": [{"place": place, "n": n} for place, n in instrument.distribution.items()], "agents": agents,
         **clusters.tables(agents), **views.tables(), **components,
-        **compared(pd.concat([sorts.sort, sorts.axes], axis=1), context.groups_of(frame), "asked"),
+        **compared(
+            pd.concat([sorts.sort, sorts.axes], axis=1), context.groups_of(frame), "asked",
+            ends={one.id: (one.minimum, one.maximum) for one in (*instrument.sort_items("en"), *instrument.axis_items("en"))},
+        ),
     }  # fmt: skip
     both = agents["archetype"].notna() & agents["q_factor"].notna()
     grid = list(instrument.distribution)

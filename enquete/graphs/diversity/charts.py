@@ -5,11 +5,13 @@ from __future__ import annotations
 import altair as alt
 
 from enquete.locale import N_
-from enquete.reports.charts import SHAPES, ChartData, along, fitting, intervals, whole
+from enquete.reports.charts import SHAPES, ChartData, along, answers, fitting, intervals, whole
 from enquete.reports.figures.palette import COLOURS, GRID, MUTED
 
 MOST_TOLD = 300
 """Agents up to which each stands apart; of more the marks are smaller."""
+MOST_LINKED = 12
+"""Agents of a bar up to which it leads to their answers."""
 
 
 def plane(data: ChartData) -> alt.TopLevelMixin:
@@ -99,6 +101,12 @@ def groups(data: ChartData) -> alt.TopLevelMixin:
     rows = data.top(
         rows.sort_values(["n_group", "stakeholder_type_id"], ascending=[False, True], kind="stable"), "stakeholder_type"
     )
+    own = data.frame("agents").groupby(["stakeholder_type_id", "archetype_id"])["participant_id"].agg(list)
+    some = {of: who for of, who in own.items() if len(who) <= MOST_LINKED}
+    rows["link"] = [
+        f"#{answers(data.results.methodology, participant=','.join(some[of]))}" if of in some else None
+        for of in zip(rows["stakeholder_type_id"], rows["type_id"], strict=True)
+    ]
     y = data.names(rows, "stakeholder_type", more={name: f"({n})" for name, n in sizes.items()})
     letters = sorted(rows["type"].unique())
     colour = alt.Color(

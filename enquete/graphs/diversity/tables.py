@@ -95,7 +95,7 @@ STRUCTURE = Table(
                                "draws by the fitted tail of the draws")),
         adjusted_p(),
     ),
-    views=(View(at="appendix", columns=names("what found outcome n_of_n_total explained largest p p_adjusted")),
+    views=(View(at="appendix", columns=names("what found outcome explained largest p p_adjusted")),
         View(at="digest")),
 )  # fmt: skip
 
@@ -117,9 +117,9 @@ ITEMS = Table(
     ),
     views=(
         View(at="appendix", heading=N_("Statements"), where="part == 'sort'", order=("-mean",),
-             columns=names("wording n_of_n_total mean low_to_high sd n_above n_below verdict")),
+             columns=names("wording mean low_to_high sd n_above n_below verdict")),
         View(at="appendix", heading=N_("Axes"), where="part == 'axes'",
-            columns=names("wording low_end high_end n_of_n_total mean low_to_high sd")),
+            columns=names("wording low_end high_end mean low_to_high sd")),
         View(at="digest", where="part == 'sort'", columns=names("label mean sd verdict"), order=("-mean",), top=6),
     ),
     note=N_("Intervals hold for all statements, or all axes, at once. Consensus: no two views differ at .05 by SED."),
@@ -198,10 +198,9 @@ SCORES = Table(
         LEVEL, p_value("p", means=N_("agents dealt to two views by lot; the largest of the comparisons")),
     ),
     views=(
-        View(at="appendix", spread=Spread(column="view", rows=("item",), cells=("z", "place"))),
+        View(at="appendix", spread=Spread(column="view", rows=("item",), cells=("z",))),
         View(at="appendix", heading=N_("Distinguishing statements"), where="level <= .05 and abs(z) >= 1", by=("view",),
-            most=8,
-             order=("view", "-z"), columns=names("item place z direction level p")),
+             most=6, order=("view", "-z"), columns=names("item z direction level p")),
     ),
 )  # fmt: skip
 
@@ -282,11 +281,11 @@ TYPES = Table(
         number("jaccard", N_("stability (Jaccard)"), means=N_("how much of the type is found again in resampled "
                                                               "agents; stable from .75")),
         reference("pro", N_("is for"), to="items"), reference("con", N_("is against"), to="items"),
-        reference("pole", N_("its view"), to="poles"), integer("n_pole", N_("who define it")),
+        reference("pole", N_("shared view"), to="poles"), integer("n_pole", N_("define that view")),
         several("members", N_("members"), to="agent"),
     ),
     views=(
-        View(at="section", columns=names("type n_of_n_total jaccard pro con pole n_pole"),
+        View(at="section", columns=names("type n_of_n_total jaccard pro con pole"),
             empty=N_("No types of agents were found.")),
         View(at="digest", columns=names("type n jaccard pro con")),
         View(at="memory", where="n >= 5", says=N_("type {type}, {n} of {n_total} agents. Unlike the others: for "
@@ -305,7 +304,7 @@ TYPE_ITEMS = Table(
         code("direction", N_("against the other types"), levels=DIRECTIONS), LEVEL, p_value("p"),
     ),
     views=(
-        View(at="appendix", where="level <= .05 and abs(difference) >= .5", by=("type",), most=6, order=("type",),
+        View(at="appendix", where="level <= .05 and abs(difference) >= .5", by=("type",), most=4, order=("type",),
             columns=names("item place mean mean_rest difference")),
         View(at="appendix", heading=N_("Axes by type"), where="part == 'axes'",
             spread=Spread(column="type", rows=("item",), cells=("mean",))),
@@ -328,7 +327,7 @@ COMPONENTS = Table(
         share("by_chance", N_("chance (95%)"), digits=1), flag("above_chance", N_("above chance")),
         several("heaviest", N_("highest loadings"), to="items"),
     ),
-    views=(View(at="appendix", where="component <= 5"),),
+    views=(View(at="appendix", where="component <= 4"),),
     note=N_("{n_components} components explain more than chance; the first two {first_two} of the variance. Sort and "
             "axes count alike."),
 )  # fmt: skip
@@ -371,7 +370,7 @@ MEMBERSHIP = Table(
 )  # fmt: skip
 
 GROUPS, GROUP_TESTS = group_tables(
-    reference("asked", N_("Statement or axis"), to="items"), N_("Statements and axes by group")
+    reference("asked", N_("Statement or axis"), to="items"), N_("Statements and axes by group"), scales=True
 )
 
 FACTS = (
@@ -423,10 +422,10 @@ FINDINGS = (
         says={
             "only": N_("The shared view, held by {holders} of {n} agents, puts “{top}” on top ({top_place}) and "
                        "“{bottom}” at the bottom ({bottom_place})."),
-            "largest": N_("The largest shared view, held by {holders} of {n} agents, puts “{top}” on top "
+            "largest": N_("No shared view is held by more agents than view {view} ({holders} of {n}): it puts “{top}” on top "
                           "({top_place}) and “{bottom}” at the bottom ({bottom_place})."),
-            "largest_opposed": N_("The largest shared view, held by {holders} of {n} agents and reversed by "
-                                  "{opposed}, puts “{top}” on top ({top_place}) and “{bottom}” "
+            "largest_opposed": N_("No shared view is held by more agents than view {view} ({holders} of {n}; reversed by "
+                                  "{opposed}): it puts “{top}” on top ({top_place}) and “{bottom}” "
                                   "at the bottom ({bottom_place})."),
             "tied": N_("{tied} sides of shared views are held by {holders} of {n} agents each; one puts “{top}” on "
                        "top ({top_place}) and “{bottom}” at the bottom "
@@ -500,8 +499,8 @@ FINDINGS = (
     ),
     group_finding(
         reference("asked", N_("Statement or axis"), to="items"),
-        N_("Groups differ on “{asked}”: mean {mean_highest} in {highest}, {mean_lowest} in {lowest} (share of "
-           "variance {effect}, adjusted {p}; n = {n}/{n_total})."),
+        N_("Groups differ on “{asked}”: mean {mean_highest} in {highest}, {mean_lowest} in {lowest}, on {scale_min} to "
+           "{scale_max} (share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
         null=N_("No difference between groups was found on any of {tests} statements and axes; a difference of "
                 "{detectable} would have been found four times in five "
                 "(n = {n}/{n_total})."),
@@ -517,11 +516,11 @@ CHARTS = (
           alt=N_("{n} agents on two components that explain {first_two} of the variance; types: {n_types}.")),
     Chart(name="statements", title=N_("Diversity: statements on each shared view"), draw=f"{DRAW}statements",
           needs=("items", "scores"), over=View(at="section", where="part == 'sort'", order=("-apart",)),
-          alt=N_("z-scores of {n_statements} statements on {n_views} shared views; set apart most: {label}.")),
+          alt=N_("z-scores of {n_statements} statements on {n_views} shared views; set apart most: “{label}”.")),
     Chart(name="places", title=N_("Diversity: mean place of every statement"), draw=f"{DRAW}places", needs=("items",),
         at="appendix",
           over=View(at="appendix", where="part == 'sort' and n > 0", order=("-mean",)),
-              alt=N_("Mean places of {n_statements} statements; highest: {label}, {mean}.")),
+              alt=N_("Mean places of {n_statements} statements; highest: “{label}”, {mean}.")),
     Chart(name="scree", title=N_("Diversity: eigenvalues of the sorts, and what chance gives"), draw=f"{DRAW}scree",
         needs=("parallel",),
           over=View(at="section", where="rank <= 12"), alt=N_("{parallel_views} eigenvalues lie above chance; the "

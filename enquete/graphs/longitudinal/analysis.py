@@ -34,7 +34,7 @@ from enquete.reports.key_findings import FEWEST
 WAVES = ("T0", "T1")
 RETEST = "retest"
 """Id of the probe arm that asks the same again with nothing in between."""
-LISTED = 10
+LISTED = 5
 """Comments of a wave that are quoted, evenly spread over the population."""
 FEWEST_PAIRS = 7
 """Below, no change can be significant: all of one sign, p = 2/2⁶ in a family of three on the page is .09."""
@@ -64,17 +64,17 @@ def analyse(
     values = {wave: wide(own, instrument, "value") for wave, own in rows.items()}
     last = list(rows)[-1]
     groups = context.groups_of(main)
+    ends = {item: (one.min, one.max) for item in _ids(instrument) for one in [instrument.scale_of(item)]}
     answers = [row for wave in rows for row in _answers(wave, rows[wave], values[wave], instrument, wave == last)]
     tables: dict[str, Any] = {
         "items": _items(instrument, context), "families": _families(instrument, context), "answers": answers,
         "waves": [_wave(wave, own) for wave, own in rows.items()], "comments": _comments(rows, instrument),
         "distribution": [row for wave in rows for row in _distribution(wave, values[wave], instrument)],
-        **compared(values[last], groups, "item"),
+        **compared(values[last], groups, "item", ends=ends),
     }  # fmt: skip
-    ranges = [one.max - one.min for one in map(instrument.scale_of, _ids(instrument))]
     facts: Row = {
         "kind": "one_wave", "n_items": len(instrument.items), "last_phase": last,
-        "only_phase": last if len(rows) == 1 else None, "widest": max(ranges),
+        "only_phase": last if len(rows) == 1 else None, "widest": max(high - low for low, high in ends.values()),
         "n": next(row["n"] for row in tables["waves"] if row["phase"] == last), "n_total": len(values[last]),
         "comment": instrument.comment.wording.in_(context.language) if instrument.comment else None,
         "reasons": [], "tested": False, "has_placebo": False, **_joined_populations(context),
@@ -251,7 +251,8 @@ class Design:
             self.change.turned, {item: (float(one.min), float(one.max)) for item, one in self._scales.items()},
             self.change.memory, self.context.memoryless_weight,
         )  # fmt: skip
-        by_group = compared(self.change.delta, groups, "item", about="change")
+        both_ways = {item: (-width, width) for item, width in ranges.items()}
+        by_group = compared(self.change.delta, groups, "item", about="change", ends=both_ways)
         changes = _tested(self.change.delta, ranges, tested=tested, on_page=beside is None)
         reliable, index = self._reliable(again, beside) if tested else ([], {})
         tables = {
@@ -389,9 +390,7 @@ class Design:
         return dict(zip(names, (apart.n, neutral[own.notna()].mean(), apart.mean, apart.low, apart.high), strict=True))
 
 
-def _tested(
-    delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_page: bool
-) -> Iterator[Row]:
+def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_page: bool) -> Iterator[Row]:
     """Mean change of each column with its interval, which holds for whichever is singled out, and max-T over all.
 
     ranges: widths of scales, of which those that are equal share a standard deviation for what is detectable.

@@ -62,7 +62,12 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
     legend = alt.Legend(columns=min(len(points), 11), symbolType="square")
     colour = alt.Color("value:O", scale=alt.Scale(domain=points, range=stages(len(points))), legend=legend)
     axis = alt.Axis(labelExpr="format(abs(datum.value), '.0%')", tickCount=5)
-    at = alt.X("left:Q", title=data.tell(N_("share of answers to either side of the scale's middle")), axis=axis)
+    reach = min(1.0, 1.1 * float(rows[["left", "right"]].abs().max().max()))
+    title, scale = (
+        data.tell(N_("share of answers to either side of the scale's middle")),
+        alt.Scale(domain=[-reach, reach], nice=False),
+    )
+    at = alt.X("left:Q", title=title, scale=scale, axis=axis)
     offset = alt.YOffset("phase:N", scale=alt.Scale(domain=waves, paddingInner=0.1))
     base = data.chart(rows[rows["n"] > 0]).encode(y=data.names(rows, "item"), yOffset=offset)
     bars = base.mark_bar(stroke=MUTED, strokeWidth=0.4).encode(x=at, x2="right:Q", color=colour)
@@ -70,7 +75,8 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
     named = ends.mark_text(align="left", dx=4, fontSize=10, color=MUTED).encode(
         y=data.names(rows, "item"), yOffset=offset, x=along(at, "right"), text="phase:N"
     )
-    return alt.layer(bars, named).properties(height=alt.Step(17 * len(waves) + 6, **{"for": "position"}))
+    layers = [bars, named] if len(waves) > 1 else [bars]
+    return alt.layer(*layers).properties(height=alt.Step(max(17 * len(waves) + 6, STEP), **{"for": "position"}))
 
 
 def groups(data: ChartData) -> alt.TopLevelMixin:

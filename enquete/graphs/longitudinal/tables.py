@@ -7,6 +7,7 @@ from enquete.reports.declarations import (
     Chart,
     Finding,
     Presentation,
+    Spread,
     Table,
     Text,
     View,
@@ -97,12 +98,11 @@ CHANGES = Table(
     ),
     views=(
         View(at="section", heading="", where="outcome != 'untested'", order=("p",), top=20,
-             columns=names("item n_of_n_total before after change low_to_high p_adjusted")),
+             columns=names("item n before after change low_to_high p_adjusted")),
         View(at="section", heading="", where="outcome == 'untested'", top=20,
              columns=names("item n_of_n_total before after change")),
         View(at="appendix", heading=N_("Wilcoxon's test beside it"), where="outcome != 'untested'",
-             columns=names("item n_of_n_total n_changed hodges_lehmann hl_low_to_hl_high rank_biserial p_wilcoxon "
-                           "p_holm p detectable")),
+             columns=names("item n_changed hodges_lehmann hl_low_to_hl_high rank_biserial p_wilcoxon p_holm detectable")),
         View(at="digest", order=("p",), top=20, columns=names("item n before after change low high outcome p_adjusted")),
     ),
     note=N_("Wilcoxon's signed-rank test, zeros left out, corrected by Holm over the statements; Hodges–Lehmann with "
@@ -139,7 +139,8 @@ ANSWERS = Table(
     views=(
         View(at="section", heading="", where="phase == @only_phase", top=20,
              columns=names("item n_of_n_total mean low_to_high median agreeing")),
-        View(at="appendix", columns=names("item phase n_of_n_total mean low_to_high median sd agreeing")),
+        View(at="appendix", where="@only_phase != phase",
+             spread=Spread(column="phase", rows=("item",), cells=names("mean low_to_high sd agreeing"))),
         View(at="digest", where="phase == @only_phase", top=20,
             columns=names("item n mean low high agreeing")),
     ),
@@ -160,8 +161,7 @@ FAMILY_CHANGES = Table(
         number("hodges_lehmann", N_("Hodges–Lehmann")), LOW, HIGH, ENDS, p_value("p_wilcoxon", N_("p (Wilcoxon)")),
         p_value("p_holm", "p (Holm)"),
     ),
-    views=(View(at="appendix", columns=names("family n_of_n_total mean weighted hodges_lehmann low_to_high p_wilcoxon "
-                                             "p_holm")),),
+    views=(View(at="appendix", columns=names("family mean weighted hodges_lehmann low_to_high p_wilcoxon p_holm")),),
     note=N_("Rekeyed; an agent counts once. Weighted: agents without memory count {memoryless_weight}."),
 )  # fmt: skip
 
@@ -222,7 +222,7 @@ COMMENTS = Table(
         text("text", N_("comment")), flag("quoted", N_("quoted in the report")),
     ),
     views=(View(at="appendix", where="quoted", by=("phase",), quote="text", who=names("participant stakeholder_type"),
-                note=N_("“{comment}” Ten a wave, evenly spread; all are in tables/comments.csv.")),),
+                note=N_("“{comment}” Five a wave, evenly spread; all are in exports/longitudinal/comments.csv.")),),
 )  # fmt: skip
 
 FACTS = (
@@ -333,8 +333,7 @@ FINDINGS = (
     ),
     group_finding(
         ITEM, N_("“{item}” is judged differently by groups: mean {mean_highest} among {highest}, {mean_lowest} among "
-                 "{lowest} (share "
-                 "of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
+                 "{lowest}, on {scale_min}–{scale_max} (share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
         null=N_("No statement is judged differently by the groups (smallest adjusted {p}); a difference of "
                 "{detectable} points would "
                 "have been found four times in five (n = {n}/{n_total})."),
@@ -347,7 +346,7 @@ FINDINGS = (
         null=N_("No statement moved differently among the groups (smallest adjusted {p}); a difference of "
                 "{detectable} points would have "
                 "been found four times in five (n = {n}/{n_total})."),
-        size="(mean_highest - mean_lowest) / @widest", chart="change_groups", about="change", after="drift", scale="-widest, widest",
+        size="(mean_highest - mean_lowest) / @widest", chart="change_groups", about="change", after="drift",
     ),
     *(
         Finding(
@@ -376,7 +375,7 @@ CHARTS = (
     Chart(name="drift", title=N_("Longitudinal: means before and after, and change with 95% interval"),
         needs=("changes",),
           draw="enquete.graphs.longitudinal.charts:drift", over=View(at="section", where="n > 0", order=("-change",)),
-          alt=N_("Change of {n_items} statements from T0 to T1; largest rise: {item}, {change}.")),
+          alt=N_("Change of {n_items} statements from T0 to T1; largest rise: “{item}”, {change}.")),
     Chart(name="placebo", title=N_("Longitudinal: change beyond a neutral memory, with 95% interval"),
         needs=("placebo",),
           draw="enquete.graphs.longitudinal.charts:placebo", over=View(at="section", where="n > 0", order=("-change",)),
@@ -385,15 +384,15 @@ CHARTS = (
         needs=("answers", "distribution"),
           draw="enquete.graphs.longitudinal.charts:answers",
           over=View(at="section", where="phase == @last_phase and n > 0", order=("-mean",)),
-          alt=N_("Answers to {n_items} statements; highest mean: {item}, {mean}, {agreeing} agree.")),
+          alt=N_("Answers to {n_items} statements; highest mean: “{item}”, {mean}, {agreeing} agree.")),
     *(
         Chart(name=name, title=title, needs=(name,), draw=f"enquete.graphs.longitudinal.charts:{name}", alt=alt,
               over=View(at="section", order=("-mean",)))
         for name, title, alt in (
             ("groups", N_("Longitudinal: mean agreement by statement and group, last wave"),
-             N_("Means of {n_items} statements by group; highest: {item} in {group}, {mean}.")),
+             N_("Means of {n_items} statements by group; highest: “{item}” in {group}, {mean}.")),
             ("change_groups", N_("Longitudinal: mean change by statement and group"),
-             N_("Change of {n_items} statements by group; largest rise: {item} in {group}, {mean}.")),
+             N_("Change of {n_items} statements by group; largest rise: “{item}” in {group}, {mean}.")),
         )
     ),
 )  # fmt: skip

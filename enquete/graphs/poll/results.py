@@ -15,13 +15,13 @@ from enquete.reports import declarations as d
 from enquete.reports.charts import ChartData, intervals
 from enquete.reports.context import AnalysisContext, ItemFacts, responded, wide
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.groups import compared, group_finding, group_tables
+from enquete.reports.groups import Ends, compared, group_finding, group_tables
 from enquete.reports.key_findings import FEWEST
 from enquete.state.methodology import NoSettings
 
 KINDS = {"likert": N_("rating"), "number": N_("number"), "choice": N_("choice"), "open": N_("open")}
 PLACES = {"first": N_("most chosen"), "tied": N_("most chosen, shared")}
-QUOTED = 10
+QUOTED = 5
 """Answers of an open question that the report quotes, evenly spread over the population."""
 
 ITEM = d.reference("item", N_("Question"), to="questions")
@@ -68,7 +68,7 @@ SAID = d.Table(
     ),
     views=(d.View(at="appendix", where="quoted", by=("item",), quote="text",
         who=d.names("participant stakeholder_type"),
-                  note=N_("Ten of a question at most, evenly spread; all are in tables/said.csv.")),),
+                  note=N_("Five of a question at most, evenly spread; all are in exports/poll/said.csv.")),),
 )  # fmt: skip
 FINDINGS = (
     group_finding(
@@ -98,10 +98,10 @@ FINDINGS = (
 CHARTS = (
     d.Chart(name="means", title=N_("Poll: mean answers"), needs=("means",), draw="enquete.graphs.poll.results:means",
             over=d.View(at="section", where="scale_min < scale_max"), alt=N_("Mean answers to {n_questions} questions; "
-                                                                      "first: {item}, {mean}.")),
+                                                                      "first: “{item}”, {mean}.")),
     d.Chart(name="shares", title=N_("Poll: shares of the options"), needs=("options",),
         draw="enquete.graphs.poll.results:shares",
-            over=d.View(at="section", where="share == share"), alt=N_("Shares of options; first: {item}, {label}, "
+            over=d.View(at="section", where="share == share"), alt=N_("Shares of options; first: “{item}”, “{label}”, "
                                                                       "{share}.")),
 )  # fmt: skip
 PRESENTATION = d.Presentation(
@@ -145,28 +145,25 @@ def analyse(
     totals = frame["item_id"].value_counts()
     about = {item: {"item": item, "n": len(own[item]), "n_total": totals.get(item, 0)} for item in asked}
     rated = [item for item, one in asked.items() if one.kind in ("likert", "number")]
+    ends = {item: _ends(asked[item], instrument) for item in rated}
     values = wide(answered, rated, people=frame["participant"].unique())
     error = 0.05 / max(1, sum(one.kind != "open" for one in asked.values()))  # of a question's intervals
     tables: dict[str, Any] = {
         "questions": [{**about[item], "wording": one.wording.in_(context.language), "kind": one.kind} for item,
             one in asked.items()],
-        "means": _means(values, about, {item: _ends(asked[item], instrument) for item in rated}, error),
+        "means": _means(values, about, ends, error),
         "options": [row for item, one in asked.items() for row in _options(own[item], one, about[item], error, context)],
         "distribution": [
             {"item": item, "value": value, "n": n} for item in rated for value,
                 n in values[item].value_counts().sort_index().items()
         ],
         "said": [row for item, one in asked.items() if one.kind == "open" for row in _said(item, own[item])],
-        **compared(values, context.groups_of(frame), "item"),
+        **compared(values, context.groups_of(frame), "item", ends=ends),
     }  # fmt: skip
     return d.shaped(PRESENTATION, tables, {"n_questions": len(asked)})
 
 
-Ends = tuple[float | None, float | None]
-
-
 def _ends(one: Question, instrument: QuestionsInstrument) -> Ends:
-    """Of the scale; None where a number has no bound."""
     scale = instrument.scale_of(one) if one.kind == "likert" else None
     return (scale.min, scale.max) if scale else (one.minimum, one.maximum)
 

@@ -43,11 +43,18 @@ def positions(data: ChartData) -> alt.TopLevelMixin:
     every = data.frame("positions", "not reads", told=("participant", "stage", "stance", "confidence"))
     seen = dict.fromkeys(every["stage"])
     order = [BEFORE, *sorted((stage for stage in seen if stage not in STAGES), key=int), AFTER]
-    rows = data.top(every.assign(sure=every["confidence"].fillna(0.5)), "participant", MOST)
+    every = every.assign(sure=every["confidence"].fillna(0.5))
+    sides = every.pivot_table(index=["group", "participant_id"], columns="stage", values="stance", aggfunc="first")
+    sides = sides.reindex(columns=order).fillna("").sort_values(["group", *order])  # who stood alike stands together
+    places = {who: place for place, (_, who) in enumerate(sides.index)}
+    every = every.iloc[every["participant_id"].map(places).argsort(kind="stable")]
+    rows = data.top(every, "participant", MOST)
     stages = alt.X("stage:N", sort=[stage for stage in order if stage in seen], title=None,
                    axis=alt.Axis(labelExpr=worded({stage: [_stage(data, stage)] for stage in seen}), labelAngle=0,
                        orient="top"))  # fmt: skip
-    base = data.chart(rows).encode(y=data.names(rows, "participant"), x=stages)
+    groups = dict(zip(rows["participant_id"], rows["group"].str.removeprefix("group_").str.lstrip("0"), strict=True))
+    data.note(data.tell(N_("behind a name: its group")))
+    base = data.chart(rows).encode(y=data.names(rows, "participant", more=groups), x=stages)
     if rows["stance_id"].isna().all():  # no stance was asked for: the same number, the same position in a group
         return base.mark_text().encode(text="cluster:O").properties(height=alt.Step(24))
     data.note(data.tell(N_("fainter: less sure")))
@@ -73,7 +80,11 @@ def persuasion(data: ChartData) -> alt.TopLevelMixin:
     data.note(data.tell(N_("likeness of positions, no proof of a cause")))
     base = data.chart(sums.assign(told=sums[ends[0]] + " → " + sums[ends[1]])).encode(
         y=data.names(sums, ends[0]),
-        x=alt.X(f"{ends[1]}:N", title=data.label("persuasion", "toward"), axis=alt.Axis(orient="top", labelAngle=-30)),
+        x=alt.X(
+            f"{ends[1]}:N",
+            title=data.label("persuasion", "toward"),
+            axis=alt.Axis(orient="top", labelAngle=-30, grid=True),
+        ),
     )
     return (
         base.mark_circle(color=COLOURS[0])

@@ -49,7 +49,12 @@ def analyse(
         "scenarios": rated.placed(ratings),
         "agents": rated.agents(),
         "agent_ranges": rated.ranges(),
-        **compared(rated.table, context.groups_of(frame), items=rated.item),
+        **compared(
+            rated.table,
+            context.groups_of(frame),
+            items=rated.item,
+            ends={(s, d): rated.ends[d] for s, d in rated.table},
+        ),
         **open_answers(rows, instrument, context),
     }
     answered = responded(rows)["participant"].nunique()
@@ -57,6 +62,7 @@ def analyse(
         "n": int(answered), "n_total": len(rated.table), "n_scenarios": len(rated.scenarios), "main_dimension": rated.main,
         "desirability": rated.wished, "plausibility": rated.expected, "fewest": FEWEST,
         "widest": max(high - low for low, high in rated.ends.values()),
+        "scale_min": rated.ends[rated.main][0], "scale_max": rated.ends[rated.main][1],
         "question": instrument.open_question.in_(context.language) if instrument.open_question else None,
     }  # fmt: skip
     return shaped(PRESENTATION, tables, facts)

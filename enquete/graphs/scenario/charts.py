@@ -56,9 +56,11 @@ def _centroids(data: ChartData, wish: str, expectation: str) -> pd.DataFrame:
         return groups
     wished, expected = (groups[groups["dimension_id"].eq(one)] for one in (wish, expectation))
     both = wished.merge(expected, on=["scenario_id", "group_id"], suffixes=("", "_expected"))
+    links = dict(data.frame("scenarios")[["scenario", "link"]].to_numpy())
     return both.assign(
-        label=both["scenario"], expectation=both["mean_expected"], told=both["told"] + " · " + both["told_expected"]
-    )
+        label=both["scenario"], expectation=both["mean_expected"], told=both["told"] + " · " + both["told_expected"],
+        link=both["scenario_id"].map(links),
+    )  # fmt: skip
 
 
 def ratings(data: ChartData) -> alt.TopLevelMixin:

@@ -10,6 +10,7 @@ from enquete.reports.declarations import (
     Chart,
     Finding,
     Presentation,
+    ScaleValue,
     Spread,
     Table,
     Text,
@@ -32,7 +33,7 @@ from enquete.reports.groups import group_finding, group_tables
 
 QUADRANTS = {
     "wished_expected": N_("wished for and expected"), "wished_unexpected": N_("wished for, not expected"),
-    "feared_expected": N_("feared and expected"), "feared_unexpected": N_("feared, not expected"),
+    "feared_expected": N_("unwanted and expected"), "feared_unexpected": N_("unwanted, not expected"),
 }  # fmt: skip
 VERDICTS = {**QUADRANTS, "unclear": N_("not clear of the midpoint")}
 POINTS = {**QUADRANTS, "undecided": N_("on the midpoint")}
@@ -64,9 +65,9 @@ SCENARIOS = Table(
         number("own_wish", N_("wish, centred on the agent")), number("own_expectation", N_("expectation, centred on the agent")),
     ),
     views=(
-        View(at="section", where="quadrant.notna()", heading="", columns=names("label quadrant n_of_n_total")),
+        View(at="section", where="quadrant.notna()", heading="", columns=names("label quadrant")),
         View(at="appendix", where="quadrant.notna()",
-             columns=("label", "n_both", "polarity", *(f"n_{name}" for name in POINTS), "own_wish", "own_expectation")),
+             columns=("label", "polarity", *(f"n_{name}" for name in POINTS))),
         View(at="digest", columns=names("label mean expectation quadrant n")),
         View(at="memory", where="quadrant.notna()", says=N_(
             "scenario “{label}”, rated by {n} of {n_total} agents: {main_dimension} {mean}, {plausibility} {expectation}; {quadrant}.")),
@@ -98,8 +99,7 @@ DIMENSIONS = Table(
     ),
     views=(
         View(at="appendix", columns=names(
-            "label n_complete_of_n_total chi2 df p_friedman w n_alike highest mean_highest lowest mean_lowest change p p_adjusted "
-            "detectable")),
+            "label n_complete_of_n_total chi2 df p_friedman w n_alike detectable")),
         View(at="digest", columns=names("label highest mean_highest lowest mean_lowest change p_adjusted w")),
     ),
     note=N_("Friedman's test (inexact below 15 agents) with Kendall's W over agents who rated all scenarios. p: Wilcoxon's of highest and "
@@ -122,8 +122,7 @@ RATINGS = Table(
         View(at="section", heading="", where="n > 0", order=("scenario",),
              spread=Spread(column="dimension", rows=("scenario",), cells=names("mean mean_low_to_mean_high"))),
         View(at="appendix", order=names("dimension scenario"),
-             columns=names("scenario dimension n_of_n_total mean mean_low_to_mean_high median sd iqr agreement bimodality mean_rank "
-                           "spread")),
+             by=("dimension",), columns=names("scenario median sd iqr agreement bimodality mean_rank spread")),
         View(at="digest", where="n > 0", columns=names("scenario dimension n mean mean_low mean_high side spread"), top=40),
     ),
     note=N_("Intervals hold for all scenarios of a dimension at once. A: van der Eijk's agreement (1 unanimous, −1 two camps); BC: "
@@ -143,7 +142,8 @@ PAIRS = Table(
         number("hodges_lehmann", N_("difference (HL)")), number("rank_biserial", N_("rank-biserial")), p_value("p"),
         p_value("p_holm", N_("p (Holm)")), code("verdict", N_("verdict"), HIGHER, replicates=True),
     ),
-    views=(View(at="appendix", columns=names("dimension first second n_of_n_total hodges_lehmann rank_biserial p p_holm")),),
+    views=(View(at="appendix", by=("dimension",),
+                columns=names("first second n_of_n_total hodges_lehmann rank_biserial p_holm")),),
     note=N_("Wilcoxon's test within agents, p by Holm over the pairs of a dimension. Positive: the second is rated higher. HL: "
             "Hodges–Lehmann estimate in scale points."),
 )  # fmt: skip
@@ -177,15 +177,14 @@ THEMES = Table(
     name="themes", title=N_("Themes of the open answers"), key=("theme",), label="label",
     columns=(text("theme", N_("id")), SCENARIO, text("label", N_("Theme")), text("description", N_("Description")), N, ANSWERS, VOICED),
     views=(
-        View(at="appendix", columns=names("scenario label n_of_n_answers")),
+        View(at="appendix", columns=names("scenario label n_of_n_answers"),
+             note=N_("By group: exports/scenario/themes_by_group.csv.")),
         View(at="digest", order=("scenario", "-n"), columns=names("scenario label n n_answers")),
     ),
 )  # fmt: skip
 THEMES_BY_GROUP = Table(
     name="themes_by_group", title=N_("Themes by group"), key=("scenario", "theme", "group"),
     columns=(SCENARIO, THEME, reference("group", N_("group"), to="group"), N, ANSWERS, VOICED),
-    views=(View(at="appendix", spread=Spread(column="group", rows=("scenario", "theme"), cells=("n_of_n_answers",))),),
-    note=N_("Groups of at least five answers."),
 )  # fmt: skip
 VOICES = Table(
     name="voices", title=N_("Themes in the agents' words"), key=("theme", "participant"), one_agent=True,
@@ -193,22 +192,23 @@ VOICES = Table(
         SCENARIO, THEME, reference("participant", N_("agent"), to="agent"), reference("stakeholder_type", N_("group"), to="group"), ITEM,
         integer("place", N_("place"), means=N_("those first whose answer voices no theme before it")), text("text", N_("answer")),
     ),
-    views=(View(at="appendix", by=("scenario", "theme"), quote="text", who=names("participant stakeholder_type"), where="place <= 2",
-                note=N_("Two answers a theme; all are in tables/voices.csv.")),),
+    views=(View(at="appendix", by=("scenario", "theme"), quote="text", who=names("participant stakeholder_type"), where="place == 1",
+                note=N_("One answer a theme; all are in exports/scenario/voices.csv.")),),
 )  # fmt: skip
 
 FACTS = (
     N, TOTAL, N_OF, integer("n_scenarios"), reference("main_dimension", N_("dimension that is read first"), to="dimensions"),
+    integer("scale_min"), integer("scale_max"),
     reference("desirability", N_("desirability"), to="dimensions"), reference("plausibility", N_("plausibility"), to="dimensions"),
     integer("widest", N_("widest scale")), integer("fewest", N_("agents that a group needs")), text("question", N_("open question")),
 )  # fmt: skip
 
 TEXTS = (
     Text(at="section", where="question == question", says=N_(
-        "{n_of_n_total} agents rated {n_scenarios} possible futures, one after another, and said what they would do in each. Means, with "
+        "{n} of {n_total} agents rated {n_scenarios} possible futures, one after another, and said what they would do in each. Means, with "
         "95% intervals that hold for all scenarios at once.")),
     Text(at="section", where="question != question", says=N_(
-        "{n_of_n_total} agents rated {n_scenarios} possible futures, one after another. Means, with 95% intervals that hold for all "
+        "{n} of {n_total} agents rated {n_scenarios} possible futures, one after another. Means, with 95% intervals that hold for all "
         "scenarios at once.")),
 )  # fmt: skip
 
@@ -228,7 +228,11 @@ def ends(name: str, where: str, null: str = "", top: int = 1, after: str = "") -
     return Finding(
         name=name, table="dimensions", kind="difference", where=f"{where} and not too_few", p="p", top=top, null=null, after=after,
         word="tied", says=HIGHEST, size="change / (scale_max - scale_min)", estimate="change",
-        test="Wilcoxon", items="items", chart="ratings", scale="scale_min, scale_max", dots=("mean_highest", "mean_lowest"),
+        test="Wilcoxon", items="items", chart="ratings", scale="scale_min, scale_max",
+        points=(
+            ScaleValue(value="mean_highest", of="highest", low="mean_low_highest", high="mean_high_highest"),
+            ScaleValue(value="mean_lowest", of="lowest", low="mean_low_lowest", high="mean_high_lowest"),
+        ),
     )  # fmt: skip
 
 
@@ -241,6 +245,7 @@ FINDINGS = (
     Finding(
         name="place", table="scenarios", where="quadrant.notna() and quadrant != 'unclear'", order=("-clear",), top=4,
         size="clear", estimate="mean", low="mean_low", high="mean_high", items="items", chart="quadrants",
+        scale="scale_min, scale_max",
         says=N_("“{label}” is {quadrant}: {main_dimension} {mean} (95% interval {mean_low} to {mean_high}), {plausibility} {expectation} "
                 "({expectation_low} to {expectation_high}); n = {n}/{n_total}."),
     ),
@@ -257,12 +262,12 @@ CHARTS = (
     Chart(name="quadrants", title=N_("Scenarios: wished for and expected"), needs=("scenarios",),
           draw="enquete.graphs.scenario.charts:quadrants",
           over=View(at="section", where="expectation.notna() and mean.notna()"),
-          alt=N_("Mean wish and expectation of {n_scenarios} scenarios; most wished for: {label}, {main_dimension} {mean}, {plausibility} "
-                 "{expectation}.")),
+          alt=N_("Mean wish and expectation of {n_scenarios} scenarios; most wished for: “{label}”, {main_dimension} {mean}, "
+                 "{plausibility} {expectation}.")),
     Chart(name="ratings", title=N_("Scenarios: mean ratings, all agents and groups"), needs=("ratings",),
           draw="enquete.graphs.scenario.charts:ratings",
           over=View(at="section", where="n > 0 and dimension == @main_dimension", order=("scenario",)),
-          alt=N_("Mean ratings of {n_scenarios} scenarios with 95% intervals; {dimension} of {scenario}, the highest: {mean}.")),
+          alt=N_("Mean ratings of {n_scenarios} scenarios with 95% intervals; {dimension} of “{scenario}”: {mean}.")),
 )  # fmt: skip
 
 GLOSSARY = {

@@ -53,11 +53,12 @@ def glance(data: ChartData) -> alt.TopLevelMixin:
         data.note(data.tell(SYNTHETIC))
     methods = list(dict.fromkeys(overall["methodology"]))
     heads = {name: broken(name, beside(len(methods), label=LABEL, gap=8), 3) for name in methods}
-    columns = alt.X(
-        "methodology:N", sort=methods, title=None,
-        axis=alt.Axis(orient="top", labelExpr=worded(heads), labelAngle=0, labelFontWeight="bold",
-                      labelPadding=6 + LINE * (max(map(len, heads.values())) - 1)),  # lines go down from there
-    )  # fmt: skip
+    lines = max(map(len, heads.values()))
+    axis = alt.Axis(orient="top", labelExpr=worded(heads), labelAngle=0, labelFontWeight="bold",
+                    labelPadding=6 + LINE * (lines - 1))  # fmt: skip  # lines go down from there
+    if any("…" in line for told in heads.values() for line in told):
+        axis = alt.Axis(orient="top", labelAngle=-40, labelFontWeight="bold")
+    columns = alt.X("methodology:N", sort=methods, title=None, axis=axis)
     base = data.chart(cells).encode(x=columns, y=data.names(cells, "check", px=LABEL, most=1))
     looks = alt.Scale(domain=list(words.values()), range=[shade for shade, _ in LOOKS.values()])
     colour = alt.Color(

@@ -31,13 +31,16 @@ VERDICTS_TABLE = d.Table(
     columns=(METHODOLOGY, d.code("standing", N_("Verdict"), VERDICTS), d.integer("bad", N_("bad")),
         d.integer("caution", N_("caution")),
              d.integer("computed", N_("computed")), d.integer("checks", N_("checks"))),
-    views=(d.View(at="section", heading=""), d.View(at="digest")),
+    views=(d.View(at="appendix"), d.View(at="digest")),
 )  # fmt: skip
 PROBES_TABLE = d.Table(
-    name="probes", title=N_("Probes that would have been possible"), key=("probe", "state"),
-    columns=(d.code("probe", N_("Probe"), PROBES), d.code("state", N_("state"), STATES),
+    name="probes", title=N_("Probes that would have been possible"), key=("state", "methodologies"),
+    columns=(d.code("state", N_("state"), STATES), d.several("probes", N_("Probe"), levels=PROBES),
         d.several("methodologies", N_("of"), to="methodology")),
-    views=(d.View(at="section", heading=""),),
+    views=(d.View(at="section", heading="", word="state", says={
+        "not_taken": N_("Probes not taken ({methodologies}): {probes}."),
+        "not_read": N_("Probes taken, but not readable ({methodologies}): {probes}."),
+    }),),
 )  # fmt: skip
 SHAPES = d.Table(
     name="shapes", title=N_("Distribution shapes"), key=("methodology", "phase", "round", "item"),
@@ -49,8 +52,6 @@ SHAPES = d.Table(
         d.number("mean", N_("mean")), d.share("midpoint", N_("midpoint")), d.share("ends", N_("ends")),
             d.number("entropy", N_("entropy")),
     ),
-    views=(d.View(at="appendix", columns=d.names("methodology phase round item n_of_n_total scale_min scale_max mean "
-                                                 "midpoint ends entropy")),),
 )  # fmt: skip
 
 
@@ -89,9 +90,9 @@ def presentation(own: Mapping[str, Evaluation]) -> d.Presentation:
             d.View(at="section", heading="", where="verdict in ('bad', 'caution')", order=("verdict",), word="free",
                 says={"True": FREE, "False": SUMMARY}),
             d.View(at="appendix", where="verdict != 'not computed' and not trivial", order=("methodology", "verdict"),
-                   columns=d.names("methodology check phase probe value n benchmark least_to_most basis verdict why")),
+                   by=("methodology",), columns=d.names("check phase value n benchmark least_to_most verdict why")),
             d.View(at="appendix", heading=N_("Not computed"), where="verdict == 'not computed'",
-                columns=d.names("methodology check phase n why")),
+                by=("methodology",), columns=d.names("check phase why")),
             d.View(at="digest", where="verdict in ('bad', 'caution')",
                 columns=d.names("methodology check verdict value why"), top=12),
         ),
@@ -146,5 +147,8 @@ def _probes(health: Health) -> Iterator[dict[str, Any]]:
         for state, listed in (("not_taken", probes.not_taken), ("not_read", probes.not_read)):
             for probe in listed:
                 found.setdefault((probe, state), []).append(name)
+    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (probe, state), methodologies in found.items():
-        yield {"probe": probe, "state": state, "methodologies": methodologies}
+        together.setdefault((state, tuple(methodologies)), []).append(probe)
+    for (state, of), probes in together.items():
+        yield {"state": state, "probes": probes, "methodologies": list(of)}

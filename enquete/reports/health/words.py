@@ -141,7 +141,7 @@ CHECKS: Mapping[str, tuple[Unit, str, str]] = {
     ),
     "human_w1": (
         "coefficient",
-        N_("Likeness to people's distribution (1 − W₁)"),
+        N_("Likeness to people's distribution (1 − Wasserstein)"),
         N_("An even spread would be no further off."),
     ),
     "test_retest": (
