@@ -19,12 +19,12 @@ from pydantic import JsonValue
 from enquete.checkpoints.ledger import Failure
 from enquete.checkpoints.record import RunRecord
 from enquete.locale import N_, in_language, tell
-from enquete.reports.agents import ACROSS, AgentTable, agent_columns, agent_table
-from enquete.reports.agents import PRESENTATION as BETWEEN
+from enquete.reports.associations import ACROSS, AgentTable, agent_columns, agent_table
+from enquete.reports.associations import PRESENTATION as BETWEEN
 from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen, jsonable
 from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.evaluation import evaluation
-from enquete.reports.groups import groups_by
+from enquete.reports.group_tables import groups_by
 from enquete.reports.health.probes import RETEST
 from enquete.reports.page_findings import corrected
 from enquete.reports.run_reading import RunReading, open_run

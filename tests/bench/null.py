@@ -25,8 +25,8 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from enquete.reports.agents import ACROSS, AgentColumn, agent_columns, agent_table
-from enquete.reports.agents import PRESENTATION as BETWEEN
+from enquete.reports.associations import ACROSS, AgentColumn, agent_columns, agent_table
+from enquete.reports.associations import PRESENTATION as BETWEEN
 from enquete.reports.context import AnalysisContext, chosen
 from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.evaluation import Evaluation, evaluation

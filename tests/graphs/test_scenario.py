@@ -16,7 +16,7 @@ from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.results import EVALUATION, item_facts
 from enquete.graphs.scenario.tables import PRESENTATION
 from enquete.instruments.load import load_shipped
-from enquete.reports.agents import agent_columns
+from enquete.reports.associations import agent_columns
 from enquete.reports.charts import drawn
 from enquete.reports.context import AnalysisContext
 from enquete.reports.declarations import Analysis

@@ -28,7 +28,7 @@ from enquete.graphs.longitudinal.tables import PRESENTATION
 from enquete.reports import context as reading
 from enquete.reports.context import AnalysisContext, answering, chosen, responded
 from enquete.reports.declarations import Analysis, shaped
-from enquete.reports.groups import compared
+from enquete.reports.group_tables import compared
 from enquete.reports.key_findings import FEWEST
 
 WAVES = ("T0", "T1")

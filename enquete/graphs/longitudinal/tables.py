@@ -25,7 +25,7 @@ from enquete.reports.declarations import (
     share,
     text,
 )
-from enquete.reports.groups import group_finding, group_tables
+from enquete.reports.group_tables import group_finding, group_tables
 
 KINDS = {"drift": N_("drift"), "experience_effect": N_("experience effect"), "one_wave": N_("one wave")}
 OUTCOMES = {

@@ -31,7 +31,7 @@ from enquete.graphs.roundtable.presentation import AFTER, BEFORE, MEASURES, PRES
 from enquete.graphs.roundtable.settings import RoundtableSettings
 from enquete.reports.context import AnalysisContext, shallow
 from enquete.reports.declarations import Analysis, shaped
-from enquete.reports.groups import compared
+from enquete.reports.group_tables import compared
 from enquete.respondents.roles import RULE
 
 VERBATIM = 2

@@ -24,7 +24,7 @@ from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.graphs.scenario.tables import PRESENTATION
 from enquete.reports.context import AnalysisContext, responded, wide
 from enquete.reports.declarations import Analysis, shaped
-from enquete.reports.groups import compared
+from enquete.reports.group_tables import compared
 from enquete.reports.key_findings import FEWEST, LEVEL
 from enquete.state.asking import Language
 

@@ -29,7 +29,7 @@ from enquete.reports.declarations import (
     share,
     text,
 )  # fmt: skip
-from enquete.reports.groups import group_finding, group_tables
+from enquete.reports.group_tables import group_finding, group_tables
 
 QUADRANTS = {
     "wished_expected": N_("wished for and expected"), "wished_unexpected": N_("wished for, not expected"),
