@@ -261,7 +261,8 @@ class Finding:
     `smallest_p` and those of the presentation, and over the row with the smallest p).
     Without p it is a position: an estimate, whose interval must hold for how its row was chosen.
     within: whether the column p is already corrected over the table's rows (max-T) or not (Holm does it).
-    after: a finding of the same methodology that has to hold before this one's tests count.
+    after: a finding of the same methodology that has to hold before this one's tests count, or, where it tests nothing itself,
+    before it is told; unless that one had nothing to test.
     word: a column of codes that picks the sentence of `says`; codes without a sentence are not told. size: an expression over
     columns and facts, a share of what is possible,
         by which findings are ranked. items: column with the item ids whose answers it rests on.
