@@ -6,8 +6,7 @@ Everything here describes one run: other agents of this population, not other pe
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -15,11 +14,15 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
+from enquete.analysis.change.paired import holm
 from enquete.analysis.joining import Floats, require_unique
 
 ALPHA = 0.05
 LEVEL = 0.95
 POWER = 0.8
+QUESTIONS = (
+    8  # that a report of three methodologies asks and tests, each at a part of ALPHA: detectable is what is found there
+)
 ALL_UP_TO = 12  # agents that changed, up to which every sign flip is taken
 DRAWS = 19_999  # else: a p that survives Holm over a hundred tests has to be below .0005
 DRAWS_LEAST = 1_999
@@ -253,28 +256,38 @@ def _noncentrality(dfn: int, dfd: int, alpha: float, power: float) -> float:
 # --- one correction --------------------------------------------------------------------------------------------------
 
 
-def holm_over(p: pd.Series[float], jointly: pd.Series[str] | None = None) -> pd.Series[float]:
-    """Holm's correction over every test of a study, those that were adjusted together among them.
+def over_questions(
+    p: pd.Series[float],
+    question: pd.Series[str],
+    *,
+    given: Collection[str] = (),
+    after: Mapping[str, str] | None = None,
+) -> pd.Series[float]:
+    """One correction over every test of a study: each question enters Holm's procedure once, by the least p among its rows.
 
-    p: by row, NaN where nothing was tested. jointly: the name of the family within which a row's p is adjusted already (`max_t`),
-    missing for a test of its own. Without any this is Holm (statsmodels' multipletests). A family of k tests counts k times as long as
-    one of its rows is left, and its p̃ stands for p̃/k: of an intersection of hypotheses the family's share of α is then k times that of
-    a single test, which its least p̃ keeps. So pass all rows of a family. Returns the adjusted p by row.
-    Raises ValueError for a p outside 0–1. Source: Holm 1979; Bretz, Maurer, Brannath & Posch 2009 for weights.
+    Within a question p̃ holds over its rows: those of `given` do already (max-T), the others by Holm. Each of m questions has the
+    share 1/m of α. The one whose least p̃ is smallest for its share is answered first, a row's adjusted p being p̃/share and not below
+    those of questions before it; then its share goes to the others, all alike. With one row a question this is Holm.
+    after: question → one that is to be answered first; until then it has no share, then it inherits all of that one's.
+    So a row of a question in which nothing is to be found falls below α in at most α of studies, whatever there is to be found in
+    other questions; the rows of one in which there is something are held to its share.
+
+    p, question: by row, NaN where nothing was tested. Raises ValueError for a p outside 0–1.
+    Source: Holm 1979; Westfall & Young 1993 for max-T; Bretz, Maurer, Brannath & Posch 2009 for shares that are handed on.
     """
-    family = pd.Series(None, index=p.index, dtype=object) if jointly is None else jointly.reindex(p.index)
     outside = p[(p < 0) | (p > 1)]
     if len(outside):
         raise ValueError(f"a p-value lies between 0 and 1; {outside.iloc[0]} was given")
-    tested = np.flatnonzero(p.notna().to_numpy())
-    names = [row if pd.isna(family.iloc[row]) else str(family.iloc[row]) for row in tested]
-    size = Counter(names)
-    share = np.array([p.iloc[row] / size[name] for row, name in zip(tested, names, strict=True)])
-    adjusted, reached, weight, left = np.full(len(p), np.nan), 0.0, len(names), Counter(names)
-    for place in np.argsort(share, kind="stable"):
-        reached = max(reached, min(1.0, weight * share[place]))
-        adjusted[tested[place]] = reached
-        left[names[place]] -= 1
-        if not left[names[place]]:
-            weight -= size[names[place]]
-    return pd.Series(adjusted, index=p.index, name="p_adjusted")
+    own = {str(name): rows.dropna() for name, rows in p.groupby(question, sort=False) if rows.notna().any()}
+    own = {n: rows if n in given else pd.Series(holm(rows.tolist()), rows.index) for n, rows in own.items()}
+    waits = {name: first for name, first in (after or {}).items() if name in own and first in own}
+    share = {name: 1 / (len(own) - len(waits)) for name in own if name not in waits}
+    adjusted, reached = pd.Series(np.nan, index=p.index, name="p_adjusted", dtype=np.float64), 0.0
+    while share:
+        name = min(share, key=lambda one: float(own[one].min()) / share[one])
+        left = share.pop(name)
+        reached = max(reached, min(1.0, float(own[name].min()) / left))
+        adjusted[own[name].index] = (own[name] / left).clip(reached, 1.0)
+        heirs = [one for one, first in waits.items() if first == name] or list(share)
+        share |= {heir: share.get(heir, 0.0) + left / len(heirs) for heir in heirs}
+    return adjusted

@@ -81,6 +81,18 @@ def permutation_p(
     return PermutationP(p, "random permutation", taken)
 
 
+@lru_cache(maxsize=2)
+def _kept(labels: bytes, draws: int, seed: int) -> Labels:
+    return _relabelled(np.frombuffer(labels, dtype=np.int64), draws, [seed, 2])
+
+
+def relabellings(labels: Labels, draws: int = DRAWS, seed: int = 0) -> tuple[Labels, bool]:
+    """Relabellings × n, and whether they are all there are; else random ones by seed, fewer the more labels there are."""
+    if enumerable(labels):
+        return _enumerate(labels), True
+    return _kept(labels.tobytes(), min(draws, max(999, DRAWN_MORE // 2 // labels.size)), seed), False
+
+
 def staged(extreme: Callable[[int, bool], int], draws: int, n: int) -> tuple[float, int]:
     """p and how many were drawn. extreme: among so many random ones, of the first or of those that follow, how many are as extreme."""
     first = min(draws, FIRST, max(999, DRAWN // max(n, 1)))

@@ -261,6 +261,7 @@ class Finding:
     `smallest_p` and those of the presentation, and over the row with the smallest p).
     Without p it is a position: an estimate, whose interval must hold for how its row was chosen.
     within: whether the column p is already corrected over the table's rows (max-T) or not (Holm does it).
+    after: a finding of the same methodology that has to hold before this one's tests count.
     word: a column of codes that picks the sentence of `says`; codes without a sentence are not told. size: an expression over
     columns and facts, a share of what is possible,
         by which findings are ranked. items: column with the item ids whose answers it rests on.
@@ -278,6 +279,7 @@ class Finding:
     top: int = 1
     p: str = ""
     within: Literal["holm", "given"] = "holm"
+    after: str = ""
     test: str = ""
     null: str = ""
     size: str = "0"
@@ -376,6 +378,8 @@ class Presentation:
         )
         if finding.p and ADJUSTED not in own:
             raise TypeError(f"{where} tests rows of {finding.table!r}, which has no column {ADJUSTED}")
+        if finding.after and not any(one.name == finding.after and one.p for one in self.findings):
+            raise TypeError(f"{where} comes after {finding.after!r}, which no finding tests")
         if finding.chart and finding.chart not in {one.name for one in self.charts}:
             raise TypeError(f"{where} names the chart {finding.chart!r}, which is not declared")
 

@@ -14,8 +14,8 @@ from enquete.checkpoints.folders import write_atomically
 from enquete.locale import tell
 from enquete.nodes.planning import CRITIC
 from enquete.reports import narrative
-from enquete.reports.agents import ACROSS
-from enquete.reports.agents import PRESENTATION as BETWEEN
+from enquete.reports.associations import ACROSS
+from enquete.reports.associations import PRESENTATION as BETWEEN
 from enquete.reports.citations import rows as citation_rows
 from enquete.reports.context import chosen, numbered
 from enquete.reports.episodes import episodes

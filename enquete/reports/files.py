@@ -29,7 +29,7 @@ from enquete.state.asking import RESPONDED, Language
 from enquete.state.data_formats import Layout
 
 if TYPE_CHECKING:
-    from enquete.reports.agents import AgentTable
+    from enquete.reports.associations import AgentTable
 
 Type = Literal["integer", "number", "boolean", "string", "array", "any"]
 MISSING = tuple(status for status in STATUS_MEANINGS if status not in RESPONDED)

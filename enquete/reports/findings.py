@@ -19,12 +19,12 @@ from pydantic import JsonValue
 from enquete.checkpoints.ledger import Failure
 from enquete.checkpoints.record import RunRecord
 from enquete.locale import N_, in_language, tell
-from enquete.reports.agents import ACROSS, AgentTable, agent_columns, agent_table
-from enquete.reports.agents import PRESENTATION as BETWEEN
+from enquete.reports.associations import ACROSS, AgentTable, agent_columns, agent_table
+from enquete.reports.associations import PRESENTATION as BETWEEN
 from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen, jsonable
 from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.evaluation import evaluation
-from enquete.reports.groups import groups_by
+from enquete.reports.group_tables import groups_by
 from enquete.reports.health.probes import RETEST
 from enquete.reports.page_findings import corrected
 from enquete.reports.run_reading import RunReading, open_run
@@ -69,7 +69,7 @@ def find(
     groups = groups_by(reading.by, persona_columns(reading.ledger)) if reading.by else None
     about: dict[str, dict[str, JsonValue]] = {}
     for name in reading.record.methods:
-        rows = chosen(frame, frame["methodology"].eq(name) & _read(frame, reading.methodology(name).phases))
+        rows = chosen(frame, frame["methodology"].eq(name) & rows_read(frame, reading.methodology(name).phases))
         if not rows["arm_role"].eq("main").any():
             continue
         try:
@@ -121,7 +121,7 @@ def _presentation(reading: RunReading, name: str) -> Presentation:
     return presentation
 
 
-def _read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
+def rows_read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
     """Rows that an analysis is given."""
     beside = frame["arm"].eq(RETEST) | frame["arm_role"].eq("placebo")
     return frame["arm_role"].eq("main") | (beside if {"T0", "T1"} <= set(phases) else False)

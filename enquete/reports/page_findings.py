@@ -1,11 +1,8 @@
 """From declared findings to the sentences of page one: every test corrected once, then told as its row says.
 
-Tests form families: those of a methodology are corrected together by Holm,
-    or arrive corrected over their table (max-T);
-then every adjusted p is multiplied by the number of families (Bonferroni over families,
-    which keeps the error over all that
-could stand on one page at the level: each family's false claims are at most level / families). The adjusted p is written into
-the tables' column `p_adjusted`, so that table and sentence cannot differ.
+Every finding that tests is a question with a p for each row of its table: corrected over these rows (Holm, or as they come by
+max-T), the least of them enters one Holm procedure over all questions of a report (analysis/inference.py, `over_questions`). The
+adjusted p is written into the tables' column `p_adjusted`, so that table and sentence cannot differ.
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from enquete.analysis.inference import holm_over
+from enquete.analysis.inference import over_questions
 from enquete.locale import N_, tell
 from enquete.reports.declarations import ADJUSTED, Analysis, Column, Finding, Presentation, ScaleValue
 from enquete.reports.key_findings import LEVEL, MOST_WORDS, Dot, KeyFinding, Kind, Strip, p_told
@@ -26,20 +23,32 @@ from enquete.reports.views import Results, chosen_rows, dictionaries
 
 def corrected(analyses: Mapping[str, tuple[Presentation, Analysis]]) -> dict[str, Analysis]:
     """The analyses with `p_adjusted` filled where a declared finding tests rows."""
-    places: list[tuple[str, str, Any]] = []  # methodology, table, row
+    places: list[tuple[str, str, Any]] = []  # methodology, table, row; no row where none of the table came so far
     p: list[float] = []
-    jointly: list[str | None] = []
+    question: list[str] = []
+    given: set[str] = set()
+    after: dict[str, str] = {}
     for name, (presentation, analysis) in analyses.items():
         for finding in (one for one in presentation.findings if one.p):
             frame = chosen_rows(analysis.tables[finding.table], finding.where, analysis.facts)
             tested = frame[finding.p].dropna()
+            if frame.empty and len(
+                analysis.tables[finding.table]
+            ):  # what was looked for and not found is a question, too
+                tested = pd.Series([1.0], index=[None])
             places += [(name, finding.table, row) for row in tested.index]
             p += tested.tolist()
-            jointly += [None if finding.within == "holm" else f"{name}/{finding.name}"] * len(tested)
-    adjusted = holm_over(pd.Series(p, dtype="float64"), pd.Series(jointly, dtype=object)).tolist() if p else []
+            own = f"{name}/{finding.name}"
+            question += [own] * len(tested)
+            given |= {own} if finding.within == "given" else set()
+            after |= {own: f"{name}/{finding.after}"} if finding.after else {}
+    if not p:
+        return {name: analysis for name, (_, analysis) in analyses.items()}
+    adjusted = over_questions(pd.Series(p), pd.Series(question), given=given, after=after).tolist()
     by_table: dict[tuple[str, str], dict[Any, float]] = {}
     for (name, table, row), value in zip(places, adjusted, strict=True):
-        by_table.setdefault((name, table), {})[row] = value
+        by_table.setdefault((name, table), {})
+        by_table[name, table] |= {} if row is None else {row: value}
     return {name: _filled(name, analysis, by_table) for name, (_, analysis) in analyses.items()}
 
 
@@ -119,7 +128,7 @@ def _finding(
         items=tuple(map(str, items if isinstance(items, list) else [items] if items else [])),
         figure=finding.chart, numbers=numbers, methodology=results.methodology, estimate=_float(row, finding.estimate),
         low=_float(row, finding.low), high=_float(row, finding.high), test=str(row.get(finding.test, finding.test)),
-        family=results.methodology if finding.within == "holm" else f"{results.methodology}/{finding.name}",
+        family=f"{results.methodology}/{finding.name}" if finding.p else "",
         strip=_strip(finding, row, known, results) if kind != "null" else None,
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ from enquete.analysis.health.diagnostics import NOT_USABLE, Standing
 from enquete.locale import N_, NN_, plural, tell
 from enquete.nodes import fitting
 from enquete.reports.accounts import TookPart, took_part
-from enquete.reports.agents import ACROSS
+from enquete.reports.associations import ACROSS
 from enquete.reports.context import responded
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.presented import lacking, reasons, verdict

@@ -20,7 +20,7 @@ from enquete.checkpoints.folders import write_atomically
 from enquete.locale import N_, Words, tell
 from enquete.nodes.planning import CRITIC
 from enquete.reports import accounts, citations, pictures
-from enquete.reports.agents import ACROSS
+from enquete.reports.associations import ACROSS
 from enquete.reports.charts import Picture
 from enquete.reports.declarations import Place
 from enquete.reports.embedded import CHECKS_TITLE, Embedded

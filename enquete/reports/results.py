@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.reports.agents import ACROSS
-from enquete.reports.agents import PRESENTATION as BETWEEN
+from enquete.reports.associations import ACROSS
+from enquete.reports.associations import PRESENTATION as BETWEEN
 from enquete.reports.context import TYPE_NAMES
 from enquete.reports.declarations import Analysis, Column, Presentation, records, shaped
 from enquete.reports.evaluation import Evaluation, Headline

@@ -67,12 +67,14 @@ TOGETHER = (
          "test_inference.py::test_share_intervals_are_wilsons", "proportion_confint("),
     Line("detectable change, difference, association", "inference.detectable_change", "statsmodels, TTestPower, FTestAnovaPower, "
          "GofChisquarePower", "equal", "test_inference.py::test_detectable_effects_are_statsmodels", "TTestPower("),
-    Line("Holm over a study", "inference.holm_over", "statsmodels, multipletests", ANY,
-         "test_inference.py::test_holm_over_single_tests_is_statsmodels", "multipletests("),
+    Line("Holm over a study", "inference.over_questions", "statsmodels, multipletests", ANY,
+         "test_inference.py::test_questions_of_one_test_each_are_holms", "multipletests("),
     Line("movement toward the others' medians", "panel.feedback.drawn_toward", "its definition over all 2⁸ exchanges of rounds",
          "within 4 SE", "test_feedback.py::test_p_is_that_of_exchanged_rounds", "repeat=8"),
     Line("camps", "panel.dispersion.camps_p", "all 27 panels of three ratings on three points", "within 4 SE",
          "test_camps.py::test_p_of_an_even_spread_by_hand", "repeat=3"),
+    Line("groups compared: all variables jointly", "relations.groups.compare_groups", "scipy.stats.kruskal over all 252 relabellings", ANY,
+         "test_compare_groups.py::test_what_variables_have_in_common_counts_once", "combinations(range(10), 5)"),
     Line("groups compared: shares", "relations.groups.compare_groups", "scipy.stats.fisher_exact", "equal",
          "test_compare_groups.py::test_shares_and_categories", "fisher_exact("),
 )  # fmt: skip

@@ -3,12 +3,16 @@ and test_association.py."""
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from enquete.analysis.inference import detectable_difference
+from enquete.analysis.inference import QUESTIONS, detectable_difference
 from enquete.analysis.relations.association import cramers_v, kruskal_wallis
 from enquete.analysis.relations.groups import Kind, compare_groups
 
@@ -35,7 +39,7 @@ def test_ratings_by_hand_and_small_groups_without_figures() -> None:
     assert (row["highest"], row["estimate_highest"], row["lowest"]) == ("y", 4.0, "x")
     assert (row["test"], row["method"], row["reason"]) == ("kruskal_wallis", "exact permutation", "")
     sd = np.sqrt((17.5 + 10) / 9)  # sums of squares within x and y over n − g
-    assert row["detectable"] == pytest.approx(detectable_difference([6, 5], sd))
+    assert row["detectable"] == pytest.approx(detectable_difference([6, 5], sd, tests=QUESTIONS))
 
 
 def test_shares_and_categories() -> None:
@@ -89,6 +93,30 @@ def test_the_level_holds(kind: Kind, n: int) -> None:
     tests = [compare_groups(*planted(rng, n, kind, 0.0), kind, draws=499).tests for _ in range(40)]
     assert np.mean([one["p"] < 0.05 for one in tests]) <= 0.09
     assert np.mean([(one["p_adjusted"] < 0.05).any() for one in tests]) <= 0.15
+
+
+@settings(max_examples=6)
+@given(st.integers(0, 10**6), st.booleans())
+def test_what_variables_have_in_common_counts_once(seed: int, is_share: bool) -> None:
+    """Against the definition: Kruskal–Wallis of every variable under all 252 relabellings of ten agents, step by step."""
+    rng = np.random.default_rng(seed)
+    values = pd.DataFrame(
+        rng.integers(0, 2 if is_share else 4, (10, 3)) + rng.integers(0, 2, (10, 1)) * (not is_share)
+    ).astype(float)
+    group = pd.Series(rng.permutation(["a"] * 5 + ["b"] * 5))
+    found = compare_groups(values, group, "share" if is_share else "rating").tests
+
+    tested = [j for j in values if values[j].nunique() > 1]
+
+    def h(inside: tuple[int, ...]) -> dict[int, float]:
+        first = np.isin(np.arange(10), inside)
+        return {j: round(float(scipy.stats.kruskal(values[j][first], values[j][~first]).statistic), 9) for j in tested}
+
+    own, drawn = h(tuple(np.flatnonzero(group.eq("a")))), pd.DataFrame([h(one) for one in combinations(range(10), 5)])
+    order, reached = sorted(tested, key=lambda j: -own[j]), 0.0
+    for place, j in enumerate(order):
+        reached = max(reached, float((drawn[order[place:]].max(axis=1) >= own[j]).mean()))
+        assert found["p_adjusted"][j] == pytest.approx(reached)
 
 
 def test_what_is_detectable_is_found_four_times_in_five() -> None:

@@ -49,6 +49,9 @@ VALUES: dict[str, Value] = {
     "laddering": lambda measured: _method("laddering")(measured)[0],
     "false_pages": lambda measured: max(_of_pages(one, "page one: any") for one in _null(measured)),
     "uncovered": lambda measured: max(_uncovered(one["found"]) for one in _null(measured)),
+    "unfound_change": lambda measured: _unfound(measured, 20, "drift"),
+    "unfound_scenario": lambda measured: _unfound(measured, 20, "scenario"),
+    "unfound_groups": lambda measured: _unfound(measured, 50, "groups"),
     "memory": lambda measured: _at(measured, "50000")["peak_mb"] / _at(measured, "500")["peak_mb"],
     "report_s": lambda measured: _large(measured)["cpu_s"],
     "report_mb": lambda measured: _large(measured)["peak_mb"],
@@ -73,6 +76,11 @@ def _null(measured: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _of_pages(one: dict[str, Any], claim: str) -> float:
     return float(one["found"].get(claim, 0) / one["runs"])
+
+
+def _unfound(measured: dict[str, Any], agents: int, effect: str) -> float:
+    one = next(one for one in _null(measured) if one["agents"] == agents)
+    return 1 - float(one["power"].get(effect, 0) / one["planted"])
 
 
 def _uncovered(found: dict[str, int]) -> float:

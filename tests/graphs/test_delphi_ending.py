@@ -75,7 +75,9 @@ def test_a_run_ends_all_its_arms_where_the_main_one_ends_and_says_why(tmp_path: 
         personas(tmp_path, 3), methods=["delphi"], instruments={"delphi": path}, arms=arms, out=str(tmp_path / "out"),
         settings={"delphi": {"second_coding": False}}, language="en",
     )  # fmt: skip
-    ended = run.results["delphi"]["ended"]
-    assert (ended["reason"], run.results["delphi"]["last_round"]) == ("convergence", 4)  # two revisions on end
+    assert (run.results["delphi"]["ended"], run.results["delphi"]["last_round"]) == (
+        "convergence",
+        4,
+    )  # two revisions on end
     assert run.responses.groupby("arm")["round"].max().to_dict() == {"main": 4, "b": 4}
     assert "because ratings had settled" in run.report

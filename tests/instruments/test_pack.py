@@ -21,12 +21,13 @@ from enquete.state.request import parse_request
 
 CODE = Path(enquete.__file__).parent
 FISH = re.compile(r"(?<!miro)fish|fisch|dorsch|hering|\bcod\b|trawl|ostsee|baltic|angler|hafen|harbour", re.I)
+STATISTICIAN = re.compile(r"\bFisher\b|\bfisher_exact\b")
 
 
 def test_no_python_file_knows_the_topic_of_a_pack() -> None:
     for file in CODE.rglob("*.py"):
         for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
-            assert not FISH.search(line), f"{file}:{number}: {line}"
+            assert not FISH.search(STATISTICIAN.sub("", line)), f"{file}:{number}: {line}"
 
 
 @pytest.mark.parametrize("name", packs())

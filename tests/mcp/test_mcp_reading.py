@@ -8,8 +8,8 @@ import json
 import re
 from typing import Any
 
-import pandas as pd
 import pytest
+from arro3.io import read_parquet
 from mcp import MCPError
 from mcp.client import Client
 from mcp_served import METHOD, Served, size_of, text_of
@@ -134,6 +134,10 @@ def test_pages_of_all_sections_together_hold_the_whole_findings(served: Served) 
 
     whole = enquete.load_run(served.finished, root=str(served.root)).results[METHOD]
     found = served.session(read)
+    tables = {
+        name: value for name, value in whole.items() if isinstance(value, list) and value and isinstance(value[0], dict)
+    }
+    whole = {"facts": {name: value for name, value in whole.items() if name not in tables}, **tables}
     assert list(found) == list(whole)
     for name, entries in found.items():
         if len(entries) == 1:
@@ -167,7 +171,7 @@ def test_the_report_comes_in_sections_that_together_are_the_report(served: Serve
 
 
 def test_sentences_are_in_the_callers_language_and_ids_have_names(served: Served) -> None:
-    """The run is in English: its findings in German are those of the very same evaluation. A member of the tree is an agent's id."""
+    """The run is in English: its findings in German are those of the very same evaluation. Who was asked is told by name."""
     asked = {"sim_id": served.finished, "methodology": METHOD}
     english = served.call("get_interview_results", **asked).structured_content["findings"]
     german = served.call("get_interview_results", **asked, language="de").structured_content["findings"]
@@ -175,10 +179,11 @@ def test_sentences_are_in_the_callers_language_and_ids_have_names(served: Served
     assert english == [one["text"] for one in run.page_one["methodologies"][0]["findings"]]
     assert len(german) == len(english)
     assert not set(german) & set(english)
-    members = served.call("get_interview_results", **asked, section="tree").structured_content
+    members = served.call("get_interview_results", **asked, section="types").structured_content
     names = set(run.responses["agent_name"])
-    assert members["labels"]
-    assert set(members["labels"].values()) <= names
+    told = {label for named, label in members["labels"].items() if named.startswith("agent:")}
+    assert told
+    assert told <= names
 
 
 def test_two_decimals_and_no_p_of_nothing() -> None:
@@ -196,7 +201,7 @@ def test_exports_say_rows_and_columns_and_can_be_read_as_resources(served: Serve
     more = served.call("export_responses", sim_id=served.finished, formats=["parquet"]).structured_content
     uris = {file["name"]: file["resource_uri"] for file in more["files"]}
     table = served.session(lambda client: client.read_resource(uris["parquet/all_responses.parquet"]))
-    assert len(pd.read_parquet(io.BytesIO(base64.b64decode(table.contents[0].blob)))) == len(frame)
+    assert len(read_parquet(io.BytesIO(base64.b64decode(table.contents[0].blob))).read_all()) == len(frame)
 
 
 def test_resources_give_the_whole(served: Served) -> None:
@@ -249,7 +254,7 @@ def test_the_prompt_plans_a_study(served: Served) -> None:
         ("resume_interviews", {"resume_token": "run_20200101T000000_abcdef"}, "no run"),
         ("conduct_interviews", {"sim_id": "sim_untouched", "methods": ["tarot"]}, "tarot unknown; there are"),
         ("get_interview_results", {"sim_id": "sim_finished", "methodology": "tarot"}, "has those of: diversity"),
-        ("get_interview_results", {"sim_id": "sim_finished", "methodology": METHOD, "section": "x"}, "none of arms"),
+        ("get_interview_results", {"sim_id": "sim_finished", "methodology": METHOD, "section": "x"}, "none of facts"),
         ("get_interview_report", {"sim_id": "sim_finished", "page": 999}, "999 is none; there"),
         ("pause_interviews", {"run_id": "run_1"}, "does not drive such a run"),
         ("conduct_interviews", {"sim_id": "sim_untouched", "budget_tokens": 0}, "a number above 0"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -111,6 +112,7 @@ WHOLE = made(
     ({"tables": (FRUIT,), "findings": (Finding(name="f", table="fruit", says="{price}", n="", n_total=""),)}, "price"),
     ({"tables": (FRUIT,), "findings": (Finding(name="f", table="fruit", says="", p="label", n="", n_total=""),)},
         "p_adjusted"),
+    ({"tables": (FRUIT,), "findings": (Finding(name="f", table="fruit", says="", after="g", n="", n_total=""),)}, "'g'"),
     ({"tables": (FRUIT, FRUIT)}, "share a name"),
     ({"tables": (FRUIT,), "texts": (Text(at="section", says="{least}"),)}, "least"),
 ])  # fmt: skip
@@ -165,7 +167,13 @@ def test_a_tested_row_is_told_once_it_survives_the_correction() -> None:
     (one,) = stated(read(WHOLE))
     # two tests in one family: Holm gives .02 and .5
     assert (one.text, one.kind, one.p) == ("“Apples | red” rose in Kiel (p = 0.02; n = 6)", "difference", 0.02)
-    assert (one.estimate, one.low, one.test, one.family, one.numbers["n"]) == (2.5, 2.5, "t", "shop", 6)
+    assert (one.estimate, one.low, one.test, one.family, one.numbers["n"]) == (
+        2.5,
+        2.5,
+        "t",
+        f"shop/{PRESENTATION.findings[0].name}",
+        6,
+    )
     (null,) = stated(read(made(sold("a", "Kiel", 2.5, 0.03), sold("b", "Kiel", 1.0, 0.5))))
     assert (null.kind, null.text) == ("null", "Nothing of 2 moved (the smallest p = 0.06)")
 
@@ -176,7 +184,22 @@ def test_methodologies_share_one_correction() -> None:
         "two": (PRESENTATION, made(sold("a", "Kiel", 1, 0.02), sold("b", "Ulm", 1, 0.5))),
     }
     first, second = (corrected(both)[name].tables["sold"]["p_adjusted"].tolist() for name in both)
-    assert first + second == pytest.approx([0.03, 0.04, 0.5])  # Holm over the three
+    assert first + second == pytest.approx([0.02, 0.04, 0.5])  # within "two" .04 and .5; .01·2, .04·1
+
+
+def test_a_finding_waits_for_another_and_what_did_not_occur_counts() -> None:
+    """Risen and fallen are two questions also where nothing fell: .01 · 2. Where .02 fell, it waits for what rose: .01 · 1, .02 · 1."""
+
+    def told(after: str, *rows: dict[str, Any]) -> list[float]:
+        own = (replace(CHANGED, name="risen", where="change == 'up'"),
+               replace(CHANGED, name="fallen", where="change == 'down'", after=after))  # fmt: skip
+        presentation = Presentation(tables=(FRUIT, SOLD), facts=tuple(PRESENTATION.facts.values()), findings=own)
+        return corrected({"shop": (presentation, made(*rows))})["shop"].tables["sold"]["p_adjusted"].tolist()
+
+    up, down = sold("a", "Kiel", 1, 0.01), sold("b", "Kiel", 1, 0.02, change="down")
+    assert told("", up) == [0.02]
+    assert told("", up, down) == [0.02, 0.02]
+    assert told("risen", up, down) == [0.01, 0.02]
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.lists(st.floats(0, 1), max_size=8))

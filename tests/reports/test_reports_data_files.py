@@ -383,9 +383,8 @@ def test_a_run_gives_its_answers_in_every_format(full: Made, tmp_path: Path) -> 
         assert len(frame) == len(table), format_
         assert frame["value"].sum() == pytest.approx(main["value"].sum()), format_
         assert frame["participant"].tolist() == table["participant"].tolist(), format_
-    for format_ in ("csv", "xlsx"):
-        report = frictionless.validate(str(tmp_path / format_ / "datapackage.json"), type="package")
-        assert report.valid, report.flatten(["name", "message"])[:20]
+    report = frictionless.validate(str(tmp_path / "csv" / "datapackage.json"), type="package")
+    assert report.valid, report.flatten(["name", "message"])[:20]
     for name in run.record.methods:
         own = table[table["methodology"].eq(name)]
         wide = [parquet(file) for file in (tmp_path / "parquet" / name).glob("wide_*.parquet")]

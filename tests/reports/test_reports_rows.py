@@ -161,7 +161,7 @@ def test_every_arm_has_its_rows_and_says_which_it_is(make, personas):
     assert table["arm_role"].value_counts().nunique() == 1  # both arms owe the same rows
     assert not table.duplicated(KEY).any()
     assert made.results()["delphi"]["arms"] == ["main"]
-    assert made.results()["delphi"]["rounds"]["1"]["n_total"] == 3 * 4  # arm b never leaks into a finding
+    assert made.results()["delphi"]["rounds"][0]["n_planned"] == 3 * 4  # arm b never leaks into a finding
 
 
 def test_every_row_is_what_the_row_model_says(whole):

@@ -39,7 +39,8 @@ def test_the_life_of_a_study(tmp_path: Path) -> None:
     assert {row["status"] for row in table} == {"ok"}
 
     codebook = json.loads((exports / "codebook.json").read_text("utf-8"))
-    assert [column["name"] for column in codebook["columns"]] == list(table[0])
+    (described,) = (one for one in codebook["resources"] if one["name"] == "all_responses")
+    assert [column["name"] for column in described["schema"]["fields"]] == list(table[0])
 
     episodes = [json.loads(line) for line in (exports / "episodes.jsonl").read_text("utf-8").splitlines()]
     told = {(e["participant"], e["methodology"], e["phase"]) for e in episodes if e["participant"]}

@@ -38,7 +38,7 @@ from enquete.graphs.delphi.settings import DelphiSettings
 from enquete.graphs.delphi.tables import PRESENTATION
 from enquete.reports.context import AnalysisContext, answering, shallow
 from enquete.reports.declarations import Analysis, shaped
-from enquete.reports.groups import compared
+from enquete.reports.group_tables import compared
 from enquete.reports.views import dictionaries
 from enquete.respondents.themes.coded import SecondCoding
 from enquete.respondents.themes.second import agreement

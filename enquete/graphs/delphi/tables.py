@@ -29,7 +29,7 @@ from enquete.reports.declarations import (
     share,
     text,
 )
-from enquete.reports.groups import group_finding, group_tables
+from enquete.reports.group_tables import group_finding, group_tables
 
 VERDICTS = {"consensus": N_("consensus"), "open": N_("open"), "disagreement": N_("disputed")}
 STANDS = {"camps": N_("camps"), "hold_outs": N_("hold-outs"), "scattered": N_("opinions are spread")}
@@ -352,7 +352,7 @@ FINDINGS = (
                 "(n = {n}/{n_total})."), size="(mean_highest - mean_lowest) / (@scale_max - @scale_min)",
                     chart="convergence"),
     Finding(
-        name="camps", table="dissent", kind="difference", p="p", within="given", test="A against an even spread",
+        name="camps", table="dissent", kind="difference", p="p", within="given", test="a split as wide among even spreads",
         where="kind == 'camps' and dimension == @main_dimension and n_below >= 5 and n_above >= 5",
         order=("agreement",), top=2, size="(1 - agreement) / 2", estimate="above_share", low="above_low",
             high="above_high",

@@ -27,7 +27,7 @@ from enquete.graphs.discovery.tables import PRESENTATION
 from enquete.nodes.conversations import stored_turns
 from enquete.reports.context import AnalysisContext
 from enquete.reports.declarations import Analysis, shaped
-from enquete.reports.groups import compared
+from enquete.reports.group_tables import compared
 from enquete.respondents.quoting import normal
 from enquete.respondents.roles import RULE, RULE_AT_MOST
 from enquete.state.asking import Language

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enquete.locale import N_
 from enquete.reports import declarations as d
-from enquete.reports.groups import group_finding, group_tables
+from enquete.reports.group_tables import group_finding, group_tables
 
 TYPES = {
     "text": N_("text"), "texts": N_("texts"), "number": N_("number"), "boolean": N_("yes or no"),

@@ -37,7 +37,7 @@ from enquete.graphs.diversity.settings import DiversitySettings, FlagChanges
 from enquete.graphs.diversity.tables import PRESENTATION
 from enquete.reports.context import AnalysisContext, wide
 from enquete.reports.declarations import Analysis, shaped
-from enquete.reports.groups import compared
+from enquete.reports.group_tables import compared
 from enquete.reports.key_findings import FEWEST
 from enquete.state.asking import RESPONDED, Language
 

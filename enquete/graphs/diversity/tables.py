@@ -30,7 +30,7 @@ from enquete.reports.declarations import (
     share,
     text,
 )
-from enquete.reports.groups import group_finding, group_tables
+from enquete.reports.group_tables import group_finding, group_tables
 
 PARTS = {"sort": N_("sort"), "axes": N_("axes")}
 COUNTED = {"views": N_("shared views"), "types": N_("types")}

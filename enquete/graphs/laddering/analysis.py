@@ -46,7 +46,7 @@ from enquete.graphs.laddering.tables import PRESENTATION
 from enquete.nodes.conversations import stored_turns, utterance_id
 from enquete.reports.context import AnalysisContext
 from enquete.reports.declarations import Analysis, shaped
-from enquete.reports.groups import compared as groups_compared
+from enquete.reports.group_tables import compared as groups_compared
 from enquete.reports.key_findings import FEWEST
 from enquete.respondents.roles import RULE, RULE_AT_MOST
 from enquete.state.asking import RESPONDED

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from enquete.analysis.inference import detectable_change
+from enquete.analysis.inference import QUESTIONS, detectable_change
 from enquete.analysis.means import mean_of
 from enquete.graphs.laddering.coverage import Coverage, cover
 from enquete.graphs.laddering.interview import Interview
@@ -122,5 +122,5 @@ def _differences(strategy: str, adaptive: Sequence[Row], other: Sequence[Row]) -
             **row,
             "direction": larger,
             "size": abs(mean.mean or 0.0),
-            "detectable": detectable_change(len(gaps), sd),
+            "detectable": detectable_change(len(gaps), sd, tests=QUESTIONS),
         }

@@ -31,7 +31,7 @@ from enquete.reports.declarations import (
     share,
     text,
 )
-from enquete.reports.groups import group_finding, group_tables
+from enquete.reports.group_tables import group_finding, group_tables
 
 STOPS = {
     "max_turns": N_("all turns held"), "closing": N_("with a closing question"),

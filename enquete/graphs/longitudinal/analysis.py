@@ -19,7 +19,7 @@ import pandas as pd
 from enquete.analysis.change.drift import delta_matrix, drift_per_agent, population_drift
 from enquete.analysis.change.paired import holm, paired_by_item, walsh_interval, wilcoxon
 from enquete.analysis.change.reliable import BY_CHANCE, ReliableChange, beyond, reliable_change, retest_reliability
-from enquete.analysis.inference import ALPHA, detectable_change, max_t, selected_intervals
+from enquete.analysis.inference import ALPHA, QUESTIONS, detectable_change, max_t, selected_intervals
 from enquete.analysis.joining import joined
 from enquete.analysis.means import mean_of
 from enquete.analysis.panel.dispersion import frequencies
@@ -28,7 +28,7 @@ from enquete.graphs.longitudinal.tables import PRESENTATION
 from enquete.reports import context as reading
 from enquete.reports.context import AnalysisContext, answering, chosen, responded
 from enquete.reports.declarations import Analysis, shaped
-from enquete.reports.groups import compared
+from enquete.reports.group_tables import compared
 from enquete.reports.key_findings import FEWEST
 
 WAVES = ("T0", "T1")
@@ -253,16 +253,14 @@ class Design:
         )  # fmt: skip
         both_ways = {item: (-width, width) for item, width in ranges.items()}
         by_group = compared(self.change.delta, groups, "item", about="change", ends=both_ways)
-        tests = int(by_group["change_group_tests"].get("p", pd.Series(dtype=float)).notna().sum()) if tested else 0
-        tests += 2 * len(ranges)
-        changes = _tested(self.change.delta, ranges, tests, tested=tested, on_page=beside is None)
+        changes = _tested(self.change.delta, ranges, tested=tested, on_page=beside is None)
         reliable, index = self._reliable(again, beside) if tested else ([], {})
         tables = {
             "changes": [{**row, **self._around(row["item"])} for row in changes],
             "change_groups": by_group["change_groups"],
             "change_group_tests": by_group["change_group_tests"] if tested else [],
             "family_changes": list(self._by_family(agents["weight"], tested=tested)),
-            "placebo": [] if beside is None else list(self._beyond(beside, ranges, tests)),
+            "placebo": [] if beside is None else list(self._beyond(beside, ranges)),
             "reliable": reliable,
             "agents": self._agents(agents, index, kind) if interpretable else [],
         }
@@ -339,13 +337,13 @@ class Design:
 
     # --- beyond a placebo --------------------------------------------------------------------------------------------
 
-    def _beyond(self, arm: Placebo, ranges: Mapping[str, int], tests: int) -> Iterator[Row]:
+    def _beyond(self, arm: Placebo, ranges: Mapping[str, int]) -> Iterator[Row]:
         """Over the agents that the placebo arm asked, with the answers that both arms have."""
         placebo = delta_matrix(arm.before, arm.after).reindex(arm.after.index)
         main = self.change.delta.reindex(arm.after.index)
         both = main.notna() & placebo.notna()
         means = [own.where(both).mean() for own in (main, placebo)]
-        for row in _tested(main - placebo, ranges, tests, tested=True, on_page=True):
+        for row in _tested(main - placebo, ranges, tested=True, on_page=True):
             item, scale = row["item"], self._scales[row["item"]]
             yield {
                 **{key: value for key, value in row.items() if key != "outcome"}, "main": means[0][item],
@@ -392,12 +390,10 @@ class Design:
         return dict(zip(names, (apart.n, neutral[own.notna()].mean(), apart.mean, apart.low, apart.high), strict=True))
 
 
-def _tested(
-    delta: pd.DataFrame, ranges: Mapping[str, int], tests: int, *, tested: bool, on_page: bool
-) -> Iterator[Row]:
+def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_page: bool) -> Iterator[Row]:
     """Mean change of each column with its interval, which holds for whichever is singled out, and max-T over all.
 
-    ranges: widths of scales, of which those that are equal share a standard deviation for what is detectable. tests: on the page.
+    ranges: widths of scales, of which those that are equal share a standard deviation for what is detectable.
     on_page: whether p stands for the page's correction; where a placebo is tested, the bare change is not.
     """
     found = max_t(delta)
@@ -416,7 +412,7 @@ def _tested(
             "sd": one["sd"], "size": abs(one["mean"]) / ranges[item], "outcome": outcome,
             "low": one["low"] if tested else None, "high": one["high"] if tested else None,
             "p": p if shown and n >= FEWEST_PAIRS else None, "test": one["test"] if shown else None,
-            "detectable": detectable_change(n, one["pooled"], tests=tests) if shown and n >= FEWEST_PAIRS else None,
+            "detectable": detectable_change(n, one["pooled"], tests=QUESTIONS * len(ranges)) if shown and n >= FEWEST_PAIRS else None,
         }  # fmt: skip
 
 

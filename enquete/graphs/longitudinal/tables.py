@@ -25,7 +25,7 @@ from enquete.reports.declarations import (
     share,
     text,
 )
-from enquete.reports.groups import group_finding, group_tables
+from enquete.reports.group_tables import group_finding, group_tables
 
 KINDS = {"drift": N_("drift"), "experience_effect": N_("experience effect"), "one_wave": N_("one wave")}
 OUTCOMES = {
@@ -346,7 +346,7 @@ FINDINGS = (
         null=N_("No statement moved differently among the groups (smallest adjusted {p}); a difference of "
                 "{detectable} points would have "
                 "been found four times in five (n = {n}/{n_total})."),
-        size="(mean_highest - mean_lowest) / @widest", chart="change_groups", about="change",
+        size="(mean_highest - mean_lowest) / @widest", chart="change_groups", about="change", after="drift",
     ),
     *(
         Finding(

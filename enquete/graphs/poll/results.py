@@ -15,7 +15,7 @@ from enquete.reports import declarations as d
 from enquete.reports.charts import ChartData, intervals
 from enquete.reports.context import AnalysisContext, ItemFacts, responded, wide
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.groups import Ends, compared, group_finding, group_tables
+from enquete.reports.group_tables import Ends, compared, group_finding, group_tables
 from enquete.reports.key_findings import FEWEST
 from enquete.state.methodology import NoSettings
 

@@ -17,7 +17,7 @@ import pandas as pd
 import scipy
 
 from enquete.analysis.agreement.held import sign
-from enquete.analysis.inference import detectable_difference
+from enquete.analysis.inference import QUESTIONS, detectable_difference
 from enquete.analysis.means import share_interval
 from enquete.graphs.roundtable.discussion import Discussion, discussions
 from enquete.graphs.roundtable.instrument import RoundtableInstrument
@@ -31,7 +31,7 @@ from enquete.graphs.roundtable.presentation import AFTER, BEFORE, MEASURES, PRES
 from enquete.graphs.roundtable.settings import RoundtableSettings
 from enquete.reports.context import AnalysisContext, shallow
 from enquete.reports.declarations import Analysis, shaped
-from enquete.reports.groups import compared
+from enquete.reports.group_tables import compared
 from enquete.respondents.roles import RULE
 
 VERBATIM = 2
@@ -287,7 +287,7 @@ def _beyond(groups: Sequence[Move], readers: Sequence[Move]) -> list[Row]:
             "read": read.share,
         "difference": difference, "n": own.n + read.n, "n_total": own.n + read.n, "test": "Fisher",
         "p": float(scipy.stats.fisher_exact(np.array(table)).pvalue),
-        "detectable": detectable_difference([own.n, read.n], (share * (1 - share)) ** 0.5 or 0.5),
+        "detectable": detectable_difference([own.n, read.n], (share * (1 - share)) ** 0.5 or 0.5, tests=QUESTIONS),
     }]  # fmt: skip
 
 

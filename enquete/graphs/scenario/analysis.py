@@ -17,14 +17,14 @@ import pandas as pd
 
 from enquete.analysis.agreement.concordance import friedman, pairwise_wilcoxon
 from enquete.analysis.change.paired import smallest_p
-from enquete.analysis.inference import detectable_change, extreme, selected_intervals
+from enquete.analysis.inference import QUESTIONS, detectable_change, extreme, selected_intervals
 from enquete.analysis.panel.dispersion import describe, frequencies, opinions
 from enquete.analysis.relations.polarity import QUADRANTS, agent_centred, centred, group_polarity, polarity, rated_alike
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.graphs.scenario.tables import PRESENTATION
 from enquete.reports.context import AnalysisContext, responded, wide
 from enquete.reports.declarations import Analysis, shaped
-from enquete.reports.groups import compared
+from enquete.reports.group_tables import compared
 from enquete.reports.key_findings import FEWEST, LEVEL
 from enquete.state.asking import Language
 
@@ -172,19 +172,22 @@ class Ratings:
             alike = rated_alike(table.to_numpy())
             tested = [pair for pair in self.pairs if pair["dimension"] == dimension and pair["p"] is not None]
             n = max((pair["n"] for pair in tested), default=0)
-            too_few = bool(n) and smallest_p(n) * len(tested) >= LEVEL
+            too_few = bool(n) and smallest_p(n) >= LEVEL
             yield {
                 "dimension": dimension, "label": f"{one.label.in_(self.language)} ({low}–{high})",
                 "wording": (one.description or one.label).in_(self.language), "scale_min": low, "scale_max": high,
                 "is_main": dimension == self.main, "n_total": len(table), "n_complete": all_of.n, "chi2": all_of.chi2,
                 "df": all_of.df, "w": all_of.w, "p_friedman": all_of.p, "n_alike": alike.n_alike, "n_pairs": len(tested),
-                "p_least": min(1.0, smallest_p(n) * len(tested)) if n else None, "too_few": too_few,
-                **self._ends(dimension, [row for row in ratings if row["dimension"] == dimension], tested),
+                "p_least": smallest_p(n) if n else None, "too_few": too_few,
+                **self._ends(dimension, [row for row in ratings if row["dimension"] == dimension], tested, all_of.p),
             }  # fmt: skip
 
-    def _ends(self, dimension: str, ratings: list[Row], tested: list[Row]) -> Row:
-        """p is that of the pair of highest and lowest, by Holm over all pairs; where some share a place, of the pair least
-        sure."""
+    def _ends(self, dimension: str, ratings: list[Row], tested: list[Row], p_friedman: float | None) -> Row:
+        """p: of the pair of highest and lowest, not below Friedman's of all; where some share a place, of the pair least sure.
+
+        Whoever are told apart have to be so among all of them, too; then the ends need no correction for the other pairs: of panels
+        of 10 and 20 in which three, four or seven scenarios are alike and others not, .00 to .05 tell two apart that are alike.
+        """
         row: Row = dict.fromkeys((*ENDS, "change", "n", "p", "detectable", "n_highest", "n_lowest"))
         means = pd.DataFrame({"estimate": [one["mean"] for one in ratings]}, dtype="float64")
         if means["estimate"].nunique() < 2:
@@ -203,15 +206,16 @@ class Ratings:
             one for one in tested if {one["first"], one["second"]} in [{a, b} for a, b in product(*sides.values())]
         ]
         if between:
-            pair = max(between, key=lambda one: float(one["p_holm"]))
+            pair = max(between, key=lambda one: float(one["p"]))
             table = self.of_dimension(dimension)
             sd = (
                 float((table[pair["second"]] - table[pair["first"]]).dropna().to_numpy().std(ddof=1))
                 if pair["n"] > 1
                 else 0.0
             )
-            detectable = detectable_change(pair["n"], sd, tests=len(tested))
-            row |= {"change": abs(pair["mean_change"]), "n": pair["n"], "p": pair["p_holm"]}
+            detectable = detectable_change(pair["n"], sd, tests=QUESTIONS)
+            p = pair["p_holm"] if p_friedman is None else max(p_friedman, pair["p"])
+            row |= {"change": abs(pair["mean_change"]), "n": pair["n"], "p": p}
             row["detectable"] = detectable
         return row
 

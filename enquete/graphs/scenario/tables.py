@@ -29,7 +29,7 @@ from enquete.reports.declarations import (
     share,
     text,
 )  # fmt: skip
-from enquete.reports.groups import group_finding, group_tables
+from enquete.reports.group_tables import group_finding, group_tables
 
 QUADRANTS = {
     "wished_expected": N_("wished for and expected"), "wished_unexpected": N_("wished for, not expected"),
@@ -90,7 +90,7 @@ DIMENSIONS = Table(
         number("mean_lowest", N_("lowest mean")), number("mean_low_lowest", N_("lower bound")),
         number("mean_high_lowest", N_("upper bound")),
         code("tied", N_("places"), TIES), number("change", N_("apart"), means=N_("mean difference within agents")), N, TOTAL, N_OF,
-        p_value("p", means=N_("Wilcoxon's of highest and lowest, by Holm over the pairs of the dimension")), adjusted_p(),
+        p_value("p", means=N_("Wilcoxon's of highest and lowest, not below Friedman's")), adjusted_p(),
         number("detectable", N_("detectable"), means=N_("difference of two scenarios that is found four times in five")),
         integer("n_pairs", N_("pairs tested")), p_value("p_least", N_("least p possible")),
         flag("too_few", N_("too few agents"), means=N_("no p could be below .05, had all agreed")),
@@ -103,7 +103,7 @@ DIMENSIONS = Table(
         View(at="digest", columns=names("label highest mean_highest lowest mean_lowest change p_adjusted w")),
     ),
     note=N_("Friedman's test (inexact below 15 agents) with Kendall's W over agents who rated all scenarios. p: Wilcoxon's of highest and "
-            "lowest, by Holm over the dimension's pairs; adjusted over all tests that can reach page one."),
+            "lowest, not below Friedman's; adjusted over all tests that can reach page one."),
 )  # fmt: skip
 
 RATINGS = Table(
@@ -224,9 +224,9 @@ ALIKE = N_("{label}: highest and lowest scenario were not told apart ({change} a
            "have been found four times in five.")  # fmt: skip
 
 
-def ends(name: str, where: str, null: str = "", top: int = 1) -> Finding:
+def ends(name: str, where: str, null: str = "", top: int = 1, after: str = "") -> Finding:
     return Finding(
-        name=name, table="dimensions", kind="difference", where=f"{where} and not too_few", p="p", top=top, null=null,
+        name=name, table="dimensions", kind="difference", where=f"{where} and not too_few", p="p", top=top, null=null, after=after,
         word="tied", says=HIGHEST, size="change / (scale_max - scale_min)", estimate="change",
         test="Wilcoxon", items="items", chart="ratings", scale="scale_min, scale_max",
         points=(
@@ -240,8 +240,7 @@ FINDINGS = (
     ends("highest", "is_main", null=ALIKE),
     Finding(
         name="too_few", table="dimensions", kind="null", where="is_main and too_few and n > 1", items="items", chart="ratings",
-        says=N_("{label}: {n} agents are too few to tell scenarios apart; had all agreed, p adjusted for {n_pairs} pairs "
-                "would still be {p_least}."),
+        says=N_("{label}: {n} agents are too few to tell scenarios apart; had all agreed, p would still be {p_least}."),
     ),
     Finding(
         name="place", table="scenarios", where="quadrant.notna() and quadrant != 'unclear'", order=("-clear",), top=4,
@@ -256,7 +255,7 @@ FINDINGS = (
         null=N_("Groups of {fewest} agents or more were not found to rate a scenario differently: {tests} ratings tested (adjusted {p}; "
                 "n = {n}/{n_total}); {detectable} points would have been found four times in five."),
         size="(mean_highest - mean_lowest) / @widest", chart="ratings"),
-    ends("further", "not is_main", top=9),
+    ends("further", "not is_main", top=9, after="highest"),
 )  # fmt: skip
 
 CHARTS = (

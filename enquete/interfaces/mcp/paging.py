@@ -19,6 +19,7 @@ CUT_CHARS = 500
 FRAME_CHARS = 24  # {"path":"","value":},
 
 BEGINNING = "beginning"
+FACTS = "facts"
 
 K = TypeVar("K", str, int)
 
@@ -94,6 +95,15 @@ def pages_of(found: Sequence[Entry]) -> list[list[Entry]]:
         pages[-1].append(entry)
         room -= size
     return pages
+
+
+def in_sections(found: JsonValue) -> dict[str, JsonValue]:
+    """A methodology's results: what is one value each together as `facts`, then every table that has rows."""
+    found = found if isinstance(found, dict) else {}
+    tables = {
+        name: value for name, value in found.items() if isinstance(value, list) and value and isinstance(value[0], dict)
+    }
+    return {FACTS: {name: value for name, value in found.items() if name not in tables}, **tables}
 
 
 def sections_of(results: Mapping[str, JsonValue]) -> list[SectionOf]:

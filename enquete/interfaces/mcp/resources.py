@@ -14,7 +14,7 @@ from pydantic import Field
 import enquete
 from enquete.instruments.load import shipped_file
 from enquete.interfaces.mcp.office import Ctx, Office, explained, office
-from enquete.interfaces.mcp.results import exported
+from enquete.interfaces.mcp.queries import exported
 from enquete.interfaces.mcp.tools import unhurried
 from enquete.interfaces.service.left_behind import findings_of, report_of
 from enquete.interfaces.service.steady import steadily

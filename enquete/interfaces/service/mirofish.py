@@ -124,13 +124,14 @@ def _agent(who: str, agent_ids: Mapping[str, int | None]) -> int | str:
 
 def _places(found: Found) -> dict[str, ScenarioPlace]:
     """Its dimensions may have other names in an instrument: the facts say which of them is which."""
-    rated = {str(one["item"]): one for one in _rows(found, "ratings", has="scenario dimension item n mean sd")}
+    rated = {str(one["item"]): one for one in _rows(found, "ratings", has="dimension item n mean sd")}
     wish, plausible = found.get("desirability"), found.get("plausibility")
     places = {}
-    for own in rated.values():
-        other = rated.get(f"{own['scenario']}/{plausible}")
+    for item, own in rated.items():
+        place = item.rpartition("/")[0]
+        other = rated.get(f"{place}/{plausible}")
         if own["dimension"] == wish and other is not None:
-            places[str(own["scenario"])] = ScenarioPlace(
+            places[place] = ScenarioPlace(
                 n=min(own["n"], other["n"]),
                 mean_desirability=own["mean"],
                 mean_plausibility=other["mean"],

@@ -59,7 +59,7 @@ FACTS = (d.integer("n_methodologies"), d.integer("n_bad"), d.integer("n_caution"
          d.integer("n_checks"), d.flag("synthetic"))  # fmt: skip
 GLANCE = d.Chart(
     name="glance", title=N_("Instrument health: every check of every methodology"), needs=("checks",),
-    draw="enquete.reports.health.chart:glance",
+    draw="enquete.reports.health.glance:glance",
     alt=N_("{n_checks} checks of {n_methodologies} methodologies: {n_bad} bad, {n_caution} to be careful with, "
            "{n_computed} computed."),
 )  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from enquete.graphs.laddering.tables import PRESENTATION
-from enquete.reports.groups import compared
+from enquete.reports.group_tables import compared
 from enquete.reports.key_findings import FEWEST, KeyFinding
 from tests.support.charts import results
 from tests.support.tables import findings

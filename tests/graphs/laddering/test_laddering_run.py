@@ -64,6 +64,7 @@ def test_interviews_with_faults_killed_have_every_turn_once(
     )  # one in ten, of thousands: some each time
     subjects = Counter(purpose for _, _, _, purpose, _, attempt in (*made, *failed) if not attempt)
     assert subjects.pop("theme") >= 2  # the codes, and the second coding
+    assert subjects.pop("narrative") <= 2  # one, and one that corrects it
     heard = sum(row[5] in ("ok", "repaired") for row in stored_answers(folder))  # of no answer nothing is read
     assert subjects == {"answer": agents * turns, "question": agents * turns, "extract": heard, "signal": heard}
     new = len(made - settled) + len(failed) + in_flight

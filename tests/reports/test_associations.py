@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from enquete.reports.agents import (
+from enquete.reports.associations import (
     MOST_CATEGORIES,
     POPULATION,
     PRESENTATION,

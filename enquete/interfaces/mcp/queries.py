@@ -16,6 +16,7 @@ from enquete.interfaces.mcp.office import Ctx, Office, told
 from enquete.interfaces.mcp.paging import (
     as_json,
     entries,
+    in_sections,
     pages_of,
     report_sections,
     require_page,
@@ -102,11 +103,12 @@ def get_interview_results(
     """Findings of one methodology. Call it without a section first: it says them in ten sentences and lists the sections."""
     with told(ctx) as desk:
         run, found = findings_of(desk.rooted, sim_id, methodology, run_id)
-        sections = sections_of(found)[:MOST_SECTIONS]
+        parts = in_sections(rounded(found))
+        sections = sections_of(parts)
         pages: list[list[Entry]] = [[]]
         if section is not None:
-            section = require_section(section, list(found))
-            pages = pages_of(list(entries(rounded(found[section]))))
+            section = require_section(section, list(parts))
+            pages = pages_of(list(entries(parts[section])))
         chosen = pages[require_page(page, len(pages)) - 1]
         state = ResultsState(
             run_id=run.run_id,

@@ -75,7 +75,10 @@ def group_tables(
                    means=N_("ε² of ranks, the share of variance between groups; Cramér's V of categories")),
             number("scale_min", N_("scale from"), digits=0), number("scale_max", N_("scale to"), digits=0),
             interval("scale_min", "scale_max", N_("scale"), digits=0, format="bounds"),
-            text("test", N_("test")), p_value("p"), adjusted_p(),
+            text("test", N_("test")), p_value("p"),
+            p_value("p_joint", N_("joint p"), means=N_("for all rows of the table, by handing agents with all they said "
+                                                        "another's group (max-T)")),
+            adjusted_p(),
             integer("n_small", N_("in small groups"), means=N_("agents in groups of fewer than five, who are not "
                                                                "compared")),
         ),
@@ -101,11 +104,12 @@ def _start(about: str) -> str:
 
 def group_finding(
     subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "", where: str = "", about: str = "",
+    after: str = "",
 ) -> Finding:  # fmt: skip
     return Finding(
         name=f"{_start(about)}groups", table=f"{_start(about)}group_tests", kind="difference", where=where,
-        p="p", order=("-effect",), top=top, size=size, says=says, null=null, estimate="effect",
-        items="item", test="test", chart=chart, scale="scale_min, scale_max",
+        p="p_joint", within="given", order=("-effect",), top=top, size=size, says=says, null=null, estimate="effect",
+        items="item", test="test", chart=chart, after=after, scale="scale_min, scale_max",
         points=(ScaleValue(value="mean_highest", of="highest"), ScaleValue(value="mean_lowest", of="lowest")),
     )  # fmt: skip
 
@@ -165,7 +169,7 @@ def compared(
          "mean_highest": row["estimate_highest"] if row["p"] == row["p"] else None,
          "mean_lowest": row["estimate_lowest"] if row["p"] == row["p"] else None, "detectable": row["detectable"],
          "scale_min": scales.get(name, (None, None))[0], "scale_max": scales.get(name, (None, None))[1],
-         "effect": row["effect"], "test": row["method"], "p": row["p"] if row["p"] == row["p"] else None,
+         "effect": row["effect"], "test": row["method"], "p": row["p"] if row["p"] == row["p"] else None, "p_joint": row["p_adjusted"],
          "n_small": row["n_small"]}
         for name, row in zip(values, found.tests.to_dict("records"), strict=True)
     ]  # fmt: skip
