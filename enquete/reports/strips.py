@@ -8,7 +8,7 @@ from functools import partial
 
 import altair as alt
 
-from enquete.reports.charts import SHAPES, THEME, Picture, Spec, number_format
+from enquete.reports.charts import SHAPES, THEME, WIDER, Picture, Spec, number_format
 from enquete.reports.figures.palette import COLOURS, GRID, MUTED
 from enquete.reports.figures.text import broken
 from enquete.reports.key_findings import KeyFinding, Strip
@@ -48,7 +48,7 @@ def _spec(strip: Strip, language: Language, picture: Picture) -> Spec:
         layers.append(base.mark_text(dy=up, fontWeight="bold", color=colour).encode(text="told:N"))
     with alt.theme.enable("none"):
         spec: Spec = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT).to_dict()
-    caption = {"text": broken(strip.caption, WIDTH, 3, CAPTION), "orient": "bottom", "fontSize": CAPTION, "color": MUTED,
+    caption = {"text": broken(strip.caption, WIDTH / WIDER, 3, CAPTION), "orient": "bottom", "fontSize": CAPTION, "color": MUTED,
                "fontWeight": "normal", "offset": 4}  # fmt: skip
     config = {**THEME, "locale": {"number": number_format(language)}}
     return {**spec, "title": caption, "description": picture.alt, "config": config}
