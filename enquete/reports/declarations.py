@@ -406,6 +406,21 @@ class Analysis:
     tables: Mapping[str, pd.DataFrame]
     facts: Mapping[str, JsonValue]
 
+    def count(self, fact: str) -> int:
+        """0 where there is none."""
+        value = self.facts.get(fact)
+        return int(value) if isinstance(value, int | float) else 0
+
+    def column(self, table: str, name: str) -> list[Any]:
+        """Of a table; [] where it is not there, and None where a value is missing."""
+        from enquete.reports.context import jsonable  # noqa: PLC0415 - see below
+
+        return [jsonable(value) for value in self.tables[table][name].tolist()] if table in self.tables else []
+
+    def figure(self, fact: str) -> float | None:
+        value = self.facts.get(fact)
+        return float(value) if isinstance(value, int | float) else None
+
     def as_json(self, presentation: Presentation, *, one_agent: bool = False) -> dict[str, JsonValue]:
         """Facts, and the rows of tables, without those that grow with the population unless they are wanted; missing is
         None, never NaN."""
@@ -415,6 +430,8 @@ class Analysis:
                 told[name] = records(frame)
         return told
 
+
+NOT_ANALYSED = Analysis({}, {})
 
 DTYPES: Mapping[Format, str] = {
     "integer": "Int64",

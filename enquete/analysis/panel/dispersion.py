@@ -181,7 +181,8 @@ def _splits(counts: Floats) -> NDArray[np.bool_]:
     rows, cut = np.arange(len(counts)), between.argmax(axis=1)
     far = apart[rows, cut] >= max(1.5, APART * (counts.shape[1] - 1))
     wide = np.minimum(below, above)[rows, cut] >= SIDE * n
-    return far & wide & (spread > 0) & (between[rows, cut] >= BETWEEN_SIDES * spread * n * (1 - TIED))
+    clear = between[rows, cut] >= BETWEEN_SIDES * spread * n * (1 - TIED)
+    return np.asarray(far & wide & (spread > 0) & clear)
 
 
 EVEN = 49_999  # panels of an even spread
