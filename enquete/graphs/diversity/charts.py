@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import altair as alt
 
 from enquete.locale import N_
-from enquete.reports.charts import SHAPES, ChartData, along, answers, fitting, intervals, whole
+from enquete.reports.charts import SHAPES, WIDTH, ChartData, along, answers, fitting, intervals, whole, worded
 from enquete.reports.figures.palette import COLOURS, GRID, MUTED
+from enquete.reports.figures.text import broken
 
 MOST_TOLD = 300
 """Agents up to which each stands apart; of more the marks are smaller."""
@@ -24,11 +27,14 @@ def plane(data: ChartData) -> alt.TopLevelMixin:
         for k in (1, 2)
     )  # fmt: skip
     letters = sorted(rows["archetype"].dropna().unique())
-    colour = alt.Color("archetype:N", scale=alt.Scale(domain=letters, range=list(COLOURS[: len(letters)])), legend=None)
+    legend = alt.Legend(columns=1, labelExpr=worded(_described(data, letters)))
+    colour = alt.Color(
+        "archetype:N", scale=alt.Scale(domain=letters, range=list(COLOURS[: len(letters)])), legend=legend
+    )
     shape = alt.Shape(
         "archetype:N",
         scale=alt.Scale(domain=letters, range=[SHAPES[k % len(SHAPES)] for k in range(len(letters))]),
-        legend=None,
+        legend=legend,
     )
     base = data.chart(rows).encode(x=x, y=alt.Y(y["shorthand"], title=y["title"]))
     marks = base.mark_point(size=75 if len(rows) <= MOST_TOLD else 20, opacity=0.6)
@@ -39,6 +45,24 @@ def plane(data: ChartData) -> alt.TopLevelMixin:
     named = data.chart(middles).mark_text(fontSize=18, fontWeight="bold", stroke="white", strokeWidth=0.4)
     drawn = alt.layer(marks.encode(color=colour, shape=shape), named.encode(x=x, y=base.encoding.y, text="archetype:N"))
     return drawn.properties(height=380)
+
+
+def _described(data: ChartData, letters: Sequence[str]) -> dict[str, list[str]]:
+    """What sets each type apart, for the legend; its letter alone where it is too small to be described."""
+    types = data.frame("types").set_index("type_id" if "type_id" in data.frame("types") else "type")
+    words = {}
+    for one in letters:
+        row, told = types.loc[one], one
+        if row["pro_id"] is not None and row["con_id"] is not None:
+            told = data.tell(
+                N_("{type}, {n} agents: for “{pro}”, against “{con}”"),
+                type=one,
+                n=row["n"],
+                pro=row["pro"],
+                con=row["con"],
+            )
+        words[one] = broken(told, WIDTH - 60, 1)
+    return words
 
 
 def statements(data: ChartData) -> alt.TopLevelMixin:

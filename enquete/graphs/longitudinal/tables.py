@@ -236,6 +236,7 @@ FACTS = (
         share("by_chance", N_("beyond the limit by noise")),
     number("limit", N_("limit of the RCI")), integer("n_items", N_("statements")), text("last_phase", N_("last wave")),
         text("only_phase"),
+    text("low_end", N_("lowest point, in words")), text("high_end", N_("highest point, in words")),
     integer("widest", N_("width of the widest scale")), N, TOTAL, text("comment", N_("open question")),
     integer("n_paired", N_("agents in both waves")), integer("n_only_t0", N_("only at T0")),
         integer("n_only_t1", N_("only at T1")),

@@ -27,7 +27,8 @@ def agreement(data: ChartData) -> alt.TopLevelMixin:
     at = alt.X("place:Q", title=None, scale=alt.Scale(domain=[-0.3, len(places) - 0.7], nice=False),
                axis=alt.Axis(values=list(places.values()), labelExpr=worded(words), grid=False))  # fmt: skip
     level = alt.Y("agreement:Q", title=data.label("curve", "agreement"), scale=alt.Scale(domain=[0, 1]))
-    each = data.chart(groups).mark_line(opacity=0.35, color=MUTED).encode(x=at, y=level, detail="group:N")
+    faint = max(0.04, 0.35 / max(1, groups["group"].nunique() / 10))  # many lines on one another are no darker than few
+    each = data.chart(groups).mark_line(opacity=faint, color=MUTED).encode(x=at, y=level, detail="group:N")
     mean = data.chart(curve).mark_line(point=True, strokeWidth=3, color=COLOURS[0]).encode(x=at, y=level)
     limit = (
         data.chart(pd.DataFrame({"agreement": [data.facts["consensus_limit"]]}))

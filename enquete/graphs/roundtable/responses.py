@@ -12,7 +12,7 @@ from enquete.locale import N_
 Stance = Literal["yes", "no", "neutral", ""]
 """For the proposal, against it, undecided; "" where the mode asks for none or nothing was said."""
 
-STANCES = {"yes": N_("yes"), "no": N_("no"), "neutral": N_("undecided"), "": "–"}
+STANCES = {"yes": N_("yes"), "neutral": N_("undecided"), "no": N_("no"), "": "–"}
 
 
 class Violation(BaseModel):

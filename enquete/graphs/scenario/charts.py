@@ -45,6 +45,20 @@ def quadrants(data: ChartData) -> alt.TopLevelMixin:
         layers.append(data.chart(groups).mark_point(size=30, opacity=0.45).encode(x=x, y=y, color=colour, shape=shape))
         data.note(data.tell(N_("small: groups of at least {n} agents"), n=data.facts["fewest"]))
     data.note(data.tell(N_("lines: 95% intervals; dashed: midpoints of the scales")))
+    corners = pd.DataFrame(
+        {
+            "expectation": at,
+            "mean": up,
+            "said": data.told("scenarios", "quadrant", f"{wished}_{expected}"),
+            "up": wished,
+        }
+        for at, expected in ((expectation["scale_max"], "expected"), (expectation["scale_min"], "unexpected"))
+        for up, wished in ((wish["scale_max"], "wished"), (wish["scale_min"], "feared"))
+    )
+    for (at, wished), own in corners.groupby(["expectation", "up"]):
+        aligned = "right" if at == expectation["scale_max"] else "left"
+        text = data.chart(own).mark_text(align=aligned, dy=-10 if wished == "wished" else 10, color=MUTED)
+        layers.append(text.encode(x=x, y=y, text="said:N"))
     layers.append(base.mark_point(size=170).encode(x=x, y=y, shape=shape))
     return alt.layer(*layers).properties(height=SIDE)
 
