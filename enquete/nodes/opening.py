@@ -350,8 +350,8 @@ async def begin(
 ) -> None:
     """Write a new run: ledger first, then the readable record. A run without its record was never started.
 
-    settle: what is still to be asked, with the run's ledger, and the record after it; where it raises,
-        nothing is left of the run."""
+    settle: what is still to be asked, with the run's ledger, and the record after it; where it raises, nothing is left
+    of the run."""
     make_run_folder(choice.folder)
     ledger = Ledger(choice.folder / LEDGER, choice.record.run_id, create=True)
     try:

@@ -1,8 +1,7 @@
 """All agents × what each methodology says of every single one, in one table, and which of it goes together.
 
 Measured by: one row an agent of the population, also of one that answered nothing; what an agent has not is empty,
-    never 0;
-associations are tested and enter the one correction of the report.
+never 0; associations are tested and enter the one correction of the report.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """What a methodology declares of its results, once: tables with their columns, and what is read of them where.
 
-`analyse` returns an `Analysis`: frames by table and single facts, typed,
-    without language. All that people or programs see of
-it is a view of these: section, appendix, digest, files, charts, findings on page one,
-    rows that replicates are compared on.
-Declarations import neither pandas nor altair. What they name is checked when they are made: a query,
-    a placeholder or an
-order that names a column which nobody declared is a TypeError at import.
+`analyse` returns an `Analysis`: frames by table and single facts, typed, without language. All that people or programs
+see of it is a view of these: section, appendix, digest, files, charts, findings on page one, rows that replicates are
+compared on. Declarations import neither pandas nor altair. What they name is checked when they are made: a query, a placeholder
+or an order that names a column which nobody declared is a TypeError at import.
 
     RATINGS = Table(
         name="ratings", title=N_("Ratings by theme"), key=("theme", "round"),
@@ -158,16 +155,13 @@ class Spread:
 class View:
     """Which rows and columns of a table are read where, in which order.
 
-    where: a query over columns, `@fact` for a fact, as pandas understands it. order: columns,
-        "-" before one that falls.
+    where: a query over columns, `@fact` for a fact, as pandas understands it. order: columns, "-" before one that
+    falls.
     top: rows at most; how many there are is said where some are left out. spread: one column's values become columns.
-    says: rows are told as sentences, one a row, instead of cells; quote: the column that holds an agent's words,
-        told as a
-    quotation of `who`; by: columns whose values are headings over their rows. heading: instead of the table's title,
-        "" for
-    none. note: below the rows,
-        over facts. empty: what is said where no row is left; nothing if "". most: rows under each
-    heading.
+    says: rows are told as sentences, one a row, instead of cells; quote: the column that holds an agent's words, told
+    as a quotation of `who`; by: columns whose values are headings over their rows. heading: instead of the table's
+    title, "" for none. note: below the rows, over facts. empty: what is said where no row is left; nothing if "". most:
+    rows under each heading.
     """
 
     at: Place
@@ -255,17 +249,16 @@ class ScaleValue:
 class Finding:
     """A sentence over rows of a table (one row of facts where table is ""), as it may stand on page one.
 
-    With p it is tested: every row that `where` leaves enters the correction over all tests of a page,
-        and only rows below
-    the level are told, the largest first, `top` at most; where none is, `null` is told once (over the facts `tests`,
-    `smallest_p` and those of the presentation, and over the row with the smallest p).
+    With p it is tested: every row that `where` leaves enters the correction over all tests of a page, and only rows
+    below the level are told, the largest first, `top` at most; where none is, `null` is told once (over the facts
+    `tests`, `smallest_p` and those of the presentation, and over the row with the smallest p).
     Without p it is a position: an estimate, whose interval must hold for how its row was chosen.
     within: whether the column p is already corrected over the table's rows (max-T) or not (Holm does it).
     after: a finding of the same methodology that has to hold before this one's tests count, or, where it tests nothing itself,
     before it is told; unless that one had nothing to test.
     word: a column of codes that picks the sentence of `says`; codes without a sentence are not told. size: an expression over
-    columns and facts, a share of what is possible,
-        by which findings are ranked. items: column with the item ids whose answers it rests on.
+    columns and facts, a share of what is possible, by which findings are ranked. items: column with the item ids whose
+    answers it rests on.
     scale: an expression for both ends of the scale that the estimate is on, "scale_min, scale_max", which its small picture on
     page one needs; shares need none. points: what the picture shows in place of the estimate with its interval.
     """

@@ -1,10 +1,9 @@
 """Findings: what each methodology's analysis makes of its rows.
 
 `Evaluation.analyse(frame, instrument, settings, context)` is pure. `frame` holds the rows of the main arm alone, of all
-phases and of an earlier baseline run; a methodology of two waves is given the arm "retest" and placebo arms too,
-    which a
-change is measured against. `context` is an `AnalysisContext`. It returns JSON without NaN: missing data is None beside a
-count. The findings name the arms they read.
+phases and of an earlier baseline run; a methodology of two waves is given the arm "retest" and placebo arms too, which
+a change is measured against. `context` is an `AnalysisContext`. It returns JSON without NaN: missing data is None
+beside a count. The findings name the arms they read.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """The summary across methodologies in prose, written by the model where one answers, and checked.
 
 A model's text is printed only if `problems` finds nothing in it: every figure in it is one of the findings that its paragraph
-cites, every answer one of theirs, every quotation in their words. It gets one chance to correct itself; after that,
-    and where
-budget or server fail, there is none, and the report says so. Calls go through the ledger as methodology "synthesis"; their
-subject holds a hash of the findings, so a re-walk over the same findings is free.
+cites, every answer one of theirs, every quotation in their words. It gets one chance to correct itself; after that, and
+where budget or server fail, there is none, and the report says so. Calls go through the ledger as methodology
+"synthesis"; their subject holds a hash of the findings, so a re-walk over the same findings is free.
 """
 
 from __future__ import annotations

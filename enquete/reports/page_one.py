@@ -1,7 +1,7 @@
 """Page one: what was asked of whom, the findings that answer the question, and whether the data can be used.
 
-The same page is the beginning of the report, what `enquete report --brief` prints,
-    and data for programs (page_one.json).
+The same page is the beginning of the report, what `enquete report --brief` prints, and data for programs
+(page_one.json).
 Measured by: at most MOST_WORDS words; every figure in it follows from all_responses.csv.
 """
 

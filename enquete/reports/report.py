@@ -1,8 +1,7 @@
 """The report in three layers: page one, which answers the question; the report; the appendix with everything else.
 
-Written as report.md, appendix.md and page_one.json, and as report.html,
-    one file with all three. Every figure is counted from
-the response table, the findings or the ledger; texts are templates.
+Written as report.md, appendix.md and page_one.json, and as report.html, one file with all three. Every figure is
+counted from the response table, the findings or the ledger; texts are templates.
 """
 
 from __future__ import annotations

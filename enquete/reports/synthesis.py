@@ -157,9 +157,9 @@ def write_synthesis(
     """Rebuild all files of the run in `folder` from its ledger. Needs neither its lock nor a model.
 
     prepared: table and findings that were just made of the same ledger; without a bug in them they are not made again.
-    language: of what is read, where it is not to be that of the interviews. by: what agents are compared by,
-        where it is not to be what the run named. population: see `open_run`.
-    Raises LedgerError where the ledger cannot be read, ValueError where a row is not what the table promises.
+    language: of what is read, where it is not to be that of the interviews. by: what agents are compared by, where it
+    is not to be what the run named. population: see `open_run`. Raises LedgerError where the ledger cannot be read,
+    ValueError where a row is not what the table promises.
     """
     with open_run(folder, language, population, by) as reading:
         made = prepared if prepared is not None and not prepared.found.bugs else None

@@ -1,8 +1,7 @@
 """What is read of a methodology's results: views of its declared tables, told in one language.
 
-Only here do tables meet a language: codes become words, references names,
-    figures what the language writes. Measured by: a
-number stands the same wherever it is read, because all places read the same cell.
+Only here do tables meet a language: codes become words, references names, figures what the language writes. Measured
+by: a number stands the same wherever it is read, because all places read the same cell.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What the panel makes of its themes: ratings by round, what feedback did, dissent with its words, ranked consensus.
 
-Quartiles are of type 7. Measured by: every theme traces back to the answers that voice it,
-    every figure stands beside its n,
-and who holds out is quoted in their own words. The tables are declared in tables.py.
+Quartiles are of type 7. Measured by: every theme traces back to the answers that voice it, every figure stands beside
+its n, and who holds out is quoted in their own words. The tables are declared in tables.py.
 """
 
 from __future__ import annotations
@@ -270,9 +269,9 @@ class Panel:
     def ratings(self) -> Iterator[Row]:
         """Per theme, dimension and round: figures of the spread, and three verdicts that none derives from another.
 
-        agreed: IQR within the instrument's limit. polarised: A below its limit,
-            or a split. `label` sums up for the reader:
-        disagreement, consensus, or open in between; two camps are never a consensus; fewer than two raters are neither.
+        agreed: IQR within the instrument's limit. polarised: A below its limit, or a split. `label` sums up for the
+        reader: disagreement, consensus, or open in between; two camps are never a consensus; fewer than two raters are
+        neither.
         """
         bounds = self._bounds()
         for one in self.measures:

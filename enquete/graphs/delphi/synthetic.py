@@ -1,8 +1,8 @@
 """Synthetic Delphi panel: planted themes voiced in round 1, rated in round 2, revised in round 3.
 
-Every choice comes from SHA-256 over the seed, the methodology, the item and the persona,
-    so an item gets the same answer
-alone or in a block, in any order and process; round 3 recomputes round 2's rating and reads the median from the feedback.
+Every choice comes from SHA-256 over the seed, the methodology, the item and the persona, so an item gets the same
+answer alone or in a block, in any order and process; round 3 recomputes round 2's rating and reads the median from the
+feedback.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """What views and types there are among the agents: sorts, Q factors, clusters, components; see tables.py.
 
-Measured by: views and types that were planted are found, none is found in noise,
-    and every figure stands beside its n. An agent
-without a complete legal sort and all axes is left out of types and counted; views need the sort alone. Draws are seeded: same
-rows, same tables. Names of types are arbitrary; `alike` gives those of another run.
+Measured by: views and types that were planted are found, none is found in noise, and every figure stands beside its n.
+An agent without a complete legal sort and all axes is left out of types and counted; views need the sort alone. Draws
+are seeded: same rows, same tables. Names of types are arbitrary; `alike` gives those of another run.
 """
 
 from __future__ import annotations
@@ -147,8 +146,8 @@ class Sorts:
     def placements(self, frame: pd.DataFrame) -> pd.DataFrame:
         """By agent with a complete sort, how many placements were moved to fit the grid, or placed again by the agent when asked.
 
-        Column `placed` of the rows holds an agent's own placements; where the last of them is not the value,
-            the statement was moved.
+        Column `placed` of the rows holds an agent's own placements; where the last of them is not the value, the
+        statement was moved.
         """
         complete = self.sort.index[self.sort.notna().all(axis=1)]
         rows = frame[frame["item_id"].isin(self.sort.columns) & frame["participant"].isin(complete)]

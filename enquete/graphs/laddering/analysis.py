@@ -1,8 +1,8 @@
 """What the interviews found: graphs of each agent and of all, links and their indices, coverage, saturation, how it was asked.
 
 Interviews are rebuilt from their stored turns, so an interview that was cut short counts with what it has. Measured by:
-every concept and link traces back to an utterance,
-    every figure stands beside its n. The tables are declared in tables.py.
+every concept and link traces back to an utterance, every figure stands beside its n. The tables are declared in
+tables.py.
 """
 
 from __future__ import annotations
@@ -205,8 +205,8 @@ def _work(turns: Sequence[TurnRecord], settings: LadderingSettings) -> Iterator[
 
 def _reading(turns: Sequence[TurnRecord]) -> Row:
     """n_answers: turns with an answer; n_unread: of these, read by nobody; n_empty: read, without any concept; n_found: concepts that
-    were read; n_invented: of these, left out because the answer does not hold them; n_by_rule: of n_read,
-        read by a rule."""
+    were read; n_invented: of these, left out because the answer does not hold them; n_by_rule: of n_read, read by a
+    rule."""
     given = [turn for turn in turns if turn.answer]
     kept = [turn.changes.new_nodes + turn.changes.merged for turn in given]
     invented = sum(turn.changes.dropped.get(UNSAID, 0) for turn in given)

@@ -1,8 +1,7 @@
 """Charts of the interviews: the value map, concepts and elements by agents, saturation, and the pattern of each other methodology.
 
-A map has a box a concept, on the level of its kind from left to right, and a line a link that enough agents gave,
-    with their number on
-it. No line runs behind a box: one over several levels has a lane of its own between the boxes of each.
+A map has a box a concept, on the level of its kind from left to right, and a line a link that enough agents gave, with
+their number on it. No line runs behind a box: one over several levels has a lane of its own between the boxes of each.
 Measured by: no point of a line lies within a box (tests/graphs/laddering/test_laddering_charts.py).
 """
 

@@ -1,8 +1,8 @@
 """Interviews by their codes: how far each covers the topic, what strategies are compared by, and whether adapting helped.
 
-Strategies ask the same agents, each in an arm of its own. Their interviews are read by one codebook,
-    a rule's over the concepts
-of all arms alike, and compared agent by agent. Measured by: a comparison by hand (tests/graphs/laddering/test_laddering_comparing.py).
+Strategies ask the same agents, each in an arm of its own. Their interviews are read by one codebook, a rule's over the
+concepts of all arms alike, and compared agent by agent. Measured by: a comparison by hand
+(tests/graphs/laddering/test_laddering_comparing.py).
 """
 
 from __future__ import annotations

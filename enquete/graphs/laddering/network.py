@@ -1,6 +1,6 @@
 """Many interviews as one network: concepts pooled, the implication matrix with direct and indirect links, the indices read off it
-(Reynolds & Gutman 1988; Pieters, Baumgartner & Allen 1995),
-    and the hierarchical value map. Rows are those of tables.py.
+(Reynolds & Gutman 1988; Pieters, Baumgartner & Allen 1995), and the hierarchical value map. Rows are those of
+tables.py.
 
 Measured by: matrix, indices and cut-off by hand; every concept of the map has its place on its own level alone
 (tests/graphs/laddering/test_laddering_network.py).

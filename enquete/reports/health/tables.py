@@ -1,8 +1,7 @@
 """Instrument health as tables: a check is a row with its value, bound, verdict and reason; verdicts, probes, distribution shapes.
 
-Words belong to levels. Checks that one methodology alone has bring theirs,
-    so the presentation is made for the methodologies
-of a run.
+Words belong to levels. Checks that one methodology alone has bring theirs, so the presentation is made for the
+methodologies of a run.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Ten answers as people give them, and a model that reads them badly: what must not survive does not.
 
 The answers were written before the reader's rules were read: hedges, lists, several thoughts in one breath, irony,
-    retractions.
-The model's reading has concepts nobody said, several in one, too long or in the model's own words,
-    denials turned round,
-what was taken back, and relationships that the method forbids. Irony read as meant is the one fault that no rule can see.
+retractions. The model's reading has concepts nobody said, several in one, too long or in the model's own words, denials
+turned round, what was taken back, and relationships that the method forbids. Irony read as meant is the one fault that
+no rule can see.
 """
 
 from __future__ import annotations
