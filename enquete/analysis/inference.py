@@ -282,12 +282,13 @@ def over_questions(
     own = {n: rows if n in given else pd.Series(holm(rows.tolist()), rows.index) for n, rows in own.items()}
     waits = {name: first for name, first in (after or {}).items() if name in own and first in own}
     share = {name: 1 / (len(own) - len(waits)) for name in own if name not in waits}
-    adjusted, reached = pd.Series(np.nan, index=p.index, name="p_adjusted", dtype=np.float64), 0.0
+    adjusted: pd.Series[float] = pd.Series(float("nan"), index=p.index, name="p_adjusted")
+    reached = 0.0
     while share:
         name = min(share, key=lambda one: float(own[one].min()) / share[one])
         left = share.pop(name)
         reached = max(reached, min(1.0, float(own[name].min()) / left))
-        adjusted[own[name].index] = (own[name] / left).clip(reached, 1.0)
+        adjusted.loc[own[name].index] = (own[name] / left).clip(reached, 1.0).to_numpy()
         heirs = [one for one, first in waits.items() if first == name] or list(share)
         share |= {heir: share.get(heir, 0.0) + left / len(heirs) for heir in heirs}
     return adjusted

@@ -59,25 +59,6 @@ class AnalysisContext:
         return frame.groupby("participant", sort=False)["stakeholder_type"].first()
 
 
-def at(value: Any, *path: str) -> Any:
-    """What lies under `path` in nested findings; None where any part of it is missing."""
-    for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
-
-
-def listed(value: Any, *path: str) -> list[Mapping[str, Any]]:
-    """The list of objects under `path`; empty where there is none."""
-    found = at(value, *path)
-    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, Sequence) else []
-
-
-def figure(value: Any, *path: str) -> float | None:
-    """The number under `path`; None where there is none."""
-    found = at(value, *path)
-    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
-
-
 def chosen(frame: pd.DataFrame, these: pd.Series[bool] | NDArray[np.bool_]) -> pd.DataFrame:
     """These rows. All of a large table are not copied: whoever changes them changes his own."""
     return frame.copy(deep=False) if these.all() else frame[these]
@@ -147,7 +128,8 @@ TYPE_NAMES = "type_names"
 
 def type_name(found: Found, kind: object) -> str:
     """A stakeholder type in the run's language; as it is, readable, where nothing calls it otherwise."""
-    return str(at(found, TYPE_NAMES, str(kind)) or readable(str(kind)))
+    names = found.get(TYPE_NAMES)
+    return str((isinstance(names, Mapping) and names.get(str(kind))) or readable(str(kind)))
 
 
 UNIT = "run × wording"

@@ -261,7 +261,8 @@ class Finding:
     `smallest_p` and those of the presentation, and over the row with the smallest p).
     Without p it is a position: an estimate, whose interval must hold for how its row was chosen.
     within: whether the column p is already corrected over the table's rows (max-T) or not (Holm does it).
-    after: a finding of the same methodology that has to hold before this one's tests count.
+    after: a finding of the same methodology that has to hold before this one's tests count, or, where it tests nothing itself,
+    before it is told; unless that one had nothing to test.
     word: a column of codes that picks the sentence of `says`; codes without a sentence are not told. size: an expression over
     columns and facts, a share of what is possible,
         by which findings are ranked. items: column with the item ids whose answers it rests on.
@@ -405,6 +406,21 @@ class Analysis:
     tables: Mapping[str, pd.DataFrame]
     facts: Mapping[str, JsonValue]
 
+    def count(self, fact: str) -> int:
+        """0 where there is none."""
+        value = self.facts.get(fact)
+        return int(value) if isinstance(value, int | float) else 0
+
+    def column(self, table: str, name: str) -> list[Any]:
+        """Of a table; [] where it is not there, and None where a value is missing."""
+        from enquete.reports.context import jsonable  # noqa: PLC0415 - see below
+
+        return [jsonable(value) for value in self.tables[table][name].tolist()] if table in self.tables else []
+
+    def figure(self, fact: str) -> float | None:
+        value = self.facts.get(fact)
+        return float(value) if isinstance(value, int | float) else None
+
     def as_json(self, presentation: Presentation, *, one_agent: bool = False) -> dict[str, JsonValue]:
         """Facts, and the rows of tables, without those that grow with the population unless they are wanted; missing is
         None, never NaN."""
@@ -414,6 +430,8 @@ class Analysis:
                 told[name] = records(frame)
         return told
 
+
+NOT_ANALYSED = Analysis({}, {})
 
 DTYPES: Mapping[Format, str] = {
     "integer": "Int64",

@@ -90,10 +90,8 @@ def episodes(
 
 def remembered(methodology: Methodology, found: Found, language: Language) -> Iterator[Remembered]:
     """What answers were gathered into, in sentences."""
-    presentation = evaluation(methodology).presentation
-    if presentation is not None:
-        told = read_results(methodology.name, presentation, found, language).remembered()
-        yield from (Remembered(*one) for one in told)
+    results = read_results(methodology.name, evaluation(methodology).presentation, found, language)
+    yield from (Remembered(*one) for one in results.remembered())
 
 
 def agents_at_a_time(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:

@@ -2,10 +2,9 @@
 comparisons and figures need to know of it. `Methodology.results` names the object; it is imported on first use, because it
 pulls in pandas and scipy.
 
-A complete one, of a methodology whose findings are tables: it gets a generic section, the generic health checks, and no
-claims, headlines or figures.
+A complete one: what it declares becomes section, appendix, files and digest; it gets the health checks that all get.
 
-    EVALUATION = Evaluation(analyse=analyse)
+    EVALUATION = Evaluation(PRESENTATION, analyse)
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class Remembered(NamedTuple):
 
 
 def plain_files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
-    return {"responses.jsonl": lines(frame), "findings.json": found}
+    return {"responses.jsonl": lines(frame), "results.json": found}
 
 
 def by_path(item_id: str, instrument: Any) -> ItemFacts:
@@ -61,24 +60,25 @@ def by_path(item_id: str, instrument: Any) -> ItemFacts:
     return ItemFacts(dimension=item_id.rpartition("/")[2] if "/" in item_id else "")
 
 
-Analyse = Callable[[pd.DataFrame, Any, Any, AnalysisContext], Found | Analysis]
-Checks = Callable[[Found, pd.DataFrame, Humans], Made]
+Analyse = Callable[[pd.DataFrame, Any, Any, AnalysisContext], Analysis]
+Checks = Callable[[Analysis, pd.DataFrame, Humans], Made]
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Slots; `found` is what `analyse` returned, {} where there are no findings yet, `rows` the methodology's main arm."""
+    """What a methodology makes of its answers. rows: of its main arm; an analysis without tables where there is none yet."""
 
-    # (frame, instrument, settings, context) → findings; pure: see reports/findings.py
+    # All that is read of its results, declared: reports/declarations.py.
+    presentation: Presentation
+
+    # (frame, instrument, settings, context) → tables; pure: see reports/findings.py
     analyse: Analyse
-
-    # All that is read of its results, declared (reports/declarations.py); `analyse` then returns an `Analysis`.
-    presentation: Presentation | None = None
 
     # Terms of its own that a reader meets, with what they mean, for the glossary.
     glossary: Mapping[str, str] = field(default_factory=dict)
 
-    # Files of one phase from findings and all its rows; what the instrument says of an item id.
+    # Files of one phase from its results as in results.json, with tables of single agents, and all its rows;
+    # what the instrument says of an item id.
     files: Callable[[Found, pd.DataFrame, str], Files] = plain_files
     item_facts: Callable[[str, Any], ItemFacts] = by_path
 

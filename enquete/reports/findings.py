@@ -15,13 +15,14 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 from pydantic import JsonValue
+from threadpoolctl import threadpool_limits
 
 from enquete.checkpoints.ledger import Failure
 from enquete.checkpoints.record import RunRecord
 from enquete.locale import N_, in_language, tell
 from enquete.reports.associations import ACROSS, AgentTable, agent_columns, agent_table
 from enquete.reports.associations import PRESENTATION as BETWEEN
-from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen, jsonable
+from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen
 from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.evaluation import evaluation
 from enquete.reports.group_tables import groups_by
@@ -64,6 +65,11 @@ def find(
 
     arm: stands in the main arm's place, with what was frozen for it; its rows bear the role "main" in `frame`.
     """
+    with threadpool_limits(1):  # a second thread waits beside matrices of this size, at half as much CPU again
+        return _find(reading, frame, partial=partial, raise_bugs=raise_bugs, arm=arm)
+
+
+def _find(reading: RunReading, frame: pd.DataFrame, *, partial: bool, raise_bugs: bool, arm: Arm | None) -> Findings:
     stands = arm or reading.record.main
     found = Findings()
     groups = groups_by(reading.by, persona_columns(reading.ledger)) if reading.by else None
@@ -74,11 +80,9 @@ def find(
             continue
         try:
             context = replace(analysis_context(reading, name, partial, stands), groups=groups)
-            result = _analyse(reading, name, rows.reset_index(drop=True), context)
-            if isinstance(result, Analysis):
-                found.analyses[name] = result
+            found.analyses[name] = _analyse(reading, name, rows.reset_index(drop=True), context)
             about[name] = _about(reading, rows, context)
-            found.results[name] = {**about[name], **({} if isinstance(result, Analysis) else result)}
+            found.results[name] = about[name]
         except Exception as error:
             if raise_bugs:
                 raise
@@ -116,9 +120,7 @@ def _agents(
 
 
 def _presentation(reading: RunReading, name: str) -> Presentation:
-    presentation = evaluation(reading.methodology(name)).presentation
-    assert presentation is not None
-    return presentation
+    return evaluation(reading.methodology(name)).presentation
 
 
 def rows_read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
@@ -127,18 +129,15 @@ def rows_read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
     return frame["arm_role"].eq("main") | (beside if {"T0", "T1"} <= set(phases) else False)
 
 
-def _analyse(
-    reading: RunReading, name: str, rows: pd.DataFrame, context: AnalysisContext
-) -> Analysis | dict[str, JsonValue]:
+def _analyse(reading: RunReading, name: str, rows: pd.DataFrame, context: AnalysisContext) -> Analysis:
     found = evaluation(reading.methodology(name)).analyse(
         rows, reading.instrument(name), reading.settings(name), context
     )
-    if isinstance(found, Analysis):
-        return found
-    result = jsonable(found)
-    if not isinstance(result, dict):
-        raise TypeError(f"{name}: analyse returned {type(found).__name__}, neither a mapping nor an Analysis")
-    return result
+    if not isinstance(found, Analysis):
+        raise TypeError(
+            f"{name}: analyse returned {type(found).__name__}, not an Analysis (declarations.shaped makes one)"
+        )
+    return found
 
 
 def _about(reading: RunReading, rows: pd.DataFrame, context: AnalysisContext) -> dict[str, JsonValue]:

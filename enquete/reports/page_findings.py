@@ -69,6 +69,8 @@ def stated(results: Results) -> Iterator[KeyFinding]:
 
 def _told(finding: Finding, results: Results) -> Iterator[KeyFinding]:
     presentation, facts = results.presentation, results.facts
+    if finding.after and not finding.p and not _holds(finding.after, results):
+        return
     if not finding.table:
         frame = chosen_rows(pd.DataFrame([facts]), finding.where, facts)
         yield from (_finding(finding, finding.kind, finding.says, row, results) for row in dictionaries(frame))
@@ -93,6 +95,14 @@ def _told(finding: Finding, results: Results) -> Iterator[KeyFinding]:
         row = dictionaries(tested.sort_values(finding.p, kind="stable").head(1))[0]
         row |= {"tests": len(tested), "smallest_p": row[ADJUSTED]}
         yield _finding(finding, "null", finding.null, row, results)
+
+
+def _holds(name: str, results: Results) -> bool:
+    """Whether a tested finding survived the correction, or had nothing to test."""
+    (finding,) = (one for one in results.presentation.findings if one.name == name)
+    frame = chosen_rows(results.analysis.tables[finding.table], finding.where, results.facts)
+    adjusted = frame[ADJUSTED].dropna()
+    return adjusted.empty or bool((adjusted < LEVEL).any())
 
 
 def _picked(finding: Finding, row: Mapping[str, Any]) -> str:

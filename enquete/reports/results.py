@@ -29,7 +29,7 @@ def results_of(
     return {
         name: Results(name, presentation, analyses[name], names, language)
         for name, presentation in presentations.items()
-        if presentation is not None and name in analyses
+        if name in analyses
     }
 
 

@@ -40,8 +40,8 @@ def _spec(strip: Strip, language: Language, picture: Picture) -> Spec:
     layers: list[alt.Chart] = []
     for dot, colour in zip(strip.dots, COLOURS, strict=False):
         if dot.low is not None:
-            ends = alt.InlineData(values=[{"value": dot.low, "high": dot.high}])
-            layers.append(alt.Chart(ends).mark_rule(strokeWidth=4, color=colour).encode(x=at, x2="high:Q"))
+            reach = alt.InlineData(values=[{"value": dot.low, "high": dot.high}])
+            layers.append(alt.Chart(reach).mark_rule(strokeWidth=4, color=colour).encode(x=at, x2="high:Q"))
     for dot, shape, colour, up in zip(strip.dots, SHAPES, COLOURS, (-14, -14), strict=False):
         base = alt.Chart(alt.InlineData(values=[dot.as_json()])).encode(x=at)
         layers.append(base.mark_point(shape=shape, size=110, color=colour))

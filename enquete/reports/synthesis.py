@@ -199,7 +199,7 @@ def _material(
     declared, findings = _findings(reading, found, asked)
     replicates = replicate(reading, frame, found)
     found.bugs.extend(replicates.bugs)
-    health = examine(reading, found.results, frame, file)
+    health = examine(reading, found.analyses, frame, file)
     names = next(iter(declared.values())).names
     declared = {
         **declared,

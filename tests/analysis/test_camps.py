@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from enquete.analysis.panel.dispersion import (
     agreement,
-    agreement_interval,
     agreements,
     camps_p,
     frequencies,
@@ -69,15 +68,6 @@ def test_splits_are_those_of_the_best_cut(rows: list[list[int]]) -> None:
 )
 def test_opinions(counts: list[int], said: str | None) -> None:
     assert opinions(counts) == said
-
-
-def test_interval_of_a() -> None:
-    found = agreement_interval([10, 0, 0, 0, 10])
-    assert (found.estimate, found.low) == (-1, -1)
-    assert found.high is not None
-    assert found.high < 0
-    assert agreement_interval([0, 0, 20, 0, 0]).reason == "every resample gives the same figure"
-    assert agreement_interval([0, 0, 0]).reason == "A is not defined"
 
 
 def share(panels: list[np.ndarray]) -> float:

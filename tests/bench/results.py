@@ -47,14 +47,23 @@ def _git(*words: str) -> str:
     return subprocess.run(["git", *words], capture_output=True, text=True, check=True, cwd=REPOSITORY).stdout.strip()
 
 
+COUNTED_APART = ("null",)
+"""Parts of sentences, not of costs: whatever the sitting, they stand beside the others."""
+
+
 def of_one_sitting(measured: dict[str, Any]) -> dict[str, Any]:
     """The latest part, and those of its commit and of the day before it: figures of several programs are not put side by side."""
-    began = {part: calendar.timegm(time.strptime(found["at"], AT)) for part, found in measured.items()}
+    began = {
+        part: calendar.timegm(time.strptime(found["at"], AT))
+        for part, found in measured.items()
+        if part not in COUNTED_APART
+    }
     latest = max(began, key=lambda part: began[part], default="")
     return {
         part: found
         for part, found in measured.items()
-        if found["commit"] == measured[latest]["commit"] and began[latest] - began[part] <= SITTING_S
+        if part in COUNTED_APART
+        or (found["commit"] == measured[latest]["commit"] and began[latest] - began[part] <= SITTING_S)
     }
 
 

@@ -35,22 +35,22 @@ Planted = tuple[pd.DataFrame, dict]
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Planted:
-    """The table with blocks, and the findings."""
+    """The table with blocks, and the analyses."""
     folder = tmp_path_factory.mktemp("planted")
     sim = mirofish_folder(folder / "sim_1", 36)
     run = interview(sim, out=str(folder / "out"), methods=METHODS, confirm=True, respondent="synthetic")
     with open_run(Path(run.folder)) as reading:
         frame = responses(reading)
-        return with_blocks(reading, frame), dict(find(reading, frame).results)
+        return with_blocks(reading, frame), dict(find(reading, frame).analyses)
 
 
 def verdicts(planted: Planted, answer: Callable[[pd.DataFrame], np.ndarray] | None = None) -> dict[str, str]:
-    frame, findings = planted
+    frame, analyses = planted
     if answer:
         frame = frame.copy()
         closed = frame["scale_min"].notna() & frame["value"].notna()
         frame.loc[closed, "value"] = answer(frame[closed])
-    return {name: one.verdict for name, one in judge(methodologies(), findings, frame).verdicts.items()}
+    return {name: one.verdict for name, one in judge(methodologies(), analyses, frame).verdicts.items()}
 
 
 def ends(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

@@ -22,6 +22,7 @@ from enquete.analysis.health.diagnostics import Overall, judged
 from enquete.analysis.health.thresholds import THRESHOLDS, Threshold
 from enquete.graphs.registry import methodologies
 from enquete.instruments.human import Human
+from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health import tables, words
 from enquete.reports.health.checks import OwnCheck, missing
@@ -35,6 +36,7 @@ from tests.support.tables import row as table_row
 from tests.support.tables import rows as table_rows
 
 DRIFT = {"longitudinal": {"kind": "drift", "interpretable": True}}
+"""Facts of analyses, by methodology."""
 TITLES = {"longitudinal": "Längsschnitt", "bws": "BWS"}
 
 
@@ -57,8 +59,9 @@ def random(agents: int, items: int, seed: int = 0, high: int = 5) -> np.ndarray:
     return np.random.default_rng(seed).integers(1, high + 1, (agents, items)).astype(float)
 
 
-def examined(rows: list[dict], results: dict | None = None, **more) -> Health:
-    return judge(methodologies(), results or {}, pd.DataFrame(rows), **more)
+def examined(rows: list[dict], facts: dict | None = None, **more) -> Health:
+    analyses = {name: Analysis({}, own) for name, own in (facts or {}).items()}
+    return judge(methodologies(), analyses, pd.DataFrame(rows), **more)
 
 
 def told(health: Health, language: str = "en", own: dict[str, Evaluation] | None = None) -> Results:
@@ -329,7 +332,7 @@ CIRCLES = OwnCheck(
 
 def circles(found, rows, humans):
     """A check of its own, judged by its own rule, and one with a reason of its own."""
-    yield "T1", judged("circles", found["share"], {"agents": 12}, rule=CIRCLES.rule)
+    yield "T1", judged("circles", found.figure("share"), {"agents": 12}, rule=CIRCLES.rule)
     yield "", missing("circles", "circular", rule=CIRCLES.rule)
 
 
@@ -338,14 +341,16 @@ def again(arms):
     yield "T1", judged("circles", 0.0, {"agents": len(arms.asked["retest"])}, rule=CIRCLES.rule)
 
 
-OUTSIDE = Evaluation(lambda *_: {}, health=circles, probed=again, checks={"circles": CIRCLES})
+OUTSIDE = Evaluation(
+    Presentation(tables=()), lambda *_: Analysis({}, {}), health=circles, probed=again, checks={"circles": CIRCLES}
+)
 OUTSIDERS = {"bws": replace(methodologies()["scenario"], name="bws", results=f"{__name__}:OUTSIDE")}
 
 
 def test_a_methodology_from_outside_has_checks_and_probes_of_its_own():
     rows = wave(random(12, 3), methodology="bws", scale_min=None, scale_max=None)
     asked = [{**one, "arm": "retest", "arm_role": "probe"} for one in rows]
-    found = judge(OUTSIDERS, {"bws": {"share": 0.5}}, pd.DataFrame([*rows, *asked]))
+    found = judge(OUTSIDERS, {"bws": Analysis({}, {"share": 0.5})}, pd.DataFrame([*rows, *asked]))
     assert named(found, "circles") == [("T1", "bad", "above"), ("", "not computed", "circular"), ("T1", "fine", "")]
     assert found.verdicts["bws"].verdict == "not usable"  # decisive by its own rule
     results = told(found, own={"bws": OUTSIDE})
@@ -475,7 +480,9 @@ def test_nobody_was_asked_again_is_said_only_where_that_is_so(role: str, arm: st
     half = np.repeat([[2.0] * 6, [4.0] * 6], 20, axis=0)
     rows = wave(half + np.random.default_rng(1).integers(-1, 2, (40, 6)) * (np.arange(40) % 3 == 0)[:, None])
     again = [{**one, "arm": arm, "arm_role": role} for one in rows if int(one["participant"][1:]) < 5]
-    judged = Judged(methodologies()["longitudinal"], probing(pd.DataFrame([*rows, *again]), {}, lambda arm: {}))
+    judged = Judged(
+        methodologies()["longitudinal"], probing(pd.DataFrame([*rows, *again]), Analysis({}, {}), lambda arm: {})
+    )
     assert judged.not_tested(pd.DataFrame([*rows, *again])) == reason
 
 

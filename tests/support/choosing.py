@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from enquete.reports.declarations import Presentation, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.respondents.planted import answer_at, uniform
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
@@ -46,7 +47,9 @@ def planted(instrument: ChoosingInstrument, settings: NoSettings) -> Truth:
     return answers
 
 
-EVALUATION = Evaluation(analyse=lambda frame, instrument, settings, context: {})
+EVALUATION = Evaluation(
+    Presentation(tables=()), lambda frame, instrument, settings, context: shaped(Presentation(tables=()), {}, {})
+)
 
 METHODOLOGY = Methodology(
     name="choosing",

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from enquete.reports.declarations import Presentation, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
 from enquete.state.desk import Desk
@@ -54,7 +55,9 @@ def planted(instrument: UnevenInstrument, settings: NoSettings) -> Truth:
     return answer
 
 
-EVALUATION = Evaluation(analyse=lambda frame, instrument, settings, context: {})
+EVALUATION = Evaluation(
+    Presentation(tables=()), lambda frame, instrument, settings, context: shaped(Presentation(tables=()), {}, {})
+)
 
 METHODOLOGY = Methodology(
     name="uneven",

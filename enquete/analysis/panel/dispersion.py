@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from enquete.analysis.bootstrap import DRAWS, Interval, bca, without
 from enquete.analysis.joining import Floats, known
 
 
@@ -182,22 +181,8 @@ def _splits(counts: Floats) -> NDArray[np.bool_]:
     rows, cut = np.arange(len(counts)), between.argmax(axis=1)
     far = apart[rows, cut] >= max(1.5, APART * (counts.shape[1] - 1))
     wide = np.minimum(below, above)[rows, cut] >= SIDE * n
-    return far & wide & (spread > 0) & (between[rows, cut] >= BETWEEN_SIDES * spread * n * (1 - TIED))
-
-
-def agreement_interval(counts: ArrayLike, *, level: float = 0.9, draws: int = DRAWS, seed: int = 0) -> Interval:
-    """Van der Eijk's A with its bias-corrected bootstrap interval (`bootstrap.bca` without acceleration) over agents.
-
-    Agents who gave one rating are one cell, so resampling them is a multinomial draw of the frequencies. Plain percentiles would
-    not do: of two equal camps A is at its lowest, and every resample, which is less even, lies above it (ten against ten: A = −1,
-    percentiles −1 to −.2). Its ends at 90 % are the one-sided bounds of 95 %. No interval without ratings or below three categories.
-    """
-    c = _counts(counts)
-    n, a = int(c.sum()), agreement(c)
-    if a is None:
-        return without(np.nan, level, "A is not defined")
-    drawn = np.random.default_rng(seed).multinomial(n, c / n, size=draws).astype(np.float64)
-    return bca(a, agreements(drawn), np.empty(0), level=level)
+    clear = between[rows, cut] >= BETWEEN_SIDES * spread * n * (1 - TIED)
+    return np.asarray(far & wide & (spread > 0) & clear)
 
 
 EVEN = 49_999  # panels of an even spread

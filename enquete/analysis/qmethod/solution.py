@@ -32,7 +32,7 @@ from enquete.analysis.qmethod.scores import (
 from enquete.analysis.qmethod.sorts import legal, places
 from enquete.analysis.qmethod.statements import Comparison, Distinction, comparisons, consensus, distinguishing
 from enquete.analysis.typology.clustering import Labels, adjusted_rand
-from enquete.analysis.typology.components import ONE_THREAD, Matrix
+from enquete.analysis.typology.components import Matrix
 
 Extraction = Literal["pca", "centroid"]
 Reason = Literal["factors", "chance", "few", "undefined"]
@@ -142,8 +142,7 @@ def q_analysis(
     )  # fmt: skip
     if len(rows) < LEAST_SORTS:
         return begun
-    with ONE_THREAD.limit(limits=1):
-        return _analysed(begun, sorts[rows], grid, n_factors, flags, number, seed)
+    return _analysed(begun, sorts[rows], grid, n_factors, flags, number, seed)
 
 
 def _analysed(

@@ -205,8 +205,8 @@ def _jointly(
         return holm(found["p"].tolist())
     label = pd.factorize(kept, sort=True)[0].astype(np.int64)
     ranks = pd.DataFrame({name: columns[name].loc[kept.index].rank() for name in found.loc[tested, "variable"]})
-    centred = (ranks - ranks.mean()) / np.sqrt(ranks.var(ddof=1).to_numpy() + TINY)
-    x, known = centred.fillna(0.0).to_numpy(), ranks.notna().to_numpy(dtype=np.float64)
+    centred = ranks.sub(ranks.mean()).div(ranks.std().clip(lower=TINY)).fillna(0.0)
+    x, known = centred.to_numpy(), ranks.notna().to_numpy(dtype=np.float64)
 
     def statistics(labels: Labels) -> Floats:
         total = np.zeros((len(labels), x.shape[1]))
@@ -222,7 +222,7 @@ def _jointly(
     p = reached / len(labels) if exact else (reached + 1) / (len(labels) + 1)
     adjusted = pd.Series(np.nan, index=found.index)
     adjusted[tested[order]] = np.maximum.accumulate(p)
-    return adjusted.tolist()
+    return [None if np.isnan(one) else float(one) for one in adjusted]
 
 
 def _detectable(

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from enquete.analysis.typology.components import ONE_THREAD, Matrix, component_scores
+from enquete.analysis.typology.components import Matrix, component_scores
 
 Labels: TypeAlias = "npt.NDArray[np.int64]"
 
@@ -74,11 +74,8 @@ def centres(sets: Matrix, numbers: Sequence[int], seeds: Sequence[int]) -> list[
 
 
 def _centres(sets: Matrix, starts: Matrix, pairs: Matrix, numbers: Sequence[int]) -> list[Matrix]:
-    with ONE_THREAD.limit(limits=1):
-        trees = np.stack([scipy.cluster.hierarchy.linkage(one, "ward")[:, :2] for one in pairs]).astype(np.int64)
-        return [
-            _k_means(sets, _means(starts, _cut(trees, k), np.zeros((len(sets), k, sets.shape[2])))) for k in numbers
-        ]
+    trees = np.stack([scipy.cluster.hierarchy.linkage(one, "ward")[:, :2] for one in pairs]).astype(np.int64)
+    return [_k_means(sets, _means(starts, _cut(trees, k), np.zeros((len(sets), k, sets.shape[2])))) for k in numbers]
 
 
 def _cut(trees: Labels, k: int) -> Labels:

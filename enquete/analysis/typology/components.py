@@ -14,12 +14,9 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import ThreadpoolController
 
 Matrix: TypeAlias = "npt.NDArray[np.float64]"
 
-# Threads cost more than they bring on matrices of this size. Made once, since looking for pools is slow.
-ONE_THREAD = ThreadpoolController()
 NEGLIGIBLE = 1e-9  # singular values below this share of the first are numerical dust
 
 
@@ -104,8 +101,7 @@ def explained_by_chance(blocks: Sequence[Matrix], draws: int, seed: int) -> Matr
     relation between columns goes.
     """
     rng = np.random.default_rng(seed)
-    with ONE_THREAD.limit(limits=1):
-        squares = _squares(weighted_sets(permutations(blocks, draws, rng)))
+    squares = _squares(weighted_sets(permutations(blocks, draws, rng)))
     total = squares.sum(axis=1, keepdims=True)
     shares = np.divide(squares, total, out=np.zeros_like(squares), where=total > NEGLIGIBLE**2)
     return np.asarray(np.quantile(shares, 0.95, axis=0))

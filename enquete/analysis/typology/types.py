@@ -29,7 +29,6 @@ from enquete.analysis.typology.clustering import (
     separation,
 )
 from enquete.analysis.typology.components import (
-    ONE_THREAD,
     Matrix,
     permutations,
     principal_components,
@@ -139,8 +138,7 @@ def choose(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: fl
     tried = [k for k in CANDIDATES if n >= AGENTS_PER_TYPE * k]
     if not tried:
         return Choice(1, "few")
-    with ONE_THREAD.limit(limits=1):
-        return _chosen(blocks, tried, rng, draws, alpha)
+    return _chosen(blocks, tried, rng, draws, alpha)
 
 
 def _chosen(

@@ -9,7 +9,7 @@ import pandas as pd
 from enquete.analysis.health.coherence import answer_stability
 from enquete.analysis.health.exposure import false_median
 from enquete.analysis.health.plausibility import unrevised
-from enquete.reports.context import Found, figure
+from enquete.reports.declarations import Analysis
 from enquete.reports.health.checks import Humans, Made, each, gaps, missing, scales
 from enquete.reports.health.occasions import answers, checkable, occasion, phases, rounds
 from enquete.reports.health.probes import Arms, repeated
@@ -17,7 +17,7 @@ from enquete.reports.health.probes import Arms, repeated
 FALSE_MEDIAN = "false_median"
 
 
-def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
+def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """Panelists whose revision left all as it was; ratings before feedback as anywhere, revised ones for gaps alone."""
     rows = checkable(rows)
     for phase in phases(rows):
@@ -64,8 +64,8 @@ def _medians(arms: Arms, arm: str) -> dict[str, float]:
     told = max((key for key in arms.frozen(FALSE_MEDIAN) if key.startswith("feedback/")), key=_round, default="")
     feedback = arms.frozen(arm).get(told)
     items = feedback if isinstance(feedback, Mapping) else {}
-    medians = {str(item): figure(one, "median") for item, one in items.items()}
-    return {item: median for item, median in medians.items() if median is not None}
+    medians = {str(item): one["median"] for item, one in items.items() if isinstance(one, Mapping) and "median" in one}
+    return {item: float(median) for item, median in medians.items() if isinstance(median, int | float)}
 
 
 def _round(feedback: str) -> int:

@@ -7,7 +7,7 @@ import pandas as pd
 from enquete.analysis.health.diagnostics import Diagnostic, judged
 from enquete.analysis.health.thresholds import FREE, Threshold
 from enquete.locale import N_
-from enquete.reports.context import Found, at, listed
+from enquete.reports.declarations import Analysis
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 
 EMPTY, UNSAID, BY_RULE = "records_without_values", "readings_nobody_said", "answers_read_by_rule"
@@ -47,30 +47,28 @@ CHECKS = {
 }  # fmt: skip
 
 
-def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
-    yield "", _empty(found)
-    yield "", _unsaid(found)
-    yield "", _by_rule(found, synthetic=bool(rows["respondent"].eq("synthetic").all()))
-    yield from any_other(found, rows, humans)
+def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
+    yield "", _empty(analysis)
+    yield "", _unsaid(analysis)
+    yield "", _by_rule(analysis, synthetic=bool(rows["respondent"].eq("synthetic").all()))
+    yield from any_other(analysis, rows, humans)
 
 
-def _empty(found: Found) -> Diagnostic:
-    records = listed(found, "records")
-    empty = sum(not one["record"] for one in records)
-    return judged(
-        EMPTY, empty / len(records) if records else None, {"interviews": len(records)}, rule=CHECKS[EMPTY].rule
-    )
+def _empty(analysis: Analysis) -> Diagnostic:
+    records = [bool(one) for one in analysis.column("records", "record")]
+    empty = records.count(False) / len(records) if records else None
+    return judged(EMPTY, empty, {"interviews": len(records)}, rule=CHECKS[EMPTY].rule)
 
 
-def _unsaid(found: Found) -> Diagnostic:
-    unsaid = int(at(found, "not_said") or 0)
-    read = unsaid + int(at(found, "values") or 0)
+def _unsaid(analysis: Analysis) -> Diagnostic:
+    unsaid = analysis.count("not_said")
+    read = unsaid + analysis.count("values")
     return judged(UNSAID, unsaid / read if read else None, {"values": read}, rule=CHECKS[UNSAID].rule)
 
 
-def _by_rule(found: Found, *, synthetic: bool) -> Diagnostic:
+def _by_rule(analysis: Analysis, *, synthetic: bool) -> Diagnostic:
     """A synthetic run has no model; any other is meant to have one."""
-    rule, answers = (int(at(found, name) or 0) for name in ("read_by_rule", "answers_read"))
+    rule, answers = (analysis.count(name) for name in ("read_by_rule", "answers_read"))
     why_not = "no_model" if synthetic else ""
     return judged(
         BY_RULE, rule / answers if answers else None, {"answers": answers}, why_not=why_not, rule=CHECKS[BY_RULE].rule

@@ -17,7 +17,8 @@ from enquete.graphs.diversity.analysis import alike, analyse
 from enquete.graphs.diversity.exchange import complete_sorts, pqmethod_dat, sorts_csv
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.tables import GLOSSARY, PRESENTATION
-from enquete.reports.context import Files, Found, ItemFacts, figure
+from enquete.reports.context import Files, Found, ItemFacts
+from enquete.reports.declarations import Analysis
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import Humans, Made, each, gaps, scales
 from enquete.reports.health.occasions import answers, checkable, occasion, phases
@@ -33,11 +34,11 @@ OF_SORTS = (coherence, order_smoothness, persona_flattening)
 """Checks that a grid leaves open."""
 
 
-def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
+def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """Structure; coherence, order and profiles of the sorts, whose grid settles style and entropy; the ratings beside them as anywhere."""
     rows = checkable(rows)
-    n, beyond = (int(figure(found, key) or 0) for key in ("n", "n_components"))
-    yield "", two_components(figure(found, "first_two"), n, beyond)
+    n, beyond = (analysis.count(key) for key in ("n", "n_components"))
+    yield "", two_components(analysis.figure("first_two"), n, beyond)
     for phase in phases(rows):
         own = occasion(rows, phase)
         sorts, ratings = own[forced(own)], own[~forced(own)]

@@ -416,7 +416,7 @@ TEXTS = (
 
 FINDINGS = (
     Finding(
-        name="largest", table="poles", word="standing", where="standing != 'smaller' and holders >= 5",
+        name="largest", after="views", table="poles", word="standing", where="standing != 'smaller' and holders >= 5",
             size="holders / n", estimate="holders", items="top", scale="0, n",
         chart="statements",
         says={
@@ -460,7 +460,7 @@ FINDINGS = (
                 "= {n}/{n_total})."),
     ),
     Finding(
-        name="divides", table="items", where="verdict == 'apart' and both_sides == True", order=("-apart",),
+        name="divides", after="views", table="items", where="verdict == 'apart' and both_sides == True", order=("-apart",),
             size="sd / scale_max", items="item",
         estimate="mean", low="low", high="high", chart="statements", scale="scale_min, scale_max",
         says=N_("“{label}” sets the shared views apart most: {n_above} agents place it above the middle, {n_below} "
@@ -468,7 +468,7 @@ FINDINGS = (
                 "{scale_max}; n = {n}/{n_total})."),
     ),
     Finding(
-        name="common", table="items", where="common_rank == 1", size="abs(mean) / scale_max", items="item",
+        name="common", after="views", table="items", where="common_rank == 1", size="abs(mean) / scale_max", items="item",
             estimate="mean", low="low", high="high",
         chart="statements", scale="scale_min, scale_max",
         says=N_("Common ground is “{label}”: mean place {mean} on {scale_min} to {scale_max} (95% interval for "

@@ -9,7 +9,7 @@ import pandas as pd
 from enquete.analysis.health.diagnostics import Diagnostic, judged
 from enquete.analysis.health.thresholds import FREE, Threshold
 from enquete.locale import N_
-from enquete.reports.context import Found, figure, listed
+from enquete.reports.declarations import Analysis
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 
 BARREN, BY_RULE = "interviews_without_concepts", "work_by_rule"
@@ -73,39 +73,43 @@ CHECKS = {
 }  # fmt: skip
 
 
-def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
-    yield "", _barren(found)
-    yield "", _by_rule(found, synthetic=bool(rows["respondent"].eq("synthetic").all()))
-    yield from (("", one) for one in _reading(found))
-    yield from any_other(found, rows, humans)
+def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
+    yield "", _barren(analysis)
+    yield "", _by_rule(analysis, synthetic=bool(rows["respondent"].eq("synthetic").all()))
+    yield from (("", one) for one in _reading(analysis))
+    yield from any_other(analysis, rows, humans)
 
 
-def _barren(found: Found) -> Diagnostic:
-    n, barren = (int(figure(found, key) or 0) for key in ("n", "n_barren"))
+def _barren(analysis: Analysis) -> Diagnostic:
+    n, barren = (analysis.count(key) for key in ("n", "n_barren"))
     return judged(BARREN, barren / n if n else None, {"interviews": n}, rule=CHECKS[BARREN].rule)
 
 
-def _by_rule(found: Found, *, synthetic: bool) -> Diagnostic:
+def _by_rule(analysis: Analysis, *, synthetic: bool) -> Diagnostic:
     """A synthetic run has no model; any other is meant to have one."""
-    work = [{key: int(one[key] or 0) for key in ("model", "fallback", "rule")} for one in listed(found, "work")]
-    done = [sum(one.values()) for one in work]
-    rule, total = sum(one["rule"] for one in work), sum(done)
+    work = zip(
+        *([one or 0 for one in analysis.column("work", by)] for by in ("model", "fallback", "rule")), strict=True
+    )
+    done, by_rule = [], 0
+    for model, fallback, rule in work:
+        done.append(int(model + fallback + rule))
+        by_rule += int(rule)
     why_not = "no_model" if synthetic else ""
     return judged(
         BY_RULE,
-        rule / total if total else None,
+        by_rule / sum(done) if sum(done) else None,
         {"turns": max(done, default=0)},
         why_not=why_not,
         rule=CHECKS[BY_RULE].rule,
     )
 
 
-def _reading(found: Found) -> Iterator[Diagnostic]:
+def _reading(analysis: Analysis) -> Iterator[Diagnostic]:
     """Of answers that were read: without concepts, inventions among them; of all: unread."""
-    if figure(found, "n_answers") is None:
+    if analysis.figure("n_answers") is None:
         return
     answers, unread, empty, concepts, invented = (
-        int(figure(found, f"n_{key}") or 0) for key in ("answers", "unread", "empty", "found", "invented")
+        analysis.count(f"n_{key}") for key in ("answers", "unread", "empty", "found", "invented")
     )
     for name, part, whole, unit in (
         (EMPTY, empty, answers - unread, "answers"), (INVENTED, invented, concepts, "concepts"),

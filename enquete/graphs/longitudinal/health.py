@@ -7,7 +7,7 @@ import pandas as pd
 from enquete.analysis.health.coherence import answer_stability, family_alpha
 from enquete.analysis.health.exposure import negative_control, placebo_exposure
 from enquete.analysis.health.plausibility import direction_flips, zero_drift
-from enquete.reports.context import Found, listed
+from enquete.reports.declarations import Analysis
 from enquete.reports.health.checks import Humans, Made, any_other, each, missing
 from enquete.reports.health.occasions import answers, checkable, closed, occasion
 from enquete.reports.health.probes import PLACEBO, Arms, repeated
@@ -15,18 +15,18 @@ from enquete.reports.health.probes import PLACEBO, Arms, repeated
 CONTROL = "negative_control"
 
 
-def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
+def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """Agents that never move or turn round, only where T0 was measured; items that nothing should move; whether waves and
     families hang together; each wave."""
     rows = checkable(rows)
-    why = no_drift(found)
+    why = no_drift(analysis)
     before, after = (answers(occasion(rows, phase)) for phase in ("T0", "T1"))
     both_waves = bool(len(before.participants) and len(after.participants))
     if why:
         yield from each("", (missing(name, why) for name in ("zero_drift", "direction_flips")))
     else:
         yield from each("", (zero_drift(before, after), direction_flips(before, after)))
-    controls = [str(one["item"]) for one in listed(found, "items") if one.get("control")]
+    controls = _controls(analysis)
     both = set(before.items) & set(after.items)
     if not why and both.issuperset(controls) and controls:
         yield "", negative_control(before, after, controls)
@@ -37,17 +37,22 @@ def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
     for phase, table in (("T0", before), ("T1", after)):
         yield from each(phase, [family_alpha(table)] if len(table.participants) else [])
     del before, after, table
-    yield from any_other(found, rows, humans)
+    yield from any_other(analysis, rows, humans)
 
 
-def no_drift(found: Found) -> str:
+def _controls(analysis: Analysis) -> list[str]:
+    named = zip(analysis.column("items", "item"), analysis.column("items", "control"), strict=True)
+    return [item for item, is_control in named if is_control is True]
+
+
+def no_drift(analysis: Analysis) -> str:
     """Why there is no drift to look at; "" where there is."""
-    kind = found.get("kind")
+    kind = analysis.facts.get("kind")
     if kind == "experience_effect":
         return "reconstructed"
     if kind != "drift":
         return "one_wave"
-    if found.get("interpretable") is False:
+    if analysis.facts.get("interpretable") is False:
         return "incomparable"
     return ""
 
@@ -85,7 +90,7 @@ def _placebo(arms: Arms) -> Made:
         return
     before, after = _waves(arms.main)
     placebo_before, placebo_after = _waves(arms.others[PLACEBO])
-    why = no_drift(arms.found) if arms.found.get("kind") != "experience_effect" else ""
+    why = no_drift(arms.analysis) if arms.analysis.facts.get("kind") != "experience_effect" else ""
     why = why or ("" if len(placebo_after) else "one_wave")
     if why:
         yield "", missing("placebo_exposure", why)

@@ -108,8 +108,7 @@ PRESENTATION = d.Presentation(
     tables=(QUESTIONS, MEANS, OPTIONS, DISTRIBUTION, *reversed(group_tables(ITEM, N_("Mean answers by group"))), SAID),
     facts=(d.integer("n_questions", N_("questions")),), findings=FINDINGS, charts=CHARTS,
     texts=(d.Text(at="section", says=N_("Every agent was asked {n_questions} questions once; 95% intervals over "
-                                        "agents hold for all "
-                                        "means, and for all options of a question, together.")),),
+                                        "agents hold for all means and options together.")),),
 )  # fmt: skip
 
 
@@ -148,11 +147,12 @@ def analyse(
     rated = [item for item, one in asked.items() if one.kind in ("likert", "number")]
     ends = {item: _ends(asked[item], instrument) for item in rated}
     values = wide(answered, rated, people=frame["participant"].unique())
+    error = 0.05 / max(1, sum(one.kind != "open" for one in asked.values()))  # of a question's intervals
     tables: dict[str, Any] = {
         "questions": [{**about[item], "wording": one.wording.in_(context.language), "kind": one.kind} for item,
             one in asked.items()],
-        "means": _means(values, about, ends),
-        "options": [row for item, one in asked.items() for row in _options(own[item], one, about[item], context)],
+        "means": _means(values, about, ends, error),
+        "options": [row for item, one in asked.items() for row in _options(own[item], one, about[item], error, context)],
         "distribution": [
             {"item": item, "value": value, "n": n} for item in rated for value,
                 n in values[item].value_counts().sort_index().items()
@@ -168,11 +168,13 @@ def _ends(one: Question, instrument: QuestionsInstrument) -> Ends:
     return (scale.min, scale.max) if scale else (one.minimum, one.maximum)
 
 
-def _means(values: pd.DataFrame, about: dict[str, dict[str, Any]], ends: dict[str, Ends]) -> Iterator[dict[str, Any]]:
+def _means(
+    values: pd.DataFrame, about: dict[str, dict[str, Any]], ends: dict[str, Ends], error: float
+) -> Iterator[dict[str, Any]]:
     """Intervals hold for whichever question is singled out; questions on one scale share what is known of their spread."""
     for scale in dict.fromkeys(ends.values()):
         items = [item for item in map(str, values) if ends[item] == scale]
-        own, level = values[items], 1 - 0.05 * len(items) / values.shape[1]
+        own, level = values[items], 1 - error * len(items)
         found = selected_intervals(own.notna().sum(), own.mean(), own.std(), level=level)
         for item, low, high in zip(items, found["low"].clip(scale[0]), found["high"].clip(upper=scale[1]), strict=True):
             figures = {"mean": own[item].mean(), "median": own[item].median(), "sd": own[item].std()}
@@ -180,12 +182,12 @@ def _means(values: pd.DataFrame, about: dict[str, dict[str, Any]], ends: dict[st
 
 
 def _options(
-    answered: pd.DataFrame, one: Question, about: dict[str, Any], context: AnalysisContext
+    answered: pd.DataFrame, one: Question, about: dict[str, Any], error: float, context: AnalysisContext
 ) -> Iterator[dict[str, Any]]:
     counts = answered["choice"].astype(str).value_counts().to_dict() if one.options else {}
     names = [str(place) for place in range(1, len(one.options) + 1)]
     listed = [int(counts.get(name, 0)) for name in names]
-    found = share_intervals(listed, about["n"]) if names else pd.DataFrame()
+    found = share_intervals(listed, about["n"], level=1 - error) if names else pd.DataFrame()
     most = max(listed, default=0)
     place = None if not most else "first" if listed.count(most) == 1 else "tied"
     for name, option, count, share, low, high in zip(

@@ -7,7 +7,7 @@ import pandas as pd
 from enquete.analysis.health.diagnostics import Diagnostic, judged
 from enquete.analysis.health.thresholds import FREE, Threshold
 from enquete.locale import N_
-from enquete.reports.context import Found, at, figure
+from enquete.reports.declarations import Analysis
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 
 UNPLAYED, GROUPTHINK, SPREAD, SILENT = (
@@ -62,31 +62,31 @@ CHECKS = {
 }  # fmt: skip
 
 
-def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
-    yield "", _unplayed(found)
-    yield "", _groupthink(found)
-    yield "", _spread(found)
-    yield "", _silent(found)
-    yield from any_other(found, rows, humans)
+def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
+    yield "", _unplayed(analysis)
+    yield "", _groupthink(analysis)
+    yield "", _spread(analysis)
+    yield "", _silent(analysis)
+    yield from any_other(analysis, rows, humans)
 
 
-def _unplayed(found: Found) -> Diagnostic:
-    turns, kept = (int(at(found, name) or 0) for name in ("public_turns", "not_kept"))
+def _unplayed(analysis: Analysis) -> Diagnostic:
+    turns, kept = (analysis.count(name) for name in ("public_turns", "not_kept"))
     return judged(UNPLAYED, kept / turns if turns else None, {"turns": turns}, rule=CHECKS[UNPLAYED].rule)
 
 
-def _groupthink(found: Found) -> Diagnostic:
-    judged_, flagged = (int(at(found, name) or 0) for name in ("judged_groups", "groupthink_groups"))
-    why_not = "" if at(found, "judges_groupthink") else "not_judged"
+def _groupthink(analysis: Analysis) -> Diagnostic:
+    judged_, flagged = (analysis.count(name) for name in ("judged_groups", "groupthink_groups"))
+    why_not = "" if analysis.facts.get("judges_groupthink") else "not_judged"
     value = flagged / judged_ if judged_ else None
     return judged(GROUPTHINK, value, {"groups": judged_}, why_not=why_not, rule=CHECKS[GROUPTHINK].rule)
 
 
-def _spread(found: Found) -> Diagnostic:
-    n = int(at(found, "spread_n") or 0)
-    return judged(SPREAD, figure(found, "spread"), {"participants": n}, rule=CHECKS[SPREAD].rule)
+def _spread(analysis: Analysis) -> Diagnostic:
+    n = analysis.count("spread_n")
+    return judged(SPREAD, analysis.figure("spread"), {"participants": n}, rule=CHECKS[SPREAD].rule)
 
 
-def _silent(found: Found) -> Diagnostic:
-    said, silent = (int(at(found, name) or 0) for name in ("said", "silent"))
+def _silent(analysis: Analysis) -> Diagnostic:
+    said, silent = (analysis.count(name) for name in ("said", "silent"))
     return judged(SILENT, silent / said if said else None, {"turns": said}, rule=CHECKS[SILENT].rule)

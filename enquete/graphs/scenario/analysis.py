@@ -53,7 +53,7 @@ def analyse(
             rated.table,
             context.groups_of(frame),
             items=rated.item,
-            ends={(s, d): rated.ends[d] for s, d in rated.table},
+            ends={one: rated.ends[one[1]] for one in rated.table.columns.tolist()},
         ),
         **open_answers(rows, instrument, context),
     }

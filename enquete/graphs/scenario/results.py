@@ -12,7 +12,8 @@ from enquete.analysis.health.plausibility import rated_alike
 from enquete.graphs.scenario.analysis import analyse
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.graphs.scenario.tables import GLOSSARY, PRESENTATION
-from enquete.reports.context import Files, Found, ItemFacts
+from enquete.reports.context import Files, ItemFacts
+from enquete.reports.declarations import Analysis
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import Humans, Made, any_other, missing
 from enquete.reports.health.occasions import answers, checkable, closed, occasion, phases
@@ -38,15 +39,15 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
     return {"responses.jsonl": lines(frame), "polarity_matrix.json": matrix}
 
 
-def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
+def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """Agents that wish for all scenarios alike; ratings as anywhere."""
     rows = checkable(rows)
-    wanted = found.get("desirability")
+    wanted = analysis.facts.get("desirability")
     for phase in phases(rows):
         own = closed(occasion(rows, phase))
         wishes = own[own["dimension"].eq(str(wanted))] if wanted else own.iloc[:0]
         yield phase, rated_alike(answers(wishes)) if len(wishes) else missing("rated_alike", "no_desirability")
-    yield from any_other(found, rows, humans)
+    yield from any_other(analysis, rows, humans)
 
 
 EVALUATION = Evaluation(

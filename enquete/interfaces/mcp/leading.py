@@ -62,7 +62,7 @@ def _sentences(run: Run, methodology: str, language: Language) -> dict[str, str]
 def _stated(run: Run, methodology: str, found: JsonValue, language: Language) -> dict[str, str]:
     """By id, from the findings as they were written."""
     own = _own(run, methodology)
-    if own is None or own.presentation is None or not (isinstance(found, dict) and found):
+    if own is None or not (isinstance(found, dict) and found):
         return {}
     stated = told(read_results(methodology, own.presentation, found, language))
     not_usable = any(
@@ -74,7 +74,7 @@ def _stated(run: Run, methodology: str, found: JsonValue, language: Language) ->
 def digest(run: Run, methodology: str, found: JsonValue, language: Language = CALLER) -> dict[str, JsonValue]:
     """The tables that the methodology declares for a program, in words where ids say nothing; {} where it declares none."""
     own = _own(run, methodology)
-    if own is None or own.presentation is None or not isinstance(found, dict):
+    if own is None or not isinstance(found, dict):
         return {}
     types = found.get(TYPE_NAMES)
     groups = {str(kind): str(name) for kind, name in types.items()} if isinstance(types, dict) else {}

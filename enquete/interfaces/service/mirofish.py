@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AliasChoices, BaseModel, Field
 
 from enquete.interfaces.service.status import StatusWord
-from enquete.reports.context import Found, listed
+from enquete.reports.context import Found
 
 METHODOLOGY = AliasChoices("methodology", "subagent")
 """Their word for it in a re-run is the second."""
@@ -141,6 +141,7 @@ def _places(found: Found) -> dict[str, ScenarioPlace]:
     return places
 
 
-def _rows(found: Found, *path: str, has: str) -> list[Mapping[str, Any]]:
-    """The rows under `path` that have these fields: another methodology may call something else by the same name."""
-    return [one for one in listed(found, *path) if one.keys() >= set(has.split())]
+def _rows(found: Found, table: str, has: str) -> list[Mapping[str, Any]]:
+    """The rows of a table that have these fields: another methodology may call something else by the same name."""
+    rows, wanted = found.get(table), set(has.split())
+    return [one for one in rows if isinstance(one, dict) and one.keys() >= wanted] if isinstance(rows, list) else []

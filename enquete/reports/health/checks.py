@@ -22,7 +22,7 @@ from enquete.analysis.health.style import acquiescence, extreme_style, midpoint_
 from enquete.analysis.health.thresholds import THRESHOLDS, Threshold
 from enquete.instruments.human import Human
 from enquete.locale import tell
-from enquete.reports.context import Found
+from enquete.reports.declarations import Analysis
 from enquete.reports.health.occasions import answers, asked, expected, occasion, phases, rounds
 from enquete.reports.health.words import CHECKS, REASONS, Unit
 from enquete.state.asking import Language
@@ -143,7 +143,7 @@ def contents(rows: pd.DataFrame) -> Made:
         yield from each(phase, contentless(asked(occasion(rows, phase))))
 
 
-def any_other(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
+def any_other(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """A methodology without plausibility checks of its own: closed items of each phase as first asked, and gaps."""
     for phase in phases(rows):
         own = occasion(rows, phase)

@@ -6,7 +6,7 @@ Each comparison is of the same agents and items; formulas and bounds are those o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -15,6 +15,7 @@ from enquete.analysis.health.diagnostics import Diagnostic
 from enquete.analysis.health.expected import likeness
 from enquete.analysis.health.repeats import item_order, null_persona, option_order, paraphrase, persona_swap, retest
 from enquete.reports.context import Found, chosen
+from enquete.reports.declarations import NOT_ANALYSED, Analysis
 from enquete.reports.health.checks import Check, Made, missing
 from enquete.reports.health.occasions import answers, closed, expected, occasion, phases, rounds
 from enquete.state.methodology import Methodology
@@ -76,7 +77,7 @@ class Arms:
 
     main: pd.DataFrame
     asked: Mapping[str, pd.DataFrame]
-    found: Found = field(default_factory=dict)
+    analysis: Analysis = NOT_ANALYSED
     frozen: Callable[[str], Found] = nothing_frozen  # what the methodology froze for an arm, by name
 
     @property
@@ -85,11 +86,11 @@ class Arms:
         return {arm: own for arm, own in self.asked.items() if closed(own)["value"].notna().any()}
 
 
-def probing(rows: pd.DataFrame, found: Found, frozen: Callable[[str], Found]) -> Arms:
+def probing(rows: pd.DataFrame, analysis: Analysis, frozen: Callable[[str], Found]) -> Arms:
     """rows: of all arms of one methodology, with `block`."""
     aside = rows[rows["arm_role"].isin(["probe", "placebo"])].groupby("arm", sort=False)
     asked = {str(arm): own for arm, own in aside if own["status"].ne("not_reached").any()}
-    return Arms(chosen(rows, rows["arm_role"].eq("main")), asked, found, frozen)
+    return Arms(chosen(rows, rows["arm_role"].eq("main")), asked, analysis, frozen)
 
 
 def repeated(arms: Arms) -> Made:

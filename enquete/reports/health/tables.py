@@ -150,5 +150,5 @@ def _probes(health: Health) -> Iterator[dict[str, Any]]:
     together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (probe, state), methodologies in found.items():
         together.setdefault((state, tuple(methodologies)), []).append(probe)
-    for (state, of), probes in together.items():
-        yield {"state": state, "probes": probes, "methodologies": list(of)}
+    for (state, of), kinds in together.items():
+        yield {"state": state, "probes": kinds, "methodologies": list(of)}

@@ -19,6 +19,7 @@ from pydantic import JsonValue
 from enquete.analysis.health.diagnostics import INTERIM, NOT_TESTED, NOT_USABLE, NOTHING, Overall, Verdict, overall
 from enquete.instruments.instrument import Instrument
 from enquete.reports.context import Found, chosen, jsonable, shallow
+from enquete.reports.declarations import NOT_ANALYSED, Analysis
 from enquete.reports.evaluation import evaluation
 from enquete.reports.health.checks import Check, Humans, contents
 from enquete.reports.health.occasions import phases, with_blocks
@@ -27,7 +28,6 @@ from enquete.reports.health.shapes import Shape, shapes
 from enquete.reports.run_reading import RunReading
 from enquete.state.methodology import Methodology
 
-Results = Mapping[str, Found]
 OnBug = Callable[[str, Exception], None]
 
 ENDED = ("done", "failed")
@@ -86,7 +86,9 @@ class Health:
         )
 
 
-def examine(reading: RunReading, results: Results, frame: pd.DataFrame, on_bug: OnBug | None = None) -> Health:
+def examine(
+    reading: RunReading, analyses: Mapping[str, Analysis], frame: pd.DataFrame, on_bug: OnBug | None = None
+) -> Health:
     """Health of a run. frame: its response table. A bug in the checks of one methodology goes to `on_bug`, else is raised."""
     methodologies = {name: reading.methodology(name) for name in reading.record.methods}
     instruments = {name: reading.instrument(name) for name in methodologies}
@@ -97,7 +99,7 @@ def examine(reading: RunReading, results: Results, frame: pd.DataFrame, on_bug: 
         return reading.frozen_values(arm, name)
 
     table = with_blocks(reading, over(reading, frame))
-    found = judge(methodologies, results, table, frozen, humans, synthetic=synthetic, on_bug=on_bug)
+    found = judge(methodologies, analyses, table, frozen, humans, synthetic=synthetic, on_bug=on_bug)
     planned = dict.fromkeys(map(str, frame.loc[frame["arm_role"].eq("main"), "methodology"]), NOTHING)
     going_on = unfinished(reading, frame)
     verdicts = {
@@ -123,7 +125,7 @@ def over(reading: RunReading, frame: pd.DataFrame) -> pd.DataFrame:
 
 def judge(
     methodologies: Mapping[str, Methodology],
-    results: Results,
+    analyses: Mapping[str, Analysis],
     frame: pd.DataFrame,
     frozen: Callable[[str, str], Found] = lambda name, arm: {},
     humans: Mapping[str, Humans] | None = None,
@@ -139,7 +141,7 @@ def judge(
     probes: dict[str, Probes] = {}
     for name in map(str, dict.fromkeys(frame.loc[frame["arm_role"].eq("main"), "methodology"])):
         rows = chosen(frame, frame["methodology"].eq(name))
-        one = Judged(methodologies[name], probing(rows, results.get(name, {}), partial(frozen, name)))
+        one = Judged(methodologies[name], probing(rows, analyses.get(name, NOT_ANALYSED), partial(frozen, name)))
         try:
             one.check((humans or {}).get(name, {}))
         except Exception as error:
@@ -164,7 +166,7 @@ class Judged:
     def check(self, humans: Humans) -> None:
         """Checks of its main arm, those of its own plausibility first, then of its probes."""
         own, name = evaluation(self.methodology), self.methodology.name
-        made = chain(own.health(self.arms.found, self.arms.main, humans), contents(self.arms.main))
+        made = chain(own.health(self.arms.analysis, self.arms.main, humans), contents(self.arms.main))
         self.checks += [Check(name, phase, one, own=own.checks.get(one.name)) for phase, one in made]
         if self.arms.asked:
             probed = own.probed(self.arms)

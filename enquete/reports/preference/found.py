@@ -18,7 +18,7 @@ from enquete.analysis.preference import PositionBias, WinRate, position_bias, wi
 from enquete.nodes.critic.annotating import UNTOLD
 from enquete.nodes.critic.outcome import COSTS, PairRecord, pair_records
 from enquete.nodes.planning import CRITIC
-from enquete.reports.context import figure, jsonable
+from enquete.reports.context import jsonable
 from enquete.reports.run_reading import RunReading
 from enquete.respondents.critic.standin import STAND_IN
 from enquete.state.asking import Arm
@@ -168,7 +168,7 @@ def _cost(side: str, arm: Arm, pairs: Sequence[PairRecord], noted: Any) -> Cost:
     wins = Counter(one.winner for one in pairs)
     return Cost(
         "A" if side == "A" else "B", arm.model, arm.temperature, wins["A" if side == "A" else "B"],
-        sum(scores) / len(scores) if scores else None, len(scores), int(own.get("tokens", 0)), figure(own, "usd"),
+        sum(scores) / len(scores) if scores else None, len(scores), int(own.get("tokens", 0)), own.get("usd"),
     )  # fmt: skip
 
 

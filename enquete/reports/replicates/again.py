@@ -107,10 +107,9 @@ def alike(own: Mapping[str, Evaluation], found: Findings, main: Findings) -> Res
     """A replicate's findings, with arbitrary names (of groups, say) as in the main arm's."""
     results = dict(found.results)
     for name in found.analyses.keys() & main.analyses.keys():
-        rename, presentation = own[name].alike, own[name].presentation
-        if rename is not None and presentation is not None:
+        if (rename := own[name].alike) is not None:
             renamed = rename(found.analyses[name], main.analyses[name])
-            results[name] = {**results[name], **renamed.as_json(presentation)}
+            results[name] = {**results[name], **renamed.as_json(own[name].presentation)}
     return results
 
 

@@ -66,8 +66,6 @@ def section(
 
 
 def sentences(own: Evaluation, language: Language) -> Mapping[str, str]:
-    if own.presentation is None:
-        return {}
     return {kind: tell(one.label, language) + ": {0}" for kind, one in compared_columns(own.presentation).items()}
 
 

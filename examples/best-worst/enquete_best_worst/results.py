@@ -18,12 +18,12 @@ from enquete.reports import declarations as d
 from enquete.reports.charts import ChartData, intervals
 from enquete.reports.context import AnalysisContext
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.groups import compared, group_finding, group_tables
+from enquete.reports.group_tables import compared, group_finding, group_tables
 from enquete.reports.health.checks import Made, OwnCheck
 from enquete.reports.health.occasions import phases
 from enquete.reports.health.probes import Arms
 from enquete.state.methodology import NoSettings
-from enquete_best_worst.instrument import BestWorstInstrument
+from enquete_best_worst import BestWorstInstrument
 
 OBJECT = d.reference("object", N_("object"), to="objects")
 OBJECTS = d.Table(
@@ -49,7 +49,7 @@ MOST = d.Finding(
     says=N_("Most important of all is “{label}”: {score} (−1 to 1; 95% interval {low} to {high}; n = {n}/{n_total})."),
 )  # fmt: skip
 DIFFER = group_finding(
-    OBJECT, size="(mean_highest - mean_lowest) / 2", chart="scores", scale="-1, 1",
+    OBJECT, size="(mean_highest - mean_lowest) / 2", chart="scores",
     says=N_("“{object}” matters differently: {mean_highest} among {highest}, {mean_lowest} among {lowest} ({p}; n = {n})."),
     null=N_("No object matters to groups differently ({p}; {detectable} would have been found four times in five)."),
 )  # fmt: skip
@@ -86,7 +86,7 @@ def analyse(
     objects[["low", "high"]] = bounds[["low", "high"]].to_numpy()
     top = scored.idxmax(axis=1)[scored.eq(scored.max(axis=1), axis=0).sum(axis=1).eq(1)]
     agents = pd.DataFrame({"participant": top.index, "best_object": top})
-    compare = compared(scored, context.groups_of(frame), "object")
+    compare = compared(scored, context.groups_of(frame), "object", ends=dict.fromkeys(scored, (-1, 1)))
     return d.shaped(PRESENTATION, {"objects": objects, "agents": agents, **compare}, {})
 
 
@@ -101,11 +101,8 @@ def by_agent(chosen: pd.DataFrame, instrument: BestWorstInstrument) -> pd.DataFr
     """Scores: participants × objects; NaN for an object that an agent answered no set of."""
     sets = {f"set_{number}": shown for number, shown in enumerate(instrument.sets, start=1)}
     shown = chosen.assign(object=chosen["item_id"].map(sets)).explode("object")
-    times = pd.crosstab(shown["participant"], shown["object"]).reindex(columns=list(instrument.objects), fill_value=0)
-    best, worst = (
-        pd.crosstab(chosen["participant"], chosen[end]).reindex_like(times).fillna(0) for end in ("best", "worst")
-    )
-    return (best - worst).div(times.where(times > 0))
+    shown["score"] = shown["object"].eq(shown["best"]).astype(int) - shown["object"].eq(shown["worst"])
+    return shown.pivot_table("score", "participant", "object").reindex(columns=list(instrument.objects))
 
 
 KEPT = OwnCheck(
@@ -121,11 +118,11 @@ def probed(arms: Arms) -> Made:
     """Options reversed: is the best of a set still the best?"""
     if "options_reversed" in arms.asked:
         both = choices(arms.main).merge(choices(arms.asked["options_reversed"]), on=["participant", "item_id"])
-        share, counts = (
-            both["best_x"].eq(both["best_y"]).mean(),
-            {"answers": len(both), "agents": both["participant"].nunique()},
+        counts = {"answers": len(both), "agents": both["participant"].nunique()}
+        yield (
+            phases(arms.main)[0],
+            judged("option_order", both["best_x"].eq(both["best_y"]).mean(), counts, rule=KEPT.rule),
         )
-        yield phases(arms.main)[0], judged("option_order", float(share), counts, rule=KEPT.rule)
 
 
 EVALUATION = Evaluation(analyse=analyse, presentation=PRESENTATION, probed=probed, checks={"option_order": KEPT})

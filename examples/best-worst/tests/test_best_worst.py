@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from enquete_best_worst.instrument import BestWorstInstrument
+from enquete_best_worst import BestWorstInstrument
 from enquete_best_worst.results import by_agent
 
 import enquete

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from enquete.graphs.registry import methodologies
+from enquete.reports.declarations import Analysis
 from enquete.reports.health.verdicts import judge
 
 
@@ -25,7 +26,7 @@ def verdict(
         ]
     )  # fmt: skip
     read = {f"n_{key}": n for key, n in (reading or {}).items()}
-    found = {"n": len(concepts), "n_barren": concepts.count(0), "work": work, **read}
+    found = Analysis({"work": pd.DataFrame(work)}, {"n": len(concepts), "n_barren": concepts.count(0), **read})
     one = judge(methodologies(), {"laddering": found}, rows).verdicts["laddering"]
     return one.verdict, one.reasons
 
