@@ -233,11 +233,11 @@ class Ledger:
 
         def write(connection: sqlite3.Connection) -> None:
             changed = connection.execute(
-                f"UPDATE calls SET status='settled', response=?, finish=?, input_tokens=?, output_tokens=?," f" allowance=allowance+?, sends=sends+?, latency_ms=?, fingerprint=?, raw=?, settled_at=?" f" WHERE {CALL} AND status='reserved' RETURNING model",
-                (
-                    completion.text, completion.finish, usage.input_tokens, usage.output_tokens, usage.allowance,
-                    usage.sends, usage.latency_ms, usage.fingerprint, usage.raw, now_ms(), *call_values(key),
-                ),
+                f"UPDATE calls SET status='settled', response=?, finish=?, input_tokens=?, output_tokens=?,"
+                f" allowance=allowance+?, sends=sends+?, latency_ms=?, fingerprint=?, raw=?, settled_at=?"
+                f" WHERE {CALL} AND status='reserved' RETURNING model",
+                (completion.text, completion.finish, usage.input_tokens, usage.output_tokens, usage.allowance, usage.sends,
+                 usage.latency_ms, usage.fingerprint, usage.raw, now_ms(), *call_values(key)),
             ).fetchall()  # fmt: skip
             if not changed:
                 raise RuntimeError(f"call {key} was settled twice or never reserved")

@@ -60,30 +60,33 @@ ENDS = (0.125, 0.805)
 """Shares of a diverging scale below and above which text on it is pale, as `readable_on` finds them."""
 
 THEME: Mapping[str, Any] = {
-    "background": PAPER, "font": "Helvetica, Arial, 'Liberation Sans', Roboto, system-ui, sans-serif", "padding": 6,
+    "background": PAPER,
+    "font": "Helvetica, Arial, 'Liberation Sans', Roboto, system-ui, sans-serif",
+    "padding": 6,
     "view": {"stroke": None, "step": 30},
     "title": {
-        "anchor": "start", "frame": "bounds", "fontSize": 16, "color": INK, "subtitleColor": MUTED,
-        "subtitleFontSize": SIZE, "subtitleLineHeight": 16, "subtitlePadding": 4, "offset": 12,
+        "anchor": "start", "frame": "bounds", "fontSize": 16, "color": INK, "subtitleColor": MUTED, "subtitleFontSize": SIZE,
+        "subtitleLineHeight": 16, "subtitlePadding": 4, "offset": 12,
     },
     "axis": {
         "labelColor": INK, "labelFontSize": SIZE - 1, "labelLimit": 0, "titleColor": INK, "titleFontSize": SIZE,
-        "titleFontWeight": "normal", "gridColor": GRID, "domain": False, "ticks": False, "labelPadding": 6,
-        "labelLineHeight": LINE,
+        "titleFontWeight": "normal", "gridColor": GRID, "domain": False, "ticks": False, "labelPadding": 6, "labelLineHeight": LINE,
     },
-    "axisQuantitative": {"tickCount": 6}, "axisY": {"labelOverlap": False}, "axisBand": {"grid": False},
+    "axisQuantitative": {"tickCount": 6},
+    "axisY": {"labelOverlap": False},
+    "axisBand": {"grid": False},
     "axisPoint": {"grid": False},
     "legend": {
-        "orient": "top", "title": None, "labelColor": INK, "labelFontSize": SIZE, "labelLimit": 0, "symbolSize": 80,
-        "symbolStrokeWidth": 2, "symbolOpacity": 1, "columnPadding": 14,
+        "orient": "top", "title": None, "labelColor": INK, "labelFontSize": SIZE, "labelLimit": 0, "symbolSize": 80, "symbolStrokeWidth": 2,
+        "symbolOpacity": 1, "columnPadding": 14,
     },
     "facet": {"spacing": 20},
-    "header": {
-        "title": None, "labelColor": INK, "labelFontSize": SIZE, "labelLimit": 0, "labelLineHeight": 15,
-        "labelPadding": 6,
-    },
-    "point": {"filled": True, "size": 75, "opacity": 1}, "circle": {"opacity": 1}, "rule": {"color": MUTED},
-    "text": {"color": INK, "fontSize": SIZE - 1}, "mark": {"color": COLOURS[0]},
+    "header": {"title": None, "labelColor": INK, "labelFontSize": SIZE, "labelLimit": 0, "labelLineHeight": 15, "labelPadding": 6},
+    "point": {"filled": True, "size": 75, "opacity": 1},
+    "circle": {"opacity": 1},
+    "rule": {"color": MUTED},
+    "text": {"color": INK, "fontSize": SIZE - 1},
+    "mark": {"color": COLOURS[0]},
     "range": {"category": list(COLOURS), "symbol": list(SHAPES)},
 }  # fmt: skip
 
@@ -537,7 +540,9 @@ _COLOUR = re.compile(rf'\b(fill|stroke)="({"|".join(PROPERTIES)})"', re.IGNORECA
 _BACKGROUND = re.compile(r"(<svg[^>]*>)<rect[^>]*/>")
 _MARK = re.compile(r'<(path|line|rect|image|text)( aria-label="([^"]*)")([^<>]*?)(/>|>(.*?)</\1>)', re.DOTALL)
 _NOTHING = re.compile(
-    r'<path class="foreground"[^>]*/>|<path class="background"[^>]* d="M0,0h0v0h0Z"[^>]*/>' r'| aria-roledescription="[^"]*"| role="graphics-\w+"' r'| pointer-events="none"| opacity="1"| class="[^"]*"',
+    r'<path class="foreground"[^>]*/>|<path class="background"[^>]* d="M0,0h0v0h0Z"[^>]*/>'
+    r'| aria-roledescription="[^"]*"| role="graphics-\w+"'
+    r'| pointer-events="none"| opacity="1"| class="[^"]*"'
 )  # fmt: skip
 _LONG = re.compile(r'( (?:d|transform|x|y|x2|y2|dy|width|height)=")([^"]*)')
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
