@@ -57,9 +57,7 @@ def win_rate(points: ArrayLike, agents: Sequence[str]) -> WinRate:
     rate = float(y.mean())
     low, high = wilson(rate, _effective(y, who, groups))
     strength = bradley_terry(np.array([[0.0, n - y.sum()], [y.sum(), 0.0]]))
-    return WinRate(
-        n, groups.size, wins[1], wins[0], n - sum(wins), rate, low, high, float(strength[1] - strength[0])
-    )  # fmt: skip
+    return WinRate(n, groups.size, wins[1], wins[0], n - sum(wins), rate, low, high, float(strength[1] - strength[0]))
 
 
 def _effective(y: np.ndarray, who: np.ndarray, groups: np.ndarray) -> float:

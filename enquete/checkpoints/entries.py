@@ -136,8 +136,7 @@ def answer_to_row(part: str, answer: Answer) -> tuple[object, ...]:
     return (
         answer.item, part, answer.status, answer.value, answer.text, answer.confidence,
         "" if answer.data is None else json.dumps(answer.data, ensure_ascii=False),
-        json.dumps(answer.notes, ensure_ascii=False) if answer.notes else "",
-        answer.position,
+        json.dumps(answer.notes, ensure_ascii=False) if answer.notes else "", answer.position,
         options_text(answer.options_shown),
     )  # fmt: skip
 

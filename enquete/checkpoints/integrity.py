@@ -27,15 +27,13 @@ COPIES = ".backup-"
 DIGITS = 16
 
 SETTLED = {
-    "participants": "1", "digests": "1", "occasions": "1", "texts": "1", "frozen": "1",
-    "answers": "status <> 'failed'", "calls": "status = 'settled'", "forms": "state <> 'open'",
+    "participants": "1", "digests": "1", "occasions": "1", "texts": "1", "frozen": "1", "answers": "status <> 'failed'",
+    "calls": "status = 'settled'", "forms": "state <> 'open'",
 }  # fmt: skip
 """Rows that are never changed again, by table."""
 CHANGING = ("meta", "counters", "stages", "failures")
 
-JSON = {
-    "answers": ("data", "notes", "options_shown"), "frozen": ("value",), "forms": ("block", "draft"),
-}  # fmt: skip
+JSON = {"answers": ("data", "notes", "options_shown"), "frozen": ("value",), "forms": ("block", "draft")}
 """Columns that hold JSON, or nothing."""
 NOTED = "(key LIKE 'batch/%' OR key LIKE 'order/%') AND value <> '' AND NOT json_valid(value)"
 

@@ -28,15 +28,10 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "text": ("text", "wording", "statement", "question", "label", "aussage", "frage", "wortlaut", "item_text"),
     "de": ("de", "text_de", "wording_de", "label_de", "deutsch", "german"),
     "en": ("en", "text_en", "wording_en", "label_en", "englisch", "english"),
-    "family": ("family", "familie", "construct", "konstrukt", "subscale"),
-    "scale": ("scale", "skala"),
+    "family": ("family", "familie", "construct", "konstrukt", "subscale"), "scale": ("scale", "skala"),
     "reverse_coded": ("reverse_coded", "reverse", "reversed", "reverse_keyed", "umgepolt"),
-    "control": ("control", "kontrolle"),
-    "short": ("short", "kurz"),
-    "kind": ("kind", "type", "art"),
-    "options": ("options", "optionen"),
-    "minimum": ("minimum", "min"),
-    "maximum": ("maximum", "max"),
+    "control": ("control", "kontrolle"), "short": ("short", "kurz"), "kind": ("kind", "type", "art"),
+    "options": ("options", "optionen"), "minimum": ("minimum", "min"), "maximum": ("maximum", "max"),
 }  # fmt: skip
 """What a column may be called, by what it is."""
 _YES, _NO = {"1", "true", "yes", "y", "x", "ja", "j", "-1"}, {"", "0", "false", "no", "n", "nein"}

@@ -32,7 +32,7 @@ PAGE = 100
 
 Stage = Literal["under way", "completed", "expired", "cancelled", "refused"]
 _ENDS: dict[str, Stage] = {
-    "completed": "completed", "expired": "expired", "cancelled": "cancelled", "failed": "refused"
+    "completed": "completed", "expired": "expired", "cancelled": "cancelled", "failed": "refused",
 }  # fmt: skip
 
 

@@ -125,8 +125,8 @@ class LocalModel:
         self._began = time.monotonic()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the server
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-c", CHILD,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=self._log,
+            sys.executable, "-P", "-c", CHILD, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            stderr=self._log,
         )  # fmt: skip
         self._ended = asyncio.create_task(self._process.wait())
         assert self._process.stdin is not None

@@ -300,9 +300,7 @@ class MeteredModel:
 
     async def _send(self, key: CallKey, prompt: Prompt, hold: Hold) -> tuple[Completion, Usage]:
         terms = self._terms
-        given: _Given = {
-            "model": terms.model, "temperature": terms.temperature, "seed": terms.seed, "room": hold.again
-        }  # fmt: skip
+        given: _Given = {"model": terms.model, "temperature": terms.temperature, "seed": terms.seed, "room": hold.again}
         if self._sender is None:
             raise RuntimeError(f"model {terms.model!r} has no transport")
         if self._batches is not None:

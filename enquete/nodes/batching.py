@@ -61,10 +61,10 @@ def tell(collector: Collector, budget: Budget, progress: Callable[[dict[str, Any
     def report(order: Noted, placed: int, fault: str) -> None:
         progress(
             {
-                "methodology": "batch", "phase": "", "arm": "main", "round": order.number, "batches": placed, "fault": fault,
-                "done": order.done + order.failed, "total": order.total,
-                "tokens": budget.spent, "cap": budget.cap, "expected": budget.expected,
-            }
+                "methodology": "batch", "phase": "", "arm": "main", "round": order.number, "batches": placed,
+                "fault": fault, "done": order.done + order.failed, "total": order.total, "tokens": budget.spent,
+                "cap": budget.cap, "expected": budget.expected,
+            },
         )  # fmt: skip
 
     collector.tell(report)

@@ -20,8 +20,8 @@ from enquete.state.request import SHIPPED, RunRequest
 
 CRITIC_FIELDS = {"critic_model", "critic_rubric", "critic_pairs"}
 ARM_FIELDS = {
-    "probes", "probe_sample", "replicates", "replicate_models", "placebo", "randomise", "elicitation", "respondent_b", "model_b",
-    "temperature_b", *CRITIC_FIELDS,
+    "probes", "probe_sample", "replicates", "replicate_models", "placebo", "randomise", "elicitation", "respondent_b",
+    "model_b", "temperature_b", *CRITIC_FIELDS,
 }  # fmt: skip
 """What a request says about arms and how they are asked."""
 

@@ -54,7 +54,7 @@ MEASURES = {
 DIRECTIONS = {"rises": N_("together"), "falls": N_("opposed"), "differs": N_("groups differ"), "joint": N_("joint")}
 REASONS = {
     "no variation": N_("no variation"), "one category only": N_("one category only"),
-        "fewer than 3 agents": N_("fewer than 3 agents"),
+    "fewer than 3 agents": N_("fewer than 3 agents"),
 }  # fmt: skip
 
 ASSOCIATIONS = Table(
@@ -81,15 +81,14 @@ ASSOCIATIONS = Table(
 )  # fmt: skip
 TOGETHER = Finding(
     name="together", table="associations", kind="difference", p="p", where="n >= @least", order=("p",), top=5,
-        size="abs(effect)", word="direction",
-    estimate="effect", low="low", high="high", test="permutation", scale="-1, 1",
+    size="abs(effect)", word="direction", estimate="effect", low="low", high="high", test="permutation", scale="-1, 1",
     says={
         "rises": N_("{first_name} and {second_name} go together: the more of one, the more of the other (ρ = "
                     "{effect}, adjusted {p}; n = {n}/{n_total})."),
         "falls": N_("{first_name} and {second_name} are opposed: the more of one, the less of the other (ρ = "
                     "{effect}, adjusted {p}; n = {n}/{n_total})."),
-        "differs": N_("{first_name} and {second_name}: the groups differ (share of variance {effect}, adjusted {p}; n "
-                      "= {n}/{n_total})."),
+        "differs": N_("{first_name} and {second_name}: the groups differ (share of variance {effect}, adjusted {p}; "
+                      "n = {n}/{n_total})."),
         "joint": N_("{first_name} and {second_name} go together (V = {effect}, adjusted {p}; n = {n}/{n_total})."),
     },
 )  # fmt: skip

@@ -197,8 +197,8 @@ class SavWriter(Writer):
         with self._written(self.folder / f"{file.path}.sav") as draft:
             pyreadstat.write_sav(
                 frame, draft, file_label=_within(file.title, 64), column_labels=options["labels"], row_compress=True,
-                variable_value_labels=options["values"], missing_ranges=options["missing"], variable_measure=options["measure"],
-                variable_format=options["format"],
+                variable_value_labels=options["values"], missing_ranges=options["missing"],
+                variable_measure=options["measure"], variable_format=options["format"],
             )  # fmt: skip
         renamed = dict(zip((one.name for one in file.variables), columns, strict=True))
         schema: dict[str, Any] = {"fields": fields, "missingValues": [""]}

@@ -145,8 +145,7 @@ def answers_file(reading: RunReading, frame: pd.DataFrame, columns: Iterable[Any
     if frame["participant"].isin(agents).all():
         references.append(Reference(("participant",), "agents", ("participant",)))
     return DataFile(
-        name="all_responses", title=tell(N_("All answers"), language), frame=frame,
-        means=tell(ANSWERS, language),
+        name="all_responses", title=tell(N_("All answers"), language), frame=frame, means=tell(ANSWERS, language),
         variables=[answer_variable(reading, str(name)) for name in columns],
         key=("run_id", "arm", "methodology", "phase", *ANSWER[1:]), references=references,
         reasons=dict.fromkeys(("value", "value_rekeyed"), frame["status"]),
@@ -222,8 +221,8 @@ def _wide(name: str, title: str, rows: pd.DataFrame, asked: Mapping[str, Asked],
         reasons[stem] = pd.Series(pd.Categorical(why, categories=list(STATUS_MEANINGS)))
     key = tuple(one for one in ("arm", "session", "participant") if one in columns)
     return DataFile(
-        name=name, title=title, frame=pd.DataFrame(columns, copy=False), variables=variables, key=key, means=tell(WIDE, language),
-        reasons=reasons,
+        name=name, title=title, frame=pd.DataFrame(columns, copy=False), variables=variables, key=key,
+        means=tell(WIDE, language), reasons=reasons,
     )  # fmt: skip
 
 
@@ -379,8 +378,8 @@ def declared_files(results: Results, title: str, agents: pd.Index[Any]) -> Itera
         frame = frames[table.name]
         if table.files and len(frame):
             yield DataFile(
-                name=f"{name}.{table.name}", title=f"{title}: {_told(results, table.title)}", frame=frame, key=table.key,
-                means=_told(results, table.note) if table.note else "",
+                name=f"{name}.{table.name}", title=f"{title}: {_told(results, table.title)}", frame=frame,
+                key=table.key, means=_told(results, table.note) if table.note else "",
                 variables=[_variable(results, one, frame[one.name], table.stored) for one in table.stored],
                 references=list(_references(results, table, agents)),
             )  # fmt: skip
@@ -398,9 +397,9 @@ def _variable(results: Results, column: Column, values: pd.Series[Any], others: 
     lowest, highest = (0, 1) if column.format == "p" else (None, None)
     return Variable(
         name=column.name, label=_told(results, column.label, others), type=kind,
-        means=_told(results, column.means, others) if column.means else "",
-        levels=levels, names=names, ordered=column.levels is not None, digits=column.digits if kind == "number" else None,
-        lowest=lowest, highest=highest,
+        means=_told(results, column.means, others) if column.means else "", levels=levels, names=names,
+        ordered=column.levels is not None, digits=column.digits if kind == "number" else None, lowest=lowest,
+        highest=highest,
     )  # fmt: skip
 
 
@@ -440,8 +439,8 @@ def resource(file: DataFile, path: str) -> dict[str, JsonValue]:
             for one in file.references
         ]
     return {
-        "name": file.name, "type": "table", "path": path, "title": file.title, **({"description": file.means} if file.means else {}),
-        "schema": schema,
+        "name": file.name, "type": "table", "path": path, "title": file.title,
+        **({"description": file.means} if file.means else {}), "schema": schema,
     }  # fmt: skip
 
 

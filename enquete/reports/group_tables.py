@@ -107,9 +107,9 @@ def group_finding(
     after: str = "",
 ) -> Finding:  # fmt: skip
     return Finding(
-        name=f"{_start(about)}groups", table=f"{_start(about)}group_tests", kind="difference", where=where,
-        p="p_joint", within="given", order=("-effect",), top=top, size=size, says=says, null=null, estimate="effect",
-        items="item", test="test", chart=chart, after=after, scale="scale_min, scale_max",
+        name=f"{_start(about)}groups", table=f"{_start(about)}group_tests", kind="difference", where=where, p="p_joint",
+        within="given", order=("-effect",), top=top, size=size, says=says, null=null, estimate="effect", items="item",
+        test="test", chart=chart, after=after, scale="scale_min, scale_max",
         points=(ScaleValue(value="mean_highest", of="highest"), ScaleValue(value="mean_lowest", of="lowest")),
     )  # fmt: skip
 

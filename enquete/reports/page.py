@@ -44,9 +44,9 @@ def page(
     contents = [(anchor, title) for anchor, title, _ in sections]
     script = _asset("page.js")
     return render(
-        "enquete.reports:page.html.j2", language, title=_plain(first[1]), first=first[2], sections=sections, appendix=rest,
-        contents=contents, answers=list(embedded.html()), style=_asset("page.css") + _asset("look.css"), script=script,
-        script_hash=_sha256(script),
+        "enquete.reports:page.html.j2", language, title=_plain(first[1]), first=first[2], sections=sections,
+        appendix=rest, contents=contents, answers=list(embedded.html()), style=_asset("page.css") + _asset("look.css"),
+        script=script, script_hash=_sha256(script),
     )  # fmt: skip
 
 

@@ -133,10 +133,10 @@ def _finding(
     key = "/".join(str(row[name]) for name in presentation.tables[finding.table].key) if finding.table else ""
     return KeyFinding(
         id=".".join(filter(None, (finding.name, key if kind != "null" else ""))), text=text, kind=kind,
-            size=_size(finding, row) if kind != "null" else 0.0,
-        n=int(row.get(finding.n) or 0), n_total=int(row.get(finding.n_total) or 0), p=p,
-        items=tuple(map(str, items if isinstance(items, list) else [items] if items else [])),
-        figure=finding.chart, numbers=numbers, methodology=results.methodology, estimate=_float(row, finding.estimate),
+        size=_size(finding, row) if kind != "null" else 0.0, n=int(row.get(finding.n) or 0),
+        n_total=int(row.get(finding.n_total) or 0), p=p,
+        items=tuple(map(str, items if isinstance(items, list) else [items] if items else [])), figure=finding.chart,
+        numbers=numbers, methodology=results.methodology, estimate=_float(row, finding.estimate),
         low=_float(row, finding.low), high=_float(row, finding.high), test=str(row.get(finding.test, finding.test)),
         family=f"{results.methodology}/{finding.name}" if finding.p else "",
         strip=_strip(finding, row, known, results) if kind != "null" else None,

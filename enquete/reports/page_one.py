@@ -67,8 +67,7 @@ class PageOne:
         return {
             "title": self.title, "question": self.question, "banner": self.banner, "asked": self.asked,
             "interim": self.interim, "notices": list(self.notices),
-                "findings": [one.as_json() for one in self.findings],
-            "across": [one.as_json() for one in self.across],
+            "findings": [one.as_json() for one in self.findings], "across": [one.as_json() for one in self.across],
             "usable": [dict(asdict(one)) for one in self.usable],
             "methodologies": [
                 {"methodology": name, "title": self.titles.get(name, name), "findings": [one.as_json() for one in own]}

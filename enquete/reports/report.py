@@ -109,8 +109,8 @@ class Report:
         self.own = evaluations(reading.record.methods)
         self.declared = material.declared
         self.page = page_one(
-            reading, material.frame, self.own, material.findings, material.health, self.declared[HEALTH], notices=list(self._notices()),
-                interim=partial,
+            reading, material.frame, self.own, material.findings, material.health, self.declared[HEALTH],
+            notices=list(self._notices()), interim=partial,
         )  # fmt: skip
         self.parts = [*self._parts()]
         self.strips = strips(self.page.findings, self.language)
@@ -128,15 +128,13 @@ class Report:
 
     def _report(self, *, behind: Callable[[KeyFinding], str]) -> str:
         return self._render(
-            "report.md.j2", strip=self._strip, image=_image, behind=behind,
-            methodologies=self.parts, across=self._across(),
-                run=self.reading.record, idle=self.reading.idle,
-            prose=self.material.prose, model=self.reading.record.main.model, health_figures=self._of(HEALTH),
-            health=self.declared[HEALTH].at("section"),
-            limits=self.limits[:LIMITS], problems=[escape(line) for line in self.problems[:LIMITS]],
+            "report.md.j2", strip=self._strip, image=_image, behind=behind, methodologies=self.parts,
+            across=self._across(), run=self.reading.record, idle=self.reading.idle, prose=self.material.prose,
+            model=self.reading.record.main.model, health_figures=self._of(HEALTH),
+            health=self.declared[HEALTH].at("section"), limits=self.limits[:LIMITS],
+            problems=[escape(line) for line in self.problems[:LIMITS]],
             against=preference_text.section(self.material.preference, self.page.titles, self.language),
-            against_title=preference_text.TITLE,
-            against_figures=self._of(PREFERENCE),
+            against_title=preference_text.TITLE, against_figures=self._of(PREFERENCE),
             people=accounts.people(self.reading, self.material.frame),
         )  # fmt: skip
 
@@ -193,9 +191,8 @@ class Report:
         for name in self.material.found.results:
             others = [one for one in self.page.by_methodology.get(name, ()) if one.id not in shown]
             yield Part(
-                name, self.page.titles[name], **self._texts(name),
-                findings=others[:FINDINGS], further=others[FINDINGS:],
-                pictures=self._of(name), more_pictures=self._of(name, "appendix"),
+                name, self.page.titles[name], **self._texts(name), findings=others[:FINDINGS],
+                further=others[FINDINGS:], pictures=self._of(name), more_pictures=self._of(name, "appendix"),
                 probabilities=name in given, unusable=warned.get(name, ""),
             )  # fmt: skip
         for name, why in accounts.missing(self.reading, self.material.stages, self.material.found).items():

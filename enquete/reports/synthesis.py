@@ -295,15 +295,13 @@ def _texts(value: JsonValue) -> list[str]:
 def _summary(reading: RunReading, frame: pd.DataFrame, written: Written, *, partial: bool) -> dict[str, Any]:
     failures = [*_failures(reading), *written.bugs]
     return {
-        "run_id": reading.run,
-        "sim_id": reading.record.sim_id,
-        "status": written.status,
-        "partial": partial,
-        "counts": statuses(frame) if len(frame) else {},
-        "flags": written.flags,
+        "run_id": reading.run, "sim_id": reading.record.sim_id, "status": written.status, "partial": partial,
+        "counts": statuses(frame) if len(frame) else {}, "flags": written.flags,
         "failures": [
-            {"arm": f.arm, "methodology": f.methodology, "phase": f.phase, "round": f.round, "unit": f.unit,
-             "error": f.error}
+            {
+                "arm": f.arm, "methodology": f.methodology, "phase": f.phase, "round": f.round, "unit": f.unit,
+                "error": f.error,
+            }
             for f in failures
         ],
         "results": written.results,

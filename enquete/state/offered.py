@@ -28,8 +28,8 @@ class Offered:
 PYTHON_ALONE = Offered(about="start")
 
 USUAL = (
-    "sim", "root", "out", "methods", "pack", "instruments", "language", "respondent", "model", "budget_tokens", "budget_usd",
-    "phase", "agents", "types", "sample", "new",
+    "sim", "root", "out", "methods", "pack", "instruments", "language", "respondent", "model", "budget_tokens",
+    "budget_usd", "phase", "agents", "types", "sample", "new",
 )  # fmt: skip
 """What most studies are begun with: first in Studio's form, where every other field is called an expert's."""
 

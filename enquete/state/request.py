@@ -26,8 +26,8 @@ Place = Annotated[str, BeforeValidator(lambda given: str(given) if isinstance(gi
 """A path, which Python callers may give as a `Path`."""
 
 ProbeKind = Literal[
-    "all", "retest", "options_reversed", "items_shuffled", "paraphrase", "persona_swapped", "persona_null", "negative_control",
-    "false_median",
+    "all", "retest", "options_reversed", "items_shuffled", "paraphrase", "persona_swapped", "persona_null",
+    "negative_control", "false_median",
 ]  # fmt: skip
 Rubric = Literal["realistic", "style", "clarity", "empathic", "interpretive", "creative"]
 

@@ -140,8 +140,7 @@ class FacadePort:
                 settings=reading.settings(self.methodology),
                 frozen=reading.frozen_values(stored.record.main.id, self.methodology),
                 names={who.id: who.name for who in reading.population},
-                forms=tuple(one.block for one in open_forms(reading.ledger)),
-                submitted=last_submitted(reading.ledger),
+                forms=tuple(one.block for one in open_forms(reading.ledger)), submitted=last_submitted(reading.ledger),
             )  # fmt: skip
 
     @asynccontextmanager

@@ -78,7 +78,6 @@ def test_themes_trace_back_to_the_answers_that_voice_them():
     assert rows(found, "statements", theme="aa")[0] == {
         "theme": "aa", "participant": "p0", "item": "drivers", "place": 1, "text": "drivers of 0"
     }  # fmt: skip
-    assert "“drivers of 0”" in text_of(found)
 
 
 def test_two_camps_are_a_disagreement_and_one_mind_is_a_consensus():

@@ -84,9 +84,9 @@ def compare_groups(
 
 _GROUPS = ("variable", "group", "category", "n", "n_total", "estimate", "low", "high", "small")
 _TESTS = (
-    "variable", "kind", "n", "n_total", "n_ungrouped", "groups", "small_groups", "n_small", "test", "method", "statistic", "p",
-    "p_adjusted", "effect", "effect_low", "effect_high", "highest", "estimate_highest", "lowest", "estimate_lowest",
-    "detectable", "reason",
+    "variable", "kind", "n", "n_total", "n_ungrouped", "groups", "small_groups", "n_small", "test", "method",
+    "statistic", "p", "p_adjusted", "effect", "effect_low", "effect_high", "highest", "estimate_highest", "lowest",
+    "estimate_lowest", "detectable", "reason",
 )  # fmt: skip
 
 

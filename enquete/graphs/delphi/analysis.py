@@ -96,15 +96,13 @@ def analyse(
     facts = {
         "last_round": panel.last, "main_dimension": panel.main, "dimensions": panel.dimensions,
         "scale_min": panel.scale[0], "scale_max": panel.scale[1], "n_themes": len(panel.themes), "n_judged": len(last),
-            **counts,
-        "n": min((one["n"] for one in last), default=0), "n_total": len(people),
+        **counts, "n": min((one["n"] for one in last), default=0), "n_total": len(people),
         **instrument.disagreement.model_dump(include={"consensus_iqr", "disagreement_iqr", "polarised_below"}),
         "n_rounds": len(rounds) if instrument.rounds == "auto" else instrument.rounds,
-            "n_questions": len(instrument.questions),
-        **_left_over(context.frozen.get("themes")), **coding, **ranking, **_ended(context.frozen,
-            panel.last),
-        "models": _distinct(frame, "model"), "respondents": _distinct(frame, "respondent"),
-        "instrument_hash": _distinct(frame, "instrument_hash"), **_times(tables["rounds"]),
+        "n_questions": len(instrument.questions), **_left_over(context.frozen.get("themes")), **coding, **ranking,
+        **_ended(context.frozen, panel.last), "models": _distinct(frame, "model"),
+        "respondents": _distinct(frame, "respondent"), "instrument_hash": _distinct(frame, "instrument_hash"),
+        **_times(tables["rounds"]),
         "n_with_memory": int(people["memory_available"].sum()) if "memory_available" in people else None,
     }  # fmt: skip
     return shaped(PRESENTATION, tables, facts)
@@ -188,9 +186,8 @@ class Panel:
         times = sorted(time for time in asked if time)
         return {
             "round": number, "n_responded": known["n_responded"], "n_planned": known["n_total"],
-                "n": known["agents_responded"],
-            "n_total": known["agents_total"], "w": w, "first_at": times[0] if times else None,
-                "last_at": times[-1] if times else None,
+            "n": known["agents_responded"], "n_total": known["agents_total"], "w": w,
+            "first_at": times[0] if times else None, "last_at": times[-1] if times else None,
             **{name: sum(one["label"] == label for one in main) if main else None for label, name in COUNTED.items()},
         }  # fmt: skip
 
@@ -213,7 +210,7 @@ class Panel:
             {
                 **{key: theme[key] for key in ("theme", "label", "description")},
                 "n_agents": len({one.rpartition("|")[0] for one in theme["statements"]}),
-                    "n_statements": len(theme["statements"]),
+                "n_statements": len(theme["statements"]),
                 **dict(zip(("rank", "rank_to"), places.get(theme["theme"], (None, None)), strict=True)),
             }
             for theme in self.themes
@@ -281,10 +278,9 @@ class Panel:
             yield {
                 "theme": theme, "dimension": dimension, "item": one.item, "round": one.round, "n": spread.n,
                 "n_total": spread.n + spread.n_missing, "scale_min": scale.min, "scale_max": scale.max,
-                **{key: getattr(spread, key) for key in SPREAD},
-                "tastle_wierman": spread.consensus, "mean_low": low, "mean_high": high,
-                "agreed": one.consensus if several else None, "polarised": one.polarised if several else None,
-                "label": self._label(one), "stand": None,
+                **{key: getattr(spread, key) for key in SPREAD}, "tastle_wierman": spread.consensus, "mean_low": low,
+                "mean_high": high, "agreed": one.consensus if several else None,
+                "polarised": one.polarised if several else None, "label": self._label(one), "stand": None,
             }  # fmt: skip
 
     def _bounds(self) -> dict[tuple[str, int], tuple[float, float]]:
@@ -396,10 +392,9 @@ class Panel:
         agents = both.any(axis=1)
         yield {
             "direction": direction, "n": found.n, "n_total": found.n_total, "before": found.before,
-                "after": found.after,
-            "nearer": found.estimate, "nearer_low": found.low, "nearer_high": found.high,
+            "after": found.after, "nearer": found.estimate, "nearer_low": found.low, "nearer_high": found.high,
             "p": None if found.movement == "untestable" else found.p,
-                "n_unchanged": int((agents & ~changed.any(axis=1)).sum()),
+            "n_unchanged": int((agents & ~changed.any(axis=1)).sum()),
             "n_ratings_same": int((both & ~changed).to_numpy().sum()), "n_ratings": int(both.to_numpy().sum()),
         }  # fmt: skip
 
@@ -522,9 +517,8 @@ class Stand:
                 row = members[who]
                 yield {
                     "theme": self.row["theme"], "dimension": self.row["dimension"], "participant": who, "side": side,
-                        "value": row["value"],
-                    "before": self.before[who], "stayed": who in self.stayed, "reason": row["text"] or None,
-                    "stakeholder_type": row["stakeholder_type"], "place": place,
+                    "value": row["value"], "before": self.before[who], "stayed": who in self.stayed,
+                    "reason": row["text"] or None, "stakeholder_type": row["stakeholder_type"], "place": place,
                 }  # fmt: skip
 
     def by_group(self) -> Iterator[Row]:

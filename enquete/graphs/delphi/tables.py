@@ -61,13 +61,12 @@ ROUNDS = Table(
         ROUND, integer("n_responded", N_("answers")), integer("n_planned", N_("planned answers")), N, TOTAL,
         of("n_responded", "n_planned", N_("answers / planned")), of("n", "n_total", N_("agents / all")),
         integer("n_consensus", N_("themes in consensus")), integer("n_open", N_("open")),
-        integer("n_disputed", N_("disputed")), number("w", N_("Kendall's W"),
-            means=N_("agreement of the agents' rankings of the themes")),
+        integer("n_disputed", N_("disputed")),
+        number("w", N_("Kendall's W"), means=N_("agreement of the agents' rankings of the themes")),
         text("first_at", N_("first answer")), text("last_at", N_("last answer")),
     ),
     views=(
-        View(at="section", heading="", where="round > 1",
-             columns=names("round n_consensus n_open n_disputed w")),
+        View(at="section", heading="", where="round > 1", columns=names("round n_consensus n_open n_disputed w")),
         View(at="appendix", columns=names("round n_responded_of_n_planned n_of_n_total")),
     ),
 )  # fmt: skip
@@ -269,9 +268,9 @@ RANKING = Table(
 CONCORDANCE = Table(
     name="concordance", title=N_("Concordance of the rankings (Kendall's W)"), key=("round", "dimension"),
     columns=(
-        ROUND, DIMENSION, integer("n", N_("agents")), integer("n_dropped", N_("with gaps")), integer("n_themes",
-            N_("Themes")),
-        number("w", "W"), flag("moderate", N_("W of at least .5"), replicates=True), number("chi2", "χ²"), p_value("p"),
+        ROUND, DIMENSION, integer("n", N_("agents")), integer("n_dropped", N_("with gaps")),
+        integer("n_themes", N_("Themes")), number("w", "W"), flag("moderate", N_("W of at least .5"), replicates=True),
+        number("chi2", "χ²"), p_value("p"),
     ),
     views=(View(at="appendix", columns=names("round dimension n n_dropped n_themes w chi2 p")),),
 )  # fmt: skip
@@ -291,22 +290,21 @@ ACCORD = Table(
 AGENTS = Table(
     name="agents", title=N_("The panel's agents"), key=("participant",), one_agent=True,
     columns=(
-        AGENT,
-        share("delphi_held_out", N_("share of Delphi ratings that the agent holds out on"), agents=True),
+        AGENT, share("delphi_held_out", N_("share of Delphi ratings that the agent holds out on"), agents=True),
         number("delphi_gap", N_("mean distance from the median in the Delphi"), agents=True),
     ),
 )  # fmt: skip
 
 FACTS = (
     integer("last_round"), reference("main_dimension", "", to="dimension"), several("dimensions", to="dimension"),
-    integer("scale_min"), integer("scale_max"), integer("n_themes"), integer("n_judged"), integer("n_consensus", N_("themes in consensus")),
-    integer("n_open"),
-    integer("n_disputed"), N, TOTAL, number("consensus_iqr", digits=1), number("disagreement_iqr", digits=1),
-    number("polarised_below", digits=1), integer("n_rounds"), integer("n_questions"), integer("uncoded"), integer("dropped"),
+    integer("scale_min"), integer("scale_max"), integer("n_themes"), integer("n_judged"),
+    integer("n_consensus", N_("themes in consensus")), integer("n_open"), integer("n_disputed"), N, TOTAL,
+    number("consensus_iqr", digits=1), number("disagreement_iqr", digits=1), number("polarised_below", digits=1),
+    integer("n_rounds"), integer("n_questions"), integer("uncoded"), integer("dropped"),
     code("second_coding_state", "", levels=CODINGS), number("alpha"), integer("coded_twice"), share("coded_alike"),
-    integer("not_coded_again"), code("ended", "", levels=ENDINGS), share("ended_agreement"), share("ended_stable"), integer("top"),
-    integer("draws"), number("tau_mean"), number("tau_consensus"), several("models"), several("respondents"),
-    several("instrument_hash"), integer("n_with_memory"), text("first_at"), text("last_at"),
+    integer("not_coded_again"), code("ended", "", levels=ENDINGS), share("ended_agreement"), share("ended_stable"),
+    integer("top"), integer("draws"), number("tau_mean"), number("tau_consensus"), several("models"),
+    several("respondents"), several("instrument_hash"), integer("n_with_memory"), text("first_at"), text("last_at"),
 )  # fmt: skip
 """What sentences and notes are told over. draws, tau: of the bootstrap of the ranking; coded_twice: answers that both codings have."""
 
@@ -343,55 +341,51 @@ TEXTS = (
 )  # fmt: skip
 
 FINDINGS = (
-    group_finding(THEME, N_(
-        "“{theme}” divides the groups: mean {main_dimension} {mean_highest} among {highest}, {mean_lowest} among {lowest}, "
-        "on {scale_min}–{scale_max} "
-        "(share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
+    group_finding(
+        THEME,
+        N_("“{theme}” divides the groups: mean {main_dimension} {mean_highest} among {highest}, {mean_lowest} among "
+           "{lowest}, on {scale_min}–{scale_max} (share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
         null=N_("No theme is rated differently by the groups (adjusted {p}); a difference of {detectable} points "
-                "would have been found four times in five "
-                "(n = {n}/{n_total})."), size="(mean_highest - mean_lowest) / (@scale_max - @scale_min)",
-                    chart="convergence"),
+                "would have been found four times in five (n = {n}/{n_total})."),
+        size="(mean_highest - mean_lowest) / (@scale_max - @scale_min)", chart="convergence",
+    ),
     Finding(
-        name="camps", table="dissent", kind="difference", p="p", within="given", test="a split as wide among even spreads",
+        name="camps", table="dissent", kind="difference", p="p", within="given",
+        test="a split as wide among even spreads",
         where="kind == 'camps' and dimension == @main_dimension and n_below >= 5 and n_above >= 5",
         order=("agreement",), top=2, size="(1 - agreement) / 2", estimate="above_share", low="above_low",
-            high="above_high",
-        items="item", chart="dissent",
+        high="above_high", items="item", chart="dissent",
         says=N_("“{theme}” splits the panel: {n_below} agents rate its {dimension} {low_at} or less, {n_above} "
-                "agents {high_at} or more ({above_share}, 95% interval {above_low} to {above_high}; A = {agreement}, adjusted {p}; n = "
-                "{n}/{n_total})."),
+                "agents {high_at} or more ({above_share}, 95% interval {above_low} to {above_high}; A = {agreement}, "
+                "adjusted {p}; n = {n}/{n_total})."),
     ),
     Finding(
         name="agreed", n="n", estimate="n_consensus", size="n_consensus / n_judged", where="n_judged > 0",
-            chart="convergence", scale="0, n_judged",
+        chart="convergence", scale="0, n_judged",
         says=N_("The panel agrees on the {main_dimension} of {n_consensus} of {n_judged} themes (interquartile range "
-                "at most {consensus_iqr}); still "
-                "disputed: {n_disputed} (n = {n}/{n_total})."),
+                "at most {consensus_iqr}); still disputed: {n_disputed} (n = {n}/{n_total})."),
     ),
     Finding(
-        name="highest", table="ratings", where="round == @last_round and dimension == @main_dimension and label != "
-                                               "'disagreement' and n >= 5",
+        name="highest", table="ratings",
+        where="round == @last_round and dimension == @main_dimension and label != 'disagreement' and n >= 5",
         order=("-median", "-mean"), size="abs(median - (scale_min + scale_max) / 2) / ((scale_max - scale_min) / 2)",
         estimate="mean", low="mean_low", high="mean_high", items="item", chart="ranking", scale="scale_min, scale_max",
-        says=N_("Undisputed and highest in {dimension}: “{theme}”, median {median} (undisputed themes with this median: "
-                "{tied}; mean {mean}, 95% interval {mean_low} to {mean_high} for the highest of all; n = {n}/{n_total})."),
+        says=N_("Undisputed and highest in {dimension}: “{theme}”, median {median} (undisputed themes with this "
+                "median: {tied}; mean {mean}, 95% interval {mean_low} to {mean_high} for the highest of all; n = "
+                "{n}/{n_total})."),
     ),
     Finding(
         name="revision", table="revision", kind="difference", word="direction", p="p",
-            size="abs(nearer) / (@scale_max - @scale_min)",
-        test="exchange of rounds", estimate="nearer", low="nearer_low", high="nearer_high", chart="convergence",
-        scale="scale_min - scale_max, scale_max - scale_min",
+        size="abs(nearer) / (@scale_max - @scale_min)", test="exchange of rounds", estimate="nearer", low="nearer_low",
+        high="nearer_high", chart="convergence", scale="scale_min - scale_max, scale_max - scale_min",
         says={
             "closer": N_("Feedback drew the panel together: ratings came {nearer} points nearer to the others' "
-                         "medians (95% interval "
-                         "{nearer_low} to {nearer_high}, adjusted {p}; n = {n}/{n_total})."),
+                         "medians (95% interval {nearer_low} to {nearer_high}, adjusted {p}; n = {n}/{n_total})."),
             "farther": N_("Feedback drove the panel apart: ratings stood {before} points from the others' medians "
-                          "before it and {after} "
-                          "after it (adjusted {p}; n = {n}/{n_total})."),
+                          "before it and {after} after it (adjusted {p}; n = {n}/{n_total})."),
         },
         null=N_("No effect of the feedback was found: ratings stood {before} points from the others' medians before "
-                "it and {after} after it "
-                "(adjusted {p}; n = {n}/{n_total})."),
+                "it and {after} after it (adjusted {p}; n = {n}/{n_total})."),
     ),
 )  # fmt: skip
 

@@ -69,12 +69,10 @@ def analyse(
     )
     tables = {
         "fields": [_field(node, held, asked, language) for node in nodes],
-        "named": [row for node in nodes for row in _named(node, held, language)],
-        "records": records, "contradictions": contradictions, "curve": curve,
-        "said": [row for one in held for row in one.said(language)],
+        "named": [row for node in nodes for row in _named(node, held, language)], "records": records,
+        "contradictions": contradictions, "curve": curve, "said": [row for one in held for row in one.said(language)],
         "left_out": [{"kind": kind, "n": n} for kind, n in sorted(problems.items())],
-        "turns": [row for one in held for row in one.transcript()],
-        **compared(known, context.groups_of(frame), "path"),
+        "turns": [row for one in held for row in one.transcript()], **compared(known, context.groups_of(frame), "path"),
     }  # fmt: skip
     facts = {
         "ds": discovery.id, "title": discovery.title.in_(language), "objective": discovery.objective.in_(language),
@@ -82,14 +80,12 @@ def analyse(
         "complete": sum(one.interview.complete for one in held),
         "spent": sum(one.interview.stop == "budget" and not one.interview.complete for one in held),
         "questions": len(turns) / len(held) if held else None, "read_by_rule": readers[RULE],
-            "answers_read": readers.total(),
-        "content": readers[RULE] <= RULE_AT_MOST * readers.total(),
+        "answers_read": readers.total(), "content": readers[RULE] <= RULE_AT_MOST * readers.total(),
         "contradicting": len({row["participant"] for row in contradictions}), "not_said": problems["not_said"],
         "values": sum(row["n_values"] for row in records),
-            "first_three": [row["participant"] for row in records[:VERBATIM]],
+        "first_three": [row["participant"] for row in records[:VERBATIM]],
         "shown_complete": curve[-1]["complete"] if curve else None,
-            "last_question": curve[-1]["question"] if curve else None,
-        "last_known": curve[-1]["known"] if curve else None,
+        "last_question": curve[-1]["question"] if curve else None, "last_known": curve[-1]["known"] if curve else None,
     }  # fmt: skip
     return shaped(PRESENTATION, tables, facts)
 
@@ -124,8 +120,7 @@ class Held:
         interview = self.interview
         return {
             "participant": interview.unit, "stakeholder_type": self.kind, "complete": interview.complete,
-                "stop": interview.stop,
-            "questions": len(interview.turns), "record": interview.record,
+            "stop": interview.stop, "questions": len(interview.turns), "record": interview.record,
             "missing": [shown_path(path) for path in interview.discovery.completion.lacking(interview.record)],
             "n_values": sum(len(turn.told) for turn in interview.turns),
         }  # fmt: skip
@@ -152,17 +147,16 @@ class Held:
             for one in turn.contradictions:
                 yield {
                     "participant": self.interview.unit, "turn": turn.turn, "path": shown_path(one.path),
-                        "earlier": _text(one.earlier),
-                    "later": _text(one.later), "asked": one.path in settled, "now": _text(now.get(one.path)),
+                    "earlier": _text(one.earlier), "later": _text(one.later), "asked": one.path in settled,
+                    "now": _text(now.get(one.path)),
                 }  # fmt: skip
 
     def transcript(self) -> Iterator[Row]:
         for turn in self.interview.turns:
             yield {
                 "participant": self.interview.unit, "turn": turn.turn, "about": shown_path(turn.about),
-                    "question": turn.question,
-                "answer": turn.answer, "status": turn.status, "found": dict(turn.found), "by": dict(turn.by),
-                    "stop": turn.stop,
+                "question": turn.question, "answer": turn.answer, "status": turn.status, "found": dict(turn.found),
+                "by": dict(turn.by), "stop": turn.stop,
             }  # fmt: skip
 
 
@@ -199,9 +193,8 @@ def _field(node: Node, held: Sequence[Held], asked: Mapping[str, int], language:
     row: Row = {
         "path": shown_path(node.path), "label": node.field.label.in_(language), "type": node.field.type,
         "unit": node.field.unit.in_(language) if node.field.unit else None, "required": node.field.required,
-            "n": len(known),
-        "n_total": len(held), "asked": asked.get(shown_path(node.path), 0),
-            "first_question": sum(first) / len(first) if first else None,
+        "n": len(known), "n_total": len(held), "asked": asked.get(shown_path(node.path), 0),
+        "first_question": sum(first) / len(first) if first else None,
         **dict.fromkeys(("different", "n_yes", "yes_share", "low", "high", "median", "q1", "q3")),
     }  # fmt: skip
     if node.field.type == "number":
@@ -237,9 +230,8 @@ def _named(node: Node, held: Sequence[Held], language: Language) -> Iterator[Row
         if place <= MOST_NAMED:
             yield {
                 "path": shown_path(node.path), "value": spoken[key], "place": place, "agents": n, "n": len(known),
-                    "n_total": len(held),
-                "share": n / len(known), "low": low, "high": high, "tied": sum(count == most for _, count in ordered),
-                    "first": n == most,
+                "n_total": len(held), "share": n / len(known), "low": low, "high": high,
+                "tied": sum(count == most for _, count in ordered), "first": n == most,
                 "told": node.field.required or 2 * len(known) >= len(held),
             }  # fmt: skip
 

@@ -15,8 +15,8 @@ OBJECTIVE: Mapping[Spoken, str] = {
 }
 WANTED = "A question of an interview, in the respondent's own words, that suggests no answer, on {about}: {what}."
 ROLE = (
-    "what the respondent has to do with it",
-    "Es geht um: „{de}“. Welchen Bezug haben Sie selbst dazu?", "This is about: “{en}”. What is your own connection with this?",
+    "what the respondent has to do with it", "Es geht um: „{de}“. Welchen Bezug haben Sie selbst dazu?",
+    "This is about: “{en}”. What is your own connection with this?",
 )  # fmt: skip
 EXPERIENCE = (
     "what the respondent, a person or an organisation, has experienced or seen of it",
@@ -78,8 +78,8 @@ def _experiences(material: Material) -> str:
         }
         what, german, english = EXPERIENCE
         slot = Slot(
-            f"discovery/{identifier(theme, place)}", WANTED.format(about=theme.label, what=what),
-            german.format(**told), english.format(**told), "question", theme,
+            f"discovery/{identifier(theme, place)}", WANTED.format(about=theme.label, what=what), german.format(**told),
+            english.format(**told), "question", theme,
         )  # fmt: skip
         lines.append(_as_yaml(material, slot, identifier(theme, place), "texts", labels, required=False))
     return "".join(lines)

@@ -15,33 +15,33 @@ EMPTY, UNSAID, BY_RULE = "records_without_values", "readings_nobody_said", "answ
 CHECKS = {
     EMPTY: OwnCheck(
         Threshold(
-            "share of interviews with an answer whose record stayed empty; bad if all",
-            (None, 0.20), (None, 0.99), {"interviews": 1}, "one interview that gave nothing has nothing to show",
-            "definition", "an empty record cannot be interpreted; the bound of a caution is this project's proposal",
+            "share of interviews with an answer whose record stayed empty; bad if all", (None, 0.20), (None, 0.99),
+            {"interviews": 1}, "one interview that gave nothing has nothing to show", "definition",
+            "an empty record cannot be interpreted; the bound of a caution is this project's proposal",
             "an interview that gives nothing is a gap that no status shows", decisive=True,
         ),
-        "share",
-        (N_("Interviews whose record stayed empty"), N_("What was said there is in no table.")),
+        "share", (N_("Interviews whose record stayed empty"), N_("What was said there is in no table.")),
         {"too_few_interviews": N_("no interview has an answer")},
     ),
     UNSAID: OwnCheck(
         Threshold(
             "values that were read without words in the answer, as a share of all that were read; they are left out",
-            (None, 0.10), FREE, {"values": 1}, "every value is checked against its answer",
-            "proposal", "no benchmark was found", "a model that fills in what nobody said reads what it expects",
+            (None, 0.10), FREE, {"values": 1}, "every value is checked against its answer", "proposal",
+            "no benchmark was found", "a model that fills in what nobody said reads what it expects",
         ),
         "share",
-        (N_("Values that a model read though nobody said them"), N_("They were left out; the model fills in what it expects.")),
+        (
+            N_("Values that a model read though nobody said them"),
+            N_("They were left out; the model fills in what it expects."),
+        ),
         {"too_few_values": N_("nothing was read")},
     ),
     BY_RULE: OwnCheck(
         Threshold(
-            "share of the answers that a rule read in the model's place",
-            (None, 0.05), FREE, {"answers": 1}, "every answer is read once",
-            "proposal", "no benchmark was found", "a rule reads words, not what was meant",
+            "share of the answers that a rule read in the model's place", (None, 0.05), FREE, {"answers": 1},
+            "every answer is read once", "proposal", "no benchmark was found", "a rule reads words, not what was meant",
         ),
-        "share",
-        (N_("Answers that a rule read"), N_("A rule finds words, not what was meant.")),
+        "share", (N_("Answers that a rule read"), N_("A rule finds words, not what was meant.")),
         {"no_model": N_("no model was to do it"), "too_few_answers": N_("no interview has an answer")},
     ),
 }  # fmt: skip

@@ -178,8 +178,8 @@ async def evaluate_completion(state: LoopState, runtime: Loop) -> LoopState:
     interview, utterance, reading = state["interview"], state["utterance"], state["reading"]
     target, left = state["target"], interview.budget - QUESTION
     turn = DiscoveryTurn(
-        turn=interview.number, question=state["question"], **utterance.kept, about=target.path,
-        found=reading.values, told=tuple(Told(**{**one.model_dump(), "turn": interview.number}) for one in reading.told),
+        turn=interview.number, question=state["question"], **utterance.kept, about=target.path, found=reading.values,
+        told=tuple(Told(**{**one.model_dump(), "turn": interview.number}) for one in reading.told),
         problems=tuple(reading.problems), contradictions=tuple(_new(state["against"], target)),
         settled=target.contradiction is not None, by={"question": state["worded_by"], "interpret": state["read_by"]},
     )  # fmt: skip

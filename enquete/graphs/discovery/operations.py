@@ -266,7 +266,7 @@ async def _begun(
         update={
             "respondent": respondent.model_dump(), "status": "started", "token": run.token, "questions": len(before),
             "budget_left": str(asked.budget), "answered_by": run.respondent, "model": run.model,
-        }
+        },
     )  # fmt: skip
     await projects.keep(begun)
     return begun
@@ -359,7 +359,7 @@ async def _kept(
         update={
             "status": stopped.status, "questions": len(whole if stopped.status == "completed" else before),
             "budget_left": str(max(0, budget - len(turns))),
-        }
+        },
     )  # fmt: skip
     await projects.keep(kept, whole)
     told = {
@@ -372,8 +372,8 @@ async def _kept(
 
 def _shown(one: Conversed, behind: Behind) -> dict[str, JsonValue]:
     return {
-        "conversation_id": one.conversation, "ds_id": one.ds, "status": one.status, "complete": one.complete, "marked": one.marked,
-        "ascr": one.record, "missing": list(one.missing), "budget_remaining": one.budget_left,
+        "conversation_id": one.conversation, "ds_id": one.ds, "status": one.status, "complete": one.complete,
+        "marked": one.marked, "ascr": one.record, "missing": list(one.missing), "budget_remaining": one.budget_left,
         **authorship(one.answered_by, one.model, behind=behind.get((one.conversation, one.ds), ())),
     }  # fmt: skip
 

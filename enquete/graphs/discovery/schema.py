@@ -34,8 +34,8 @@ Type = Literal["choice", "choices", "text", "texts", "number", "boolean", "objec
 Reducer = Literal["last", "union", "upsert", "deep"]
 
 REDUCERS: Mapping[Type, tuple[Reducer, ...]] = {
-    "choice": ("last",), "text": ("last",), "number": ("last",), "boolean": ("last",),
-    "choices": ("union", "last"), "texts": ("union", "last"), "object": ("deep", "last"), "list": ("deep", "upsert", "last"),
+    "choice": ("last",), "text": ("last",), "number": ("last",), "boolean": ("last",), "choices": ("union", "last"),
+    "texts": ("union", "last"), "object": ("deep", "last"), "list": ("deep", "upsert", "last"),
 }  # fmt: skip
 """Those that make sense for a type; the first is taken unless the schema names another."""
 

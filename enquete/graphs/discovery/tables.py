@@ -12,8 +12,7 @@ from enquete.reports.group_tables import group_finding, group_tables
 
 TYPES = {
     "text": N_("text"), "texts": N_("texts"), "number": N_("number"), "boolean": N_("yes or no"),
-        "choice": N_("choice"),
-    "choices": N_("choices"), "object": N_("part"), "list": N_("list"),
+    "choice": N_("choice"), "choices": N_("choices"), "object": N_("part"), "list": N_("list"),
 }  # fmt: skip
 STOPS = {"": N_("not ended"), "complete": N_("complete"), "budget": N_("budget of questions"), "refused": N_("refused")}
 PROBLEMS = {
@@ -49,9 +48,8 @@ NAMED = d.Table(
     name="named", title=N_("What was named"), key=("path", "value"),
     columns=(
         FIELD, d.text("value", N_("what was said")), d.integer("place", N_("place")), d.integer("agents", N_("agents")),
-            N, TOTAL,
-        d.share("share", N_("share")), LOW, HIGH, d.integer("tied", N_("as often named")),
-            d.flag("first", N_("most named"), replicates=True),
+        N, TOTAL, d.share("share", N_("share")), LOW, HIGH, d.integer("tied", N_("as often named")),
+        d.flag("first", N_("most named"), replicates=True),
         d.flag("told", N_("required, or known of half of the agents")),
     ),
     views=(
@@ -65,9 +63,8 @@ RECORDS = d.Table(
     name="records", title=N_("Records"), key=("participant",),
     columns=(
         AGENT, GROUP, d.flag("complete", N_("complete")), d.code("stop", N_("ended"), STOPS),
-            d.integer("questions", N_("Questions")),
-        d.several("missing", N_("still missing")), d.integer("n_values", N_("values read")),
-            d.nested("record", N_("record")),
+        d.integer("questions", N_("Questions")), d.several("missing", N_("still missing")),
+        d.integer("n_values", N_("values read")), d.nested("record", N_("record")),
     ),
     views=(d.View(at="appendix", columns=d.names("participant questions complete missing"), top=50),),
     note=N_("Complete when: {complete_when}."),
@@ -75,11 +72,10 @@ RECORDS = d.Table(
 
 SAID = d.Table(
     name="said", title=N_("Values and the words they rest on"), key=("participant", "turn", "path", "value"),
-        one_agent=True,
+    one_agent=True,
     columns=(
         AGENT, d.integer("turn", N_("question")), d.text("path", N_("path")), d.text("field", N_("Field")),
-            d.text("value", N_("value")),
-        d.text("quote", N_("words")),
+        d.text("value", N_("value")), d.text("quote", N_("words")),
     ),
 )  # fmt: skip
 
@@ -87,8 +83,7 @@ CONTRADICTIONS = d.Table(
     name="contradictions", title=N_("Contradictions"), key=("participant", "turn", "path"),
     columns=(
         AGENT, d.integer("turn", N_("question")), d.text("path", N_("Field")), d.text("earlier", N_("first")),
-            d.text("later", N_("then")),
-        d.flag("asked", N_("asked about it")), d.text("now", N_("in the record")),
+        d.text("later", N_("then")), d.flag("asked", N_("asked about it")), d.text("now", N_("in the record")),
     ),
     views=(d.View(at="appendix", columns=d.names("participant path earlier later asked"), top=30),),
 )  # fmt: skip
@@ -103,8 +98,7 @@ CURVE = d.Table(
 
 LEFT_OUT = d.Table(
     name="left_out", title=N_("Left out of the records"), key=("kind",),
-    columns=(d.code("kind", N_("what"), PROBLEMS), d.integer("n", N_("values"))),
-    views=(d.View(at="appendix"),),
+    columns=(d.code("kind", N_("what"), PROBLEMS), d.integer("n", N_("values"))), views=(d.View(at="appendix"),),
 )  # fmt: skip
 
 TURNS = d.Table(
@@ -124,11 +118,9 @@ GROUPS, GROUP_TESTS = group_tables(FIELD, N_("Of whom a field is known, by group
 
 FACTS = (
     d.text("ds"), d.text("title"), d.text("objective"), d.text("complete_when"), d.integer("budget"), N, TOTAL,
-        d.integer("complete", N_("complete records")),
-    d.integer("spent"), d.number("questions", digits=1), d.integer("read_by_rule"), d.integer("answers_read"),
-        d.flag("content"),
-    d.integer("contradicting"), d.integer("not_said"), d.integer("values"), d.several("first_three"),
-        d.integer("shown_complete"),
+    d.integer("complete", N_("complete records")), d.integer("spent"), d.number("questions", digits=1),
+    d.integer("read_by_rule"), d.integer("answers_read"), d.flag("content"), d.integer("contradicting"),
+    d.integer("not_said"), d.integer("values"), d.several("first_three"), d.integer("shown_complete"),
     d.integer("last_question"), d.share("last_known"),
 )  # fmt: skip
 """content: findings on content may be told, a model read most answers. not_said, values: read, left out or kept."""
@@ -142,35 +134,29 @@ FINDINGS = (
     d.Finding(
         name="by_rule", kind="null", where="n >= 5 and not content",
         says=N_("What was said on “{title}” is read by words only: a rule stood in for the model and read "
-                "{read_by_rule} of {answers_read} "
-                "answers (n = {n}/{n_total})."),
+                "{read_by_rule} of {answers_read} answers (n = {n}/{n_total})."),
     ),
     group_finding(
         FIELD, size="mean_highest - mean_lowest", chart="coverage",
-        says=N_("Groups tell differently of “{path}”: known of {mean_highest} of {highest}, {mean_lowest} of {lowest} "
-                "(adjusted {p}; "
-                "n = {n}/{n_total})."),
+        says=N_("Groups tell differently of “{path}”: known of {mean_highest} of {highest}, {mean_lowest} of "
+                "{lowest} (adjusted {p}; n = {n}/{n_total})."),
         null=N_("No field is known of some groups more than of others (adjusted {p}; a difference of {detectable} "
-                "would have been found four "
-                "times in five)."),
+                "would have been found four times in five)."),
     ),
     d.Finding(
         name="named", table="named", where="first and told and tied == 1 and n >= 5 and @content", order=("-share",),
-            top=3, size="share",
-        estimate="share", low="low", high="high",
+        top=3, size="share", estimate="share", low="low", high="high",
         says=N_("{path}: most named “{value}”, by {agents} agents ({share}, 95% interval {low} to {high}; n = "
                 "{n}/{n_total})."),
     ),
     d.Finding(
         name="yes", table="fields", where="type == 'boolean' and n >= 5 and @content", order=("-n",), top=2,
-            size="yes_share",
-        estimate="yes_share", low="low", high="high",
+        size="yes_share", estimate="yes_share", low="low", high="high",
         says=N_("{label}: yes for {n_yes} agents ({yes_share}, 95% interval {low} to {high}; n = {n}/{n_total})."),
     ),
     d.Finding(
         name="number", table="fields", where="type == 'number' and n >= 5 and @content", order=("-n",), top=2,
-            estimate="median",
-        says=N_("{label}: median {median} {unit}, middle half {q1} to {q3} (n = {n}/{n_total})."),
+        estimate="median", says=N_("{label}: median {median} {unit}, middle half {q1} to {q3} (n = {n}/{n_total})."),
     ),
     d.Finding(
         name="contradictions", where="n >= 5 and contradicting > 0 and content", size="contradicting / n",
@@ -182,13 +168,13 @@ FINDINGS = (
 CHARTS = (
     d.Chart(
         name="completeness", title=N_("Discovery: records after each question"), needs=("curve",),
-            draw="enquete.graphs.discovery.charts:completeness",
+        draw="enquete.graphs.discovery.charts:completeness",
         alt=N_("{shown_complete} of {n} records are complete after {last_question} questions; {last_known} of the "
                "fields are known."),
     ),
     d.Chart(
         name="coverage", title=N_("Discovery: what is known, by field and group"), needs=("fields",),
-            draw="enquete.graphs.discovery.charts:coverage",
+        draw="enquete.graphs.discovery.charts:coverage",
         over=d.View(at="section", where="type != 'object'", order=("-n",)),
         alt=N_("Agents of whom a field is known; of most: {label}, {n} of {n_total}."),
     ),

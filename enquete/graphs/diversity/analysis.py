@@ -78,9 +78,9 @@ def analyse(
     both = agents["archetype"].notna() & agents["q_factor"].notna()
     grid = list(instrument.distribution)
     facts = {
-        "n_statements": sorts.sort.shape[1], "n_axes": sorts.axes.shape[1], "grid_low": grid[0],
-        "grid_high": grid[-1], "n": len(sorts.kept), "n_total": len(sorts.reason), **views.facts(clusters.of_all),
-        "n_both": int(both.sum()), **clusters.facts, **component_facts, **_moved(placed, sorts),
+        "n_statements": sorts.sort.shape[1], "n_axes": sorts.axes.shape[1], "grid_low": grid[0], "grid_high": grid[-1],
+        "n": len(sorts.kept), "n_total": len(sorts.reason), **views.facts(clusters.of_all), "n_both": int(both.sum()),
+        **clusters.facts, **component_facts, **_moved(placed, sorts),
     }  # fmt: skip
     return shaped(
         PRESENTATION, {name: _rounded(rows) for name, rows in tables.items()}, {n: _round(v) for n, v in facts.items()}
@@ -192,8 +192,7 @@ class Sorts:
         values = pd.concat([self.sort, self.axes], axis=1)
         found = found.assign(
             n=values.notna().sum().to_numpy(), n_total=len(values), mean=values.mean().to_numpy(),
-                sd=values.std().to_numpy(),
-            n_above=values.gt(0).sum().to_numpy(), n_below=values.lt(0).sum().to_numpy(),
+            sd=values.std().to_numpy(), n_above=values.gt(0).sum().to_numpy(), n_below=values.lt(0).sum().to_numpy(),
         )  # fmt: skip
         for _, part in found.groupby("part", sort=False):
             ends = (float(part["scale_min"].iloc[0]), float(part["scale_max"].max()))
@@ -233,7 +232,7 @@ def _with_verdicts(items: pd.DataFrame, scores: pd.DataFrame, views: Views) -> p
     rank = (items["mean"].abs() / items["sd"]).where(common).rank(ascending=False, method="first")
     return items.assign(
         apart=items["item"].map(spread), verdict=pd.Series(verdict, dtype=object).where(part & several, None),
-            common_rank=rank,
+        common_rank=rank,
         both_sides=(items[["n_above", "n_below"]].min(axis=1) >= FEWEST).astype(object).where(part, None),
     )  # fmt: skip
 
@@ -472,7 +471,7 @@ class Views:
         """The other extraction, with automatic flags."""
         return q_analysis(
             self.sorts.sort.to_numpy(), self.sorts.grid, extraction=OTHER[self.settings.extraction],
-                number=self.q.number, seed=SEED
+            number=self.q.number, seed=SEED,
         )  # fmt: skip
 
     @cached_property
@@ -514,9 +513,8 @@ class Views:
             "n_dropped": len(q.dropped), "asked": self.settings.n_factors, "extraction": q.extraction,
             "threshold": threshold(len(self._items)), "alpha": ALPHA,
             "parallel_views": getattr(q.number, "parallel", None), **counted,
-            "flags_added": sum(map(len, changes.add.values())),
-            "flags_removed": sum(map(len, changes.remove.values())), "other_extraction": other.extraction,
-            "other_views": len(other.factors), "other_n": int(both.sum()),
+            "flags_added": sum(map(len, changes.add.values())), "flags_removed": sum(map(len, changes.remove.values())),
+            "other_extraction": other.extraction, "other_views": len(other.factors), "other_n": int(both.sum()),
             "other_ari": adjusted_rand(own[both], theirs[both]) if both.sum() > 1 else None,
             "ari_types": agreement(own, clusters).ari,
         }  # fmt: skip
@@ -543,8 +541,8 @@ class Views:
         q = self.q
         pairs = list(permutations(range(len(self._names)), 2))
         correlations = [
-            {"first": self._names[i], "second": self._names[j], "r": q.correlations[i, j], "sed": q.sed[i, j]} for i,
-                j in pairs
+            {"first": self._names[i], "second": self._names[j], "r": q.correlations[i, j], "sed": q.sed[i, j]}
+            for i, j in pairs
         ]  # fmt: skip
         differences = [
             pd.DataFrame({"first": self._names[c.first], "second": self._names[c.second], "item": self._items,
@@ -557,8 +555,7 @@ class Views:
             "poles": self._poles(), "other_extraction": self._matches(),
             "holders": grouped(self.poles, self.sorts.kinds, "pole"),
             "not_done": [{"place": i, **one} for i, one in enumerate(self.refused, start=1)],
-            "loadings": self._loadings(),
-            "correlations": correlations,
+            "loadings": self._loadings(), "correlations": correlations,
             "differences": pd.concat(differences) if differences else [],
         }  # fmt: skip
 
@@ -603,10 +600,9 @@ class Views:
             standing = "smaller" if n < most else "tied" if tied > 1 else largest
             yield {
                 "pole": self._pole(one.number, sign < 0), "view": str(one.number + 1), "holders": n,
-                "opposed": len(one.flagged) - n, "n": len(self.q.rows), "n_total": self.q.n_total,
-                "standing": standing, "tied": tied if n == most else None, "top": self._items[ordered[0]],
-                "bottom": self._items[ordered[-1]], "top_place": sign * int(one.array[ordered[0]]),
-                "bottom_place": sign * int(one.array[ordered[-1]]),
+                "opposed": len(one.flagged) - n, "n": len(self.q.rows), "n_total": self.q.n_total, "standing": standing,
+                "tied": tied if n == most else None, "top": self._items[ordered[0]], "bottom": self._items[ordered[-1]],
+                "top_place": sign * int(one.array[ordered[0]]), "bottom_place": sign * int(one.array[ordered[-1]]),
             }  # fmt: skip
 
     def _matches(self) -> Iterator[Row]:

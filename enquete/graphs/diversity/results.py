@@ -61,11 +61,11 @@ def item_facts(item_id: str, instrument: DiversityInstrument) -> ItemFacts:
 
 TYPOLOGY = (
     "arms", "partial", "participation", "left_out", "grid", "items", "distribution", "types_tried", "type_items",
-        "type_groups", "agents", "membership",
+    "type_groups", "agents", "membership",
 )  # fmt: skip
 Q = (
     "arms", "items", "parallel", "views", "scores", "poles", "holders", "differences", "correlations",
-        "other_extraction", "not_done",
+    "other_extraction", "not_done",
 )  # fmt: skip
 PCA = ("arms", "components", "component_loadings")
 """What is in typology.json, qmethod.json and pca.json beside the facts."""
@@ -99,7 +99,7 @@ def _members(
         yield {
             "participant": who, "factor": agent["q_factor"], "flagged": [one["view"] for one in rows if one["defines"]],
             "loadings": [one["loading"] for one in rows], "archetype": agent["archetype"],
-                "membership": agent["probability"],
+            "membership": agent["probability"],
         }  # fmt: skip
 
 

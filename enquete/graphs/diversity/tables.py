@@ -36,10 +36,9 @@ PARTS = {"sort": N_("sort"), "axes": N_("axes")}
 COUNTED = {"views": N_("shared views"), "types": N_("types")}
 OUTCOMES = {
     "views": N_("shared views"), "one_view": N_("a single shared view"), "asked": N_("number set by hand"),
-        "no_views": N_("no shared view"),
-    "undefined": N_("no sort defines a view"), "types": N_("types"), "continuum": N_("a continuum"),
-        "unstable": N_("not stable"),
-    "chance": N_("no clearer than chance"), "alike": N_("too few different answers"), "few": N_("too few agents"),
+    "no_views": N_("no shared view"), "undefined": N_("no sort defines a view"), "types": N_("types"),
+    "continuum": N_("a continuum"), "unstable": N_("not stable"), "chance": N_("no clearer than chance"),
+    "alike": N_("too few different answers"), "few": N_("too few agents"),
 }  # fmt: skip
 VERDICTS = {"apart": N_("sets views apart"), "open": N_("neither"), "consensus": N_("consensus of the views")}
 DIRECTIONS = {"above": N_("higher"), "between": N_("between"), "below": N_("lower")}
@@ -142,17 +141,15 @@ PARTICIPATION = Table(
 
 LEFT_OUT = Table(
     name="left_out", title=N_("Agents left out"), key=("participant",),
-        columns=(AGENT, code("reason", N_("why"), levels=REASONS)),
-    views=(View(at="appendix", top=20),), note=N_("Types need a complete sort that fits the grid, and all axes; views "
-                                                  "need the sort alone."),
+    columns=(AGENT, code("reason", N_("why"), levels=REASONS)), views=(View(at="appendix", top=20),),
+    note=N_("Types need a complete sort that fits the grid, and all axes; views need the sort alone."),
 )  # fmt: skip
 
 GRID = Table(
     name="grid", title=N_("The grid"), key=("place",), columns=(PLACE, integer("n", N_("statements"))),
-        views=(View(at="appendix"),),
+    views=(View(at="appendix"),),
     note=N_("{n_moved} of {placements} placements ({share_moved}) were moved to fit the grid, in {agents_moved} of "
-            "{agents_complete} sorts; {n_again} were "
-            "changed by agents when asked again ({agents_again} agents)."),
+            "{agents_complete} sorts; {n_again} were changed by agents when asked again ({agents_again} agents)."),
 )  # fmt: skip
 
 PARALLEL = Table(
@@ -163,8 +160,7 @@ PARALLEL = Table(
     ),
     views=(View(at="appendix", where="rank <= 6", columns=names("rank eigenvalue chance_95 p above")),),
     note=N_("Each sort dealt at random {draws} times; a view needs p ≤ {alpha}. Eigenvalues above 1: {kaiser}; at "
-            "least two significant "
-            "loadings: {two_loaders}."),
+            "least two significant loadings: {two_loaders}."),
 )  # fmt: skip
 
 VIEWS = Table(
@@ -215,8 +211,8 @@ DIFFERENCES = Table(
 CORRELATIONS = Table(
     name="correlations", title=N_("Correlations of the views"), key=("first", "second"),
     columns=(
-        reference("first", N_("view"), to="views"), reference("second", N_("other view"), to="views"),
-        number("r", "r"), number("sed", "SED", means=N_("standard error of a difference of z")),
+        reference("first", N_("view"), to="views"), reference("second", N_("other view"), to="views"), number("r", "r"),
+        number("sed", "SED", means=N_("standard error of a difference of z")),
     ),
     views=(View(at="appendix", where="first < second"),),
 )  # fmt: skip
@@ -267,11 +263,10 @@ TRIED = Table(
     ),
     views=(View(at="appendix"),),
     note=N_("Against {chance_draws} data sets with every relation random: p {p_chance} (best silhouette there "
-            "{null_best} at most); against {continuum_draws} with the "
-            "same relations but no types: p {p_continuum}, largest excess {excess} (required: p ≤ {alpha}, excess ≥ "
-            "{least_excess}). Resampled: "
-            "adjusted Rand index {ari}, smallest Jaccard index {least_jaccard} (required: ≥ {required_jaccard}). The "
-            "gap statistic says {gap_k}."),
+            "{null_best} at most); against {continuum_draws} with the same relations but no types: p {p_continuum}, "
+            "largest excess {excess} (required: p ≤ {alpha}, excess ≥ {least_excess}). Resampled: adjusted Rand "
+            "index {ari}, smallest Jaccard index {least_jaccard} (required: ≥ {required_jaccard}). The gap statistic "
+            "says {gap_k}."),
 )  # fmt: skip
 
 TYPES = Table(
@@ -417,40 +412,34 @@ TEXTS = (
 FINDINGS = (
     Finding(
         name="largest", after="views", table="poles", word="standing", where="standing != 'smaller' and holders >= 5",
-            size="holders / n", estimate="holders", items="top", scale="0, n",
-        chart="statements",
+        size="holders / n", estimate="holders", items="top", scale="0, n", chart="statements",
         says={
             "only": N_("The shared view, held by {holders} of {n} agents, puts “{top}” on top ({top_place}) and "
                        "“{bottom}” at the bottom ({bottom_place})."),
-            "largest": N_("No shared view is held by more agents than view {view} ({holders} of {n}): it puts “{top}” on top "
-                          "({top_place}) and “{bottom}” at the bottom ({bottom_place})."),
-            "largest_opposed": N_("No shared view is held by more agents than view {view} ({holders} of {n}; reversed by "
-                                  "{opposed}): it puts “{top}” on top ({top_place}) and “{bottom}” "
-                                  "at the bottom ({bottom_place})."),
+            "largest": N_("No shared view is held by more agents than view {view} ({holders} of {n}): it puts "
+                          "“{top}” on top ({top_place}) and “{bottom}” at the bottom ({bottom_place})."),
+            "largest_opposed": N_("No shared view is held by more agents than view {view} ({holders} of {n}; "
+                                  "reversed by {opposed}): it puts “{top}” on top ({top_place}) and “{bottom}” at "
+                                  "the bottom ({bottom_place})."),
             "tied": N_("{tied} sides of shared views are held by {holders} of {n} agents each; one puts “{top}” on "
-                       "top ({top_place}) and “{bottom}” at the bottom "
-                       "({bottom_place})."),
+                       "top ({top_place}) and “{bottom}” at the bottom ({bottom_place})."),
         },
     ),
     Finding(
         name="views", table="structure", kind="difference", word="outcome", p="p", test="parallel analysis",
-            size="beyond", estimate="explained", chart="scree",
-        where="outcome == 'views' or outcome == 'one_view'",
+        size="beyond", estimate="explained", chart="scree", where="outcome == 'views' or outcome == 'one_view'",
         says={
             "views": N_("The sorts share {found} views, which explain {explained} of their variance; random sorts "
-                        "share none (adjusted {p}, parallel analysis; "
-                        "n = {n}/{n_total})."),
-            "one_view": N_("The sorts share a single view, which explains {explained} of their variance; random sorts "
-                           "share none (adjusted {p}, parallel analysis; "
-                           "n = {n}/{n_total})."),
+                        "share none (adjusted {p}, parallel analysis; n = {n}/{n_total})."),
+            "one_view": N_("The sorts share a single view, which explains {explained} of their variance; random "
+                           "sorts share none (adjusted {p}, parallel analysis; n = {n}/{n_total})."),
         },
         null=N_("Parallel analysis counts {found} shared views, but not beyond chance once all tests of this report "
-                "are counted (adjusted {p}; "
-                "n = {n}/{n_total})."),
+                "are counted (adjusted {p}; n = {n}/{n_total})."),
     ),
     Finding(
         name="views_set", table="structure", where="outcome == 'asked'", size="beyond", estimate="explained",
-            chart="scree",
+        chart="scree",
         says=N_("{found} shared views, a number set by hand, explain {explained} of the variance of the sorts (n = "
                 "{n}/{n_total})."),
     ),
@@ -460,34 +449,32 @@ FINDINGS = (
                 "= {n}/{n_total})."),
     ),
     Finding(
-        name="divides", after="views", table="items", where="verdict == 'apart' and both_sides == True", order=("-apart",),
-            size="sd / scale_max", items="item",
-        estimate="mean", low="low", high="high", chart="statements", scale="scale_min, scale_max",
+        name="divides", after="views", table="items", where="verdict == 'apart' and both_sides == True",
+        order=("-apart",), size="sd / scale_max", items="item", estimate="mean", low="low", high="high",
+        chart="statements", scale="scale_min, scale_max",
         says=N_("“{label}” sets the shared views apart most: {n_above} agents place it above the middle, {n_below} "
-                "below (mean {mean}, SD {sd} on {scale_min} to "
-                "{scale_max}; n = {n}/{n_total})."),
+                "below (mean {mean}, SD {sd} on {scale_min} to {scale_max}; n = {n}/{n_total})."),
     ),
     Finding(
-        name="common", after="views", table="items", where="common_rank == 1", size="abs(mean) / scale_max", items="item",
-            estimate="mean", low="low", high="high",
-        chart="statements", scale="scale_min, scale_max",
+        name="common", after="views", table="items", where="common_rank == 1", size="abs(mean) / scale_max",
+        items="item", estimate="mean", low="low", high="high", chart="statements", scale="scale_min, scale_max",
         says=N_("Common ground is “{label}”: mean place {mean} on {scale_min} to {scale_max} (95% interval for "
-                "whichever statement is singled out {low} to {high}; "
-                "n = {n}/{n_total})."),
+                "whichever statement is singled out {low} to {high}; n = {n}/{n_total})."),
     ),
     Finding(
         name="types", table="structure", kind="difference", word="outcome", p="p",
-            test="silhouette against a continuum", size="beyond", estimate="found",
-        where="outcome == 'types'", chart="plane",
-        says={"types": N_("The agents fall into {found} types, the largest of {largest}, set apart more clearly than "
-                          "a continuum of views would have it (adjusted {p}; "
-                          "n = {n}/{n_total}).")},
-        null=N_("{found} types were formed, but not beyond chance once all tests of this report are counted (adjusted "
-                "{p}; n = {n}/{n_total})."),
+        test="silhouette against a continuum", size="beyond", estimate="found", where="outcome == 'types'",
+        chart="plane",
+        says={
+            "types": N_("The agents fall into {found} types, the largest of {largest}, set apart more clearly than a "
+                        "continuum of views would have it (adjusted {p}; n = {n}/{n_total})."),
+        },
+        null=N_("{found} types were formed, but not beyond chance once all tests of this report are counted "
+                "(adjusted {p}; n = {n}/{n_total})."),
     ),
     Finding(
         name="no_types", table="structure", kind="null", word="outcome", where="what == 'types' and n >= 5",
-            chart="plane",
+        chart="plane",
         says={
             "continuum": N_("There are no types: views differ by degree, a continuum; no division of the agents "
                             "stands out from one (n = {n}/{n_total})."),
@@ -499,11 +486,10 @@ FINDINGS = (
     ),
     group_finding(
         reference("asked", N_("Statement or axis"), to="items"),
-        N_("Groups differ on “{asked}”: mean {mean_highest} in {highest}, {mean_lowest} in {lowest}, on {scale_min} to "
-           "{scale_max} (share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
+        N_("Groups differ on “{asked}”: mean {mean_highest} in {highest}, {mean_lowest} in {lowest}, on {scale_min} "
+           "to {scale_max} (share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
         null=N_("No difference between groups was found on any of {tests} statements and axes; a difference of "
-                "{detectable} would have been found four times in five "
-                "(n = {n}/{n_total})."),
+                "{detectable} would have been found four times in five (n = {n}/{n_total})."),
         size="effect", chart="",
     ),
 )  # fmt: skip

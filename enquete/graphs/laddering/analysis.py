@@ -78,8 +78,8 @@ def analyse(
     definitions = coding["definitions"]
     turns = [record for interview in interviews for record in interview.turns]
     tables = {
-        "concepts": [{**one, "definition": definitions.get(one["concept"])} for one in told],
-        "implications": cells, "saturation": curve,
+        "concepts": [{**one, "definition": definitions.get(one["concept"])} for one in told], "implications": cells,
+        "saturation": curve,
         "types": [_type(kind, method, concepts, coding["alpha"], language) for kind in kinds_of(method)],
         "relations": [
             {"relation": name, "label": edge.label.in_(language) if edge.label else name.replace("_", " ")}
@@ -87,16 +87,16 @@ def analyse(
         ],
         "coverage": _coverage(concepts, coverage, settings, language),
         "interviews": [
-            _interview(one, coverage[one.unit], measures[one.unit], method,
-                balances.get(one.unit)) for one in interviews
+            _interview(one, coverage[one.unit], measures[one.unit], method, balances.get(one.unit))
+            for one in interviews
         ],
         "stops": [{"stop": stop, "n": n} for stop, n in sorted(Counter(i.stop for i in interviews).items())],
         "strategies": _strategies(turns, method, language), "work": _work(turns, settings), "dropped": _dropped(turns),
         "nodes": [row for one in interviews for row in node_rows(one, home)],
         "edges": [row for one in interviews for row in edge_rows(one)],
         "turns": [_turn(one, record, settings) for one in interviews for record in one.turns],
-        "signals": [row for one in interviews for record in one.turns for row in _signals(one.unit, record)],
-        **own, **compared(compared_with, settings), **_between_groups(interviews, concepts, context.groups_of(frame)),
+        "signals": [row for one in interviews for record in one.turns for row in _signals(one.unit, record)], **own,
+        **compared(compared_with, settings), **_between_groups(interviews, concepts, context.groups_of(frame)),
     }  # fmt: skip
     reading, answered = _reading(turns), int(frame["status"].isin(RESPONDED).sum())
     facts = {
@@ -151,9 +151,8 @@ def _type(
     rung = method.ladder.index(kind) + 1 if method.climbs and kind in method.ladder else None
     return {
         "type": kind, "label": method.node_types[kind].label.in_(language), "rung": rung,
-            "terminal": method.is_terminal(kind),
-        "different": len(own), "first": own[0].id if own else None, "agents": own[0].agents if own else None,
-        "alpha": alpha.get(kind),
+        "terminal": method.is_terminal(kind), "different": len(own), "first": own[0].id if own else None,
+        "agents": own[0].agents if own else None, "alpha": alpha.get(kind),
     }  # fmt: skip
 
 
@@ -213,8 +212,7 @@ def _reading(turns: Sequence[TurnRecord]) -> Row:
     read, by = [bool(turn.by["extract"]) for turn in given], [turn.by["extract"] for turn in turns]
     return {
         "n_answers": len(given), "n_unread": len(given) - sum(read), "n_found": sum(kept) + invented,
-            "n_invented": invented,
-        "n_empty": sum(was and not found for was, found in zip(read, kept, strict=True)),
+        "n_invented": invented, "n_empty": sum(was and not found for was, found in zip(read, kept, strict=True)),
         "n_by_rule": by.count(RULE), "n_read": sum(map(bool, by)),
     }  # fmt: skip
 
@@ -248,11 +246,9 @@ def _interview(
     graph, focuses = interview.graph, [turn.choice.focus for turn in interview.turns if turn.choice]
     return {
         "participant": interview.unit, "turns": len(interview.turns), "stop": interview.stop,
-            "named": len(graph.standing.nodes),
-        "laddering_concepts": int(measures.richness), "links": len(graph.standing.edges),
-            "retracted": len(graph.retracted),
-        "chain": interview.turns[-1].chain, "complete": complete_share(graph.standing,
-            method) if method.climbs else None,
+        "named": len(graph.standing.nodes), "laddering_concepts": int(measures.richness),
+        "links": len(graph.standing.edges), "retracted": len(graph.retracted), "chain": interview.turns[-1].chain,
+        "complete": complete_share(graph.standing, method) if method.climbs else None,
         "elements": coverage.elements_covered, "elements_total": coverage.elements_total, "breadth": coverage.breadth,
         "laddering_depth": coverage.depth if method.climbs else None, "laddering_balance": balance,
         "focus_changes": sum(one != other for one, other in pairwise(focuses)),

@@ -168,8 +168,7 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
     text: dict[str, Any] = {"lineBreak": "\n", "lineHeight": LINE - 1, "fontSize": SMALL}
     shape = f"M{-wide / 2},{-tall / 2}h{wide}v{tall}h{-wide}Z"
     return alt.layer(
-        lines,
-        numbers.transform_filter("datum.text != ''").mark_point(size=230, color=PAPER, opacity=1),
+        lines, numbers.transform_filter("datum.text != ''").mark_point(size=230, color=PAPER, opacity=1),
         numbers.mark_text(color=MUTED, fontSize=9).encode(text="text:N"),
         rect.mark_point(shape=shape, size=4, fill=PAPER, stroke=COLOURS[0], strokeWidth=1),
         *_lined(rect, places, text, INK),
@@ -325,7 +324,7 @@ def incidents(data: ChartData) -> alt.TopLevelMixin:
     )
     return alt.layer(
         some.mark_circle(color=COLOURS[0]).encode(size=size),
-            some.mark_text(color=PAPER, fontWeight="bold").encode(text="agents:Q")
+        some.mark_text(color=PAPER, fontWeight="bold").encode(text="agents:Q"),
     ).properties(height=alt.Step(44))  # fmt: skip
 
 

@@ -24,10 +24,10 @@ Row = Mapping[str, Any]
 Rows = Sequence[Row]
 MAP = ("cut_off", "cut_off_wanted", "map_share", "map_repeated")
 OF_TURN = ("participant", "turn", "question", "answer", "status")
-INTERVIEW = ("partial", "arms", "concept", "methodology", "strategy", "n", "n_total", "n_over", "coding", "stops",
-    "coverage",
-             "strategies", "work", "dropped", "interviews", "strategies_compared", "adapting",
-                 "interviews_compared")  # fmt: skip
+INTERVIEW = (
+    "partial", "arms", "concept", "methodology", "strategy", "n", "n_total", "n_over", "coding", "stops", "coverage",
+    "strategies", "work", "dropped", "interviews", "strategies_compared", "adapting", "interviews_compared",
+)  # fmt: skip
 
 
 def files(found: Found, frame: pd.DataFrame, phase: str) -> Files:

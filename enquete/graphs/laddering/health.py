@@ -18,21 +18,19 @@ EMPTY, INVENTED, UNREAD = "answers_without_concepts", "concepts_nobody_said", "a
 CHECKS = {
     BARREN: OwnCheck(
         Threshold(
-            "share of interviews with an answer of which no concept was read; bad if all",
-            (None, 0.20), (None, 0.99), {"interviews": 1}, "one interview without any concept has nothing to show",
-            "definition", "without concepts there is nothing to interpret; the bound of a caution is this project's "
-                          "proposal",
+            "share of interviews with an answer of which no concept was read; bad if all", (None, 0.20), (None, 0.99),
+            {"interviews": 1}, "one interview without any concept has nothing to show", "definition",
+            "without concepts there is nothing to interpret; the bound of a caution is this project's proposal",
             "an interview that gives nothing is a gap that no status shows", decisive=True,
         ),
-        "share",
-        (N_("Interviews that gave no concept"), N_("What was said there is not in any map.")),
+        "share", (N_("Interviews that gave no concept"), N_("What was said there is not in any map.")),
         {"too_few_interviews": N_("no interview has an answer")},
     ),
     BY_RULE: OwnCheck(
         Threshold(
-            "share of the model's work (reading, judging, asking; a turn each) that a rule did",
-            (None, 0.05), FREE, {"turns": 1}, "one turn is three pieces of work",
-            "proposal", "no benchmark was found", "a rule reads connectives and keywords, not what was meant",
+            "share of the model's work (reading, judging, asking; a turn each) that a rule did", (None, 0.05), FREE,
+            {"turns": 1}, "one turn is three pieces of work", "proposal", "no benchmark was found",
+            "a rule reads connectives and keywords, not what was meant",
         ),
         "share",
         (N_("Work of the model that a rule did"), N_("A rule finds what connectives tell, not what was meant.")),
@@ -40,25 +38,25 @@ CHECKS = {
     ),
     EMPTY: OwnCheck(
         Threshold(
-            "share of answers that were read and gave no concept; bad if all",
-            (None, 0.60), (None, 0.999), {"answers": 10}, "a few answers may well say nothing",
-            "definition", "without concepts there is nothing to interpret; the bound of a caution is this project's "
-                          "proposal",
+            "share of answers that were read and gave no concept; bad if all", (None, 0.60), (None, 0.999),
+            {"answers": 10}, "a few answers may well say nothing", "definition",
+            "without concepts there is nothing to interpret; the bound of a caution is this project's proposal",
             "what extraction does not find is in no map", decisive=True,
         ),
-        "share",
-        (N_("Answers that gave no concept"), N_("Reading them found nothing, or they say nothing.")),
+        "share", (N_("Answers that gave no concept"), N_("Reading them found nothing, or they say nothing.")),
         {"too_few_answers": N_("fewer than ten answers were read")},
     ),
     INVENTED: OwnCheck(
         Threshold(
-            "share of concepts read that were left out because the answer does not hold them",
-            (None, 0.15), FREE, {"concepts": 10}, "one invention in a few concepts is a large share",
-            "proposal", "no benchmark was found", "a model that invents much also invents what passes the check",
+            "share of concepts read that were left out because the answer does not hold them", (None, 0.15), FREE,
+            {"concepts": 10}, "one invention in a few concepts is a large share", "proposal", "no benchmark was found",
+            "a model that invents much also invents what passes the check",
         ),
         "share",
-        (N_("Concepts that nobody said"), N_("They are left out; the model that reads is not to be trusted with the "
-                                             "rest.")),
+        (
+            N_("Concepts that nobody said"),
+            N_("They are left out; the model that reads is not to be trusted with the rest."),
+        ),
         {"too_few_concepts": N_("fewer than ten concepts were read")},
     ),
     UNREAD: OwnCheck(
@@ -66,8 +64,7 @@ CHECKS = {
             "share of answers that nobody read", (None, 0.0), FREE, {"answers": 1}, "each answer is to be read",
             "definition", "reading is part of the method", "an answer that was not read is a gap that no status shows",
         ),
-        "share",
-        (N_("Answers that nobody read"), N_("What was said there is not in any map.")),
+        "share", (N_("Answers that nobody read"), N_("What was said there is not in any map.")),
         {"too_few_answers": N_("no interview has an answer")},
     ),
 }  # fmt: skip

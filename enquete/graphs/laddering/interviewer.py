@@ -203,8 +203,8 @@ def _list(lines: Iterable[str]) -> str:
 
 
 READER = Role(
-    "extract", extraction_prompt, Extraction, read_answer, extraction_schema,
-    setting="extraction", max_output_tokens=2000, quick=True,
+    "extract", extraction_prompt, Extraction, read_answer, extraction_schema, setting="extraction",
+    max_output_tokens=2000, quick=True,
 )  # fmt: skip
 """Concepts and relationships of an answer."""
 

@@ -162,12 +162,12 @@ def concept_rows(
     return [
         {
             "concept": one.id, "label": one.label, "type": one.type, "opposite": one.opposite or None,
-                "agents": one.agents,
-            "share": known["estimate"], "low": known["low"], "high": known["high"],
-                "tie": "alone" if ties[one.type, one.agents] == 1 else "tied",
-            "wordings": list(one.wordings), **_indices(ins[one.id], outs[one.id], outs.total()),
-            "items": sorted({item_of(s.utterance) for unit,
-                node in one.members for s in graphs[unit].nodes[node].sources}),
+            "agents": one.agents, "share": known["estimate"], "low": known["low"], "high": known["high"],
+            "tie": "alone" if ties[one.type, one.agents] == 1 else "tied", "wordings": list(one.wordings),
+            **_indices(ins[one.id], outs[one.id], outs.total()),
+            "items": sorted(
+                {item_of(s.utterance) for unit, node in one.members for s in graphs[unit].nodes[node].sources},
+            ),
         }
         for one, known in zip(concepts, intervals, strict=True)
     ]  # fmt: skip
@@ -207,9 +207,9 @@ def node_rows(interview: Interview, home: Mapping[Place, PooledConcept]) -> Iter
         yield {
             **node.model_dump(exclude={"id", "elements", "sources"}), "participant": interview.unit, "node": name,
             "concept": code.id if code else None, "elements": list(node.elements),
-                "item": item_of(node.sources[0].utterance),
-            "quote": node.sources[0].quote, "retracted": name in interview.graph.retracted,
-            "utterances": [one.utterance for one in node.sources], "quotes": [one.quote for one in node.sources],
+            "item": item_of(node.sources[0].utterance), "quote": node.sources[0].quote,
+            "retracted": name in interview.graph.retracted, "utterances": [one.utterance for one in node.sources],
+            "quotes": [one.quote for one in node.sources],
         }  # fmt: skip
 
 

@@ -71,7 +71,7 @@ def after_answer(
     for node in nodes:
         before = states.get(node)
         found[node] = NodeState() if before is None else replace(
-            before, since_yield=before.since_yield + 1, since_focus=before.since_focus + 1
+            before, since_yield=before.since_yield + 1, since_focus=before.since_focus + 1,
         )  # fmt: skip
     if focus in found:
         asked = found[focus]

@@ -198,12 +198,11 @@ def _steps(interviews: Sequence[Interview], concepts: Sequence[PooledConcept], d
     return [
         {
             "step": code, "place": place, "agents": by_id[code].agents, "n": len(felt[code]),
-                "n_total": len(interviews),
-            "mean": fmean(felt[code]) if felt[code] else None,
+            "n_total": len(interviews), "mean": fmean(felt[code]) if felt[code] else None,
             **{key: interval[code][key] if code in interval and len(known) > 1 else None for key in ("low", "high")},
             "lowest": code in interval and len(known) > 1 and fmean(felt[code]) == lowest,
-                "feeling": _most(tally.feelings[code]),
-            "friction": _most(tally.frictions[code]), "frictions": tally.frictions[code].total(),
+            "feeling": _most(tally.feelings[code]), "friction": _most(tally.frictions[code]),
+            "frictions": tally.frictions[code].total(),
         }
         for place, code in enumerate(order, 1)
     ]  # fmt: skip

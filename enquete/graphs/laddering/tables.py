@@ -35,9 +35,8 @@ from enquete.reports.group_tables import group_finding, group_tables
 
 STOPS = {
     "max_turns": N_("all turns held"), "closing": N_("with a closing question"),
-        "shallow": N_("only short answers left"),
-    "no_yield": N_("nothing new any more"), "same_depth": N_("no further depth"),
-        "all_exhausted": N_("all concepts exhausted"),
+    "shallow": N_("only short answers left"), "no_yield": N_("nothing new any more"),
+    "same_depth": N_("no further depth"), "all_exhausted": N_("all concepts exhausted"),
     "nothing_left": N_("no question left"), "": N_("not over"),
 }  # fmt: skip
 DROPPED = {
@@ -248,8 +247,7 @@ ADAPTING = Table(
 
 INTERVIEWS_COMPARED = Table(
     name="interviews_compared", title=N_("Interviews by way of asking"), key=("participant", "strategy"),
-        one_agent=True,
-    columns=(AGENT, code("strategy", N_("Asked"), levels=ASKED), *measures()),
+    one_agent=True, columns=(AGENT, code("strategy", N_("Asked"), levels=ASKED), *measures()),
 )  # fmt: skip
 
 COVERAGE = Table(
@@ -338,11 +336,10 @@ NODES = Table(
 
 EDGES = Table(
     name="edges", title=N_("Links in the agents' words"), key=("participant", "source", "target", "relation"),
-        one_agent=True,
+    one_agent=True,
     columns=(
         AGENT, text("source", N_("From")), text("target", N_("To")), reference("relation", N_("Link"), to="relations"),
-            TURN, CONFIDENCE,
-        flag("retracts", N_("takes back")), flag("contrast", N_("other pole")), *SAID,
+        TURN, CONFIDENCE, flag("retracts", N_("takes back")), flag("contrast", N_("other pole")), *SAID,
     ),
 )  # fmt: skip
 
@@ -350,11 +347,10 @@ TURNS = Table(
     name="turns", title=N_("Turn by turn"), key=("participant", "turn"), one_agent=True,
     columns=(
         AGENT, TURN, ITEM, text("question", N_("Question")), text("strategy", N_("Strategy")),
-            text("technique", N_("technique")), FOCUS,
-        text("answer", N_("Answer")), text("status", N_("status")), text("response_depth", N_("depth")),
-        several("new_concepts", N_("new concepts")), integer("new_links", N_("new links")),
-            integer("merged", N_("said before")),
-        text("sentiment", N_("sentiment")), several("topics", N_("topics")), code("stop", N_("End"), levels=STOPS),
+        text("technique", N_("technique")), FOCUS, text("answer", N_("Answer")), text("status", N_("status")),
+        text("response_depth", N_("depth")), several("new_concepts", N_("new concepts")),
+        integer("new_links", N_("new links")), integer("merged", N_("said before")), text("sentiment", N_("sentiment")),
+        several("topics", N_("topics")), code("stop", N_("End"), levels=STOPS),
         *(text(f"by_{work}", label) for work, label in WORKS.items()), several("fallback", N_("done by the fallback")),
     ),
 )  # fmt: skip
@@ -369,22 +365,19 @@ SIGNALS = Table(
 
 FACTS = (
     text("topic", N_("topic")), text("method", N_("method")), text("concept", N_("concept file")),
-        text("methodology", N_("methodology file")),
-    several("ladder", N_("rungs"), to="types"), reference("top_rung", "", to="types"), flag("climbs", N_("ladder")),
-        code("strategy", N_("Asked"), levels=ASKED),
+    text("methodology", N_("methodology file")), several("ladder", N_("rungs"), to="types"),
+    reference("top_rung", "", to="types"), flag("climbs", N_("ladder")), code("strategy", N_("Asked"), levels=ASKED),
     flag("compared", N_("ways of asking compared")), N, TOTAL, integer("n_over", N_("interviews that are over")),
-        integer("n_answered"),
-    integer("n_asked"), integer("n_concepts", N_("concepts")), code("most_named", "", levels=FIRSTS), integer("n_late"),
-        integer("n_late_new", N_("new in the last quarter")),
+    integer("n_answered"), integer("n_asked"), integer("n_concepts", N_("concepts")),
+    code("most_named", "", levels=FIRSTS), integer("n_late"), integer("n_late_new", N_("new in the last quarter")),
     code("coding", N_("coded by"), levels=CODERS), integer("n_rest"), several("failed_types", to="types"),
     integer("cut_off", N_("cut-off of the map")), integer("cut_off_wanted"), integer("n_shown"), integer("n_links"),
     share("map_share", N_("links on the map")), share("map_repeated", N_("links given by two agents or more")),
     integer("n_barren"), integer("n_answers"), integer("n_unread"), integer("n_empty"), integer("n_found"),
-        integer("n_invented"), integer("n_by_rule"),
-    integer("n_read"), flag("by_rule", N_("read by a rule")), *measures("mean_"),
-        integer("n_told", N_("agents who told an incident")), integer("n_whole", N_("agents who told one with every "
-                                                                                    "part")), share("whole_share"),
-    share("whole_low"), share("whole_high"),
+    integer("n_invented"), integer("n_by_rule"), integer("n_read"), flag("by_rule", N_("read by a rule")),
+    *measures("mean_"), integer("n_told", N_("agents who told an incident")),
+    integer("n_whole", N_("agents who told one with every part")), share("whole_share"), share("whole_low"),
+    share("whole_high"),
 )  # fmt: skip
 
 TEXTS = (
@@ -434,92 +427,91 @@ TEXTS = (
 
 KNOWN = "@n >= 5 and @by_rule == False"
 FINDINGS = (
-    Finding(name="by_rule", kind="null", where="by_rule == True and n >= 5", says=N_(
-        "What leads to what is not known: a rule stood in for the model and read {n_by_rule} of {n_read} answers (n = "
-        "{n}/{n_total} "
-        "interviews).")),
-    Finding(name="nothing", kind="null", where="n_concepts == 0 and n >= 5 and by_rule == False", says=N_(
-        "No concept was found in the {n_answers} answers (n = {n}/{n_total} interviews).")),
-    group_finding(CONCEPT, N_(
-        "“{concept}” is named by {mean_highest} of {highest} and {mean_lowest} of {lowest} (effect {effect}, adjusted "
-        "{p}; "
-        "n = {n}/{n_total})."),
+    Finding(
+        name="by_rule", kind="null", where="by_rule == True and n >= 5",
+        says=N_("What leads to what is not known: a rule stood in for the model and read {n_by_rule} of {n_read} "
+                "answers (n = {n}/{n_total} interviews)."),
+    ),
+    Finding(
+        name="nothing", kind="null", where="n_concepts == 0 and n >= 5 and by_rule == False",
+        says=N_("No concept was found in the {n_answers} answers (n = {n}/{n_total} interviews)."),
+    ),
+    group_finding(
+        CONCEPT,
+        N_("“{concept}” is named by {mean_highest} of {highest} and {mean_lowest} of {lowest} (effect {effect}, "
+           "adjusted {p}; n = {n}/{n_total})."),
         null=N_("No concept is named by one group more than by another (adjusted {p}); a difference of {detectable} "
-                "would have been found "
-                "four times in five (n = {n}/{n_total})."),
-        size="mean_highest - mean_lowest", where="@by_rule == False", chart="concepts"),
+                "would have been found four times in five (n = {n}/{n_total})."),
+        size="mean_highest - mean_lowest", where="@by_rule == False", chart="concepts",
+    ),
     Finding(
         name="forces", table="balance", kind="difference", word="direction", p="p", where=KNOWN, test="sign test",
-            estimate="share",
-        low="low", high="high", size="abs(towards - against) / n", chart="forces", says={
+        estimate="share", low="low", high="high", size="abs(towards - against) / n", chart="forces",
+        says={
             "towards": N_("{towards} of {decided} agents name more for a change than against it ({share}, 95% "
-                          "interval {low} to {high}, "
-                          "adjusted {p}; n = {n}/{n_total})."),
+                          "interval {low} to {high}, adjusted {p}; n = {n}/{n_total})."),
             "against": N_("{against} of {decided} agents name more against a change than for it (adjusted {p}; n = "
                           "{n}/{n_total})."),
         },
         null=N_("Neither side of a change is named by more agents: more for it by {towards}, more against it by "
-                "{against} (adjusted {p}; "
-                "n = {n}/{n_total}).")),
+                "{against} (adjusted {p}; n = {n}/{n_total})."),
+    ),
     Finding(
         name="journey", table="steps", where=f"lowest and {KNOWN}", estimate="mean", low="low", high="high",
-            size="(3 - mean) / 2", scale="1, 5",
-        chart="journey", says=N_("Lowest point of the journey: “{step}”, where answers about feelings have a mean "
-                                 "valence of {mean} of 5 "
-                                 "(95% interval {low} to {high} for the lowest of all; n = {n}/{n_total}).")),
+        size="(3 - mean) / 2", scale="1, 5", chart="journey",
+        says=N_("Lowest point of the journey: “{step}”, where answers about feelings have a mean valence of {mean} "
+                "of 5 (95% interval {low} to {high} for the lowest of all; n = {n}/{n_total})."),
+    ),
     Finding(
         name="whole", where="n_told > 0 and n >= 5 and by_rule == False", estimate="whole_share", low="whole_low",
-            high="whole_high",
-        size="whole_share", chart="incidents", says=N_(
-            "{n_whole} of {n_told} agents who told an incident told one from what led to it to what stays "
-            "({whole_share}, 95% interval "
-            "{whole_low} to {whole_high}; n = {n}/{n_total}).")),
+        high="whole_high", size="whole_share", chart="incidents",
+        says=N_("{n_whole} of {n_told} agents who told an incident told one from what led to it to what stays "
+                "({whole_share}, 95% interval {whole_low} to {whole_high}; n = {n}/{n_total})."),
+    ),
     Finding(
         name="incident", table="incidents", where=f"centre and told_by > 1 and {KNOWN}", estimate="share", low="low",
-            high="high",
-        size="share", chart="incidents", says=N_(
-            "Of the incidents “{incident}” is {tie}, in {told_by} interviews ({share}, 95% interval {low} to {high}; "
-            "n = {n}/{n_total}).")),
+        high="high", size="share", chart="incidents",
+        says=N_("Of the incidents “{incident}” is {tie}, in {told_by} interviews ({share}, 95% interval {low} to "
+                "{high}; n = {n}/{n_total})."),
+    ),
     Finding(
         name="link", table="implications", where=f"direct > 1 and @climbs and {KNOWN}", estimate="share", low="low",
-            high="high", size="share",
-        items="items", top=2, chart="value_map", says=N_(
-            "“{source}” {relation} “{target}” in {direct} interviews ({share}, 95% interval {low} to {high} for one "
-            "of all links; "
-            "n = {n}/{n_total}).")),
+        high="high", size="share", items="items", top=2, chart="value_map",
+        says=N_("“{source}” {relation} “{target}” in {direct} interviews ({share}, 95% interval {low} to {high} for "
+                "one of all links; n = {n}/{n_total})."),
+    ),
     Finding(
         name="end", table="concepts", where=f"agents > 1 and @climbs and type == @top_rung and {KNOWN}",
-            estimate="share", low="low",
-        high="high", size="share", items="items", chart="value_map", says=N_(
-            "As {type} “{label}” is {tie}, in {agents} interviews ({share}, 95% interval {low} to {high}; n = "
-            "{n}/{n_total}).")),
+        estimate="share", low="low", high="high", size="share", items="items", chart="value_map",
+        says=N_("As {type} “{label}” is {tie}, in {agents} interviews ({share}, 95% interval {low} to {high}; n = "
+                "{n}/{n_total})."),
+    ),
     Finding(
         name="concept", table="concepts", where=KNOWN, estimate="share", low="low", high="high", size="share",
-            items="items",
-        chart="concepts", says=N_(
-            "Of all concepts “{label}” is {most_named}, in {agents} interviews ({share}, 95% interval {low} to "
-            "{high}; n = {n}/{n_total}).")),
+        items="items", chart="concepts",
+        says=N_("Of all concepts “{label}” is {most_named}, in {agents} interviews ({share}, 95% interval {low} to "
+                "{high}; n = {n}/{n_total})."),
+    ),
     Finding(
         name="saturation", where="n >= 5 and by_rule == False and n_concepts > 0", estimate="n_late_new",
-            size="n_late_new / n_concepts", scale="0, n_concepts",
-        chart="saturation", says=N_(
-            "The last quarter of the interviews brought {n_late_new} of {n_concepts} different concepts (n = "
-            "{n}/{n_total}).")),
+        size="n_late_new / n_concepts", scale="0, n_concepts", chart="saturation",
+        says=N_("The last quarter of the interviews brought {n_late_new} of {n_concepts} different concepts (n = "
+                "{n}/{n_total})."),
+    ),
     Finding(
         name="adapting", table="adapting", kind="difference", word="direction", p="p", test="paired t", estimate="mean",
-            low="low",
-        high="high", size="size / @mean_richness", where="measure == 'richness' and @by_rule == False", top=2, says={
+        low="low", high="high", size="size / @mean_richness", where="measure == 'richness' and @by_rule == False",
+        top=2,
+        says={
             "more": N_("Adapting helped: adaptive questions found {size} more concepts an interview than {strategy} "
-                       "(95% interval {low} to "
-                       "{high}, adjusted {p}; n = {n}/{n_total})."),
+                       "(95% interval {low} to {high}, adjusted {p}; n = {n}/{n_total})."),
             "fewer": N_("Adapting did not help: adaptive questions found {size} fewer concepts an interview than "
-                        "{strategy} (adjusted {p}; "
-                        "n = {n}/{n_total})."),
+                        "{strategy} (adjusted {p}; n = {n}/{n_total})."),
         },
         null=N_("Whether adapting helped is not certain: adaptive questions found {mean} more concepts an interview "
-                "than {strategy} (95% "
-                "interval {low} to {high}, adjusted {p}); {detectable} would have been found four times in five (n = "
-                "{n}/{n_total}).")),
+                "than {strategy} (95% interval {low} to {high}, adjusted {p}); {detectable} would have been found "
+                "four times in five (n = {n}/{n_total})."),
+    ),
 )  # fmt: skip
 
 DRAW = "enquete.graphs.laddering.charts:{}".format

@@ -76,8 +76,8 @@ def analyse(
         **_poles(instrument, context), "kind": "one_wave", "n_items": len(instrument.items), "last_phase": last,
         "only_phase": last if len(rows) == 1 else None, "widest": max(high - low for low, high in ends.values()),
         "n": next(row["n"] for row in tables["waves"] if row["phase"] == last), "n_total": len(values[last]),
-        "comment": instrument.comment.wording.in_(context.language) if instrument.comment else None,
-        "reasons": [], "tested": False, "has_placebo": False, **_joined_populations(context),
+        "comment": instrument.comment.wording.in_(context.language) if instrument.comment else None, "reasons": [],
+        "tested": False, "has_placebo": False, **_joined_populations(context),
     }  # fmt: skip
     if len(rows) == len(WAVES):
         design = Design(Change.between(rows["T0"], rows["T1"], instrument), instrument, context, rows["T1"])
@@ -137,9 +137,8 @@ def members(instrument: LongitudinalInstrument) -> dict[str, list[str]]:
 def _wave(wave: str, rows: pd.DataFrame) -> Row:
     known = answering(rows)
     return {
-        "phase": wave, "n_answers": known["n_responded"], "n_planned": known["n_total"],
-        "n": known["agents_responded"], "n_total": known["agents_total"],
-        "n_with_memory": rows.loc[rows["memory_available"], "participant"].nunique(),
+        "phase": wave, "n_answers": known["n_responded"], "n_planned": known["n_total"], "n": known["agents_responded"],
+        "n_total": known["agents_total"], "n_with_memory": rows.loc[rows["memory_available"], "participant"].nunique(),
     }  # fmt: skip
 
 
@@ -192,7 +191,7 @@ def _comments(rows: Mapping[str, pd.DataFrame], instrument: LongitudinalInstrume
         columns = (said[name] for name in ("participant", "stakeholder_type", "text"))
         for place, (who, kind, text) in enumerate(zip(*columns, strict=True)):
             yield {
-                "phase": wave, "participant": who, "stakeholder_type": kind, "text": text, "quoted": place % step == 0
+                "phase": wave, "participant": who, "stakeholder_type": kind, "text": text, "quoted": place % step == 0,
             }  # fmt: skip
 
 
@@ -308,9 +307,9 @@ class Design:
         scale, own = self._scales[item], self._wilcoxon[item]
         typical = walsh_interval(after.to_numpy() - before.to_numpy())
         return {
-            "scale": f"{scale.min}–{scale.max}", "before": before.mean(),
-            "after": after.mean(), "hodges_lehmann": own.test.hodges_lehmann, "hl_low": typical.low,
-            "hl_high": typical.high, "rank_biserial": own.test.rank_biserial, "p_wilcoxon": own.test.p, "p_holm": own.p_holm,
+            "scale": f"{scale.min}–{scale.max}", "before": before.mean(), "after": after.mean(),
+            "hodges_lehmann": own.test.hodges_lehmann, "hl_low": typical.low, "hl_high": typical.high,
+            "rank_biserial": own.test.rank_biserial, "p_wilcoxon": own.test.p, "p_holm": own.p_holm,
         }  # fmt: skip
 
     @cached_property
@@ -410,9 +409,7 @@ def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_
     bounds = selected_intervals(found["n"], found["mean"], found["sd"]).set_index(found.index)
     width = pd.Series(ranges).reindex(found.index)
     pooled = (found["sd"] ** 2).groupby(width).transform("mean") ** 0.5
-    found = found.assign(
-        low=bounds["low"].clip(-width), high=bounds["high"].clip(upper=width), pooled=pooled
-    )  # fmt: skip
+    found = found.assign(low=bounds["low"].clip(-width), high=bounds["high"].clip(upper=width), pooled=pooled)
     for item, one in zip(map(str, found.index), found.to_dict("records"), strict=True):
         p, n = one["p_adjusted"], int(one["n"])
         outcome = "untested" if not tested else "unmoved" if not p < ALPHA else "risen" if one["mean"] > 0 else "fallen"

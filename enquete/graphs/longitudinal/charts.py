@@ -68,16 +68,13 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
     colour = alt.Color("value:O", scale=alt.Scale(domain=points, range=stages(len(points))), legend=legend)
     axis = alt.Axis(labelExpr="format(abs(datum.value), '.0%')", tickCount=5)
     reach = min(1.0, 1.1 * float(rows[["left", "right"]].abs().max().max()))
-    title, scale = (
-        data.tell(N_("share of answers to either side of the scale's middle")),
-        alt.Scale(domain=[-reach, reach], nice=False),
-    )
-    at = alt.X("left:Q", title=title, scale=scale, axis=axis)
+    title = data.tell(N_("share of answers to either side of the scale's middle"))
+    at = alt.X("left:Q", title=title, scale=alt.Scale(domain=[-reach, reach], nice=False), axis=axis)
     offset = alt.YOffset("phase:N", scale=alt.Scale(domain=waves, paddingInner=0.1))
     base = data.chart(rows[rows["n"] > 0]).encode(y=data.names(rows, "item"), yOffset=offset)
     bars = base.mark_bar(stroke=MUTED, strokeWidth=0.4).encode(x=at, x2="right:Q", color=colour)
-    ends = data.chart(rows.groupby("bar", sort=False).tail(1)[["item_id", "phase", "right"]])
-    named = ends.mark_text(align="left", dx=4, fontSize=10, color=MUTED).encode(
+    last = data.chart(rows.groupby("bar", sort=False).tail(1)[["item_id", "phase", "right"]])
+    named = last.mark_text(align="left", dx=4, fontSize=10, color=MUTED).encode(
         y=data.names(rows, "item"), yOffset=offset, x=along(at, "right"), text="phase:N"
     )
     layers = [bars, named] if len(waves) > 1 else [bars]

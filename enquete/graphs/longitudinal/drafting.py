@@ -79,9 +79,9 @@ def _items(material: Material, family: str, theme: Theme | None = None) -> Itera
         wanted = WANTED.format(which=KEYED[reverse], about=theme.label if theme else "the plan", what=what)
         said = material.write(
             Slot(
-                f"longitudinal/{family}_{name}", wanted, german.format(**told), english.format(**told),
-                about=theme, family=family, reverse=reverse,
-            )
+                f"longitudinal/{family}_{name}", wanted, german.format(**told), english.format(**told), about=theme,
+                family=family, reverse=reverse,
+            ),
         )  # fmt: skip
         keyed = "    reverse_coded: true\n" if reverse else ""
         yield f"  # from: {said.source}\n  - item_id: {family}_{name}\n    family: {family}\n{keyed}{said.lines('    ')}"

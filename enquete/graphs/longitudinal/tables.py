@@ -53,8 +53,8 @@ LOW = number("low", N_("lower bound"), means=N_("95% interval that holds for whi
 HIGH, ENDS = number("high", N_("upper bound"), means=LOW.means), interval("low", "high", "95%")
 TESTED = (
     p_value("p", means=N_("max-T over sign flips of agents, corrected over all statements")), adjusted_p(),
-    text("test", N_("test")), number("detectable", N_("detectable"), means=N_("mean change that would be found four "
-                                                                              "times in five")),
+    text("test", N_("test")),
+    number("detectable", N_("detectable"), means=N_("mean change that would be found four times in five")),
 )  # fmt: skip
 
 ITEMS = Table(
@@ -155,8 +155,8 @@ DISTRIBUTION = Table(
 FAMILY_CHANGES = Table(
     name="family_changes", title=N_("Change by family"), key=("family",),
     columns=(
-        FAMILY, N, TOTAL, PAIRS, number("mean", N_("mean change"),
-            means=N_("of agents' means over the family, rekeyed")),
+        FAMILY, N, TOTAL, PAIRS,
+        number("mean", N_("mean change"), means=N_("of agents' means over the family, rekeyed")),
         number("weighted", N_("weighted"), means=N_("agents without memory count {memoryless_weight}")),
         number("hodges_lehmann", N_("Hodges–Lehmann")), LOW, HIGH, ENDS, p_value("p_wilcoxon", N_("p (Wilcoxon)")),
         p_value("p_holm", "p (Holm)"),
@@ -170,24 +170,24 @@ RELIABLE = Table(
     columns=(
         code("scores", N_("Scores"), levels=SCORES), FAMILY, N, TOTAL, PAIRS, number("sd", "SD"), number("r", "r_tt"),
         number("r_low", N_("r_tt, lower bound")), number("r_high", N_("r_tt, upper bound")),
-            interval("r_low", "r_high", "95%"),
-        integer("r_n", N_("asked twice")), integer("n_up", N_("up")), integer("n_down", N_("down")),
-            number("limit", N_("limit")),
-        share("share_beyond", N_("beyond")), share("chance_low", N_("by noise, from")),
-            share("chance_high", N_("by noise, to")),
+        interval("r_low", "r_high", "95%"), integer("r_n", N_("asked twice")), integer("n_up", N_("up")),
+        integer("n_down", N_("down")), number("limit", N_("limit")), share("share_beyond", N_("beyond")),
+        share("chance_low", N_("by noise, from")), share("chance_high", N_("by noise, to")),
         integer("n_placebo", N_("agents with a placebo")), share("share_placebo", N_("placebo beyond")),
         share("difference", N_("difference")), share("difference_low", N_("lower bound")),
-            share("difference_high", N_("upper bound")),
-        code("why_not", N_("no RCI because"), levels=REASONS),
+        share("difference_high", N_("upper bound")), code("why_not", N_("no RCI because"), levels=REASONS),
     ),
-    views=(View(at="appendix", columns=names("scores family n_of_n_total r r_low_to_r_high r_n n_up n_down "
-                                             "share_beyond chance_low "
-                                             "chance_high share_placebo difference_low difference_high why_not")),),
+    views=(
+        View(
+            at="appendix",
+            columns=names("scores family n_of_n_total r r_low_to_r_high r_n n_up n_down share_beyond chance_low "
+                          "chance_high share_placebo difference_low difference_high why_not"),
+        ),
+    ),
     note=N_("RCI = Δ / (SD·√(2(1 − r_tt))), limit ±{limit} (Student's t for the agents of the retest at "
-            "{retest_phase}). Where nobody "
-            "changes, {by_chance} of the agents lie beyond it on average all the same; by noise: that share if r_tt "
-            "lay at an end of its "
-            "interval. Which one of the agents has changed it does not say."),
+            "{retest_phase}). Where nobody changes, {by_chance} of the agents lie beyond it on average all the same; "
+            "by noise: that share if r_tt lay at an end of its interval. Which one of the agents has changed it does "
+            "not say."),
 )  # fmt: skip
 
 GROUPS, GROUP_TESTS = group_tables(ITEM, N_("Agreement by group, last wave"))
@@ -228,25 +228,20 @@ COMMENTS = Table(
 FACTS = (
     code("kind", N_("what the difference is"), levels=KINDS), flag("interpretable", N_("change can be interpreted")),
     flag("tested", N_("change is tested")), several("reasons", N_("why not")),
-        flag("no_memory", N_("nobody had a memory at T1")),
-    flag("has_placebo", N_("with a placebo arm")), flag("own_baseline", N_("the placebo arm has a T0 of its own")),
-    integer("n_placebo", N_("agents with a placebo")), flag("too_few"),
-        flag("all_alike", N_("nobody changed an answer")),
-    flag("wants_retest"), text("retest_phase", N_("wave of the retest")),
-        share("by_chance", N_("beyond the limit by noise")),
+    flag("no_memory", N_("nobody had a memory at T1")), flag("has_placebo", N_("with a placebo arm")),
+    flag("own_baseline", N_("the placebo arm has a T0 of its own")), integer("n_placebo", N_("agents with a placebo")),
+    flag("too_few"), flag("all_alike", N_("nobody changed an answer")), flag("wants_retest"),
+    text("retest_phase", N_("wave of the retest")), share("by_chance", N_("beyond the limit by noise")),
     number("limit", N_("limit of the RCI")), integer("n_items", N_("statements")), text("last_phase", N_("last wave")),
-        text("only_phase"),
-    text("low_end", N_("lowest point, in words")), text("high_end", N_("highest point, in words")),
+    text("only_phase"), text("low_end", N_("lowest point, in words")), text("high_end", N_("highest point, in words")),
     integer("widest", N_("width of the widest scale")), N, TOTAL, text("comment", N_("open question")),
     integer("n_paired", N_("agents in both waves")), integer("n_only_t0", N_("only at T0")),
-        integer("n_only_t1", N_("only at T1")),
-    integer("n_neither", N_("at neither")), integer("pairs", N_("pairs of answers")),
-        integer("pairs_total", N_("possible pairs")),
+    integer("n_only_t1", N_("only at T1")), integer("n_neither", N_("at neither")),
+    integer("pairs", N_("pairs of answers")), integer("pairs_total", N_("possible pairs")),
     integer("n_matched", N_("agents of T0 found at T1")), integer("n_lost", N_("lost")), integer("n_new", N_("new")),
-    integer("n_changed", N_("with another persona")),
-    integer("n_agents", N_("agents with a pair")), integer("n_without_pairs", N_("without a pair")),
-    integer("n_memoryless", N_("without memory")),
-        number("memoryless_weight", N_("weight of agents without memory"), digits=1),
+    integer("n_changed", N_("with another persona")), integer("n_agents", N_("agents with a pair")),
+    integer("n_without_pairs", N_("without a pair")), integer("n_memoryless", N_("without memory")),
+    number("memoryless_weight", N_("weight of agents without memory"), digits=1),
     number("mean_abs", N_("mean absolute change, weighted")), number("mean_abs_unweighted", N_("unweighted")),
     number("mean_signed", N_("mean change rekeyed, weighted")), number("mean_signed_unweighted", N_("unweighted")),
     share("share_changed", N_("answers changed, weighted")), share("share_changed_unweighted", N_("unweighted")),
@@ -298,76 +293,74 @@ TEXTS = (
 FINDINGS = (
     Finding(
         name="drift", table="changes", kind="difference", p="p", within="given", order=("-size",), top=4,
-            word="outcome",
-        size="size", estimate="change", low="low", high="high", test="test", items="item", chart="drift", scale="-widest, widest",
+        word="outcome", size="size", estimate="change", low="low", high="high", test="test", items="item",
+        chart="drift", scale="-widest, widest",
         says={
             "risen": N_("Agreement with “{item}” rose from {before} to {after} (change {change}, 95% interval {low} "
-                        "to {high}; scale "
-                        "{scale}; adjusted {p}; n = {n}/{n_total})."),
+                        "to {high}; scale {scale}; adjusted {p}; n = {n}/{n_total})."),
             "fallen": N_("Agreement with “{item}” fell from {before} to {after} (change {change}, 95% interval {low} "
-                         "to {high}; scale "
-                         "{scale}; adjusted {p}; n = {n}/{n_total})."),
+                         "to {high}; scale {scale}; adjusted {p}; n = {n}/{n_total})."),
         },
         null=N_("No change of a statement was found between T0 and T1 ({tests} tested, smallest adjusted {p}); "
-                "{detectable} "
-                "points would have been found four times in five (n = {n}/{n_total})."),
+                "{detectable} points would have been found four times in five (n = {n}/{n_total})."),
     ),
     Finding(
-        name="beyond", table="placebo", kind="difference", p="p", within="given", order=("-size",), top=4,
-        size="size", estimate="change", low="low", high="high", test="test", items="item",
-        chart="placebo", scale="-widest, widest",
-        says=N_("The own memory moved agreement with “{item}” by {change} beyond a neutral one (95% interval {low} to "
-                "{high}; scale "
-                "{scale}; adjusted {p}; n = {n}/{n_total})."),
+        name="beyond", table="placebo", kind="difference", p="p", within="given", order=("-size",), top=4, size="size",
+        estimate="change", low="low", high="high", test="test", items="item", chart="placebo", scale="-widest, widest",
+        says=N_("The own memory moved agreement with “{item}” by {change} beyond a neutral one (95% interval {low} "
+                "to {high}; scale {scale}; adjusted {p}; n = {n}/{n_total})."),
         null=N_("No statement is answered otherwise with the own memory than with a neutral one ({tests} tested, "
-                "smallest "
-                "adjusted {p}); {detectable} points would have been found four times in five (n = {n}/{n_total})."),
+                "smallest adjusted {p}); {detectable} points would have been found four times in five (n = "
+                "{n}/{n_total})."),
     ),
     Finding(
         name="unmoved", where="all_alike == True", kind="null", n="n_paired", chart="answers",
-        says=N_("Nobody changed an answer to any of {n_items} statements between T0 and T1 (n = {n_paired}/{n_total})."),
+        says=N_("Nobody changed an answer to any of {n_items} statements between T0 and T1 (n = "
+                "{n_paired}/{n_total})."),
     ),
     Finding(
         name="too_few", where="too_few == True and all_alike == False", kind="null", n="n_paired", chart="answers",
-        says=N_("{n_paired} agents are too few to tell whether a statement changed: had all moved alike, chance could "
-                "not be ruled out."),
+        says=N_("{n_paired} agents are too few to tell whether a statement changed: had all moved alike, chance "
+                "could not be ruled out."),
     ),
     group_finding(
-        ITEM, N_("“{item}” is judged differently by groups: mean {mean_highest} among {highest}, {mean_lowest} among "
-                 "{lowest}, on {scale_min}–{scale_max} (share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
+        ITEM,
+        N_("“{item}” is judged differently by groups: mean {mean_highest} among {highest}, {mean_lowest} among "
+           "{lowest}, on {scale_min}–{scale_max} (share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
         null=N_("No statement is judged differently by the groups (smallest adjusted {p}); a difference of "
-                "{detectable} points would "
-                "have been found four times in five (n = {n}/{n_total})."),
+                "{detectable} points would have been found four times in five (n = {n}/{n_total})."),
         size="(mean_highest - mean_lowest) / @widest", chart="groups",
     ),
     group_finding(
-        ITEM, N_("Groups changed differently on “{item}”: by {mean_highest} among {highest}, {mean_lowest} among "
-                 "{lowest} (share of "
-                 "variance {effect}, adjusted {p}; n = {n}/{n_total})."),
+        ITEM,
+        N_("Groups changed differently on “{item}”: by {mean_highest} among {highest}, {mean_lowest} among {lowest} "
+           "(share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
         null=N_("No statement moved differently among the groups (smallest adjusted {p}); a difference of "
-                "{detectable} points would have "
-                "been found four times in five (n = {n}/{n_total})."),
+                "{detectable} points would have been found four times in five (n = {n}/{n_total})."),
         size="(mean_highest - mean_lowest) / @widest", chart="change_groups", about="change", after="drift",
     ),
     *(
         Finding(
             name=end, table="answers", where=f"place in ('{end}', '{end}_tied')", word="place",
             size="abs(mean - (scale_min + scale_max) / 2) / ((scale_max - scale_min) / 2)", estimate="mean", low="low",
-            high="high", items="item", chart="answers", scale="scale_min, scale_max", says={end: alone, f"{end}_tied": tied},
+            high="high", items="item", chart="answers", scale="scale_min, scale_max",
+            says={end: alone, f"{end}_tied": tied},
         )
         for end, alone, tied in (
-            ("highest",
-             N_("Agreement is strongest with “{item}”: mean {mean} (scale {scale}; 95% interval {low} to {high}; n = "
-                "{n}/{n_total})."),
-             N_("Agreement is strongest, as with other statements, with “{item}”: mean {mean} (scale {scale}; 95% "
-                "interval {low} to "
-                "{high}; n = {n}/{n_total}).")),
-            ("lowest",
-             N_("Agreement is weakest with “{item}”: mean {mean} (scale {scale}; 95% interval {low} to {high}; n = "
-                "{n}/{n_total})."),
-             N_("Agreement is weakest, as with other statements, with “{item}”: mean {mean} (scale {scale}; 95% "
-                "interval {low} to "
-                "{high}; n = {n}/{n_total}).")),
+            (
+                "highest",
+                N_("Agreement is strongest with “{item}”: mean {mean} (scale {scale}; 95% interval {low} to {high}; "
+                   "n = {n}/{n_total})."),
+                N_("Agreement is strongest, as with other statements, with “{item}”: mean {mean} (scale {scale}; 95% "
+                   "interval {low} to {high}; n = {n}/{n_total})."),
+            ),
+            (
+                "lowest",
+                N_("Agreement is weakest with “{item}”: mean {mean} (scale {scale}; 95% interval {low} to {high}; n "
+                   "= {n}/{n_total})."),
+                N_("Agreement is weakest, as with other statements, with “{item}”: mean {mean} (scale {scale}; 95% "
+                   "interval {low} to {high}; n = {n}/{n_total})."),
+            ),
         )
     ),
 )  # fmt: skip

@@ -82,10 +82,9 @@ def analyse(
     }  # fmt: skip
     facts = {
         "question": settings.question or instrument.question.in_(language), "mode": settings.mode,
-            "mode_title": mode.title.in_(language),
-        "assigned": mode.assigns_stances, "judges_groupthink": mode.groupthink, "compose": settings.compose,
-        "consensus_limit": settings.limits.consensus, **run.seats(), **_facts(run, tables, curve),
-            "uncoded": len(coded.uncoded),
+        "mode_title": mode.title.in_(language), "assigned": mode.assigns_stances, "judges_groupthink": mode.groupthink,
+        "compose": settings.compose, "consensus_limit": settings.limits.consensus, **run.seats(),
+        **_facts(run, tables, curve), "uncoded": len(coded.uncoded),
         "layers": {unit: one.model_dump(mode="json") for unit, one in layers.items()}, "models": _models(run.talks),
     }  # fmt: skip
     return shaped(PRESENTATION, tables, facts)
@@ -129,8 +128,7 @@ class Run:
         unseated = len(self.seating.get("unseated") or [])
         return {
             "begun": len(self.groups), "over": sum(talk.over for talk in self.groups), "planned": len(planned),
-                "n": len(seated),
-            "people": len(seated & self.people), "readers": len(self.controls), "unseated": unseated,
+            "n": len(seated), "people": len(seated & self.people), "readers": len(self.controls), "unseated": unseated,
             "n_total": len(seated) + unseated + len(self.controls), "unknown": list(self.seating.get("unknown") or []),
         }  # fmt: skip
 
@@ -145,9 +143,8 @@ class Run:
     def moved(self, talk: Discussion, move: Move) -> Row:
         return {
             "group": talk.unit, "reads": bool(talk.reads), "stakeholder_type": self.types.get(move.participant),
-                **shallow(move),
-            "toward": list(move.toward), "surer": move.surer,
-                "moved_by": talk.afterwards[move.participant].sections.get("moved_by") or None,
+            **shallow(move), "toward": list(move.toward), "surer": move.surer,
+            "moved_by": talk.afterwards[move.participant].sections.get("moved_by") or None,
         }  # fmt: skip
 
     def transcript(self, talk: Discussion) -> Iterator[Row]:
@@ -155,11 +152,10 @@ class Run:
             response = turn.response.model_dump(mode="json")
             yield {
                 "group": talk.unit, "turn": turn.turn, "round": turn.round, "private": turn.private,
-                    "participant": turn.participant,
-                "number": turn.number, "role": turn.role, "status": turn.status, "retried": turn.retried,
-                    "by": dict(turn.by),
+                "participant": turn.participant, "number": turn.number, "role": turn.role, "status": turn.status,
+                "retried": turn.retried, "by": dict(turn.by),
                 **{name: response[name] for name in ("stance", "confidence", "position", "reasoning")},
-                    "response": response,
+                "response": response,
             }  # fmt: skip
 
 
@@ -176,16 +172,14 @@ def _discussion(
     return {
         "group": talk.unit, "n": len(talk.participants), "rounds": len(rounds), "over": talk.over,
         "exit": talk.exit.reason if talk.exit and talk.over else "",
-            "exit_details": dict(talk.exit.details) if talk.exit else {},
-        "before": agreement(talk.before), "first": agreed[0] if agreed else None,
-            "last": agreed[-1] if agreed else None,
+        "exit_details": dict(talk.exit.details) if talk.exit else {}, "before": agreement(talk.before),
+        "first": agreed[0] if agreed else None, "last": agreed[-1] if agreed else None,
         "after": agreement(talk.afterwards), "positions": len(clusters(rounds[-1])) if agreed else None,
         "groupthink": signs.detected if signs else None,
-            "signs": list(signs.indicators) if signs and signs.detected else [],
+        "signs": list(signs.indicators) if signs and signs.detected else [],
         "recommendation": (signs.recommendation or None) if signs else None, "stance": decision.stance or None,
-            "held": len(decision.held_by),
-        "level": decision.consensus_level, "action": decision.action, "reason_before": reason[BEFORE].adjusted,
-        "reason_after": reason[AFTER].adjusted,
+        "held": len(decision.held_by), "level": decision.consensus_level, "action": decision.action,
+        "reason_before": reason[BEFORE].adjusted, "reason_after": reason[AFTER].adjusted,
     }  # fmt: skip
 
 
@@ -199,11 +193,10 @@ def _rounds(talk: Discussion) -> Iterator[Row]:
         is_model = bool(read) and read["by"] != RULE
         yield {
             "group": talk.unit, "round": number, "agreement": agreement(said), "positions": len(found),
-                "largest": len(found[0]) if found else 0,
-            "n": len(voiced(said)), "mean_confidence": mean_confidence(said),
-                "read": read["agreement"] if is_model else None,
+            "largest": len(found[0]) if found else 0, "n": len(voiced(said)), "mean_confidence": mean_confidence(said),
+            "read": read["agreement"] if is_model else None,
             "camps": len(set(read["camp_of"].values())) if is_model else None,
-                "conflicts": list(read["conflicts"]) if is_model else [],
+            "conflicts": list(read["conflicts"]) if is_model else [],
         }  # fmt: skip
 
 
@@ -248,9 +241,8 @@ def _positions(talk: Discussion, run: Run) -> Iterator[dict[str, Any]]:
         said = turn.response
         yield {
             "group": talk.unit, "participant": turn.participant, "stakeholder_type": run.types.get(turn.participant),
-                "number": turn.number,
-            "role": turn.role, "reads": bool(talk.reads), "stage": stage, "stance": said.stance or None,
-                "confidence": said.confidence,
+            "number": turn.number, "role": turn.role, "reads": bool(talk.reads), "stage": stage,
+            "stance": said.stance or None, "confidence": said.confidence,
             "cluster": alike.get((stage, turn.participant)), "position": said.position,
         }  # fmt: skip
 
@@ -262,8 +254,7 @@ def _persuasion(talk: Discussion, move: Move, run: Run) -> Iterator[Row]:
     for (mover, other), weight in persuasion([move]).items():
         yield {
             "group": talk.unit, "mover": mover, "mover_type": run.types.get(mover), "toward": other,
-                "toward_type": run.types.get(other),
-            "weight": weight, "argument": move.argument or None,
+            "toward_type": run.types.get(other), "weight": weight, "argument": move.argument or None,
         }  # fmt: skip
 
 
@@ -321,21 +312,18 @@ def _facts(run: Run, tables: Mapping[str, Any], curve: Sequence[Row]) -> Row:
     minority, joined = _joined(run.groups)
     return {
         "first_agreement": curve[0]["agreement"] if curve else None,
-            "last_agreement": curve[-1]["agreement"] if curve else None,
-        "agreed": exits["consensus"] + exits["confidence"], "settled": exits["convergence"],
-        "groupthink_groups": sum(bool(one["groupthink"]) for one in discussed),
+        "last_agreement": curve[-1]["agreement"] if curve else None, "agreed": exits["consensus"] + exits["confidence"],
+        "settled": exits["convergence"], "groupthink_groups": sum(bool(one["groupthink"]) for one in discussed),
         "judged_groups": sum(one["groupthink"] is not None for one in discussed), "minority": minority,
-            "joined": joined,
-        "reason_before": reason.get("before"), "reason_after": reason.get("after"),
-            "reason_rising": reason.get("rising"),
-        "reason_groups": reason.get("groups"), "people_before": PEOPLE["reason_before"],
-            "people_after": PEOPLE["reason_after"],
-        "spread": spread, "spread_n": _rated_both(run.groups), "public_turns": len(answered),
-            "asked_again": sum(turn.retried for turn in answered),
+        "joined": joined, "reason_before": reason.get("before"), "reason_after": reason.get("after"),
+        "reason_rising": reason.get("rising"), "reason_groups": reason.get("groups"),
+        "people_before": PEOPLE["reason_before"], "people_after": PEOPLE["reason_after"], "spread": spread,
+        "spread_n": _rated_both(run.groups), "public_turns": len(answered),
+        "asked_again": sum(turn.retried for turn in answered),
         "not_kept": sum(bool(turn.response.violations) for turn in answered), "said": len(said),
         "silent": sum(not turn.response.position.strip() for turn in said), "n_arguments": len(tables["arguments"]),
         "unanswered": sum(not one["answered"] for one in tables["arguments"]),
-            "first_two": [talk.unit for talk in run.groups[:VERBATIM]],
+        "first_two": [talk.unit for talk in run.groups[:VERBATIM]],
         "held_after": after[0][0] if after and (len(after) == 1 or after[0][1] > after[1][1]) else None,
         "most_toward": max(toward, key=lambda who: (toward[who], who), default=None), "n_moves": sum(toward.values()),
     }  # fmt: skip
@@ -402,8 +390,8 @@ def _conformity(run: Run, scale: tuple[float, float]) -> list[Row]:
         for talks in (run.groups, run.controls)
     )
     return [
-        {"measure": name, "discussed": own[name], "read": read[name],
-            "people": PEOPLE.get(name)} for name in MEASURES if own[name] is not None
+        {"measure": name, "discussed": own[name], "read": read[name], "people": PEOPLE.get(name)}
+        for name in MEASURES if own[name] is not None
     ]  # fmt: skip
 
 

@@ -59,8 +59,8 @@ def response(answers: Sequence[Answer]) -> Response:
     confidence, kept = in_range(raw)
     own = (answer for name, answer in heard.items() if name not in FIXED or name == "moved_by")
     return Response(
-        position=text.get("position", ""), reasoning=text.get("reasoning", ""), confidence=confidence, raw_confidence=kept,
-        stance=_stance(heard.get("stance")), key_points=_listed(text.get("key_points", "")),
+        position=text.get("position", ""), reasoning=text.get("reasoning", ""), confidence=confidence,
+        raw_confidence=kept, stance=_stance(heard.get("stance")), key_points=_listed(text.get("key_points", "")),
         citations=_listed(text.get("citations", "")),
         sections={plain(answer.item): answer.text for answer in own if answer.text},
     )  # fmt: skip

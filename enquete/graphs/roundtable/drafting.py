@@ -45,7 +45,7 @@ def draft(material: Material) -> Mapping[str, str]:
         Slot(
             "roundtable/question", wanted.format(about=material.topic), german.format(**told), english.format(**told),
             "question",
-        )
+        ),
     )  # fmt: skip
     text = head(material, "roundtable", "Gesprächsrunde", "Roundtable")
     return {

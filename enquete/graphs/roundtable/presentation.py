@@ -33,7 +33,7 @@ MEASURES = {
     "same_person": N_("r of a participant's ratings before and after"), "changed": N_("share of ratings that changed"),
     "mean_change": N_("mean change, share of the scale"), "spread": N_("spread after ÷ before"),
     "toward_group": N_("of the changed ratings, closer to the group"),
-        "profiles": N_("r between participants afterwards"),
+    "profiles": N_("r between participants afterwards"),
 }  # fmt: skip
 DIRECTIONS = {"rose": N_("rose"), "fell": N_("fell"), "same": N_("stayed the same")}
 VERDICTS = {"more": N_("more move by discussing than by reading"),
@@ -95,9 +95,8 @@ CURVE = d.Table(
     name="curve", title=N_("Mean agreement"), key=("stage",),
     columns=(
         d.text("stage", N_("stage"), means=N_("before and after: privately; else the round")),
-            d.integer("place", N_("place")),
-        d.number("agreement", N_("agreement")), d.integer("talking", N_("groups still talking")),
-            d.integer("n", N_("groups")),
+        d.integer("place", N_("place")), d.number("agreement", N_("agreement")),
+        d.integer("talking", N_("groups still talking")), d.integer("n", N_("groups")),
     ),
 )  # fmt: skip
 
@@ -105,9 +104,8 @@ POSITIONS = d.Table(
     name="positions", title=N_("Where everybody stood"), key=("group", "participant", "stage"),
     columns=(
         TABLE, AGENT, TYPE, d.integer("number", N_("number")), ROLE, d.flag("reads", N_("only read")),
-            d.text("stage", N_("stage")),
-        d.code("stance", N_("stance"), STANCES), CONFIDENCE, d.integer("cluster", N_("position, the largest 1")),
-            d.text("position", N_("position")),
+        d.text("stage", N_("stage")), d.code("stance", N_("stance"), STANCES), CONFIDENCE,
+        d.integer("cluster", N_("position, the largest 1")), d.text("position", N_("position")),
     ),
 )  # fmt: skip
 
@@ -130,11 +128,11 @@ PERSUASION = d.Table(
     name="persuasion", title=N_("Who moved toward whom"), key=("group", "mover", "toward"),
     columns=(
         TABLE, d.reference("mover", N_("who moved"), to="agent"),
-            d.reference("mover_type", N_("group of who moved"), to="group"),
+        d.reference("mover_type", N_("group of who moved"), to="group"),
         d.reference("toward", N_("toward the position that was held by"), to="agent"),
-            d.reference("toward_type", N_("group"), to="group"),
+        d.reference("toward_type", N_("group"), to="group"),
         d.number("weight", N_("weight"), means=N_("a move toward several counts in equal parts")),
-            d.text("argument", N_("argument")),
+        d.text("argument", N_("argument")),
     ),
 )  # fmt: skip
 
@@ -142,8 +140,8 @@ MOVEMENT = d.Table(
     name="movement", title=N_("Before and after, asked privately"), key=("side",),
     columns=(
         d.code("side", N_("who"), SIDES), N, TOTAL, d.integer("moved", N_("another position")),
-            d.share("share", N_("share")),
-        d.share("low", N_("lower bound")), d.share("high", N_("upper bound")), d.number("surer", N_("surer, mean")),
+        d.share("share", N_("share")), d.share("low", N_("lower bound")), d.share("high", N_("upper bound")),
+        d.number("surer", N_("surer, mean")),
     ),
     views=(d.View(at="section", where="n > 0", columns=d.names("side n moved share surer")), d.View(at="digest")),
 )  # fmt: skip
@@ -152,10 +150,9 @@ BEYOND = d.Table(
     name="beyond_reading", title=N_("Discussing against reading"), key=("verdict",),
     columns=(
         d.code("verdict", N_("direction"), VERDICTS, replicates=True),
-            d.share("discussed", N_("moved of who discussed")),
-        d.share("read", N_("moved of who read")), d.share("difference", N_("difference")), N, TOTAL,
-            d.text("test", N_("test")), d.p_value("p"),
-        d.adjusted_p(), d.share("detectable", N_("detectable")),
+        d.share("discussed", N_("moved of who discussed")), d.share("read", N_("moved of who read")),
+        d.share("difference", N_("difference")), N, TOTAL, d.text("test", N_("test")), d.p_value("p"), d.adjusted_p(),
+        d.share("detectable", N_("detectable")),
     ),
     views=(d.View(at="appendix"),),
 )  # fmt: skip
@@ -165,7 +162,7 @@ REASON = d.Table(
     columns=(
         d.code("side", N_("who"), SIDES), d.number("before", N_("before")), d.number("after", N_("after")),
         d.code("direction", N_("direction"), DIRECTIONS, replicates=True), d.integer("groups", N_("groups")),
-            d.integer("rising", N_("rising in")),
+        d.integer("rising", N_("rising in")),
     ),
     views=(d.View(at="appendix"),),
 )  # fmt: skip
@@ -186,9 +183,8 @@ ARGUMENTS = d.Table(
     name="arguments", title=N_("Arguments"), key=("id", "group"),
     columns=(
         d.text("id", N_("id")), d.text("label", N_("Argument")), TABLE, d.integer("turn", N_("turn")),
-            d.several("raised", N_("raised by"), to="agent"),
-        d.integer("answered", N_("answers")), d.several("took_up", N_("taken up by"), to="agent"),
-            d.several("countered", N_("countered by"), to="agent"),
+        d.several("raised", N_("raised by"), to="agent"), d.integer("answered", N_("answers")),
+        d.several("took_up", N_("taken up by"), to="agent"), d.several("countered", N_("countered by"), to="agent"),
     ),
     views=(
         d.View(at="section", order=("-answered",), top=8, columns=d.names("label group raised took_up countered")),
@@ -204,11 +200,9 @@ TAKEN_UP = d.Table(
 
 CHECKS = d.Table(
     name="checks", title=N_("Whether the mode was played"), key=("check",),
-    columns=(d.text("check", N_("Check")), d.integer("n", N_("Answers"))),
-    views=(d.View(at="appendix"),),
+    columns=(d.text("check", N_("Check")), d.integer("n", N_("Answers"))), views=(d.View(at="appendix"),),
     note=N_("{asked_again} of {public_turns} answers were asked for once more because they did not keep to the mode; "
-            "{not_kept} still did not and "
-            "stand as they are."),
+            "{not_kept} still did not and stand as they are."),
 )  # fmt: skip
 
 REMARKS = d.Table(
@@ -251,84 +245,72 @@ GROUPS, GROUP_TESTS = group_tables(MEASURE, N_("By group of the agents"), share=
 
 FACTS = (
     d.text("question"), d.text("mode"), d.text("mode_title"), d.flag("assigned"), d.flag("judges_groupthink"),
-        d.code("compose", "", COMPOSED),
-    d.number("consensus_limit"), d.integer("begun"), d.integer("over"), d.integer("planned"), d.integer("n"),
-        d.integer("n_total"),
-    d.integer("people"), d.integer("readers"), d.integer("unseated"), d.several("unknown"), d.number("first_agreement"),
-    d.number("last_agreement"), d.integer("agreed"), d.integer("settled"), d.integer("groupthink_groups"),
-        d.integer("judged_groups"),
+    d.code("compose", "", COMPOSED), d.number("consensus_limit"), d.integer("begun"), d.integer("over"),
+    d.integer("planned"), d.integer("n"), d.integer("n_total"), d.integer("people"), d.integer("readers"),
+    d.integer("unseated"), d.several("unknown"), d.number("first_agreement"), d.number("last_agreement"),
+    d.integer("agreed"), d.integer("settled"), d.integer("groupthink_groups"), d.integer("judged_groups"),
     d.integer("minority"), d.integer("joined"), d.number("reason_before"), d.number("reason_after"),
-        d.integer("reason_rising"),
-    d.integer("reason_groups"), d.number("people_before"), d.number("people_after"), d.number("spread"),
-        d.integer("spread_n"),
-    d.integer("public_turns"), d.integer("asked_again"), d.integer("not_kept"), d.integer("silent"), d.integer("said"),
-        d.integer("uncoded"),
-    d.integer("n_arguments"), d.integer("unanswered"), d.several("first_two"), d.nested("layers"), d.nested("models"),
+    d.integer("reason_rising"), d.integer("reason_groups"), d.number("people_before"), d.number("people_after"),
+    d.number("spread"), d.integer("spread_n"), d.integer("public_turns"), d.integer("asked_again"),
+    d.integer("not_kept"), d.integer("silent"), d.integer("said"), d.integer("uncoded"), d.integer("n_arguments"),
+    d.integer("unanswered"), d.several("first_two"), d.nested("layers"), d.nested("models"),
     d.code("held_after", "", STANCES, replicates=True), d.text("most_toward"), d.number("n_moves"),
 )  # fmt: skip
 
 FINDINGS = (
     d.Finding(
         name="beyond", table="beyond_reading", kind="difference", p="p", word="verdict", size="abs(difference)",
-            test="test", estimate="difference", scale="-1, 1",
-        chart="positions", where="n >= 5",
+        test="test", estimate="difference", scale="-1, 1", chart="positions", where="n >= 5",
         says={
             "more": N_("Discussing moved more than reading: {discussed} of those who discussed left with another "
-                       "position, {read} of those who only "
-                       "read (adjusted {p}; n = {n}/{n_total})."),
+                       "position, {read} of those who only read (adjusted {p}; n = {n}/{n_total})."),
             "less": N_("Discussing moved fewer than reading: {discussed} of those who discussed left with another "
-                       "position, {read} of those who only "
-                       "read (adjusted {p}; n = {n}/{n_total})."),
+                       "position, {read} of those who only read (adjusted {p}; n = {n}/{n_total})."),
         },
         null=N_("That discussing moves more than reading was not found: {discussed} against {read} (adjusted {p}); "
-                "{detectable} more would have been "
-                "found four times in five (n = {n}/{n_total})."),
+                "{detectable} more would have been found four times in five (n = {n}/{n_total})."),
     ),
     group_finding(
         MEASURE, size="mean_highest - mean_lowest", chart="positions",
-        says=N_("Groups of agents differ, {measure}: {mean_highest} of {highest}, {mean_lowest} of {lowest} (adjusted "
-                "{p}; n = {n}/{n_total})."),
+        says=N_("Groups of agents differ, {measure}: {mean_highest} of {highest}, {mean_lowest} of {lowest} "
+                "(adjusted {p}; n = {n}/{n_total})."),
         null=N_("No group of agents moved or began otherwise than the others (adjusted {p}; {detectable} more would "
                 "have been found four times in five)."),
     ),
     d.Finding(
         name="moved", table="movement", where="side == 'discussed' and n >= 5", size="share", estimate="share",
-            low="low", high="high", chart="positions",
+        low="low", high="high", chart="positions",
         says=N_("{moved} of {n} participants left the discussion with another position ({share}, 95% interval {low} "
                 "to {high}; n = {n}/{n_total})."),
     ),
     d.Finding(
         name="agreement", where="n >= 5 and first_agreement == first_agreement and not assigned",
-            size="abs(last_agreement - first_agreement)", chart="agreement",
+        size="abs(last_agreement - first_agreement)", chart="agreement",
         says=N_("Agreement in the groups went from {first_agreement} at first to {last_agreement} in the end (0 to "
-                "1); {agreed} of {begun} groups ended "
-                "in agreement, {settled} because nobody moved any more (n = {n}/{n_total})."),
+                "1); {agreed} of {begun} groups ended in agreement, {settled} because nobody moved any more (n = "
+                "{n}/{n_total})."),
     ),
     d.Finding(
         name="agreement_assigned", where="n >= 5 and first_agreement == first_agreement and assigned",
-            size="abs(last_agreement - first_agreement)",
-        chart="agreement",
+        size="abs(last_agreement - first_agreement)", chart="agreement",
         says=N_("Agreement in the groups, asked privately, went from {first_agreement} before to {last_agreement} "
-                "after (0 to 1); in the discussion "
-                "stances were assigned (n = {n}/{n_total})."),
+                "after (0 to 1); in the discussion stances were assigned (n = {n}/{n_total})."),
     ),
     d.Finding(
         name="groupthink", where="n >= 5 and groupthink_groups > 0", size="groupthink_groups / judged_groups",
-            chart="agreement",
+        chart="agreement",
         says=N_("{groupthink_groups} of {judged_groups} groups show signs of groupthink: the same position in the "
-                "same words, or all of them sure "
-                "(n = {n}/{n_total} participants)."),
+                "same words, or all of them sure (n = {n}/{n_total} participants)."),
     ),
     d.Finding(
         name="reason", where="n >= 5 and reason_before == reason_before and reason_after == reason_after",
-            size="abs(reason_after - reason_before)",
+        size="abs(reason_after - reason_before)",
         says=N_("Deliberative reason went from {reason_before} to {reason_after} (people: {people_before} to "
-                "{people_after}) and rose in "
-                "{reason_rising} of {reason_groups} groups (n = {n}/{n_total})."),
+                "{people_after}) and rose in {reason_rising} of {reason_groups} groups (n = {n}/{n_total})."),
     ),
     d.Finding(
         name="argument", table="arguments_answered", where="answered > 0 and @n >= 5", order=("-answered",),
-            size="answered / n",
+        size="answered / n",
         says=N_("Most taken up: “{label}”, raised in {groups} groups and answered by {answered} participants (n = "
                 "{n}/{n_total})."),
         n="", n_total="",
@@ -353,11 +335,9 @@ GLOSSARY = {
                         "their confidence is."),
     N_("groupthink"): N_("Two of three signs: all are sure, all take one position, all say it in the same words. A "
                          "reason to look, not a proof."),
-    N_("deliberative reason index"): N_(
-        "Whether those who weigh the considerations alike also rank the options alike; 1: entirely. In the adjusted "
-        "form, which is "
-        "not positive where everybody answers at random."
-    ),
+    N_("deliberative reason index"): N_("Whether those who weigh the considerations alike also rank the options "
+                                        "alike; 1: entirely. In the adjusted form, which is not positive where "
+                                        "everybody answers at random."),
     N_("readers"): N_("Agents who only read what a group said, and were asked before and after like its participants."),
 }  # fmt: skip
 

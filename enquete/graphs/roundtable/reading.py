@@ -133,8 +133,8 @@ async def export_roundtable(port: Port, asked: Exported) -> dict[str, JsonValue]
         raise InputError(f"offset: {asked.offset} lies beyond the end; the text has {len(text)} characters")
     end = min(asked.offset + PAGE, len(text))
     return {
-        "roundtable_id": table.kept.id, "file": file.relative_to(port.root).as_posix(), "characters": len(text), **table.authorship,
-        "text": text[asked.offset : end], "next_offset": end if end < len(text) else None,
+        "roundtable_id": table.kept.id, "file": file.relative_to(port.root).as_posix(), "characters": len(text),
+        **table.authorship, "text": text[asked.offset : end], "next_offset": end if end < len(text) else None,
     }  # fmt: skip
 
 
@@ -142,8 +142,7 @@ def _whole(table: OpenTable) -> dict[str, Any]:
     return {
         "roundtable_id": table.kept.id, "question": table.kept.question, "mode": table.settings.mode,
         "language": table.held.language, "begun_at": table.kept.begun_at, "status": table.held.status,
-        **table.authorship,
-        "runs": [*(one for one in table.kept.replaced if one != table.held.run), table.held.run],
+        **table.authorship, "runs": [*(one for one in table.kept.replaced if one != table.held.run), table.held.run],
         "groups": [_group(table, talk) for talk in table.groups],
     }  # fmt: skip
 

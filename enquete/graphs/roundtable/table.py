@@ -161,7 +161,7 @@ def laid(
             Seat(
                 who, place, len(shown.participants), desk.participant(who).name, settings.perspectives,
                 settings.explicit, (desk.arm.draw_seed, shown.unit),
-            )
+            ),
         )
         for place, who in enumerate(shown.participants)
     }  # fmt: skip

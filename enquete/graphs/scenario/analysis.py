@@ -59,10 +59,10 @@ def analyse(
     }
     answered = responded(rows)["participant"].nunique()
     facts = {
-        "n": int(answered), "n_total": len(rated.table), "n_scenarios": len(rated.scenarios), "main_dimension": rated.main,
-        "desirability": rated.wished, "plausibility": rated.expected, "fewest": FEWEST,
-        "widest": max(high - low for low, high in rated.ends.values()),
-        "scale_min": rated.ends[rated.main][0], "scale_max": rated.ends[rated.main][1],
+        "n": int(answered), "n_total": len(rated.table), "n_scenarios": len(rated.scenarios),
+        "main_dimension": rated.main, "desirability": rated.wished, "plausibility": rated.expected, "fewest": FEWEST,
+        "widest": max(high - low for low, high in rated.ends.values()), "scale_min": rated.ends[rated.main][0],
+        "scale_max": rated.ends[rated.main][1],
         "question": instrument.open_question.in_(context.language) if instrument.open_question else None,
     }  # fmt: skip
     return shaped(PRESENTATION, tables, facts)
@@ -78,9 +78,7 @@ class Ratings:
 
     @classmethod
     def of(cls, rows: pd.DataFrame, instrument: ScenarioInstrument, language: Language) -> Ratings:
-        named = [
-            (s.scenario_id, d.dimension_id) for s, d in product(instrument.scenarios, instrument.dimensions)
-        ]  # fmt: skip
+        named = [(s.scenario_id, d.dimension_id) for s, d in product(instrument.scenarios, instrument.dimensions)]
         table = wide(rows, ["/".join(one) for one in named], people=rows["participant"].unique())
         table.columns = pd.MultiIndex.from_tuples(named, names=["scenario", "dimension"])
         return cls(table, instrument, language)
@@ -177,8 +175,8 @@ class Ratings:
                 "dimension": dimension, "label": f"{one.label.in_(self.language)} ({low}–{high})",
                 "wording": (one.description or one.label).in_(self.language), "scale_min": low, "scale_max": high,
                 "is_main": dimension == self.main, "n_total": len(table), "n_complete": all_of.n, "chi2": all_of.chi2,
-                "df": all_of.df, "w": all_of.w, "p_friedman": all_of.p, "n_alike": alike.n_alike, "n_pairs": len(tested),
-                "p_least": smallest_p(n) if n else None, "too_few": too_few,
+                "df": all_of.df, "w": all_of.w, "p_friedman": all_of.p, "n_alike": alike.n_alike,
+                "n_pairs": len(tested), "p_least": smallest_p(n) if n else None, "too_few": too_few,
                 **self._ends(dimension, [row for row in ratings if row["dimension"] == dimension], tested, all_of.p),
             }  # fmt: skip
 
@@ -230,18 +228,18 @@ class Ratings:
     def _placed(self, scenario: str, label: str, known: Mapping[tuple[str, str], Row]) -> Row:
         main = known[scenario, self.main]
         row = {
-            "scenario": scenario, "label": label, **{name: main[name] for name in ("n", "n_total", "mean", "mean_low", "mean_high")},
-            "items": [main["item"]],
+            "scenario": scenario, "label": label,
+            **{name: main[name] for name in ("n", "n_total", "mean", "mean_low", "mean_high")}, "items": [main["item"]],
         }  # fmt: skip
         if self.wished is None or self.expected is None:
             return {**dict.fromkeys(POLARITY), **row}
         other = known[scenario, self.expected]
         point, own = (group_polarity(*self._points(scenario, how)) for how in (centred, agent_centred))
         return {
-            **row, "items": [main["item"], other["item"]], "expectation": other["mean"], "expectation_low": other["mean_low"],
-            "expectation_high": other["mean_high"], "quadrant": _quadrant(main["side"], other["side"]),
-            "clear": min(_off(main), _off(other)), "n_both": point.n, "polarity": point.polarity,
-            **{f"n_{name}": n for name, n in point.quadrants.items()},
+            **row, "items": [main["item"], other["item"]], "expectation": other["mean"],
+            "expectation_low": other["mean_low"], "expectation_high": other["mean_high"],
+            "quadrant": _quadrant(main["side"], other["side"]), "clear": min(_off(main), _off(other)),
+            "n_both": point.n, "polarity": point.polarity, **{f"n_{name}": n for name, n in point.quadrants.items()},
             "own_wish": own.wish, "own_expectation": own.expectation,
         }  # fmt: skip
 

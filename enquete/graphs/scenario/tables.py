@@ -213,21 +213,21 @@ TEXTS = (
 )  # fmt: skip
 
 HIGHEST = {
-    "single": N_("{label} is highest for “{highest}” ({mean_highest}; 95% interval {mean_low_highest} to {mean_high_highest}) and "
-                 "lowest for “{lowest}” ({mean_lowest}; {mean_low_lowest} to {mean_high_lowest}): {change} apart, adjusted {p}, "
-                 "n = {n}/{n_total}."),
-    "tied": N_("{label}: highest mean {mean_highest} (95% interval {mean_low_highest} to {mean_high_highest}), shared by "
-               "{n_highest}: {highest}; lowest {mean_lowest}, shared by {n_lowest}: {lowest}; {change} apart, adjusted {p}, "
-               "n = {n}/{n_total}."),
+    "single": N_("{label} is highest for “{highest}” ({mean_highest}; 95% interval {mean_low_highest} to "
+                 "{mean_high_highest}) and lowest for “{lowest}” ({mean_lowest}; {mean_low_lowest} to "
+                 "{mean_high_lowest}): {change} apart, adjusted {p}, n = {n}/{n_total}."),
+    "tied": N_("{label}: highest mean {mean_highest} (95% interval {mean_low_highest} to {mean_high_highest}), "
+               "shared by {n_highest}: {highest}; lowest {mean_lowest}, shared by {n_lowest}: {lowest}; {change} "
+               "apart, adjusted {p}, n = {n}/{n_total}."),
 }  # fmt: skip
-ALIKE = N_("{label}: highest and lowest scenario were not told apart ({change} apart, adjusted {p}; n = {n}/{n_total}); {detectable} would "
-           "have been found four times in five.")  # fmt: skip
+ALIKE = N_("{label}: highest and lowest scenario were not told apart ({change} apart, adjusted {p}; n = "
+           "{n}/{n_total}); {detectable} would have been found four times in five.")  # fmt: skip
 
 
 def ends(name: str, where: str, null: str = "", top: int = 1, after: str = "") -> Finding:
     return Finding(
-        name=name, table="dimensions", kind="difference", where=f"{where} and not too_few", p="p", top=top, null=null, after=after,
-        word="tied", says=HIGHEST, size="change / (scale_max - scale_min)", estimate="change",
+        name=name, table="dimensions", kind="difference", where=f"{where} and not too_few", p="p", top=top, null=null,
+        after=after, word="tied", says=HIGHEST, size="change / (scale_max - scale_min)", estimate="change",
         test="Wilcoxon", items="items", chart="ratings", scale="scale_min, scale_max",
         points=(
             ScaleValue(value="mean_highest", of="highest", low="mean_low_highest", high="mean_high_highest"),

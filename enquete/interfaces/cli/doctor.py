@@ -156,8 +156,8 @@ def examine(root: str | None, out: str | None) -> Iterator[Check]:
 def _python() -> Iterator[Check]:
     fine = sys.version_info >= LEAST_PYTHON
     yield _check(
-        "python", "ok" if fine else "missing", "python" if fine else "python_old",
-        version=platform.python_version(), system=platform.system(),
+        "python", "ok" if fine else "missing", "python" if fine else "python_old", version=platform.python_version(),
+        system=platform.system(),
     )  # fmt: skip
     for name in PACKAGES:
         try:

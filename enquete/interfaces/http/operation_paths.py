@@ -21,8 +21,7 @@ def operations_router(runner: Runner) -> APIRouter:
     for name, (_, operation) in operations().items():
         router.add_api_route(
             f"/{name}", _carried_out(runner, operation), methods=["POST"], name=name, summary=operation.title,
-            description=operation.meaning,
-            response_model=Envelope[dict[str, JsonValue]], dependencies=[only()],
+            description=operation.meaning, response_model=Envelope[dict[str, JsonValue]], dependencies=[only()],
             responses={
                 **failing(
                     _404="no such simulation, project or interview", _413="the body is too large",

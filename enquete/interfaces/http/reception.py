@@ -162,8 +162,8 @@ class Desk:
             run = await apart(lambda: steadily(find))
             parcel = await apart(lambda: parcel_of(self.rooted, run, format_, layout, bom=bom), within_s=None)
         return FileResponse(
-            parcel.path, media_type=parcel.mediatype, filename=parcel.path.name, background=BackgroundTask(parcel.remove),
-            headers={"X-Run-Id": run.run_id, "X-Run-Status": run.status},
+            parcel.path, media_type=parcel.mediatype, filename=parcel.path.name,
+            background=BackgroundTask(parcel.remove), headers={"X-Run-Id": run.run_id, "X-Run-Status": run.status},
         )  # fmt: skip
 
     async def status(self, sim_id: str, task_id: str | None) -> Response:

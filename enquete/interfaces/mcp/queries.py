@@ -284,7 +284,7 @@ def search_memory(
                     phase=one.phase, run_id=one.run_id, respondent=one.respondent, model=one.model,
                 )
                 for one in found
-            ]
+            ],
         )  # fmt: skip
         lines = [*filter(None, [state.warning]), *(f"- {one.text}" for one in state.episodes)]
         return answer(state, "\n".join(lines) or "Nothing that was said fits.")

@@ -51,8 +51,8 @@ def add_seats(router: APIRouter, desk: Desk) -> None:
             raise RunNotFound("nobody of this name has a seat in this run")
         return render(
             request, "run_seat.html.j2", 400 if error else 200, sim_id=sim_id, run_id=run_id, who=who,
-            persons=seats.persons, seat=seats.waiting.get(who), said=said, error=error, run_language=head.data["language"],
-            waits=head.data["status"] != "completed",
+            persons=seats.persons, seat=seats.waiting.get(who), said=said, error=error,
+            run_language=head.data["language"], waits=head.data["status"] != "completed",
         )  # fmt: skip
 
     @router.get("/runs/{sim_id}/{run_id}/seat")

@@ -59,12 +59,12 @@ class Judge:
         return PairRecord.model_validate(
             {
                 "question_id": a.question_id, "answer_id_a": a.answer_id, "answer_id_b": b.answer_id,
-                "winner": "tie" if pair.alike else winner_of(forward, backward),
-                "score_a": await self.grade(pair, "a"), "score_b": await self.grade(pair, "b"), "reason": reason(texts.get("ab")),
-                "methodology": a.methodology, "phase": a.phase, "participant": a.participant, "question_type": a.kind,
-                "forward": forward, "backward": backward, "again": won.get("again", ""), "alike": pair.alike,
-                "value_a": a.value, "value_b": b.value, "width": a.width,
-            }
+                "winner": "tie" if pair.alike else winner_of(forward, backward), "score_a": await self.grade(pair, "a"),
+                "score_b": await self.grade(pair, "b"), "reason": reason(texts.get("ab")), "methodology": a.methodology,
+                "phase": a.phase, "participant": a.participant, "question_type": a.kind, "forward": forward,
+                "backward": backward, "again": won.get("again", ""), "alike": pair.alike, "value_a": a.value,
+                "value_b": b.value, "width": a.width,
+            },
         )  # fmt: skip
 
     async def _compare(self, pair: Pair, order: Order) -> str | None:

@@ -13,14 +13,14 @@ from enquete.reports.context import chosen
 from enquete.reports.run_reading import RunReading
 
 READ = [
-    "phase", "arm", "arm_role", "session", "round", "turn", "participant", "stakeholder_type", "item_id", "family", "dimension",
-    "reverse_keyed", "scale_min", "scale_max", "status", "value", "content", "temperature", "elicitation", "distribution",
-    "item_position", "option_order", "attempts", "block",
+    "phase", "arm", "arm_role", "session", "round", "turn", "participant", "stakeholder_type", "item_id", "family",
+    "dimension", "reverse_keyed", "scale_min", "scale_max", "status", "value", "content", "temperature", "elicitation",
+    "distribution", "item_position", "option_order", "attempts", "block",
 ]  # fmt: skip
 """The columns that the checks in this house read."""
 OF_ANSWERS = [
-    "participant", "stakeholder_type", "item_id", "family", "reverse_keyed", "scale_min", "scale_max", "status", "value",
-    "item_position", "option_order", "block",
+    "participant", "stakeholder_type", "item_id", "family", "reverse_keyed", "scale_min", "scale_max", "status",
+    "value", "item_position", "option_order", "block",
 ]  # fmt: skip
 """Those of them that `answers` reads."""
 PLACES = ("round", "turn")

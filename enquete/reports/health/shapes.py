@@ -48,11 +48,9 @@ def _shape(key: tuple[str, str, int, str], low: int, high: int, given: Floats) -
     values = given[~np.isnan(given)]
     n, middle = len(values), (low + high) / 2
     return Shape(
-        *key, low, high, n, given.size,
-        mean=float(values.mean()) if n else None,
+        *key, low, high, n, given.size, mean=float(values.mean()) if n else None,
         midpoint=float((values == middle).mean()) if n and middle.is_integer() else None,
-        ends=float(np.isin(values, (low, high)).mean()) if n else None,
-        entropy=entropy(values, high - low + 1),
+        ends=float(np.isin(values, (low, high)).mean()) if n else None, entropy=entropy(values, high - low + 1),
     )  # fmt: skip
 
 

@@ -45,11 +45,10 @@ SHAPES = d.Table(
     name="shapes", title=N_("Distribution shapes"), key=("methodology", "phase", "round", "item"),
     columns=(
         METHODOLOGY, d.text("phase", N_("Phase")), d.integer("round", N_("Round")),
-            d.reference("item", N_("Item"), to="item"), d.integer("n", "n"),
-        d.integer("n_total", "N"), d.of("n", "n_total", "n / N"), d.integer("scale_min", N_("scale from")),
-            d.integer("scale_max", N_("scale to")),
+        d.reference("item", N_("Item"), to="item"), d.integer("n", "n"), d.integer("n_total", "N"),
+        d.of("n", "n_total", "n / N"), d.integer("scale_min", N_("scale from")), d.integer("scale_max", N_("scale to")),
         d.number("mean", N_("mean")), d.share("midpoint", N_("midpoint")), d.share("ends", N_("ends")),
-            d.number("entropy", N_("entropy")),
+        d.number("entropy", N_("entropy")),
     ),
 )  # fmt: skip
 
@@ -132,11 +131,9 @@ def _row(one: Check) -> dict[str, Any]:
     trivial = found.name.endswith(("_rate", "_by_type")) and found.verdict == "fine" and found.value == 0
     return {
         "methodology": one.methodology, "check": named, "meaning": named, "phase": one.phase, "probe": one.probe,
-            "unit": one.unit, "value": found.value,
-        "n": found.n, "benchmark": found.benchmark, "least": least, "most": most, "basis": one.rule.basis,
-            "verdict": found.verdict,
-        "why": found.reason_code or None, "trivial": trivial,
-        "free": found.reason_code not in ("above", "below") or found.threshold == (None, None),
+        "unit": one.unit, "value": found.value, "n": found.n, "benchmark": found.benchmark, "least": least,
+        "most": most, "basis": one.rule.basis, "verdict": found.verdict, "why": found.reason_code or None,
+        "trivial": trivial, "free": found.reason_code not in ("above", "below") or found.threshold == (None, None),
     }  # fmt: skip
 
 

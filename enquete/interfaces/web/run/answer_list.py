@@ -72,8 +72,8 @@ def shown(run: OpenRun, rows: Iterable[Mapping[str, Any]], words: str, language:
     for row in rows:
         wording = run.wording(row["methodology"], row["item_id"])
         yield Shown(
-            row, wording, run.type_name(row["stakeholder_type"]), given(row, wording, language), marked(row["text"], wanted),
-            run.answer(row), run.agent(row["participant"]),
+            row, wording, run.type_name(row["stakeholder_type"]), given(row, wording, language),
+            marked(row["text"], wanted), run.answer(row), run.agent(row["participant"]),
         )  # fmt: skip
 
 

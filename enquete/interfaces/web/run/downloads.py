@@ -20,8 +20,8 @@ FORMATS = {
 }  # fmt: skip
 CHUNK = 5_000
 TYPES = {
-    ".csv": "text/csv", ".json": "application/json", ".jsonl": "application/jsonl", ".md": "text/markdown", ".svg": "image/svg+xml",
-    ".png": "image/png", ".html": "text/html", ".yaml": "application/yaml", ".xlsx": WORKBOOK,
+    ".csv": "text/csv", ".json": "application/json", ".jsonl": "application/jsonl", ".md": "text/markdown",
+    ".svg": "image/svg+xml", ".png": "image/png", ".html": "text/html", ".yaml": "application/yaml", ".xlsx": WORKBOOK,
 }  # fmt: skip
 
 

@@ -43,8 +43,7 @@ def used_instruments(run: OpenRun) -> list[UsedInstrument]:
             name, title, facts.get(name, {}), verdicts.get(name, {}).get("verdict", ""),
             [
                 ItemRow(wording, *counts.get(key, (0, 0)), shapes.get(key, []))
-                for key, wording in run.wordings.items()
-                if key[0] == name
+                for key, wording in run.wordings.items() if key[0] == name
             ],
         )
         for name, title in run.titles.items()

@@ -46,8 +46,8 @@ def tabs(run: OpenRun) -> list[TabLink]:
         TabLink("synthesis", tell(N_("Synthesis"), language), run.at("synthesis")),
     ]
     data = {
-        "answers": N_("Answers"), "agents": N_("Agents"), "instruments": N_("Instruments"), "health": N_("Instrument health"),
-        "compare": N_("Compare"), "files": N_("Downloads"),
+        "answers": N_("Answers"), "agents": N_("Agents"), "instruments": N_("Instruments"),
+        "health": N_("Instrument health"), "compare": N_("Compare"), "files": N_("Downloads"),
     }  # fmt: skip
     return [*report, *(TabLink(name, tell(title, language), run.at(name), True) for name, title in data.items())]
 
@@ -86,9 +86,9 @@ def answers(run: OpenRun, request: Request, language: str) -> Facts:
     marks = run.drawings.marks if "mark" in request.query_params else {}
     where = Where.of(request.query_params.multi_items(), marks)
     return {
-        "current": "answers", "listing": listing(run, where, page_of(request), language), "choices": choices(run, where),
-        "further": further(run, where), "where": where, "here": run.at("answers"), "statuses": STATUS_WORDS,
-        "csv": f"{run.at('answers.csv')}?{where.query()}",
+        "current": "answers", "listing": listing(run, where, page_of(request), language),
+        "choices": choices(run, where), "further": further(run, where), "where": where, "here": run.at("answers"),
+        "statuses": STATUS_WORDS, "csv": f"{run.at('answers.csv')}?{where.query()}",
     }  # fmt: skip
 
 

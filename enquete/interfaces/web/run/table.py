@@ -22,8 +22,8 @@ from enquete.state.asking import RESPONDED, Language
 from enquete.state.showing import as_cell
 
 FEW = (
-    "run_id", "arm", "arm_role", "methodology", "phase", "session", "participant", "agent_name", "stakeholder_type", "item_id",
-    "status", "content", "choice", "chosen", "model",
+    "run_id", "arm", "arm_role", "methodology", "phase", "session", "participant", "agent_name", "stakeholder_type",
+    "item_id", "status", "content", "choice", "chosen", "model",
 )  # fmt: skip
 """Columns with few different texts."""
 NUMBERS = ("round", "turn", "value", "confidence", "scale_min", "scale_max")
