@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import pandas as pd
@@ -56,7 +56,7 @@ def quadrants(data: ChartData) -> alt.TopLevelMixin:
         for up, wished in ((wish["scale_max"], "wished"), (wish["scale_min"], "feared"))
     )
     for (at, wished), own in corners.groupby(["expectation", "up"]):
-        aligned = "right" if at == expectation["scale_max"] else "left"
+        aligned: Literal["left", "right"] = "right" if at == expectation["scale_max"] else "left"
         text = data.chart(own).mark_text(align=aligned, dy=-10 if wished == "wished" else 10, color=MUTED)
         layers.append(text.encode(x=x, y=y, text="said:N"))
     layers.append(base.mark_point(size=170).encode(x=x, y=y, shape=shape))
