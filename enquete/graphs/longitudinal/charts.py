@@ -62,9 +62,9 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
     legend = alt.Legend(columns=min(len(points), 11), symbolType="square")
     if data.facts["low_end"]:
         scales = data.frame("answers")
-        ends = {"least": int(scales["scale_min"].min()), "most": int(scales["scale_max"].max())}
+        of_scale = {"least": int(scales["scale_min"].min()), "most": int(scales["scale_max"].max())}
         low, high = data.facts["low_end"], data.facts["high_end"]
-        data.note(data.tell(N_("{least}: {low}, {most}: {high}"), low=low, high=high, **ends))
+        data.note(data.tell(N_("{least}: {low}, {most}: {high}"), low=low, high=high, **of_scale))
     colour = alt.Color("value:O", scale=alt.Scale(domain=points, range=stages(len(points))), legend=legend)
     axis = alt.Axis(labelExpr="format(abs(datum.value), '.0%')", tickCount=5)
     reach = min(1.0, 1.1 * float(rows[["left", "right"]].abs().max().max()))
