@@ -487,7 +487,7 @@ def test_files_stand_on_their_own(panel: Analysis, frame: pd.DataFrame, tmp_path
     loadings = read_views(str(tmp_path / "qmethod.json"))  # which a roundtable seats groups by
     assert list(loadings) == [f"agent:{i}" for i in range(45)]
     assert {len(own) for own in loadings.values()} == {3}
-    first = next(iter(health(found, frame, {})))[1]
+    first = next(iter(health(panel, frame, {})))[1]
     assert (first.name, first.value) == ("two_components", panel.facts["first_two"])
     sort, axis = item_facts("monitoring", INSTRUMENT), item_facts("local_eu", INSTRUMENT)
     assert (sort.family, sort.scale_min, sort.scale_max) == ("sort", -3, 3)
