@@ -95,7 +95,7 @@ def test_the_level_holds(kind: Kind, n: int) -> None:
     assert np.mean([(one["p_adjusted"] < 0.05).any() for one in tests]) <= 0.15
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(st.integers(0, 10**6), st.booleans())
 def test_what_variables_have_in_common_counts_once(seed: int, is_share: bool) -> None:
     """Against the definition: Kruskal–Wallis of every variable under all 252 relabellings of ten agents, step by step."""

@@ -170,7 +170,7 @@ def test_every_number_of_the_longitudinal_section_equals_the_table(whole):
     )
     assert sorted(row[0] for row in section) == sorted(wording)
     for statement, n, *means in section:
-        assert n == "7"
+        assert n == "7 / 7"
         for wave, mean in zip(("T0", "T1"), means, strict=False):
             assert float(mean) == pytest.approx(wide[(wave, 0, wording[statement])].mean(), abs=0.0051)
     for statement, *cells in appendix:

@@ -167,7 +167,7 @@ class TestTheStory:
         assert all(cited["moved"] for cited in named)  # 14 items on seven points with noise: each moved somewhere
         appendix = (story.run.path / "appendix.md").read_text("utf-8")
         assert "## What answers name of a memory" in appendix
-        assert "| Agent 1 hat am Hafen etwas beobachtet. | reddit post 1 | own post | 1 | 1 |" in appendix
+        assert "| Agent 1 hat am Hafen etwas beobachtet | reddit post 1 | own post | 1 | 1 |" in appendix
 
     def test_a_mark_that_stands_nowhere_is_counted_and_not_believed(self, story: Story, tmp_path: Path) -> None:
         folder = shutil.copytree(story.run.folder, tmp_path / story.run.run_id)

@@ -218,7 +218,7 @@ def _jointly(
     own, (labels, exact) = statistics(label[None, :])[0], relabellings(label, draws, seed)
     order, drawn = np.argsort(-own, kind="stable"), statistics(labels)
     beside = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
-    reached = (beside >= own[order] * (1 - TIED)).sum(axis=0)
+    reached = (beside >= own[order] * (1 - TIED) - TINY).sum(axis=0)  # of nothing there is nothing but rounding
     p = reached / len(labels) if exact else (reached + 1) / (len(labels) + 1)
     adjusted = pd.Series(np.nan, index=found.index)
     adjusted[tested[order]] = np.maximum.accumulate(p)

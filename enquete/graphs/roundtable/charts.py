@@ -46,7 +46,9 @@ def positions(data: ChartData) -> alt.TopLevelMixin:
     order = [BEFORE, *sorted((stage for stage in seen if stage not in STAGES), key=int), AFTER]
     every = every.assign(sure=every["confidence"].fillna(0.5))
     sides = every.pivot_table(index=["group", "participant_id"], columns="stage", values="stance", aggfunc="first")
-    sides = sides.reindex(columns=order).fillna("").sort_values(["group", *order])  # who stood alike stands together
+    sides = (
+        sides.reindex(columns=order).astype(object).fillna("").sort_values(["group", *order])
+    )  # who stood alike stands together
     places = {who: place for place, (_, who) in enumerate(sides.index)}
     every = every.iloc[every["participant_id"].map(places).argsort(kind="stable")]
     rows = data.top(every, "participant", MOST)

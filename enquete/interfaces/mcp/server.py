@@ -11,7 +11,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.types import ToolAnnotations
 
 from enquete.graphs.registry import methodologies
-from enquete.interfaces.mcp import draft_instruments, results, running
+from enquete.interfaces.mcp import draft_instruments, queries, running
 from enquete.interfaces.mcp.as_tools import as_tool
 from enquete.interfaces.mcp.office import Office
 from enquete.interfaces.mcp.resources import add_resources
@@ -37,24 +37,24 @@ class Offered(NamedTuple):
 STATE = running.interview_status.__name__
 FAMILIES: Mapping[str, tuple[Offered, ...]] = {
     "To find out what there is to interview and to ask, before anything else": (
-        Offered(results.list_simulations, "List simulations", READS),
-        Offered(results.list_instruments, "List instruments", READS),
+        Offered(queries.list_simulations, "List simulations", READS),
+        Offered(queries.list_instruments, "List instruments", READS),
     ),
     "Where no instrument is on the topic, to have questions made of what the agents wrote": (
         Offered(draft_instruments.draft_instruments, "Draft instruments", WRITES),
     ),
     "To put the same questions to a whole population, for figures, groups and change (the usual study), in this order": (
-        Offered(results.estimate_interviews, "Estimate interviews", READS),
+        Offered(queries.estimate_interviews, "Estimate interviews", READS),
         Offered(running.conduct_interviews, "Conduct interviews", ASKS, STATE),
         Offered(running.interview_status, "Interview status", READS),
         Offered(running.resume_interviews, "Resume interviews", ASKS, STATE),
         Offered(running.pause_interviews, "Pause interviews", WRITES, STATE),
     ),
     "To read what a study found, the report first, a methodology where a figure matters": (
-        Offered(results.get_interview_report, "Report", READS),
-        Offered(results.get_interview_results, "Results of a methodology", READS),
-        Offered(results.search_memory, "Search interviews", READS),
-        Offered(results.export_responses, "Export responses", WRITES),
+        Offered(queries.get_interview_report, "Report", READS),
+        Offered(queries.get_interview_results, "Results of a methodology", READS),
+        Offered(queries.search_memory, "Search interviews", READS),
+        Offered(queries.export_responses, "Export responses", WRITES),
     ),
 }
 """Tools by what they are taken for, as the server's instructions tell it; methodologies add theirs (`Methodology.taken_for`)."""
