@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from enquete.study.interviewing import conduct_interviews as conduct_interviews
     from enquete.study.interviewing import estimate as estimate
     from enquete.study.interviewing import resume as resume
-    from enquete.study.known import RunSummary as RunSummary
-    from enquete.study.known import list_runs as list_runs
     from enquete.study.lifecycle import on_completed as on_completed
     from enquete.study.lifecycle import on_ready as on_ready
     from enquete.study.listing import list_instruments as list_instruments
@@ -39,29 +37,31 @@ if TYPE_CHECKING:
     from enquete.study.remembered import search_memory as search_memory
     from enquete.study.remembered import sync_memory as sync_memory
     from enquete.study.run import Run as Run
-    from enquete.study.stored import check as check
-    from enquete.study.stored import export as export
-    from enquete.study.stored import load_population as load_population
-    from enquete.study.stored import load_run as load_run
+    from enquete.study.run_store import check as check
+    from enquete.study.run_store import export as export
+    from enquete.study.run_store import load_population as load_population
+    from enquete.study.run_store import load_run as load_run
+    from enquete.study.simulation_list import RunSummary as RunSummary
+    from enquete.study.simulation_list import list_runs as list_runs
 
 PUBLIC = {
     "Estimate": "enquete.nodes.estimate",
     "Run": "enquete.study.run",
-    "RunSummary": "enquete.study.known",
+    "RunSummary": "enquete.study.simulation_list",
     "aconduct_interviews": "enquete.study.interviewing",
     "aresume": "enquete.study.interviewing",
     "aestimate": "enquete.study.interviewing",
-    "check": "enquete.study.stored",
+    "check": "enquete.study.run_store",
     "compare": "enquete.study.comparison",
     "conduct_interviews": "enquete.study.interviewing",
     "delete": "enquete.study.deleting",
     "estimate": "enquete.study.interviewing",
-    "export": "enquete.study.stored",
+    "export": "enquete.study.run_store",
     "list_instruments": "enquete.study.listing",
-    "list_runs": "enquete.study.known",
+    "list_runs": "enquete.study.simulation_list",
     "list_simulations": "enquete.simulations.locate",
-    "load_population": "enquete.study.stored",
-    "load_run": "enquete.study.stored",
+    "load_population": "enquete.study.run_store",
+    "load_run": "enquete.study.run_store",
     "memory_preferences": "enquete.study.remembered",
     "on_completed": "enquete.study.lifecycle",
     "on_ready": "enquete.study.lifecycle",

@@ -22,8 +22,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from enquete.checkpoints import write_counter
-from enquete.checkpoints.ballast import SIZE, disk_fault
 from enquete.checkpoints.connection import connect, damaged, explained
+from enquete.checkpoints.disk_reserve import SIZE, disk_fault
 from enquete.checkpoints.folders import CHECKPOINTS, LEDGER, draft_of, held, set_aside
 from enquete.checkpoints.integrity import copies, difference, fault, is_sound, name_of, whole_copy, writes_in
 from enquete.checkpoints.ledger import Ledger

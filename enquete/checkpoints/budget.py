@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Literal
 
-from enquete.checkpoints.bills import NOTHING, Amount, Bills, Kind
+from enquete.checkpoints.token_calibration import NOTHING, Amount, Kind, TokenCalibration
 
 ENOUGH_CALLS = 20
 """From so many calls on, what they really cost says more about the rest than the estimate does."""
@@ -130,7 +130,7 @@ class Budget:
         self.refused_usd = 0.0
         self.short_of: Cap = ""  # the cap that the last one refused did not fit under
         self.when_stopped: Callable[[], None] = lambda: None  # tells those who wait for a server rather than for budget
-        self.bills = Bills(at_once=at_once)
+        self.bills = TokenCalibration(at_once=at_once)
         self._changed = asyncio.Condition()
 
     async def reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: Kind | None = None) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from enquete.checkpoints.ballast import disk_fault
+from enquete.checkpoints.disk_reserve import disk_fault
 from enquete.checkpoints.drives import require_local
 from enquete.checkpoints.schema import require_current
 from enquete.state.errors import LedgerError

@@ -19,8 +19,8 @@ import psutil
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
-from enquete.checkpoints.ballast import disk_fault
 from enquete.checkpoints.connection import connect, damaged, explained
+from enquete.checkpoints.disk_reserve import disk_fault
 from enquete.checkpoints.drives import require_local, require_writable
 from enquete.checkpoints.own_files import note
 from enquete.checkpoints.record import RunRecord

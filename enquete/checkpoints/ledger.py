@@ -46,8 +46,8 @@ from enquete.checkpoints.usage import note_cached, note_unanswered
 from enquete.checkpoints.write_counter import WriteCounter, counted, told_by_checkpoints
 from enquete.checkpoints.writer import GroupWriter, Room, Write
 from enquete.state.asking import Answer, BlockKey, CallKey, Participant
-from enquete.state.desk import Completion, Prompt
 from enquete.state.errors import LedgerError
+from enquete.state.interview_context import Completion, Prompt
 
 __all__ = ["Failure", "Ledger", "Stage", "Usage", "connect", "now"]
 

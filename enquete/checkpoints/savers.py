@@ -16,8 +16,8 @@ from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMet
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from enquete.checkpoints.ballast import DISK_FULL, disk_fault, free_text, is_full, resume_command
 from enquete.checkpoints.connection import is_damage, reason
+from enquete.checkpoints.disk_reserve import DISK_FULL, disk_fault, free_text, is_full, resume_command
 from enquete.checkpoints.drives import require_local
 from enquete.checkpoints.folders import CHECKPOINTS, set_aside
 from enquete.checkpoints.write_counter import MADE, REPEATED

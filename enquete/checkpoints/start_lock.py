@@ -11,7 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from enquete.checkpoints.ballast import disk_fault
+from enquete.checkpoints.disk_reserve import disk_fault
 from enquete.checkpoints.drives import require_local, require_writable
 from enquete.state.errors import Busy
 

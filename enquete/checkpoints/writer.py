@@ -19,8 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from enquete.checkpoints.ballast import DISK_FULL, DiskFull, is_full
 from enquete.checkpoints.connection import damaged, is_damage, is_locked
+from enquete.checkpoints.disk_reserve import DISK_FULL, DiskFull, is_full
 from enquete.checkpoints.write_counter import WriteCounter
 from enquete.state.errors import LedgerError
 
@@ -35,7 +35,7 @@ Result = tuple[Any, Exception | None]
 
 
 class Room(Protocol):
-    """What makes room on a full disk; `ballast.Ballast` is one."""
+    """What makes room on a full disk; `disk_reserve.DiskReserve` is one."""
 
     @property
     def notice(self) -> str:

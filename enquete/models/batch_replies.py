@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from enquete.models import endings
+from enquete.models import error_messages
 from enquete.models.batches import Order, Reply
 from enquete.models.dialect import Form
 from enquete.models.faults import Tally, Trouble, is_passing, status_fault
 from enquete.models.response import Response, completed, response_from
-from enquete.state.desk import Prompt
+from enquete.state.interview_context import Prompt
 
 
 class Came(NamedTuple):
@@ -38,7 +38,7 @@ def _unanswered(came: Came, tally: Tally) -> Exception:
     """Of a batch that ran to its end every request was sent, whatever became of its reply; of any other it was not."""
     reply, order = came
     if order.stage == "cancelled":
-        return endings.paused(
+        return error_messages.paused(
             f"Batch {order.id} was cancelled at the provider after {order.done} of {order.total} requests. Resume to ask for the "
             "others in another."
         )

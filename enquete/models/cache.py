@@ -21,7 +21,7 @@ from platformdirs import user_cache_dir
 
 from enquete.models.cache_file import connect, identity, is_damaged, prepare, set_aside
 from enquete.state.asking import CallKey
-from enquete.state.desk import Prompt
+from enquete.state.interview_context import Prompt
 
 _COLUMNS = "text, finish, raw, fingerprint, model, input_tokens, output_tokens, stored_at"
 _SELECT = f"SELECT {_COLUMNS} FROM responses WHERE key=?"

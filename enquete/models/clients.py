@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # a second of import, for runs that ask a model alone
     import httpx2
 
     from enquete.models.chat import Chat
-    from enquete.models.wire import BoundedClient, Line
+    from enquete.models.wire import BoundedClient, HttpClient
 
 ASKING_SECONDS = 5.0
 _MESSAGE: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
@@ -39,7 +39,7 @@ _MESSAGE: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": Human
 @dataclass
 class _LoopClients:
     http: BoundedClient
-    chats: dict[str, tuple[Chat, Line]] = field(default_factory=dict)  # by model
+    chats: dict[str, tuple[Chat, HttpClient]] = field(default_factory=dict)  # by model
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -130,14 +130,14 @@ class Clients:
             with contextlib.suppress(RuntimeError):  # the loop of those connections is closed already
                 await clients.http.aclose()
 
-    def _of_model(self, model: str) -> tuple[Chat, Line]:
+    def _of_model(self, model: str) -> tuple[Chat, HttpClient]:
         clients = self._of_this_loop()
         if model not in clients.chats:
             from enquete.models.chat import chat_of  # noqa: PLC0415
-            from enquete.models.wire import Line  # noqa: PLC0415
+            from enquete.models.wire import HttpClient  # noqa: PLC0415
 
             chat = chat_of(model, self._base_url, self._api_key, clients.http)
-            clients.chats[model] = chat, Line(chat.root_async_client, clients.http)
+            clients.chats[model] = chat, HttpClient(chat.root_async_client, clients.http)
         return clients.chats[model]
 
     def _of_this_loop(self) -> _LoopClients:

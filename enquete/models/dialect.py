@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 from enquete.models.cleaning import clean_text
-from enquete.state.desk import Prompt
+from enquete.state.interview_context import Prompt
 
 SCHEMA_LINE: Final = "JSON schema:"
 """A line of its own in the prompt; the next line is the schema in compact JSON."""

@@ -11,7 +11,6 @@ from email.utils import parsedate_to_datetime
 import openai
 
 from enquete.models.clients import Clients
-from enquete.models.course import Request
 from enquete.models.dialect import Form, messages
 from enquete.models.faults import (
     Oversized,
@@ -27,6 +26,7 @@ from enquete.models.faults import (
     unknown_fault,
 )
 from enquete.models.response import Completed, completed
+from enquete.models.retry_state import Request
 
 LONGEST_WAIT = 60.0
 """Seconds. A longer Retry-After is cut: asking once a minute costs nothing, and a limit may be lifted. Nor is it waited for longer

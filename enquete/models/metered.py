@@ -10,18 +10,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypedDict
 
-from enquete.checkpoints.ballast import DiskFull
-from enquete.checkpoints.bills import Kind
 from enquete.checkpoints.budget import Budget
+from enquete.checkpoints.disk_reserve import DiskFull
 from enquete.checkpoints.ledger import Ledger, Usage
+from enquete.checkpoints.token_calibration import Kind
 from enquete.checkpoints.usage import Used
 from enquete.models.cache import ResponseCache, request_key
 from enquete.models.faults import Standing
 from enquete.models.prices import Price, cost
 from enquete.models.transport import Response
 from enquete.state.asking import CallKey
-from enquete.state.desk import Completion, Prompt
 from enquete.state.errors import ModelError, ModelRejected, ReplayMissing
+from enquete.state.interview_context import Completion, Prompt
 
 BYTES_PER_TOKEN = 4  # estimate for answers made without a model; a model's own usage report is used where there is one
 FEWEST_BYTES_PER_TOKEN = 2

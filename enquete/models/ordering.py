@@ -15,9 +15,9 @@ from dataclasses import replace
 from secrets import token_hex
 from typing import TypeVar
 
+from enquete.checkpoints.batch_jobs import Noted, close, note, orders_placed
 from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.orders import Noted, close, note, orders_placed
-from enquete.models import endings
+from enquete.models import error_messages
 from enquete.models.batches import Away, Denied, Order, Provider, Reply
 from enquete.models.dialect import Form, Rung
 from enquete.models.faults import Halted, Refused, Rejected, Standing, Tally, Unavailable
@@ -145,7 +145,7 @@ class Ordering:
                 return await work()
             except Away as away:
                 if time.monotonic() - began >= self._patience_s:
-                    raise endings.unordered(self._shown, str(away), self._patience_s) from None
+                    raise error_messages.unordered(self._shown, str(away), self._patience_s) from None
             await self._waited(min(wait, self._patience_s))
         raise AssertionError
 
@@ -168,7 +168,7 @@ class Ordering:
             return Rejected(words, Tally(), denied.status, "LLM_BASE_URL")
         code = f"{denied.said.code} {denied.said.param}"
         refused = Refused(denied.status, denied.said.message, "", code, form=Form(Rung.JSON_SCHEMA, frozenset()))
-        return endings.rejected(self._shown, refused, model, Tally())
+        return error_messages.rejected(self._shown, refused, model, Tally())
 
     def _unknown(self, order: Noted, denied: Denied) -> str:
         return (

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 
 from enquete.models.limits import Limiter, Pause
 from enquete.models.serving import Facts, Speed
-from enquete.state.desk import Prompt
+from enquete.state.interview_context import Prompt
 from enquete.state.request import ModelLimits
 
 UNLIMITED = 4096

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from enquete.models.cleaning import clean_text, clean_value
 from enquete.models.faults import Tally, Trouble, mask
-from enquete.state.desk import Prompt
+from enquete.state.interview_context import Prompt
 
 LONGEST_PLACEHOLDER = 5
 """Letters. So short a word is what servers that want no key are given ("none", "EMPTY"), and may well be one of an answer."""

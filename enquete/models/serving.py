@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
-from enquete.state.desk import Prompt
+from enquete.state.interview_context import Prompt
 
 SLOWEST_READING = 10.0
 """Tokens a second that a small server reads while nothing is known of it: one thread of a busy laptop."""

@@ -19,8 +19,7 @@ from dataclasses import replace
 from pydantic import SecretStr
 
 from enquete.models import dialect as dialects
-from enquete.models import endings
-from enquete.models.course import MOST_REFUSALS, Course, Request, canary
+from enquete.models import error_messages
 from enquete.models.dialect import Dialect, Rung
 from enquete.models.faults import (
     GATEWAY,
@@ -39,8 +38,9 @@ from enquete.models.limits import Limiter
 from enquete.models.outage import longest_backoff, server_of
 from enquete.models.pacing import Lane, lane_of
 from enquete.models.response import Response, filtered, response_from
+from enquete.models.retry_state import MOST_REFUSALS, Request, RetryState, health_probe
 from enquete.models.serving import fitted, with_schema, within
-from enquete.state.desk import Prompt
+from enquete.state.interview_context import Prompt
 from enquete.state.request import DEFAULT_PATIENCE_S, ModelLimits
 
 __all__ = ["Response", "Transport"]
@@ -100,14 +100,14 @@ class Transport:
         raises Unavailable with `outage`.
         """
         request = Request(prompt, model, temperature, seed, room)
-        course = Course(self._attempts, self._backoff_s, self._longest_s)
+        course = RetryState(self._attempts, self._backoff_s, self._longest_s)
         course.restart(Rung.JSON_SCHEMA)
         try:
             return await self._through(request, course)
         except NoRoom:
-            raise endings.without_room(self._shown, course.tally) from None
+            raise error_messages.without_room(self._shown, course.tally) from None
         except Halted:
-            raise endings.halted(self._shown, course.tally) from None
+            raise error_messages.halted(self._shown, course.tally) from None
         except Away as away:
             raise self._unavailable(course, model, outage=away.outage) from None
 
@@ -132,7 +132,7 @@ class Transport:
         if tokens := await self._clients.count(text):
             lane.speed.count(prompt, tokens)
 
-    async def _through(self, request: Request, course: Course) -> Response:
+    async def _through(self, request: Request, course: RetryState) -> Response:
         dialect, lane = dialects.dialect_of(self.base_url, request.model), self._lane(request.model)
         tally = course.tally
         while True:
@@ -145,7 +145,7 @@ class Transport:
                     return filtered(refused.message, request.model, tally)
                 lowest = dialects.adapt(dialect, refused.form, refused.about)
                 if lowest is None:
-                    raise endings.rejected(self._shown, refused, request.model, tally) from None
+                    raise error_messages.rejected(self._shown, refused, request.model, tally) from None
                 course.restart(max(lowest, course.lowest))
             except Trouble as trouble:
                 if trouble.busy:
@@ -161,7 +161,7 @@ class Transport:
     def waits_for(self) -> str:
         """Why nothing moves and for how much longer that is borne, while the server is away; else ""."""
         absence = self._server.absence()
-        return "" if absence is None else endings.waiting(self._shown, *absence, self._patience_s)
+        return "" if absence is None else error_messages.waiting(self._shown, *absence, self._patience_s)
 
     def halt(self) -> None:
         """Wait for nothing more: not for a server that is away, a turn, nor the next try. What is on its way is answered.
@@ -201,7 +201,7 @@ class Transport:
             self._lanes[model].limit(self._limits.get(model, ModelLimits()))
         return self._lanes[model]
 
-    async def _with_retries(self, request: Request, dialect: Dialect, lane: Lane, course: Course) -> Response:
+    async def _with_retries(self, request: Request, dialect: Dialect, lane: Lane, course: RetryState) -> Response:
         while True:
             try:
                 return await self._attempt(request, dialect, lane, course)
@@ -210,7 +210,7 @@ class Transport:
                     raise
             await self._sleep(course.wait())
 
-    async def _attempt(self, request: Request, dialect: Dialect, lane: Lane, course: Course) -> Response:
+    async def _attempt(self, request: Request, dialect: Dialect, lane: Lane, course: RetryState) -> Response:
         request = await self._fitted(request, lane, course)
         async with self._slot(request, lane, course) as counted:
             form = dialect.form(course.lowest)
@@ -246,7 +246,7 @@ class Transport:
                 await self._clients.facts(model)
         lane.learn(self._clients.known.get(model, lane.facts))
 
-    async def _fitted(self, request: Request, lane: Lane, course: Course) -> Request:
+    async def _fitted(self, request: Request, lane: Lane, course: RetryState) -> Request:
         """The request within the model's context. Raises Rejected where no server needs to be asked to know that it is not."""
         await self._learn(lane, request.model)
         context = lane.facts.context
@@ -255,14 +255,14 @@ class Transport:
         tokens = lane.speed.tokens(request.prompt)
         prompt = fitted(request.prompt, context, tokens)
         if prompt is None:
-            raise endings.too_long(self._shown, request, context, tokens, course.tally)
+            raise error_messages.too_long(self._shown, request, context, tokens, course.tally)
         return replace(request, prompt=prompt)
 
     def _accepted(self, lane: Lane, sent: float) -> None:
         self._server.answered(sent)
         lane.accepted()
 
-    def _blame(self, trouble: Trouble, lane: Lane, course: Course, sent: float) -> None:
+    def _blame(self, trouble: Trouble, lane: Lane, course: RetryState, sent: float) -> None:
         """A 429 comes from a working server; a 503 with Retry-After may come from what stands before a missing one."""
         if trouble.busy:
             lane.refused(sent, trouble.retry_after)
@@ -272,7 +272,7 @@ class Transport:
             course.faulted_in = self._server.failed(course.faulted_in, trouble.message)
 
     @asynccontextmanager
-    async def _slot(self, request: Request, lane: Lane, course: Course) -> AsyncIterator[float]:
+    async def _slot(self, request: Request, lane: Lane, course: RetryState) -> AsyncIterator[float]:
         """Leave to send, with the tokens that the model's pace counts for it. The state of things may change in a queue."""
         counted: float | None = None
         while True:
@@ -294,13 +294,13 @@ class Transport:
                     yield counted
                     return
 
-    async def _check(self, request: Request, lane: Lane, course: Course) -> None:
+    async def _check(self, request: Request, lane: Lane, course: RetryState) -> None:
         """Is the server there for others? A canary instead of this request, charged to it. Raises NoRoom."""
         course.cover(request.room, more=1)
         form, tally = dialects.dialect_of(self.base_url, request.model).form(course.lowest), Tally()
         with lane.flight() as sent:
             try:
-                await self._exchange.once(canary(request), form, tally, lambda: self._timeout_s)
+                await self._exchange.once(health_probe(request), form, tally, lambda: self._timeout_s)
                 tally.checks = 1
             except Refused:
                 pass
@@ -319,14 +319,14 @@ class Transport:
         else:
             self._server.check_failed(unreachable=trouble.unreachable)
 
-    def _is_shut(self, lane: Lane, course: Course) -> bool:
+    def _is_shut(self, lane: Lane, course: RetryState) -> bool:
         """The model's requests are all told "later", for longer than ordinary attempts take and than we are patient."""
         return lane.shut(course.began, max(self._patience_s, self._attempts * self._backoff_s))
 
-    def _unavailable(self, course: Course, model: str, *, outage: bool = False) -> Unavailable:
+    def _unavailable(self, course: RetryState, model: str, *, outage: bool = False) -> Unavailable:
         if outage:
-            return endings.outage(self._shown, course.trouble, model, course.tally, self._patience_s)
-        return endings.unavailable(self._shown, course.trouble, model, course.tally)
+            return error_messages.outage(self._shown, course.trouble, model, course.tally, self._patience_s)
+        return error_messages.unavailable(self._shown, course.trouble, model, course.tally)
 
 
 def _rung_to_try(dialect: Dialect, trouble: Trouble) -> Rung | None:

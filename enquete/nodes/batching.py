@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from enquete.checkpoints.batch_jobs import Noted
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.orders import Noted
 from enquete.checkpoints.record import RunRecord
 from enquete.models.metered import Terms
 from enquete.state.asking import Arm, CallKey
@@ -16,7 +16,7 @@ from enquete.state.request import RunRequest
 from enquete.state.settings import Machine
 
 if TYPE_CHECKING:
-    from enquete.models.collector import Collector
+    from enquete.models.batch_queue import BatchQueue
 
 MOST_IN_BATCHES = 10_000
 """Calls of a run that wait for batches, or for their replies, at once, in place of those in flight. With 5 KB of text each holds 32 KB
@@ -40,22 +40,22 @@ def require_as_begun(request: RunRequest, record: RunRecord) -> None:
         )
 
 
-def make_collector(url: str, machine: Machine, ledger: Ledger) -> Collector:
-    from enquete.models.collector import Collector  # noqa: PLC0415 - the SDK takes a second to import
+def make_collector(url: str, machine: Machine, ledger: Ledger) -> BatchQueue:
+    from enquete.models.batch_queue import BatchQueue  # noqa: PLC0415 - the SDK takes a second to import
 
-    return Collector(url, machine.api_key, ledger, patience_s=machine.patience_s)
+    return BatchQueue(url, machine.api_key, ledger, patience_s=machine.patience_s)
 
 
-def adopt(collector: Collector, ledger: Ledger, budget: Budget, terms: Callable[[CallKey, str], Terms]) -> None:
+def adopt(collector: BatchQueue, ledger: Ledger, budget: Budget, terms: Callable[[CallKey, str], Terms]) -> None:
     """Go on with what an earlier session ordered."""
-    from enquete.models.adopted import Adopted  # noqa: PLC0415
+    from enquete.models.earlier_batches import EarlierBatches  # noqa: PLC0415
 
-    adopted = Adopted(ledger, budget, terms, collector.key)
+    adopted = EarlierBatches(ledger, budget, terms, collector.key)
     for call, longest in collector.adopt(adopted.settle):
         adopted.take(call, longest)
 
 
-def tell(collector: Collector, budget: Budget, progress: Callable[[dict[str, Any]], None]) -> None:
+def tell(collector: BatchQueue, budget: Budget, progress: Callable[[dict[str, Any]], None]) -> None:
     """How far the batches are, as events of a run's progress: of requests, not of agents."""
 
     def report(order: Noted, placed: int, fault: str) -> None:

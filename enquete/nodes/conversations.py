@@ -49,9 +49,9 @@ from typing_extensions import TypedDict
 from enquete.locale import N_, tell
 from enquete.respondents.roles import Role
 from enquete.state.asking import ATTEMPTS, RESPONDED, Answer, Block, Item, Language, Outcome, Status
-from enquete.state.desk import Desk
+from enquete.state.concurrency import gather
+from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import InstrumentT, Plan, Procedure, SettingsT
-from enquete.state.together import together
 
 LABELS = (N_("Question"), N_("Answer"))
 
@@ -128,26 +128,26 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
         """Of one unit."""
 
     @abstractmethod
-    def begun(self, unit: str, desk: Desk) -> TalkT:
+    def begun(self, unit: str, desk: InterviewContext) -> TalkT:
         """The conversation before its first turn."""
 
     @abstractmethod
-    def due(self, talk: TalkT, desk: Desk) -> Sequence[Asked]:
+    def due(self, talk: TalkT, desk: InterviewContext) -> Sequence[Asked]:
         """Turns that are certain to come next, as far as known: the next one, or the rest of a round; none once it is over."""
 
     @abstractmethod
-    def block(self, talk: TalkT, asked: Asked, desk: Desk) -> Block:
+    def block(self, talk: TalkT, asked: Asked, desk: InterviewContext) -> Block:
         """What a turn is asked with, from the turns before it (of which it may show fewer: those of earlier rounds, say)."""
 
-    def asked_with(self, talk: TalkT, turn: TurnT, desk: Desk) -> Sequence[Block]:
+    def asked_with(self, talk: TalkT, turn: TurnT, desk: InterviewContext) -> Sequence[Block]:
         """What a stored turn was asked with: its block, or several where it took more than one to have the answer."""
         return [self.block(talk, turn, desk)]
 
     @abstractmethod
-    async def advance(self, talk: TalkT, desk: Desk) -> TalkT | Outcome:
+    async def advance(self, talk: TalkT, desk: InterviewContext) -> TalkT | Outcome:
         """Hold the next turn, or those of a round: `hear`, work, `keep`. Or how it could not be: short, waiting, failed."""
 
-    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
         """The turns so far, and what is due: how many follow is not known before."""
         talk, found = self.begun(unit, desk), list[Block]()
         for turn in self.stored(unit, desk):
@@ -155,7 +155,7 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
             talk = talk.after(turn)
         return found if talk.stop else [*found, *(self.block(talk, asked, desk) for asked in self.due(talk, desk))]
 
-    async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
+    async def conduct(self, unit: str, round: int, desk: InterviewContext) -> Outcome:
         """From the last stored turn to the end, or to where budget or answers are missing."""
         talk = self.begun(unit, desk)
         for turn in self.stored(unit, desk):
@@ -173,7 +173,7 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
             talk = ahead
         return "done"
 
-    def plan(self, desk: Desk) -> Plan:
+    def plan(self, desk: InterviewContext) -> Plan:
         """At least one turn a unit, at most all of them with the work of every role; all turns ask as much as the first."""
         units = self.units(1, desk)
         first = [block for unit in units[:1] for block in self.blocks(unit, 1, desk)[:1]]
@@ -184,11 +184,11 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
         calls |= {role.purpose: (len(units) * role.opens, role.most_calls(self.settings, most)) for role in self.roles}
         return Plan(calls=calls, rows=(len(units) * items, most * items), by_row=frozenset(calls))
 
-    def stored(self, unit: str, desk: Desk) -> Iterator[TurnT]:
+    def stored(self, unit: str, desk: InterviewContext) -> Iterator[TurnT]:
         return stored_turns(desk.frozen, unit, self.turn)
 
 
-async def _ask_again(block: Block, desk: Desk) -> Outcome:
+async def _ask_again(block: Block, desk: InterviewContext) -> Outcome:
     """A stored turn whose answer failed: the desk asks it anew where that is wanted. What followed stays as it was."""
     failed = any(answer.status == "failed" for answer in desk.stored(block.key).values())
     return (await desk.ask(block)).state if failed else "done"
@@ -211,10 +211,10 @@ class Utterance:
         return {"answer": self.text, "status": self.status}
 
 
-async def hear(desk: Desk, blocks: Sequence[Block]) -> Sequence[Utterance] | Outcome:
+async def hear(desk: InterviewContext, blocks: Sequence[Block]) -> Sequence[Utterance] | Outcome:
     """The answers to blocks that are asked at once, in their order; or how they could not be had (the budget is short, a
     person may take their time). Those that were had are then found again."""
-    replies = await together(desk.ask(block) for block in blocks)
+    replies = await gather(desk.ask(block) for block in blocks)
     unfinished = {reply.state for reply in replies} - {"done"}
     if unfinished:
         return min(unfinished, key=("failed", "short", "waiting").index)
@@ -226,7 +226,7 @@ def _uttered(answers: Sequence[Answer]) -> Utterance:
     return Utterance("\n".join(said), answers[0].status, tuple(answers))
 
 
-async def keep(desk: Desk, unit: str, turn: TurnT) -> TurnT:
+async def keep(desk: InterviewContext, unit: str, turn: TurnT) -> TurnT:
     """Freeze a turn, and give it as it is stored: from here on the conversation is rebuilt from it."""
     kept = turn.model_dump(mode="json", exclude_defaults=True)
     return type(turn).model_validate(await desk.freeze(turn_name(unit, turn.turn), kept))
@@ -257,7 +257,7 @@ def subject(unit: str, turn: int) -> str:
 
 
 def turn_block(
-    desk: Desk,
+    desk: InterviewContext,
     unit: str,
     asked: Asked,
     instruction: str,

@@ -20,7 +20,7 @@ from enquete.checkpoints.record import RunRecord
 from enquete.models.prices import Price, Prices, cost
 from enquete.nodes.planning import NARRATIVE, NARRATIVE_SHARE, claim_name
 from enquete.nodes.rehearsal import Rehearsal, Rehearsed
-from enquete.nodes.workplace import asked_url
+from enquete.nodes.run_session import asked_url
 from enquete.state.asking import Arm
 from enquete.state.methodology import Plan
 from enquete.state.request import ModelLimits

@@ -11,9 +11,9 @@ from pydantic import BaseModel
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import Fit, RunRecord
 from enquete.instruments.instrument import Instrument
-from enquete.nodes.lone_desk import staffed
 from enquete.nodes.planning import load_methodology
-from enquete.respondents.fences import fence
+from enquete.nodes.standalone_context import staffed
+from enquete.respondents.quoted_data import fence
 from enquete.respondents.roles import RULE, Role
 from enquete.simulations.population import Population
 from enquete.simulations.texts import clip

@@ -52,8 +52,8 @@ from enquete.nodes.reruns import (
     rerun_record,
     settings_of,
 )
+from enquete.nodes.run_session import server_url
 from enquete.nodes.survey import interviews_folder, undamaged_runs
-from enquete.nodes.workplace import server_url
 from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population

@@ -13,9 +13,9 @@ from enquete.checkpoints.usage import unanswered, usage
 from enquete.models.metered import valued
 from enquete.models.prices import Price, cost
 from enquete.state.asking import Arm
-from enquete.state.desk import Desk
 from enquete.state.errors import SettingsError
 from enquete.state.imported import loaded
+from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Methodology
 
 NARRATIVE = "narrative"
@@ -59,7 +59,7 @@ def closed(round: int) -> str:
     return f"closed/{round}"
 
 
-def rounds_owed(rounds: int, desk: Desk) -> range:
+def rounds_owed(rounds: int, desk: InterviewContext) -> range:
     """The rounds of this arm: up to the one it ended with, or as many as there may be."""
     ended = (number for number in range(1, rounds + 1) if desk.frozen(closed(number)) == "end")
     return range(1, next(ended, rounds) + 1)

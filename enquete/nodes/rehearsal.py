@@ -17,10 +17,10 @@ from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.nodes.planning import claim_name, load_methodology, planned
-from enquete.nodes.workplace import Sources, Workplace
-from enquete.respondents.local_desk import PERSON
+from enquete.nodes.run_session import RunSession, Sources
+from enquete.respondents.ledger_context import PERSON
 from enquete.state.asking import ATTEMPTS, Arm, Participant
-from enquete.state.desk import REHEARSAL
+from enquete.state.interview_context import REHEARSAL
 from enquete.state.methodology import Plan
 from enquete.state.settings import Machine
 
@@ -132,7 +132,7 @@ async def _rehearsed(
         try:
             await ledger.store_population(chosen)
             await ledger.store_digests("T1", {who.id: memories.get(who.id) for who in chosen})
-            workplace = Workplace(Path(name), acted, ledger, Machine(cap_tokens=10**15), Sources())
+            workplace = RunSession(Path(name), acted, ledger, Machine(cap_tokens=10**15), Sources())
             workplace.by_model = record.main.respondent == "llm"
             plans = {
                 (method, phase): workplace.procedure(method).plan(workplace.desk(method, phase, acted.main.id))
@@ -186,11 +186,11 @@ def _stretched(
 
 
 def _acted(arm: Arm) -> Arm:
-    """Persons stay persons: what they answer costs nothing (see LocalDesk)."""
+    """Persons stay persons: what they answer costs nothing (see LedgerContext)."""
     return arm if arm.respondent == "human" else arm.model_copy(update={"respondent": "synthetic"})
 
 
-async def _play(workplace: Workplace, plans: Mapping[tuple[str, str], Plan]) -> dict[tuple[str, str, str], float]:
+async def _play(workplace: RunSession, plans: Mapping[tuple[str, str], Plan]) -> dict[tuple[str, str, str], float]:
     """Every stage, all arms, round by round, as the graphs would. Gives the share of its units that each has held."""
     record, held = workplace.record, dict[tuple[str, str, str], float]()
     arms = sorted(record.arms, key=lambda arm: (arm.aside, arm.role != "main"))

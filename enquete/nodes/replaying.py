@@ -15,8 +15,8 @@ from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger, Usage
 from enquete.simulations.digest import SOURCES
 from enquete.state.asking import CallKey
-from enquete.state.desk import Completion
 from enquete.state.errors import ModelUnavailable, ReplayMissing
+from enquete.state.interview_context import Completion
 
 
 class LedgerReplay:

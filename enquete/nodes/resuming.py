@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from enquete.checkpoints.forms import open_forms
 from enquete.checkpoints.ledger import Ledger
-from enquete.nodes.workplace import using
+from enquete.nodes.run_session import using
 from enquete.respondents.person import as_shown, require_readable, submit
 from enquete.state.asking import Block, Participant
 from enquete.state.complaints import complaints

@@ -16,8 +16,8 @@ from langgraph.types import Send
 
 from enquete.checkpoints.ledger import Failure
 from enquete.nodes.planning import OF_PROBES, claim_name, closed, rounds_owed
+from enquete.nodes.run_session import RunSession, using
 from enquete.nodes.shards import LocalExecutor, ShardExecutor
-from enquete.nodes.workplace import Workplace, using
 from enquete.state.asking import Arm
 from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState, ShardSpec
 from enquete.state.errors import LedgerError
@@ -86,26 +86,26 @@ class Rounds:
             }
         return {"round": number, "aside": aside, "units": units}
 
-    def _first(self, workplace: Workplace, phase: str) -> tuple[bool, int]:
+    def _first(self, workplace: RunSession, phase: str) -> tuple[bool, int]:
         for aside in (False, True):
             number = self._next(workplace, phase, aside)
             if number is not None:
                 return aside, number
         return False, workplace.procedure(self._name).rounds
 
-    def _next(self, workplace: Workplace, phase: str, aside: bool, after: int = 0) -> int | None:
+    def _next(self, workplace: RunSession, phase: str, aside: bool, after: int = 0) -> int | None:
         """The earliest round later than `after` that an arm still owes."""
         due = [self._due(workplace, phase, arm) for arm in self._arms(workplace, aside)]
         return min((number for number in due if number is not None and number > after), default=None)
 
-    def _due(self, workplace: Workplace, phase: str, arm: Arm) -> int | None:
+    def _due(self, workplace: RunSession, phase: str, arm: Arm) -> int | None:
         """The first round that is open. An arm that has ended owes none, but its last where failed answers are asked again."""
         desk = workplace.desk(self._name, phase, arm.id)
         owed = rounds_owed(workplace.procedure(self._name).rounds, desk)
         again = owed[-1] if (self._name, phase) in workplace.asked_again else None
         return next((number for number in owed if desk.frozen(closed(number)) is None), again)
 
-    def _arms(self, workplace: Workplace, aside: bool) -> list[Arm]:
+    def _arms(self, workplace: RunSession, aside: bool) -> list[Arm]:
         """Those that are asked together, the main one first: others answer about its themes and feedback."""
         arms = [arm for arm in workplace.record.arms if arm.aside == aside]
         return sorted(arms, key=lambda arm: arm.role != "main")
@@ -156,12 +156,12 @@ class Rounds:
             return {**readout, **await self._end(state, stopped or "done")}
         return {"round": following, "aside": aside, "outcome": "", **readout}
 
-    def _read(self, workplace: Workplace, phase: str, number: int) -> dict[str, Any]:
+    def _read(self, workplace: RunSession, phase: str, number: int) -> dict[str, Any]:
         if self._steps.readout is None:
             return {}
         return dict(self._steps.readout(workplace.desk(self._name, phase, workplace.record.main.id), number))
 
-    async def _between(self, workplace: Workplace, phase: str, number: int, arms: Sequence[str]) -> str:
+    async def _between(self, workplace: RunSession, phase: str, number: int, arms: Sequence[str]) -> str:
         """Each arm's own verdict, the main one's first; what kept one from it, or "". A bug here fails the methodology."""
         procedure = workplace.procedure(self._name)
         try:

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from enquete.checkpoints.record import RunRecord
 from enquete.models.faults import mask, shown_url
 from enquete.models.reachability import Absence, absence
-from enquete.nodes.workplace import server_url
+from enquete.nodes.run_session import server_url
 from enquete.state.errors import ModelError, ModelRejected, ModelUnavailable
 from enquete.state.settings import Machine
 

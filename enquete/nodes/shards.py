@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from enquete.checkpoints.ledger import Failure
-from enquete.nodes.workplace import Workplace, using
+from enquete.nodes.run_session import RunSession, using
 from enquete.state.asking import Outcome
 from enquete.state.channels import ShardSpec
+from enquete.state.concurrency import gather
 from enquete.state.errors import LedgerError
-from enquete.state.together import together
 
 REPORT_EVERY_S = 0.2
 
@@ -39,7 +39,7 @@ class LocalExecutor:
             return await run_shard(workplace, spec, report)
 
 
-async def run_shard(workplace: Workplace, spec: ShardSpec, report: Report) -> dict[str, int]:
+async def run_shard(workplace: RunSession, spec: ShardSpec, report: Report) -> dict[str, int]:
     """Conduct every unit of the range; those already answered are found in the ledger and cost nothing."""
     units = workplace.units(spec["methodology"], spec["phase"], spec["round"], spec["arm"])
     progress = _Progress(workplace, spec, len(units), report)
@@ -49,10 +49,10 @@ async def run_shard(workplace: Workplace, spec: ShardSpec, report: Report) -> di
         progress.tick(outcome)
         return outcome
 
-    return dict(Counter(await together(map(conduct, units[spec["lo"] : spec["hi"]]))))
+    return dict(Counter(await gather(map(conduct, units[spec["lo"] : spec["hi"]]))))
 
 
-async def conduct_unit(workplace: Workplace, spec: ShardSpec, unit: str) -> Outcome:
+async def conduct_unit(workplace: RunSession, spec: ShardSpec, unit: str) -> Outcome:
     """One unit. A bug stays with its unit, recorded with its traceback; a ledger that cannot be written stops the run."""
     key = (spec["arm"], spec["methodology"], spec["phase"], spec["round"], unit)
     desk = workplace.desk(spec["methodology"], spec["phase"], spec["arm"])
@@ -76,7 +76,7 @@ async def conduct_unit(workplace: Workplace, spec: ShardSpec, unit: str) -> Outc
 class _Progress:
     """Counts finished units of a round and reports them, at most every REPORT_EVERY_S, and once before any is finished."""
 
-    def __init__(self, workplace: Workplace, spec: ShardSpec, total: int, report: Report):
+    def __init__(self, workplace: RunSession, spec: ShardSpec, total: int, report: Report):
         self._workplace = workplace
         self._spec = spec
         self._total = total

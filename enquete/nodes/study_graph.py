@@ -21,8 +21,8 @@ from langgraph.types import Command, Send, interrupt
 from enquete.checkpoints.ledger import Failure
 from enquete.nodes.critic.graph import STAGE, critic_graph
 from enquete.nodes.demonstration import DEMO, as_demo, is_demo, play_demo, require_blocking_allowed
+from enquete.nodes.entry_graph import EntryGraph
 from enquete.nodes.opening import begin, choose_run
-from enquete.nodes.outermost import Outermost
 from enquete.nodes.planning import CRITIC, OF_PROBES, planned
 from enquete.nodes.resuming import (
     ANSWERS,
@@ -34,9 +34,9 @@ from enquete.nodes.resuming import (
     waiting_for,
 )
 from enquete.nodes.rounds import graph_failure
+from enquete.nodes.run_session import RunSession, using
 from enquete.nodes.server_check import require_server_of
 from enquete.nodes.waiting import open_t1, simulation_status
-from enquete.nodes.workplace import Workplace, using
 from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState
 from enquete.state.errors import LedgerError
 from enquete.state.request import RunRequest
@@ -72,7 +72,7 @@ class Synthesise(Protocol):
     """Writes findings, report and exports of a run and returns its status. Given by graphs/, because reports/ lies above."""
 
     async def __call__(
-        self, workplace: Workplace, planned: list[tuple[str, str]], *, partial: bool = False
+        self, workplace: RunSession, planned: list[tuple[str, str]], *, partial: bool = False
     ) -> Closed: ...
 
 
@@ -136,7 +136,7 @@ class Steps:
         async with using(state["run"]) as workplace:
             return self._after_t0(workplace)
 
-    def _after_t0(self, workplace: Workplace) -> str:
+    def _after_t0(self, workplace: RunSession) -> str:
         stages = workplace.ledger.stages()
         stopped = self._stopped(workplace, "T0")
         # Probes of T0 that found no budget must not keep the main arm from T1.
@@ -205,7 +205,7 @@ class Steps:
                     return self._todo(state["run"], workplace, phase)
             return "synthesis" if self._critic(workplace) in ("", "done", "failed") else "critic"
 
-    def _critic(self, workplace: Workplace) -> str:
+    def _critic(self, workplace: RunSession) -> str:
         """How far the critic is in this walk: due, short, done or failed; "" where nobody is compared."""
         stage = workplace.ledger.stages().get(STAGE)
         return stage.outcome if stage is not None else ""
@@ -221,14 +221,14 @@ class Steps:
             outcomes = {f"{name}/{phase}": stages[name, phase].outcome for name, phase in planned(workplace.record)}
         return {**closed, "outcomes": outcomes, "note": ANSWERED if was_done else ""}
 
-    def _released(self, workplace: Workplace) -> bool:
+    def _released(self, workplace: RunSession) -> bool:
         """Whether work was refused only for what was held for work that is over by now: then it goes on at once."""
         budget = workplace.budget
         released = budget.deferred and budget.closed > workplace.closed_at_gate
         budget.deferred, workplace.closed_at_gate = False, budget.closed
         return released
 
-    def _unfinished(self, workplace: Workplace, phase: str) -> dict[str, str]:
+    def _unfinished(self, workplace: RunSession, phase: str) -> dict[str, str]:
         """Stages of this phase that stopped for want of budget or a person, or were never reached."""
         stages = workplace.ledger.stages()
         stopped = self._stopped(workplace, phase)
@@ -237,7 +237,7 @@ class Steps:
             for name, _ in stopped
         }
 
-    def _stopped(self, workplace: Workplace, phase: str) -> list[tuple[str, str]]:
+    def _stopped(self, workplace: RunSession, phase: str) -> list[tuple[str, str]]:
         stages = workplace.ledger.stages()
         return [
             key
@@ -245,7 +245,7 @@ class Steps:
             if key[1] == phase and (key not in stages or stages[key].outcome in ("short", "waiting"))
         ]
 
-    def _todo(self, address: str, workplace: Workplace, phase: str) -> list[Send]:
+    def _todo(self, address: str, workplace: RunSession, phase: str) -> list[Send]:
         """A task for each methodology of this phase that is not done, or whose failed answers are asked for again."""
         stages = workplace.ledger.stages()
         sends = []
@@ -326,5 +326,5 @@ def build(name: str, inner: Inner, synthesise: Synthesise) -> Any:
     builder.add_edge("critic", "gate")
     builder.add_edge("synthesis", END)
     compiled = builder.compile(name=name)
-    compiled.__class__ = Outermost  # the builder has no other way to say it
+    compiled.__class__ = EntryGraph  # the builder has no other way to say it
     return compiled

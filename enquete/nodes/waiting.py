@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from enquete.checkpoints.record import RunRecord
 from enquete.memory.connecting import Known, read_once
-from enquete.nodes.workplace import Workplace
+from enquete.nodes.run_session import RunSession
 from enquete.simulations.completion import Completion, completion
 from enquete.simulations.digest import SOURCES, digests
 from enquete.simulations.join import Join, join, require_joinable
@@ -32,7 +32,7 @@ def simulation_status(
     return completion(sim_path, assume_completed=assume_completed or record.assume_completed)
 
 
-async def open_t1(workplace: Workplace) -> list[str]:
+async def open_t1(workplace: RunSession) -> list[str]:
     """Join today's agents to the run's and freeze their memories. Returns what a reader must know. Done once a run.
 
     Raises PopulationMismatch where the agents cannot be joined, SimulationNotFound where the folder is gone.
@@ -45,7 +45,7 @@ async def open_t1(workplace: Workplace) -> list[str]:
     return [str(note) for note in notes] if isinstance(notes, list) else []
 
 
-async def _remember(workplace: Workplace, population: Population | None) -> JsonValue:
+async def _remember(workplace: RunSession, population: Population | None) -> JsonValue:
     record = workplace.record
     if record.kind == "personas":
         return await workplace.ledger.freeze("", "", "T1", "memory", {"notes": []})
@@ -73,7 +73,7 @@ async def _remember(workplace: Workplace, population: Population | None) -> Json
     return await workplace.ledger.freeze("", "", "T1", "memory", summary)
 
 
-def _known(workplace: Workplace, agents: list[str]) -> Known:
+def _known(workplace: RunSession, agents: list[str]) -> Known:
     """What the run's graph knows of them; nothing where it has none."""
     record = workplace.record
     found = read_once(workplace.folder, record.memory, workplace.sim_path, record.sim_id, workplace.machine, agents)

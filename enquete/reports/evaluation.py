@@ -21,7 +21,7 @@ from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.health.probes import Arms, repeated
 from enquete.reports.table.lines import lines
-from enquete.reports.talks import Talks, no_talks
+from enquete.reports.transcripts import Talks, no_talks
 from enquete.state.imported import loaded
 from enquete.state.methodology import Methodology
 

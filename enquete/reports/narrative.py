@@ -21,14 +21,14 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from enquete.locale import N_, languages, tell
 from enquete.nodes.planning import NARRATIVE
-from enquete.nodes.workplace import Workplace
+from enquete.nodes.run_session import RunSession
 from enquete.reports.context import cited, responded
 from enquete.reports.key_findings import KeyFinding
 from enquete.reports.run_reading import NobodyAsks, RunReading
-from enquete.respondents.local_desk import LocalDesk
+from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.roles import Role
 from enquete.state.asking import Language
-from enquete.state.desk import InterviewerTask
+from enquete.state.interview_context import InterviewerTask
 
 METHODOLOGY = "synthesis"
 PURPOSE = "narrative"
@@ -132,12 +132,12 @@ def subject(findings: Sequence[FindingData], language: Language) -> str:
     return f"summary/{language}/{sha256(text.encode()).hexdigest()[:16]}"
 
 
-def wanted(workplace: Workplace) -> bool:
+def wanted(workplace: RunSession) -> bool:
     """Whether a model writes: only where one answers too, so that a synthetic run stays free of calls of its own."""
     return workplace.record.main.respondent == "llm"
 
 
-async def write(workplace: Workplace, findings: Sequence[FindingData]) -> None:
+async def write(workplace: RunSession, findings: Sequence[FindingData]) -> None:
     """Have the model write the summary of these findings and freeze the outcome; nothing where it is there already.
 
     Budget, server or form may fail: then nothing is frozen and a re-run tries again.
@@ -149,7 +149,7 @@ async def write(workplace: Workplace, findings: Sequence[FindingData]) -> None:
         await desk.freeze(name, found.as_json())
 
 
-async def _written(desk: LocalDesk, name: str, findings: Sequence[FindingData]) -> Prose | None:
+async def _written(desk: LedgerContext, name: str, findings: Sequence[FindingData]) -> Prose | None:
     """Two texts at most: one, and one that corrects it."""
     wrong: list[str] = []
     for attempt in ("", "/corrected"):
@@ -182,7 +182,7 @@ def _by_rule(data: NarrativeData) -> Narrative:
     )
 
 
-def _desk(workplace: Workplace) -> LocalDesk:
+def _desk(workplace: RunSession) -> LedgerContext:
     """The interviewer's desk of the main arm, filed under the synthesis; it has nobody to ask."""
     name = next(iter(workplace.record.methods))
     nobody = NobodyAsks()

@@ -17,7 +17,7 @@ from enquete.memory.connecting import connect
 from enquete.memory.delivery import Delivery, deliver
 from enquete.memory.local import LocalMemory
 from enquete.memory.recalled import MemoryFault
-from enquete.nodes.workplace import Workplace
+from enquete.nodes.run_session import RunSession
 from enquete.state.errors import EnqueteError
 
 FILE = "memory.json"
@@ -28,7 +28,7 @@ PATIENCE_S = 10.0
 log = logging.getLogger("enquete")
 
 
-def remember(workplace: Workplace) -> None:
+def remember(workplace: RunSession) -> None:
     """A replay says nothing new, so nothing is sent of it. Raises nothing, unless bugs are to be raised."""
     record = workplace.record
     if record.memory == "local" or record.replay_of:
@@ -50,7 +50,7 @@ def remember(workplace: Workplace) -> None:
         log.warning("%s: %s", record.run_id, error)
 
 
-def _send(workplace: Workplace) -> Delivery:
+def _send(workplace: RunSession) -> Delivery:
     record = workplace.record
     try:
         graph = connect(record.memory, workplace.sim_path, record.sim_id, workplace.machine)

@@ -24,9 +24,9 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.instruments.pack import names_of_types
 from enquete.instruments.text import Text
-from enquete.nodes.opened import OpenedRun
+from enquete.nodes.run_base import RunBase
 from enquete.reports.markdown import readable
-from enquete.respondents.local_desk import LocalDesk
+from enquete.respondents.ledger_context import LedgerContext
 from enquete.state.asking import Arm, Block, CallKey, Language, Participant
 from enquete.state.errors import LedgerError
 from enquete.state.regular_files import read_regular
@@ -105,7 +105,7 @@ class NobodyAsks:
         raise RuntimeError(f"a report requested {key}")
 
 
-class RunReading(OpenedRun[ReadingLedger]):
+class RunReading(RunBase[ReadingLedger]):
     """One run, read only. Use `open_run`; belongs to the thread that opened it. language: of what is told of it; the
     interviews' unless another is asked for."""
 
@@ -170,11 +170,11 @@ class RunReading(OpenedRun[ReadingLedger]):
         """Whether T0 was measured, but nothing happened in the simulation from then on."""
         return self.baseline == "reconstructed" and self.record.baseline != "reconstructed"
 
-    def desk(self, name: str, phase: str, arm: Arm) -> LocalDesk:
+    def desk(self, name: str, phase: str, arm: Arm) -> LedgerContext:
         """The desk that the interviews used, without anyone to ask."""
         memories = self.memories(phase, arm)
         nobody = NobodyAsks()
-        return LocalDesk(
+        return LedgerContext(
             arm=arm,
             main_arm=self.record.main.id,
             methodology=name,

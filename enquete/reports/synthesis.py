@@ -17,8 +17,8 @@ from enquete.checkpoints.folders import RECORD, write_atomically
 from enquete.checkpoints.ledger import Failure
 from enquete.locale import tell
 from enquete.nodes.provenance import as_file
+from enquete.nodes.run_session import RunSession
 from enquete.nodes.study_graph import Closed
-from enquete.nodes.workplace import Workplace
 from enquete.reports import narrative
 from enquete.reports.accounts import every_call_failed
 from enquete.reports.citations import citations
@@ -68,7 +68,7 @@ class Prepared:
     findings: Sequence[narrative.FindingData] = ()
 
 
-async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
+async def synthesise(workplace: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
     """Write everything and return the run's status, and page one's findings.
 
     "completed" when every planned stage is done; "failed" if a stage failed, a bug was recorded or every call failed;
@@ -100,7 +100,7 @@ async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, pa
     return {"status": written.status, "findings": written.findings, "page_one": text}
 
 
-async def _narrate(workplace: Workplace, planned: Sequence[tuple[str, str]]) -> Prepared | None:
+async def _narrate(workplace: RunSession, planned: Sequence[tuple[str, str]]) -> Prepared | None:
     """The model's summary, if it has not written one of these findings yet. A bug costs the summary, nothing else."""
     prepared = None
     try:

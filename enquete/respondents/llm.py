@@ -15,7 +15,7 @@ from enquete.respondents.prompts import Problem, compose
 from enquete.respondents.questions import names_of
 from enquete.respondents.replies import Reading, read_reply
 from enquete.state.asking import ATTEMPTS, Answer, Block, CallKey, Item, Language, Participant, Reply, Status
-from enquete.state.desk import Metered, Prompt
+from enquete.state.interview_context import Metered, Prompt
 
 
 def call_key(block: Block, attempt: int) -> CallKey:

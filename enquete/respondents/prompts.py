@@ -11,13 +11,13 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from enquete.models.cleaning import compact
-from enquete.respondents.fences import data_of, fence
 from enquete.respondents.kinds import kind_of, require_answerable
 from enquete.respondents.kinds.kind import ROOM_IN_WORDS
 from enquete.respondents.questions import form, names_of, reply_schema, written
+from enquete.respondents.quoted_data import data_of, fence
 from enquete.respondents.wording import Wording, worded
 from enquete.state.asking import Block, Item, Language, Participant
-from enquete.state.desk import Prompt
+from enquete.state.interview_context import Prompt
 
 Problem = Literal["", "unreadable", "refused", "missing", "short", "constraint"]
 

@@ -18,8 +18,8 @@ from string import ascii_uppercase
 
 from pydantic import JsonValue
 
-from enquete.respondents.fences import fence
 from enquete.respondents.kinds import kind_of
+from enquete.respondents.quoted_data import fence
 from enquete.respondents.wording import Wording
 from enquete.state.asking import Block, Item
 

@@ -13,7 +13,7 @@ from enquete.respondents.kinds.numerals import DECIMAL, parse_number
 from enquete.respondents.questions import Names
 from enquete.simulations.digest import unmarked
 from enquete.state.asking import Answer, Item
-from enquete.state.desk import Completion
+from enquete.state.interview_context import Completion
 
 NAMES = "names "
 """What a note begins with that lists the entries of a memory which the words rest on: others see the words without marks."""

@@ -31,7 +31,7 @@ from typing import Generic, Literal, TypeVar
 from pydantic import BaseModel, JsonValue
 
 from enquete.state.asking import ATTEMPTS, Language
-from enquete.state.desk import Desk, InterviewerTask
+from enquete.state.interview_context import InterviewContext, InterviewerTask
 
 RULE = "rule"
 
@@ -71,7 +71,7 @@ class Role(Generic[DataT, ResultT]):
         )  # fmt: skip
 
     async def work(
-        self, desk: Desk, settings: BaseModel, subject: str, data: DataT
+        self, desk: InterviewContext, settings: BaseModel, subject: str, data: DataT
     ) -> tuple[ResultT, str] | Literal["short"]:
         """The result, and who gave it: the model's name, or RULE. "short" where the budget is; then nothing is done yet."""
         task = self.task(subject, data, *self.models(settings))

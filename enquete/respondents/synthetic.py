@@ -13,15 +13,15 @@ from pydantic import JsonValue
 
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.pack import pack_on
-from enquete.respondents.flaws import SOUND, Flaws, flawed, varied
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.llm import interview
 from enquete.respondents.neutral import nobody
+from enquete.respondents.noise import SOUND, Noise, flawed, varied
 from enquete.respondents.planted import Occasional, answer_at, normal, persona_hash
 from enquete.respondents.questions import names_of
 from enquete.respondents.stakeholders import type_of, voice
 from enquete.state.asking import Answer, Block, Item, Language, Participant, Reply
-from enquete.state.desk import Metered
+from enquete.state.interview_context import Metered
 from enquete.state.methodology import Truth
 
 
@@ -36,7 +36,7 @@ class SyntheticRespondent:
         *,
         again: int | None = None,
         unmoved: bool = False,
-        flaws: Flaws = SOUND,
+        flaws: Noise = SOUND,
     ):
         """`again`: seed of another asking of the same agents: a truth that has noise of its own draws it anew, the answers
         of any other vary a little (see flaws.py). `unmoved`: what they are shown as a memory is none of the simulation."""

@@ -10,9 +10,9 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from enquete.state.asking import Answer, Block, Language, Outcome, Participant
-from enquete.state.desk import Desk
+from enquete.state.concurrency import gather
 from enquete.state.imported import Imported
-from enquete.state.together import together
+from enquete.state.interview_context import InterviewContext
 
 InstrumentT = TypeVar("InstrumentT", bound=BaseModel)
 SettingsT = TypeVar("SettingsT", bound=BaseModel)
@@ -65,22 +65,22 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
         self.language: Language = language
 
     @abstractmethod
-    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
         """The blocks this unit owes in this round: `conduct` asks them, the export expects their rows. None: not known yet."""
 
-    def units(self, round: int, desk: Desk) -> Sequence[str]:
+    def units(self, round: int, desk: InterviewContext) -> Sequence[str]:
         """Who owes something in this round: an agent, a conversation or a whole discussion, independent of one another."""
         return [who.id for who in desk.participants()]
 
-    def seated(self, desk: Desk) -> Sequence[str]:
+    def seated(self, desk: InterviewContext) -> Sequence[str]:
         """Whom it asks at all: everybody, unless only some get a seat."""
         return [who.id for who in desk.participants()]
 
-    async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
+    async def conduct(self, unit: str, round: int, desk: InterviewContext) -> Outcome:
         """Ask once, or loop over turns. Rebuilds its state from stored rows, so it may start over at any time."""
         blocks = self.blocks(unit, round, desk)
         if desk.in_batches and not self.carries_over:
-            replies = await together(desk.ask(block) for block in blocks)
+            replies = await gather(desk.ask(block) for block in blocks)
             return next((reply.state for reply in replies if reply.state != "done"), "done")
         for block in blocks:
             reply = await desk.ask(block)
@@ -88,11 +88,11 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
                 return reply.state
         return "done"
 
-    async def between(self, round: int, desk: Desk) -> Literal["next", "end", "waiting", "short", "failed"]:
+    async def between(self, round: int, desk: InterviewContext) -> Literal["next", "end", "waiting", "short", "failed"]:
         """After the barrier: code themes, freeze medians, test exit criteria. Each arm goes by its own verdict."""
         return "end"
 
-    def plan(self, desk: Desk) -> Plan:
+    def plan(self, desk: InterviewContext) -> Plan:
         """Counted from what one unit owes in each round. What depends on answers is a methodology's own to say."""
         owed = [
             (len(units), part)
@@ -113,7 +113,7 @@ Truth = Callable[[Participant, Block, Language, int], Sequence[Answer]]
 """A synthetic respondent's planted truth: (who, block, language, seed) → one answer per item."""
 
 
-Readout = Callable[[Desk, int], Mapping[str, Mapping[str, object]]]
+Readout = Callable[[InterviewContext, int], Mapping[str, Mapping[str, object]]]
 """Channels that a reader of Studio wants to see after a round: (desk of the main arm, round) → updates."""
 
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from enquete.state.asking import Arm, Spoken
 from enquete.state.complaints import of_argument
 from enquete.state.errors import SettingsError
-from enquete.state.offered import EVERYWHERE, PYTHON_ALONE, About, Interface, Offered, experts_apart
+from enquete.state.option_metadata import EVERYWHERE, PYTHON_ALONE, About, Interface, OptionMetadata, experts_apart
 
 DEFAULT_MAX_TOKENS = 10_000_000
 DEFAULT_CONCURRENCY = 32
@@ -66,7 +66,7 @@ def _baseline(given: str) -> str:
 class RunRequest(BaseModel):
     """What is asked for. None means: not said, take the environment's or the default.
 
-    Declared once: options of the command line, HTTP bodies and MCP arguments are made of what an `Offered` field says.
+    Declared once: options of the command line, HTTP bodies and MCP arguments are made of what an `OptionMetadata` field says.
     """
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=experts_apart)
@@ -77,32 +77,32 @@ class RunRequest(BaseModel):
     root: Annotated[
         Place | None,
         Field(description="folder that holds simulations/{sim_id}"),
-        Offered("cli", value="DIR", more="else ENQUETE_ROOT, else here"),
+        OptionMetadata("cli", value="DIR", more="else ENQUETE_ROOT, else here"),
     ] = None
     out: Annotated[
         Place | None,
         Field(description="results go here instead of the simulation's own interviews/ folder"),
-        Offered("cli", value="DIR"),
+        OptionMetadata("cli", value="DIR"),
     ] = None
     methods: Annotated[
         Names | None,
         Field(description="methodologies, in the order they get budget; the usual ones unless named"),
-        Offered(*EVERYWHERE, about="study", more="see `enquete list methods`"),
+        OptionMetadata(*EVERYWHERE, about="study", more="see `enquete list methods`"),
     ] = None
     phase: Annotated[
         Phase | None,
         Field(description="only before (T0) or only after (T1) the simulation; both unless named"),
-        Offered("cli", "mcp", about="study"),  # over HTTP the path says it
+        OptionMetadata("cli", "mcp", about="study"),  # over HTTP the path says it
     ] = None
     agents: Annotated[
         Names | None,
         Field(max_length=100_000, description="only these agents, by name or id; all unless named"),
-        Offered(*EVERYWHERE, about="study"),
+        OptionMetadata(*EVERYWHERE, about="study"),
     ] = None
     types: Annotated[
         Names | None,
         Field(max_length=1000, description="only agents of these stakeholder types; all unless named"),
-        Offered(*EVERYWHERE, about="study"),
+        OptionMetadata(*EVERYWHERE, about="study"),
     ] = None
     where: Annotated[
         str,
@@ -110,34 +110,34 @@ class RunRequest(BaseModel):
             max_length=500,
             description='only agents of whom this holds, such as stakeholder_type == "ngo" and age >= 40',
         ),
-        Offered(*EVERYWHERE, about="study", value="CONDITION", more="docs/simulations.md"),
+        OptionMetadata(*EVERYWHERE, about="study", value="CONDITION", more="docs/simulations.md"),
     ] = ""
     sample: Annotated[
         int | None,
         Field(gt=0, le=1_000_000, description="only so many of those, drawn by seed; all unless named"),
-        Offered(*EVERYWHERE, about="study", value="N"),
+        OptionMetadata(*EVERYWHERE, about="study", value="N"),
     ] = None
     stratify: Annotated[
         bool,
         Field(description="draw the sample from every stakeholder type in proportion"),
-        Offered(*EVERYWHERE, about="study"),
+        OptionMetadata(*EVERYWHERE, about="study"),
     ] = False
     skip_incomplete: Annotated[
         bool,
         Field(description="leave out agents with neither bio nor persona"),
-        Offered(*EVERYWHERE, about="study"),
+        OptionMetadata(*EVERYWHERE, about="study"),
     ] = False
     language: Annotated[
         Spoken | None,
         Field(description="language of the interviews"),
-        Offered(*EVERYWHERE, about="study", more="else ENQUETE_LANGUAGE, else de"),
+        OptionMetadata(*EVERYWHERE, about="study", more="else ENQUETE_LANGUAGE, else de"),
     ] = None
     respondent: Annotated[
         Literal["llm", "synthetic", "replay"] | None,
         Field(
             description="who answers: a model, or the built-in synthetic respondent (free, deterministic, for trying out)"
         ),
-        Offered(
+        OptionMetadata(
             "cli",
             "http",
             about="start",
@@ -147,37 +147,37 @@ class RunRequest(BaseModel):
     replay_of: Annotated[
         str | None,
         Field(description="run to replay, which implies respondent replay; the canonical one unless named"),
-        Offered("cli", about="start", value="RUN"),
+        OptionMetadata("cli", about="start", value="RUN"),
     ] = None
     model: Annotated[
         str | None,
         Field(max_length=200, description="model, as the server calls it"),
-        Offered("cli", "http", about="study", value="NAME", more="else LLM_MODEL_NAME"),
+        OptionMetadata("cli", "http", about="study", value="NAME", more="else LLM_MODEL_NAME"),
     ] = None
     base_url: Annotated[
         str | None,
         Field(description="OpenAI-compatible server up to /v1"),
-        Offered("cli", value="URL", more="else LLM_BASE_URL"),
+        OptionMetadata("cli", value="URL", more="else LLM_BASE_URL"),
     ] = None
     temperature: Annotated[
         float,
         Field(ge=0, le=2, allow_inf_nan=False, description="of the model that answers, 0 to 2"),
-        Offered("cli", "http", about="study"),
+        OptionMetadata("cli", "http", about="study"),
     ] = 0.7
     seed: Annotated[
         int,
         Field(ge=0, lt=2**31, description="of every draw and of the synthetic respondent, and sent to the model"),
-        Offered("cli", "http", about="study"),
+        OptionMetadata("cli", "http", about="study"),
     ] = 0
     asking: Annotated[
         Literal["block", "item"],
         Field(description="all items of a part in one request, or one request an item"),
-        Offered("cli", "http", about="study"),
+        OptionMetadata("cli", "http", about="study"),
     ] = "block"
     pack: Annotated[
         str,
         Field(max_length=200, description="what ships on a topic"),
-        Offered(*EVERYWHERE, about="study", value="NAME"),
+        OptionMetadata(*EVERYWHERE, about="study", value="NAME"),
     ] = ""
     instruments: Annotated[
         dict[str, Place | dict[str, Any]],  # the content of such a file in Python
@@ -185,12 +185,12 @@ class RunRequest(BaseModel):
             description="methodology → YAML or CSV file of one's own (on a server: the name of one in its folder), asked alone unless "
             "methods are named, or `shipped` for Enquete's"
         ),
-        Offered(*EVERYWHERE, about="study", option="--instrument", value="METHOD=FILE"),
+        OptionMetadata(*EVERYWHERE, about="study", option="--instrument", value="METHOD=FILE"),
     ] = {}
     settings: Annotated[
         dict[Name, dict[Name, Any]],
         Field(max_length=20, description="methodology → its own settings"),
-        Offered("cli", "http", about="study", option="--set", value="METHOD.KEY=VALUE"),
+        OptionMetadata("cli", "http", about="study", option="--set", value="METHOD.KEY=VALUE"),
     ] = {}
     shelf: Annotated[
         Place | None,
@@ -201,7 +201,7 @@ class RunRequest(BaseModel):
     arms: Annotated[
         list[Arm] | None,
         Field(description="conditions of answering in place of one, exactly one of them with the role main"),
-        Offered(about="study"),
+        OptionMetadata(about="study"),
     ] = None
     probes: Annotated[
         list[ProbeKind],
@@ -209,63 +209,63 @@ class RunRequest(BaseModel):
         Field(
             max_length=20, description="checks that ask a sample of agents once more under another condition, or all"
         ),
-        Offered("cli", "http", about="study", value="A,B|all", more="docs/probes.md"),
+        OptionMetadata("cli", "http", about="study", value="A,B|all", more="docs/probes.md"),
     ] = []
     probe_sample: Annotated[
         int,
         Field(ge=1, le=1_000_000, description="agents asked in each probe, drawn by seed from every stakeholder type"),
-        Offered("cli", "http", about="study"),
+        OptionMetadata("cli", "http", about="study"),
     ] = 20
     placebo: Annotated[
         bool,
         Field(description="ask T1 once more with a neutral memory, to tell what the simulation changed"),
-        Offered("cli", "http", about="study"),
+        OptionMetadata("cli", "http", about="study"),
     ] = False
     replicates: Annotated[
         int,
         Field(ge=1, le=50, description="how often the whole study is asked, each time with another seed"),
-        Offered("cli", "http", about="study", value="R"),
+        OptionMetadata("cli", "http", about="study", value="R"),
     ] = 1
     replicate_models: Annotated[
         Names,
         Field(max_length=20, description="other models that are asked the whole study, in place of other seeds"),
-        Offered("cli", "http", about="study"),
+        OptionMetadata("cli", "http", about="study"),
     ] = []
     respondent_b: Annotated[
         bool,
         Field(
             description="put every question to a second respondent too, whose answers a critic compares with the first's"
         ),
-        Offered(*EVERYWHERE, about="study", more="docs/second-respondent.md"),
+        OptionMetadata(*EVERYWHERE, about="study", more="docs/second-respondent.md"),
     ] = False
     model_b: Annotated[
         str | None,
         Field(max_length=200, description="model of the second respondent; the first's unless named"),
-        Offered(*EVERYWHERE, about="study", value="NAME"),
+        OptionMetadata(*EVERYWHERE, about="study", value="NAME"),
     ] = None
     temperature_b: Annotated[
         float | None,
         Field(ge=0, le=2, allow_inf_nan=False, description="of the second respondent, 0 to 2; .5 unless said"),
-        Offered(*EVERYWHERE, about="study"),
+        OptionMetadata(*EVERYWHERE, about="study"),
     ] = None
     critic_model: Annotated[
         str | None,
         Field(
             max_length=200, description="model that grades and compares the answers of both; the first's unless named"
         ),
-        Offered(*EVERYWHERE, about="study", value="NAME"),
+        OptionMetadata(*EVERYWHERE, about="study", value="NAME"),
     ] = None
     critic_rubric: Annotated[
         Rubric | None,
         Field(description="what the critic grades by; realistic unless said"),
-        Offered(*EVERYWHERE, about="study"),
+        OptionMetadata(*EVERYWHERE, about="study"),
     ] = None
     critic_pairs: Annotated[
         int | None,
         Field(
             ge=1, le=1_000_000, description="pairs judged of each methodology and phase, drawn by seed; all unless said"
         ),
-        Offered(*EVERYWHERE, about="study"),
+        OptionMetadata(*EVERYWHERE, about="study"),
     ] = None
     randomise: Annotated[
         Literal["none", "items", "options", "both"],
@@ -273,12 +273,12 @@ class RunRequest(BaseModel):
             description="show items, answer options or both in an order of each agent's own, drawn by seed; items only where "
             "the instrument has no order of its own"
         ),
-        Offered("cli", "http", about="study"),
+        OptionMetadata("cli", "http", about="study"),
     ] = "items"
     elicitation: Annotated[
         Literal["point", "distribution"],
         Field(description="ask for one answer, or for the probability of every answer option"),
-        Offered("cli", "http", about="study"),
+        OptionMetadata("cli", "http", about="study"),
     ] = "point"
     budget_tokens: Annotated[
         int | None,
@@ -287,7 +287,7 @@ class RunRequest(BaseModel):
             le=10**12,
             description="cap on tokens for the whole run, earlier sessions included; holds until another is named",
         ),
-        Offered(*EVERYWHERE, value="N", more=f"{DEFAULT_MAX_TOKENS:,} unless named"),
+        OptionMetadata(*EVERYWHERE, value="N", more=f"{DEFAULT_MAX_TOKENS:,} unless named"),
     ] = None
     budget_usd: Annotated[
         float | None,
@@ -297,58 +297,58 @@ class RunRequest(BaseModel):
             allow_inf_nan=False,
             description="cap in US dollars for the whole run, where the model's price is known",
         ),
-        Offered(*EVERYWHERE, value="AMOUNT", more="docs/prices.md"),
+        OptionMetadata(*EVERYWHERE, value="AMOUNT", more="docs/prices.md"),
     ] = None
     confirm: Annotated[
         bool,
         Field(description="start although the estimate exceeds the budget; the run pauses at the cap"),
-        Offered("http", "mcp", about="start"),  # a terminal's --yes says more
+        OptionMetadata("http", "mcp", about="start"),  # a terminal's --yes says more
     ] = False
     fit: Annotated[
         Literal["checked", "any"] | None,
         Field(
             description="any: ask although the questions are not about what the simulation is about, or in another language"
         ),
-        Offered(*EVERYWHERE, about="start", more="else ENQUETE_FIT, else checked"),
+        OptionMetadata(*EVERYWHERE, about="start", more="else ENQUETE_FIT, else checked"),
     ] = None
     concurrency: Annotated[
         int | None,
         Field(ge=1, le=4096, description="requests in flight at once, process-wide"),
-        Offered("cli", value="N", more=f"{DEFAULT_CONCURRENCY} unless named"),
+        OptionMetadata("cli", value="N", more=f"{DEFAULT_CONCURRENCY} unless named"),
     ] = None
     limits: Annotated[
         dict[str, ModelLimits] | None,
         Field(description="what the server allows a model: requests_per_minute, tokens_per_minute or concurrency"),
-        Offered("cli", option="--limit", value="MODEL.KEY=VALUE"),
+        OptionMetadata("cli", option="--limit", value="MODEL.KEY=VALUE"),
     ] = None
     patience_s: Annotated[
         float | None,
         Field(ge=0, description="how long the server may stay away before the run pauses"),
-        Offered("cli", option="--patience", value="SECONDS", more=f"{DEFAULT_PATIENCE_S:g} unless named"),
+        OptionMetadata("cli", option="--patience", value="SECONDS", more=f"{DEFAULT_PATIENCE_S:g} unless named"),
     ] = None
     cache: Annotated[
         bool | None,
         Field(description="take responses to identical requests from earlier runs"),
-        Offered("cli", more="off; docs/reruns.md"),
+        OptionMetadata("cli", more="off; docs/reruns.md"),
     ] = None
     batch: Annotated[
         bool,
         Field(
             description="send requests through the server's Batch API: half the price, up to 24 hours a batch; a run keeps to it"
         ),
-        Offered(*EVERYWHERE, about="start", more="docs/models.md"),
+        OptionMetadata(*EVERYWHERE, about="start", more="docs/models.md"),
     ] = False
     shard_size: Annotated[int, Field(ge=1, le=1024, description="agents a graph task")] = 50
     digest_chars: Annotated[
-        int, Field(ge=0, le=100_000, description="length of a memory digest"), Offered("http", about="study")
+        int, Field(ge=0, le=100_000, description="length of a memory digest"), OptionMetadata("http", about="study")
     ] = 2000
     memory: Annotated[
         MemoryKind | None,
         Field(description="graph whose facts join the agents' memories and that gets the interviews as episodes"),
-        Offered("cli", about="study", more="else ENQUETE_MEMORY, else local: none; docs/memory.md"),
+        OptionMetadata("cli", about="study", more="else ENQUETE_MEMORY, else local: none; docs/memory.md"),
     ] = None
     memoryless_weight: Annotated[
-        float, Field(ge=0, le=1, description="weight in drift of agents without memory"), Offered(about="study")
+        float, Field(ge=0, le=1, description="weight in drift of agents without memory"), OptionMetadata(about="study")
     ] = 0.5
     by: Annotated[
         str,
@@ -356,38 +356,40 @@ class RunRequest(BaseModel):
             max_length=200,
             description="what agents are compared by: a column of the personas file; stakeholder types unless named",
         ),
-        Offered(*EVERYWHERE, about="study", value="COLUMN"),
+        OptionMetadata(*EVERYWHERE, about="study", value="COLUMN"),
     ] = ""
     baseline: Annotated[
         str,
         Field(description="where T0 comes from: auto, reconstructed, or the run_id of an earlier one"),
         AfterValidator(_baseline),
-        Offered("cli", "http", about="study", value="auto|reconstructed|RUN_ID", more="see docs/longitudinal.md"),
+        OptionMetadata(
+            "cli", "http", about="study", value="auto|reconstructed|RUN_ID", more="see docs/longitudinal.md"
+        ),
     ] = "auto"
     assume_completed: Annotated[
         bool,
         Field(description="treat a simulation that still says running as completed, such as one that was killed"),
-        Offered("cli", "http"),
+        OptionMetadata("cli", "http"),
     ] = False
     new: Annotated[
         bool,
         Field(description="start another run even where one matches"),
-        Offered(*EVERYWHERE, about="start"),
+        OptionMetadata(*EVERYWHERE, about="start"),
     ] = False
     rerun: Annotated[
         bool,
         Field(description="ask the named methods anew, take the others over from the finished run"),
-        Offered("cli", about="study"),
+        OptionMetadata("cli", about="study"),
     ] = False
     retry_failed: Annotated[
         bool,
         Field(description="ask once more for what failed, and only for that"),
-        Offered(*EVERYWHERE, about="resume", more="docs/reruns.md"),
+        OptionMetadata(*EVERYWHERE, about="resume", more="docs/reruns.md"),
     ] = False
     timeout_s: Annotated[
         float,
         Field(gt=0, description="for one request, once it is sent"),
-        Offered("cli", option="--timeout", value="SECONDS"),
+        OptionMetadata("cli", option="--timeout", value="SECONDS"),
     ] = 120
 
     @property
@@ -402,9 +404,11 @@ def offered(*about: About, at: Interface | None = None) -> list[str]:
     return [name for name, mark in marked if mark.about in about and (at is None or at in mark.at)]
 
 
-def mark_of(field: str) -> Offered:
+def mark_of(field: str) -> OptionMetadata:
     """One that says nothing of it is for Python alone."""
-    return next((mark for mark in RunRequest.model_fields[field].metadata if isinstance(mark, Offered)), PYTHON_ALONE)
+    return next(
+        (mark for mark in RunRequest.model_fields[field].metadata if isinstance(mark, OptionMetadata)), PYTHON_ALONE
+    )
 
 
 def parse_request(**given: Any) -> RunRequest:

@@ -17,7 +17,7 @@ from enquete.state.asking import AS_WRITTEN, Arm, Spoken
 from enquete.state.boxed_weights import DEFAULT_CONTEXT, is_local
 from enquete.state.complaints import complaints
 from enquete.state.errors import SettingsError
-from enquete.state.kept import Stamp, stamp_of
+from enquete.state.file_cache import Stamp, stamp_of
 from enquete.state.request import (
     DEFAULT_CONCURRENCY,
     DEFAULT_MAX_TOKENS,

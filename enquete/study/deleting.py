@@ -14,7 +14,7 @@ from enquete.memory.local import FILE as MEMORY
 from enquete.memory.local import LocalMemory
 from enquete.nodes.survey import survey
 from enquete.state.errors import InputError, RunNotFound
-from enquete.study.known import interviews_of
+from enquete.study.simulation_list import interviews_of
 
 __all__ = ["Deletion", "delete", "deletion"]
 

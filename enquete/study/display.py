@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from enquete.state.asking import RESPONDED
-from enquete.study.standing import StageStatus
+from enquete.study.run_status import StageStatus
 
 if TYPE_CHECKING:
     from enquete.reports.charts import Picture

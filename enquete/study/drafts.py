@@ -13,16 +13,16 @@ from enquete.instruments.load import load_own
 from enquete.instruments.review import Finding, review
 from enquete.nodes.authoring.author import Author
 from enquete.nodes.authoring.likely import Expected, expected
-from enquete.nodes.lone_desk import opened
 from enquete.nodes.marks import accept
 from enquete.nodes.material import CONCOURSE, Material, drafted, material_of, require_free, write
+from enquete.nodes.standalone_context import opened
 from enquete.simulations.locate import locate
 from enquete.simulations.population import load_population
 from enquete.state.errors import SettingsError
 from enquete.state.request import parse_request
 from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
 from enquete.study.background import wait
-from enquete.study.rooted import Rooted
+from enquete.study.sandbox import PathSandbox
 
 LONGEST_FOLDER = 90
 RUN = "draft"
@@ -97,7 +97,7 @@ def draft_instruments(sim_id: str | Path, *, root: str | None = None, into: str 
     return Drafting(sim_id, root=root, into=into).make()
 
 
-def draft_on_server(rooted: Rooted, sim_id: str, into: str = "") -> Drafts:
+def draft_on_server(rooted: PathSandbox, sim_id: str, into: str = "") -> Drafts:
     """By rule, in a folder of the server's own, whose files clients then name as FOLDER/NAME. into: the folder, drafts-SIM unless
     named. Raises SettingsError where it holds drafts already or too little was said, SimulationNotFound, OutsideRoot."""
     simulation = rooted.simulation(sim_id)

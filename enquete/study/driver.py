@@ -18,16 +18,16 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
-from enquete.checkpoints.ballast import DiskFull, disk_fault, is_full
+from enquete.checkpoints.batch_jobs import waited_for
 from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.orders import waited_for
+from enquete.checkpoints.disk_reserve import DiskFull, disk_fault, is_full
 from enquete.checkpoints.savers import saver, thread_id
 from enquete.graphs.interviews import study_graph
 from enquete.models.clients import untraced
 from enquete.nodes.planning import planned
+from enquete.nodes.run_session import Progress, RunSession, driving, using
 from enquete.nodes.server_check import telling
 from enquete.nodes.study_graph import Synthesise
-from enquete.nodes.workplace import Progress, Workplace, driving, using
 from enquete.reports.synthesis import synthesise
 from enquete.simulations.population import Population
 from enquete.state.errors import EnqueteError
@@ -64,7 +64,7 @@ class Driver:
         self._fresh = fresh
         self.simulation: Population | None = None  # as it was read when the run was chosen, until it is driven
         self._synthesise = synthesise
-        self._workplace: Workplace | None = None
+        self._workplace: RunSession | None = None
         self._latest: dict[str, Any] | None = None  # event of its progress
         self._wanted_pause = False
         self._pausing: set[asyncio.Task[None]] = set()
@@ -143,7 +143,7 @@ class Driver:
                 await workplace.ledger.set_stage("", "", "paused", str(error))
                 raise
 
-    async def _walk(self, workplace: Workplace, checkpointer: AsyncSqliteSaver) -> dict[str, Any] | None:
+    async def _walk(self, workplace: RunSession, checkpointer: AsyncSqliteSaver) -> dict[str, Any] | None:
         """Go on until the graph ends (None) or stops; what the interrupt says is why."""
         methods = dict.fromkeys(name for name, _ in planned(workplace.record))
         compiled = copy.copy(_graph(tuple(methods), self._synthesise))  # type: ignore[arg-type]  # any function is hashable
@@ -171,7 +171,7 @@ class Driver:
         if self._progress is not None and self._latest is not None:
             self._progress({**self._latest, "fault": words} if words else self._latest)
 
-    async def _thread(self, workplace: Workplace, compiled: Any) -> RunnableConfig:
+    async def _thread(self, workplace: RunSession, compiled: Any) -> RunnableConfig:
         """The thread to go on with: the last walk's while it is unfinished, of this run, and the graph unchanged, else a new one."""
         record = workplace.record
         drawing = _drawing(compiled.builder)
@@ -191,7 +191,7 @@ class Driver:
         await workplace.ledger.set_stage("", "walk", "walking", str(number))
         return config
 
-    async def _conclude(self, workplace: Workplace, stop: dict[str, Any] | None) -> None:
+    async def _conclude(self, workplace: RunSession, stop: dict[str, Any] | None) -> None:
         """File how it ended; after a stop, what is there is written up as partial."""
         if stop is None:
             status = str(workplace.ledger.stages()[("", "synthesis")].outcome)
@@ -223,7 +223,7 @@ def _drawing(builder: Any) -> str:
     return str(builder.compile().get_graph(xray=True).draw_mermaid())
 
 
-def _commonest_error(workplace: Workplace) -> str:
+def _commonest_error(workplace: RunSession) -> str:
     """Why most requests failed: the first thing that whoever reads "failed" wants to know."""
     row = workplace.ledger.read(
         "SELECT error, count(*) FROM calls WHERE status='failed' GROUP BY error ORDER BY count(*) DESC, error LIMIT 1"
@@ -231,14 +231,14 @@ def _commonest_error(workplace: Workplace) -> str:
     return f"{row[1]} requests failed: {row[0]}" if row else ""
 
 
-def _note(workplace: Workplace, stop: dict[str, Any]) -> str:
+def _note(workplace: RunSession, stop: dict[str, Any]) -> str:
     """Why the run stopped, in the user's words."""
     standing = waited_for(workplace.ledger)
     said = _why(workplace, stop)
     return f"{said}; at the provider: {standing}" if standing else said
 
 
-def _why(workplace: Workplace, stop: dict[str, Any]) -> str:
+def _why(workplace: RunSession, stop: dict[str, Any]) -> str:
     reason = stop["reason"]
     if reason == "awaiting_simulation":
         return f"waiting for the simulation to complete ({stop['why']})"
@@ -250,7 +250,7 @@ def _why(workplace: Workplace, stop: dict[str, Any]) -> str:
     return f"{reason} ({unfinished})"
 
 
-def _missing(workplace: Workplace, stage: str, outcome: str) -> str:
+def _missing(workplace: RunSession, stage: str, outcome: str) -> str:
     """A stage that is not done, and what the rest of it is likely to cost."""
     claims = workplace.budget.claims
     rest = sum(claims[name].remaining for name in (stage, f"{stage}/probes") if name in claims)

@@ -18,16 +18,16 @@ from enquete.nodes.estimate import BYTES_LEAST, Estimate, Line, Range, estimated
 from enquete.nodes.opening import Choice, choose_run, run_population
 from enquete.nodes.planning import CRITIC, NARRATIVE
 from enquete.nodes.rehearsal import Rehearsal, rehearse
+from enquete.nodes.run_session import asked_url
 from enquete.nodes.waiting import simulation_status
-from enquete.nodes.workplace import asked_url
 from enquete.simulations.digest import digests
 from enquete.simulations.population import Population
 from enquete.state.asking import ATTEMPTS
 from enquete.state.errors import OverBudget, SettingsError
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine, resolve_machine
-from enquete.study.apart import apart
-from enquete.study.misnamed import other_methodology_named
+from enquete.study.instrument_mismatch import other_methodology_named
+from enquete.study.threads import run_in_thread
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ async def foresee(asked: RunRequest) -> Foreseen:
     environment = Environment.read()
     wanted = asked.model_copy(update={"new": not asked.rerun})
     with other_methodology_named(asked):
-        choice, population = await apart(
+        choice, population = await run_in_thread(
             lambda: choose_run(wanted, environment, dotted_paths(asked.methods)), within_s=None
         )
     machine, checked = resolve_machine(asked, environment), is_checked(asked, choice)
@@ -67,7 +67,7 @@ async def estimate_run(choice: Choice, population: Population, machine: Machine,
         return estimated(record, nobody, prices, machine, notes=[f"a replay of run {record.replay_of} asks nobody"])
     people = list(run_population(choice, population))
     known, runs = [who.id for who in people], choice.folder.parent
-    memories, notes = await apart(lambda: _memories(record, population, known, runs), within_s=None)
+    memories, notes = await run_in_thread(lambda: _memories(record, population, known, runs), within_s=None)
     rehearsal = await rehearse(record, people, memories)
     url = asked_url(record, machine)
     more = [*_narrative(record, prices, url), *critic_lines(record, rehearsal, prices, url)]

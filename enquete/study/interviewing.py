@@ -11,9 +11,9 @@ from pathlib import Path
 from typing_extensions import Unpack
 
 from enquete.nodes.estimate import Estimate
-from enquete.nodes.workplace import Progress
+from enquete.nodes.run_session import Progress
 from enquete.state.request import parse_request
-from enquete.study.asked import Asked, AskedOn
+from enquete.study.arguments import Arguments, AskedOn
 from enquete.study.background import awaited, wait
 from enquete.study.describing import OF_A_RUN, listing
 from enquete.study.estimating import foresee
@@ -22,7 +22,7 @@ from enquete.study.starting import OF_RESUME, Start, chosen, drive, to_resume
 
 
 @listing(OF_A_RUN)
-def conduct_interviews(sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Asked]) -> Run:
+def conduct_interviews(sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Arguments]) -> Run:
     """Interview every agent of a simulation; the run to its end or its next stop.
 
     An unfinished run with the same settings is resumed, a finished one shown without a call.
@@ -33,7 +33,9 @@ def conduct_interviews(sim_id: str | Path, *, progress: Progress | None = None, 
 
 
 @listing(OF_A_RUN)
-async def aconduct_interviews(sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Asked]) -> Run:
+async def aconduct_interviews(
+    sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Arguments]
+) -> Run:
     """`conduct_interviews` in the caller's event loop. Cancelled, the run pauses first: what is in flight is filed."""
     return await _async(chosen(parse_request(sim=str(sim_id), **request)), progress)
 
@@ -54,7 +56,7 @@ async def aresume(token_or_sim: str | Path, *, progress: Progress | None = None,
 
 
 @listing(OF_A_RUN)
-def estimate(sim_id: str | Path, **request: Unpack[Asked]) -> Estimate:
+def estimate(sim_id: str | Path, **request: Unpack[Arguments]) -> Estimate:
     """What `conduct_interviews` with these arguments would cost: calls, tokens, money and time, each as a range.
 
     Nothing is asked and nothing is written; the prompts are built for a sample of the agents and measured. Raises
@@ -64,7 +66,7 @@ def estimate(sim_id: str | Path, **request: Unpack[Asked]) -> Estimate:
 
 
 @listing(OF_A_RUN)
-async def aestimate(sim_id: str | Path, **request: Unpack[Asked]) -> Estimate:
+async def aestimate(sim_id: str | Path, **request: Unpack[Arguments]) -> Estimate:
     """`estimate` in the caller's event loop."""
     return (await foresee(parse_request(sim=str(sim_id), **request))).estimate
 

@@ -15,18 +15,18 @@ from typing_extensions import Unpack
 
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.planning import of_two_waves
-from enquete.nodes.workplace import Progress
+from enquete.nodes.run_session import Progress
 from enquete.simulations.completion import completion
 from enquete.simulations.locate import locate
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest, offered
 from enquete.state.settings import Environment, resolve_root
-from enquete.study.asked import Asked
+from enquete.study.arguments import Arguments
 from enquete.study.describing import OF_A_RUN, listing
 from enquete.study.interviewing import conduct_interviews, resume
-from enquete.study.known import list_runs
 from enquete.study.run import Run
-from enquete.study.stored import load_run
+from enquete.study.run_store import load_run
+from enquete.study.simulation_list import list_runs
 
 DRIVING = frozenset({*offered("driving"), "confirm"})
 """What a request may say about how a run is driven; everything else is about the study itself."""
@@ -49,7 +49,7 @@ class Wanted:
 
 
 @listing(OF_A_RUN)
-def on_ready(sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Asked]) -> Run:
+def on_ready(sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Arguments]) -> Run:
     """Take T0: call it when a simulation is ready and has not begun.
 
     Arguments as in `conduct_interviews`. A T0 that was taken already is shown, an unfinished one is gone on with. Raises
@@ -59,7 +59,7 @@ def on_ready(sim_id: str | Path, *, progress: Progress | None = None, **request:
 
 
 @listing(OF_A_RUN)
-def on_completed(sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Asked]) -> Run:
+def on_completed(sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Arguments]) -> Run:
     """Ask everything that is asked after the simulation: call it when a simulation has completed.
 
     Goes on with the run that waits for the simulation; without one it uses the latest T0, and without a T0 a

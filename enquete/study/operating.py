@@ -24,12 +24,12 @@ from enquete.state.errors import InputError, OverBudget, RunLocked, SettingsErro
 from enquete.state.imported import loaded
 from enquete.state.operations import Begun, Operation, Standing, Stopped
 from enquete.state.request import parse_request
-from enquete.study.apart import apart
 from enquete.study.background import awaited
-from enquete.study.rooted import Rooted
 from enquete.study.run import Run
+from enquete.study.sandbox import PathSandbox
 from enquete.study.starting import Start, chosen, drive, to_resume
 from enquete.study.tasks import StillPausing, Tasks, TooManyRuns
+from enquete.study.threads import run_in_thread
 
 LOCK = "operation.lock"
 """In the folder of what an operation goes on with: held while it decides whether to begin a run."""
@@ -95,20 +95,20 @@ class FacadePort:
         if self.tasks is not None:
             self.tasks.require_room()
         own = {"methods": [self.methodology], "phase": "T1", "shelf": self.shelf, "new": True}
-        task = await apart(lambda: chosen(parse_request(**self._where(sim), **own, **request)), within_s=None)
+        task = await run_in_thread(lambda: chosen(parse_request(**self._where(sim), **own, **request)), within_s=None)
         await task.begin()
         record = read_record(task.folder)
         return Begun(record.token, record.main.respondent, record.main.model)
 
     async def resume(self, sim: str | Path, token: str, **request: Any) -> Stopped:
         while True:
-            task = await apart(lambda: to_resume(token, {**self._where(sim), **request}), within_s=None)
+            task = await run_in_thread(lambda: to_resume(token, {**self._where(sim), **request}), within_s=None)
             try:
                 return self._stopped(await self._driven(task))
             except (TooManyRuns, StillPausing):
                 raise
             except RunLocked:  # by another process, perhaps for the same request: its answers are ours
-                while await apart(partial(is_held, task.folder)):  # noqa: ASYNC110 - its end sets no event here
+                while await run_in_thread(partial(is_held, task.folder)):  # noqa: ASYNC110 - its end sets no event here
                     await asyncio.sleep(LOOKED_S)
 
     async def submit(
@@ -155,7 +155,7 @@ class FacadePort:
     def _where(self, sim: str | Path) -> dict[str, str]:
         """A simulation that a caller names lies under the root, where callers may name no files at all."""
         if isinstance(sim, str) and self.shelf is not None:
-            Rooted(self.root).simulation(sim)
+            PathSandbox(self.root).simulation(sim)
         return {"sim": str(sim), "root": str(self.root)}
 
     async def _driven(self, task: Start) -> Run:

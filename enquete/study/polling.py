@@ -12,7 +12,7 @@ from typing_extensions import Unpack
 from enquete.graphs.registry import methodologies
 from enquete.instruments.polls import Asked, QuestionsInstrument, Words, as_document
 from enquete.state.errors import SettingsError
-from enquete.study.asked import Asked as Request
+from enquete.study.arguments import Arguments as Request
 from enquete.study.describing import OF_A_RUN, listing
 from enquete.study.interviewing import conduct_interviews
 from enquete.study.run import Run

@@ -14,7 +14,7 @@ from enquete.nodes.survey import survey
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.request import MemoryKind, RunRequest
 from enquete.state.settings import Environment, resolve_machine
-from enquete.study.known import interviews_of
+from enquete.study.simulation_list import interviews_of
 
 __all__ = ["Delivery", "Record", "Standing", "memory_preferences", "search_memory", "sync_memory"]
 

@@ -16,7 +16,7 @@ from enquete.instruments.instrument import Instrument
 from enquete.instruments.load import load_own
 from enquete.instruments.review import Finding, review
 from enquete.state.errors import InstrumentError, SettingsError
-from enquete.study.misnamed import likeliest, of_another
+from enquete.study.instrument_mismatch import likeliest, of_another
 from enquete.study.run import Run
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from enquete.checkpoints.batch_jobs import waited_for
 from enquete.checkpoints.drives import require_writable
 from enquete.checkpoints.folders import StoredRun, is_held, read_run
-from enquete.checkpoints.orders import waited_for
 from enquete.checkpoints.record import RunRecord
 from enquete.locale import languages
 from enquete.nodes.planning import planned
@@ -17,7 +17,7 @@ from enquete.reports.run_reading import open_run, read_result
 from enquete.state.data_formats import FORMATS, LAYOUTS, FileFormat, Layout
 from enquete.state.errors import SettingsError
 from enquete.study.display import leading, show, table
-from enquete.study.standing import StageStatus, Standing, complete, stand
+from enquete.study.run_status import RunStanding, StageStatus, complete, stand
 
 if TYPE_CHECKING:
     import altair as alt
@@ -144,7 +144,7 @@ class Run:
         return file.read_text("utf-8") if file.is_file() else ""
 
     @cached_property
-    def standing(self) -> Standing:
+    def standing(self) -> RunStanding:
         """Stages, costs, caps and failures, read at one moment; readable while another process drives the run."""
         with open_run(self.folder) as reading:
             return stand(reading, driven=self.is_driven)

@@ -17,20 +17,20 @@ from enquete.nodes.fit_judge import is_open, judged
 from enquete.nodes.fitting import require_fit
 from enquete.nodes.opening import Choice, begin, choose_run, chosen_again
 from enquete.nodes.planning import require_own_limits
+from enquete.nodes.run_session import Progress
 from enquete.nodes.server_check import require_server_of
 from enquete.nodes.survey import survey
 from enquete.nodes.waiting import simulation_status
-from enquete.nodes.workplace import Progress
 from enquete.simulations.locate import list_simulations
 from enquete.simulations.population import Population
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.request import RunRequest, offered, parse_request
 from enquete.state.settings import Environment, resolve_machine, resolve_root
-from enquete.study.apart import apart
 from enquete.study.estimating import estimate_run, is_checked, require_affordable
-from enquete.study.known import interviews_of
-from enquete.study.misnamed import other_methodology_named
+from enquete.study.instrument_mismatch import other_methodology_named
 from enquete.study.run import Run
+from enquete.study.simulation_list import interviews_of
+from enquete.study.threads import run_in_thread
 
 if TYPE_CHECKING:
     from enquete.study.driver import Driver
@@ -97,7 +97,7 @@ class Start:
         ModelError."""
         if self.shown or self._is_there:
             return
-        record = self.to_begin.record if self.to_begin is not None else await apart(self._record_if_asking)
+        record = self.to_begin.record if self.to_begin is not None else await run_in_thread(self._record_if_asking)
         if record is not None:
             await require_server_of(record, self.machine)
         self._is_there = True

@@ -1,7 +1,7 @@
 """Runs that go on in the background of a server: started, followed, paused.
 
 A task is its run: its id is the run_id, and what becomes of it is in the run's folder. A server that was restarted
-finds the run there (`Rooted.run`) and resumes it by its token; nothing is kept in memory that could be lost.
+finds the run there (`PathSandbox.run`) and resumes it by its token; nothing is kept in memory that could be lost.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any, TypeAlias
 
 from enquete.state.errors import RunLocked
 from enquete.state.request import parse_request
-from enquete.study.apart import apart
 from enquete.study.background import awaited
-from enquete.study.rooted import Rooted
 from enquete.study.run import Run
+from enquete.study.sandbox import PathSandbox
 from enquete.study.starting import Start, chosen, drive, to_resume
+from enquete.study.threads import run_in_thread
 
 Event: TypeAlias = dict[str, Any]
 Row: TypeAlias = tuple[str, str, str, int]
@@ -101,7 +101,7 @@ class Task:
 class Tasks:
     """The runs that a server drives, under its root. One event loop."""
 
-    def __init__(self, rooted: Rooted, *, most: int = MOST_RUNS):
+    def __init__(self, rooted: PathSandbox, *, most: int = MOST_RUNS):
         self._rooted = rooted
         self._most = most
         self._tasks: dict[Path, Task] = {}
@@ -116,19 +116,19 @@ class Tasks:
         Returns once the run is on disk; it goes on in the background. One that this server drives already is not
         started twice. Raises InputError and its children (OverBudget with the estimate), TooManyRuns.
         """
-        await apart(lambda: self._rooted.simulation(sim_id))
+        await run_in_thread(lambda: self._rooted.simulation(sim_id))
         asked = parse_request(sim=sim_id, **self._rooted.given, **request)
         async with self._choosing[sim_id]:
-            return await self._launched(await apart(lambda: chosen(asked)))
+            return await self._launched(await run_in_thread(lambda: chosen(asked)))
 
     async def resume(self, token: str, **request: Any) -> Task:
         """Go on with an unfinished run in the background. Raises RunNotFound, TooManyRuns."""
-        sim = request.pop("sim", None) or await apart(lambda: self._rooted.simulation_of(token))
-        await apart(lambda: self._rooted.simulation(sim))
+        sim = request.pop("sim", None) or await run_in_thread(lambda: self._rooted.simulation_of(token))
+        await run_in_thread(lambda: self._rooted.simulation(sim))
         given: dict[str, Any] = {**self._rooted.given, "sim": sim, **request}
         name = self._rooted.require_token(token)
         async with self._choosing[sim]:
-            return await self._launched(await apart(lambda: to_resume(name, given)))
+            return await self._launched(await run_in_thread(lambda: to_resume(name, given)))
 
     async def _launched(self, chosen: Start) -> Task:
         self._rooted.require_inside(chosen.folder)

@@ -17,11 +17,11 @@ from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
 from enquete.interfaces.cli.app import OBJECTS_PER_COLLECTION
 from enquete.models.dialect import Form, Rung, messages
-from enquete.nodes import workplace
+from enquete.nodes import run_session
 from enquete.respondents.llm import call_key
 from enquete.respondents.prompts import compose
 from enquete.state.asking import Answer, Block, BlockKey, Participant, Reply
-from enquete.state.desk import Metered, Prompt
+from enquete.state.interview_context import Metered, Prompt
 from enquete.study.run import Run
 from tests.bench.loops import WARM, Clock, Work
 from tests.support import unwritten
@@ -63,12 +63,12 @@ class Canned:
 
 
 def desk(folder: Path, work: Work, agents: int) -> Run:
-    made = workplace.make_respondent
-    workplace.make_respondent = lambda *_: Canned()  # type: ignore[assignment]
+    made = run_session.make_respondent
+    run_session.make_respondent = lambda *_: Canned()  # type: ignore[assignment]
     try:
         return _interview(folder, agents, work, respondent="synthetic")
     finally:
-        workplace.make_respondent = made
+        run_session.make_respondent = made
 
 
 def _interview(folder: Path, agents: int, work: Work, **respondent: Any) -> Run:

@@ -18,9 +18,9 @@ from enquete.checkpoints.entries import Usage
 from enquete.checkpoints.folders import CHECKPOINTS, LEDGER, held, read_run
 from enquete.checkpoints.integrity import copies, is_sound, require_sound, whole_copy, writes_in
 from enquete.checkpoints.ledger import Ledger
-from enquete.nodes.workplace import using
-from enquete.state.desk import Completion
+from enquete.nodes.run_session import using
 from enquete.state.errors import LedgerError, RunLocked
+from enquete.state.interview_context import Completion
 from tests.support import unwritten
 from tests.support.begun import begin_run
 from tests.support.ledgers import call, prompt, with_ledger

@@ -19,7 +19,7 @@ from enquete.checkpoints.entries import text_of
 from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Failure, Ledger, Usage
 from enquete.state.asking import Answer, BlockKey, CallKey
-from enquete.state.desk import Completion
+from enquete.state.interview_context import Completion
 from tests.support.ledgers import block_key, call, counted, opened, prompt, with_ledger
 from tests.support.populations import participants
 from tests.support.studies import rows, spent

@@ -16,7 +16,7 @@ from enquete.checkpoints.folders import read_run
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.schema import SCHEMA_VERSION
 from enquete.checkpoints.write_counter import NAME
-from enquete.nodes.workplace import using
+from enquete.nodes.run_session import using
 from enquete.state.errors import LedgerError
 from tests.support.begun import begin_run
 from tests.support.ledgers import RUN, with_ledger

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from enquete.checkpoints.ballast import NAME, SIZE, Ballast, DiskFull, disk_fault, is_full
 from enquete.checkpoints.connection import connect
+from enquete.checkpoints.disk_reserve import NAME, SIZE, DiskFull, DiskReserve, disk_fault, is_full
 from enquete.checkpoints.folders import write_atomically
 from enquete.checkpoints.writer import GroupWriter
 from enquete.state.errors import LedgerError
@@ -30,7 +30,7 @@ def insert(n: int, size: int = 100) -> Callable[[sqlite3.Connection], int]:
     return write
 
 
-class PagesBallast(Ballast):
+class PagesBallast(DiskReserve):
     """A ballast of pages: SQLite itself says "database or disk is full" until it is given back. Portable, unlike mounts."""
 
     def __init__(self, folder: Path, connection: sqlite3.Connection, pages: int):
@@ -108,7 +108,7 @@ def test_what_even_the_ballast_has_no_room_for_is_named(tmp_path: Path) -> None:
 
 
 def test_the_ballast_is_made_really_and_goes_when_the_run_is_let_go(tmp_path: Path) -> None:
-    ballast = Ballast(tmp_path, 1_000_000)
+    ballast = DiskReserve(tmp_path, 1_000_000)
     (tmp_path / NAME).write_bytes(b"left by a run that was killed")
     with ballast.held():
         status = (tmp_path / NAME).stat()
@@ -121,7 +121,7 @@ def test_the_ballast_is_made_really_and_goes_when_the_run_is_let_go(tmp_path: Pa
 def test_a_folder_without_room_begins_nothing(tmp_path: Path) -> None:
     with (
         pytest.raises(DiskFull, match=r"MB free, and a run needs .*nothing was asked.*enquete resume .* --out "),
-        Ballast(tmp_path, 10**17).held(),
+        DiskReserve(tmp_path, 10**17).held(),
     ):
         raise AssertionError
     assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from enquete.interfaces.service.status import GOING_ON
-from enquete.study.stored import load_run
+from enquete.study.run_store import load_run
 from tests.http.conftest import serving, settled, simulation
 from tests.support.model_server import ModelServer
 

@@ -26,13 +26,13 @@ from enquete.graphs.registry import methodologies
 from enquete.instruments.load import load_shipped
 from enquete.interfaces.http.bodies import PostBody
 from enquete.interfaces.mcp.running import STARTING as MCP_STARTING
-from enquete.interfaces.service import prompt_headers, steady
+from enquete.interfaces.service import prompt_headers, retrying
 from enquete.interfaces.service.listening import on_signals
 from enquete.interfaces.service.secrecy import mask_of
 from enquete.state.errors import InstrumentError, LedgerError, RunNotFound, SettingsError
-from enquete.study import apart as apart_module
-from enquete.study.apart import NotInTime, apart
-from enquete.study.rooted import Rooted
+from enquete.study import run_in_thread as apart_module
+from enquete.study.sandbox import PathSandbox
+from enquete.study.threads import NotInTime, run_in_thread
 from tests.http.conftest import serving, settled, simulation
 from tests.support.model_server import ModelServer
 from tests.support.processes import environment
@@ -139,14 +139,14 @@ def test_files_of_the_servers_own_folder_can_be_named_and_nothing_else(
 
 def test_a_request_that_hangs_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More of them than Python's own pool has threads, on simulations whose folder never answers."""
-    release, look = threading.Event(), Rooted.simulation
+    release, look = threading.Event(), PathSandbox.simulation
 
-    def hanging(self: Rooted, sim_id: str) -> Path:
+    def hanging(self: PathSandbox, sim_id: str) -> Path:
         if sim_id.startswith("gone"):
             release.wait(60)
         return look(self, sim_id)
 
-    monkeypatch.setattr(Rooted, "simulation", hanging)
+    monkeypatch.setattr(PathSandbox, "simulation", hanging)
     simulation(tmp_path, "sound")
     paths = [f"{API}/gone{n}/{path}" for n in range(10) for path in ("status", "results/delphi", "export.csv")]
     with serving(tmp_path) as client:
@@ -175,11 +175,11 @@ def test_work_that_hangs_is_given_up_and_no_more_is_begun_than_can_hang(monkeypa
         said = []
         for _ in range(3):
             with pytest.raises(NotInTime) as told:
-                await apart(lambda: release.wait(30), within_s=0.05)
+                await run_in_thread(lambda: release.wait(30), within_s=0.05)
             said.append(str(told.value))
         release.set()
         await asyncio.sleep(0.1)
-        return [*said, await apart(lambda: "again")]
+        return [*said, await run_in_thread(lambda: "again")]
 
     assert asyncio.run(ask()) == [*["files did not answer within 0.05 s"] * 2, asked_too_much(2), "again"]
 
@@ -288,9 +288,9 @@ def test_what_changes_under_the_reader_is_read_again_and_damage_is_told() -> Non
             raise left.pop()
         return "read"
 
-    assert steady.steadily(read) == "read"
+    assert retrying.steadily(read) == "read"
     with pytest.raises(LedgerError, match="damage"):
-        steady.steadily(raising(lambda: LedgerError("damage")))
+        retrying.steadily(raising(lambda: LedgerError("damage")))
 
 
 def raising(error: Callable[[], Exception]) -> Callable[[], None]:
@@ -315,4 +315,4 @@ def test_a_run_that_is_only_just_being_begun_is_no_server_error(tmp_path: Path) 
     assert (answer.status_code, answer.json()["details"]["type"]) == (404, "RunNotFound")
     assert re.search("only just being begun", answer.text)
     with pytest.raises(RunNotFound):
-        steady.steadily(lambda: Rooted(tmp_path).run("sim", folder.name))
+        retrying.steadily(lambda: PathSandbox(tmp_path).run("sim", folder.name))

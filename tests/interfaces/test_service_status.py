@@ -12,7 +12,7 @@ from enquete.interfaces.cli import summary
 from enquete.interfaces.cli.place import Place
 from enquete.interfaces.mcp.states import run_state
 from enquete.interfaces.service.status import StatusWord, outcome_of
-from enquete.study.standing import StageStatus
+from enquete.study.run_status import StageStatus
 from tests.support.studies import personas
 
 

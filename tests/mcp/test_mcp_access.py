@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from enquete.interfaces.cli import app as cli
 from enquete.interfaces.mcp.serving import http_app, make_office
 from enquete.state.errors import RunNotFound, SettingsError, SimulationNotFound
-from enquete.study.rooted import Rooted
+from enquete.study.sandbox import PathSandbox
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 ACCEPT = {"Accept": "application/json, text/event-stream"}
@@ -69,16 +69,16 @@ def test_no_id_leaves_the_root(served: Served, tmp_path: Path, sim_id: str) -> N
     (root / "simulations").mkdir(parents=True)
     (root / "simulations" / "linked").symlink_to(served.root / "simulations" / served.finished)
     with pytest.raises(SimulationNotFound) as refused:
-        Rooted(root).simulation(sim_id)
+        PathSandbox(root).simulation(sim_id)
     assert str(tmp_path) not in str(refused.value)
 
 
 @pytest.mark.parametrize("token", ["", "run_", "run_x/../..", "sim_finished", "run_x.y.z", "run_x\n", "../run_x"])
 def test_a_token_names_a_run_and_no_path(served: Served, token: str) -> None:
     with pytest.raises(RunNotFound):
-        Rooted(served.root).require_token(token)
+        PathSandbox(served.root).require_token(token)
     with pytest.raises(RunNotFound):
-        Rooted(served.root).run(served.finished, token)
+        PathSandbox(served.root).run(served.finished, token)
 
 
 def test_the_command_refuses_what_cannot_work(

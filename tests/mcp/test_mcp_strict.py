@@ -11,7 +11,7 @@ from mcp.types import ElicitRequestParams, ElicitResult
 from mcp_served import METHOD, QUICK, Served, simulation, text_of
 
 import enquete
-from enquete.interfaces.mcp.office import explained
+from enquete.interfaces.mcp.server_state import explained
 from enquete.interfaces.service.secrecy import mask_of
 from enquete.state.errors import OverBudget, RunMismatch
 

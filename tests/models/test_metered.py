@@ -20,8 +20,8 @@ from enquete.models.metered import MeteredModel, Terms, estimate, input_bound, v
 from enquete.models.prices import Price
 from enquete.models.transport import Response, Transport
 from enquete.state.asking import CallKey
-from enquete.state.desk import Completion, Prompt
 from enquete.state.errors import ModelRejected, ModelUnavailable
+from enquete.state.interview_context import Completion, Prompt
 from tests.support.ledgers import ScriptedSender, call, everything_on_disk, prompt, response, with_ledger
 from tests.support.model_server import ModelServer
 from tests.support.studies import rows, spent

@@ -16,8 +16,8 @@ from enquete.models.limits import Limiter
 from enquete.models.response import MOST_WRITTEN, Response
 from enquete.models.transport import Transport
 from enquete.models.wire import LARGE_AT_ONCE, MOST_BYTES, SMALL_BYTES
-from enquete.state.desk import Prompt
 from enquete.state.errors import ModelError
+from enquete.state.interview_context import Prompt
 from tests.support.raw_server import RawServer, Replies, bomb, completion, endless, reply
 
 PROMPT = Prompt("You are Ada, a baker of bread.", ({"role": "user", "content": "How are you, and why?"},), "", 100)

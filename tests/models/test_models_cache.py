@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from enquete.models.cache import ResponseCache, default_folder, request_key
 from enquete.state.asking import CallKey
-from enquete.state.desk import Prompt
 from enquete.state.errors import SettingsError
+from enquete.state.interview_context import Prompt
 
 PROMPT = Prompt(
     "You are Ada.",

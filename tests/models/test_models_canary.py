@@ -12,10 +12,10 @@ from collections.abc import Callable
 import pytest
 from pydantic import SecretStr
 
-from enquete.models.course import CANARY, CONFIRMATIONS, MOST_RETURNS, Course
 from enquete.models.faults import Away, Tally, Trouble, Unavailable
 from enquete.models.limits import Limiter
 from enquete.models.outage import Server, server_of
+from enquete.models.retry_state import CANARY, CONFIRMATIONS, MOST_RETURNS, RetryState
 from enquete.models.transport import Transport
 from tests.models.test_models_outage import Ended, ask_all, failures, one, transport_to
 from tests.models.test_models_transport import KEY, prompt
@@ -222,7 +222,7 @@ def test_a_canary_says_nothing_about_a_later_form() -> None:
 def test_an_answer_that_was_under_way_before_the_refusal_confirms_nothing() -> None:
     """Only what was sent after the latest fault shows that the server served others at that time."""
     refused, server = Trouble("answered 500", status=500, answered=True), Server()
-    course = Course(ATTEMPTS, 0.01, 0.01)
+    course = RetryState(ATTEMPTS, 0.01, 0.01)
     course.restart(course.lowest)
     early = time.monotonic()
     for _ in range(ATTEMPTS):
@@ -247,7 +247,7 @@ def test_an_answer_that_was_under_way_before_the_refusal_confirms_nothing() -> N
 
 def test_a_canary_that_fails_starts_attempts_over_once_the_server_is_back() -> None:
     refused, server = Trouble("answered 500", status=500, answered=True), Server()
-    course = Course(ATTEMPTS, 0.01, 0.01, confirmed=1)
+    course = RetryState(ATTEMPTS, 0.01, 0.01, confirmed=1)
     course.note(refused)
     assert course.waits_for(server, refused)
     server.check_failed(unreachable=False)

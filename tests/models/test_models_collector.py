@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
+from enquete.checkpoints.batch_jobs import name_of, sweep_unordered, waited_for
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.orders import name_of, sweep_unordered, waited_for
-from enquete.models.collector import Collector
+from enquete.models.batch_queue import BatchQueue
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.transport import Transport
 from enquete.nodes.batching import adopt
-from enquete.nodes.workplace import LIMITER
+from enquete.nodes.run_session import LIMITER
 from enquete.state.asking import CallKey
-from enquete.state.desk import Completion, Prompt
+from enquete.state.interview_context import Completion, Prompt
 from tests.support.ledgers import with_ledger
 from tests.support.model_server import ModelServer
 
@@ -38,7 +38,7 @@ class Desk:
     def __init__(self, server: ModelServer, ledger: Ledger, *, patience_s: float = 60.0, **limits: int):
         self.ledger = ledger
         self.budget = Budget(10**9, at_once=True)
-        self.collector = Collector(server.base_url, None, ledger, patience_s=patience_s, **limits)
+        self.collector = BatchQueue(server.base_url, None, ledger, patience_s=patience_s, **limits)
         self.budget.when_stopped = self.collector.halt
         self.told: list[tuple[int, int, str]] = []
         self.collector.tell(lambda order, placed, fault: self.told.append((order.number, placed, fault)))

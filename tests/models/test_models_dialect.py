@@ -14,7 +14,7 @@ from enquete.models.cleaning import compact
 from enquete.models.dialect import Dialect, Rung, dialect_of, messages, response_format
 from enquete.models.faults import Rejected, Said, blamed_setting, complaint, read_error
 from enquete.models.parsing import read_object
-from enquete.state.desk import Prompt
+from enquete.state.interview_context import Prompt
 from tests.models.test_models_transport import ITEM, SCHEMA, ask, prompt
 from tests.support.model_server import ModelServer
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from enquete.models.course import MOST_REFUSALS, TRUSTED, Course
 from enquete.models.faults import Trouble
 from enquete.models.limits import Limiter
 from enquete.models.pacing import UNLIMITED, Lane, Pace, Window, most_tokens
+from enquete.models.retry_state import MOST_REFUSALS, TRUSTED, RetryState
 from enquete.models.transport import Transport
 from enquete.state.request import ModelLimits
 from tests.models.test_models_outage import Ended, ask_all, failures, one
@@ -259,7 +259,7 @@ def test_the_same_limits_said_again_keep_the_pace() -> None:
 
 def test_a_retry_after_is_believed_but_not_for_ever() -> None:
     """Retry-After: 0 asks for a request at once; after three of them in a row the back-off of a silent server is added."""
-    course = Course(3, 1.0)
+    course = RetryState(3, 1.0)
     waits = []
     for _ in range(TRUSTED + 3):
         course.note(Trouble("later", status=429, retry_after=0.0))

@@ -29,8 +29,8 @@ from enquete.models.serving import (
     shortened,
 )
 from enquete.models.transport import Response, Transport
-from enquete.state.desk import Prompt
 from enquete.state.errors import ModelRejected
+from enquete.state.interview_context import Prompt
 from tests.support import unwritten
 from tests.support.small_server import SmallServer
 from tests.support.studies import personas, rows

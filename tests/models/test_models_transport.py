@@ -26,8 +26,8 @@ from enquete.models.faults import Rejected, Unavailable
 from enquete.models.limits import Limiter
 from enquete.models.parsing import looks_like_refusal, read_object
 from enquete.models.transport import Response, Transport
-from enquete.state.desk import Prompt
 from enquete.state.errors import ModelRejected, ModelUnavailable, SettingsError
+from enquete.state.interview_context import Prompt
 from tests.support.model_server import ModelServer
 
 ROOT = Path(__file__).parents[2]

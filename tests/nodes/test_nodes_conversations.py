@@ -14,11 +14,11 @@ from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.metered import MeteredModel, Terms
 from enquete.nodes.conversations import Conversation, Conversations
-from enquete.respondents.local_desk import LocalDesk
+from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.roles import RULE
 from enquete.respondents.synthetic import SyntheticRespondent
 from enquete.state.asking import Answer, Arm, Block, Outcome, Participant, Reply
-from enquete.state.desk import Desk, InterviewerTask, Metered, Respondent, ResultT
+from enquete.state.interview_context import InterviewContext, InterviewerTask, Metered, Respondent, ResultT
 from tests.support import talks
 from tests.support.ledgers import opened
 from tests.support.populations import participants
@@ -36,7 +36,7 @@ class Killed(Exception):
     """As if the process had ended here."""
 
 
-class MortalDesk(LocalDesk):
+class MortalDesk(LedgerContext):
     """Dies after so many steps: before and after every answer, piece of work and kept turn, one at a time."""
 
     steps = 10**9
@@ -244,7 +244,7 @@ def test_turns_that_failed_are_asked_again_where_that_is_wanted_and_no_others(tm
 
 
 class Idle(Discussion):
-    async def advance(self, talk: Conversation[talks.Position], desk: Desk) -> Conversation[talks.Position]:
+    async def advance(self, talk: Conversation[talks.Position], desk: InterviewContext) -> Conversation[talks.Position]:
         return talk
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from enquete.nodes.rounds import rounds_graph
-from enquete.nodes.workplace import using
+from enquete.nodes.run_session import using
 from enquete.reports.run_reading import open_run
 from enquete.reports.table.rows import responses
 from enquete.state.asking import Arm

@@ -13,8 +13,8 @@ from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.nodes.opening import begin, choose_run
 from enquete.nodes.planning import planned
 from enquete.nodes.rounds import rounds_graph
+from enquete.nodes.run_session import using
 from enquete.nodes.study_graph import build
-from enquete.nodes.workplace import using
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesise
 from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from enquete.checkpoints.folders import LEDGER, is_held
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.prices import OPENAI_URL
-from enquete.nodes.workplace import server_url, using
+from enquete.nodes.run_session import server_url, using
 from enquete.state.asking import Arm
 from enquete.state.errors import LedgerError, RunLocked, SettingsError
 from enquete.state.settings import Machine

@@ -15,9 +15,9 @@ import pytest
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.opening import begin, choose_run
 from enquete.nodes.planning import planned
+from enquete.nodes.run_session import RunSession, using
 from enquete.nodes.shards import conduct_unit
 from enquete.nodes.waiting import open_t1
-from enquete.nodes.workplace import Workplace, using
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesise
 from enquete.reports.table.rows import responses
@@ -62,7 +62,7 @@ class Made:
 Make = Callable[..., Made]
 
 
-def spec(workplace: Workplace, name: str, phase: str, arm: str, number: int) -> ShardSpec:
+def spec(workplace: RunSession, name: str, phase: str, arm: str, number: int) -> ShardSpec:
     return ShardSpec(
         run=str(workplace.folder),
         methodology=name,
@@ -74,7 +74,7 @@ def spec(workplace: Workplace, name: str, phase: str, arm: str, number: int) -> 
     )
 
 
-async def _stage(workplace: Workplace, name: str, phase: str, agents: Sequence[int] | None) -> None:
+async def _stage(workplace: RunSession, name: str, phase: str, agents: Sequence[int] | None) -> None:
     """What the graph does for one stage. `agents`: positions of those who are reached; the stage is short then."""
     procedure = workplace.procedure(name)
     for number in range(1, procedure.rounds + 1):
@@ -103,7 +103,7 @@ async def _make(
     agents: Sequence[int] | None,
     partial: bool,
     write: bool,
-    prepare: Callable[[Workplace], object] | None,
+    prepare: Callable[[RunSession], object] | None,
     available: dict[str, str] | None = None,
 ) -> Made:
     choice, population = choose_run(request, Environment(), available or AVAILABLE)

@@ -13,7 +13,7 @@ import pytest
 
 import enquete
 from enquete.nodes.planning import planned
-from enquete.nodes.workplace import using
+from enquete.nodes.run_session import using
 from enquete.reports import narrative
 from enquete.reports.synthesis import prepare, write_synthesis
 from enquete.state.settings import Machine

@@ -11,12 +11,12 @@ import pytest
 from enquete.checkpoints.ledger import Usage
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
-from enquete.nodes.workplace import Workplace
+from enquete.nodes.run_session import RunSession
 from enquete.reports.table.lines import lines
 from enquete.reports.table.row import COLUMNS, ResponseRow
 from enquete.reports.writing import records
 from enquete.state.asking import Answer, Arm, CallKey
-from enquete.state.desk import Completion, Prompt
+from enquete.state.interview_context import Completion, Prompt
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_rows_stand_in_the_same_order_whoever_answered_first(make, personas):
 def test_tokens_of_the_table_sum_to_what_answer_calls_spent(make, personas, asking):
     spent = {}
 
-    async def remember(workplace: Workplace) -> None:
+    async def remember(workplace: RunSession) -> None:
         spent["tokens"] = workplace.ledger.total("tokens")
 
     table = make(**personas(3), methods=["longitudinal"], asking=asking, prepare=remember).table()
@@ -88,7 +88,7 @@ def test_tokens_of_the_table_sum_to_what_answer_calls_spent(make, personas, aski
 
 
 def test_a_block_that_was_paid_but_not_answered_keeps_its_tokens(make, personas):
-    async def pay(workplace: Workplace) -> None:
+    async def pay(workplace: RunSession) -> None:
         who = workplace.population[0].id
         key = workplace.desk("longitudinal", "T1").key(who, "items")
         for attempt in range(2):
@@ -187,7 +187,7 @@ def test_a_line_of_jsonl_is_what_was_asked_at_once_and_has_every_answer(whole):
 
 
 def test_a_failed_answer_has_its_status_and_no_value(make, personas):
-    async def fail(workplace: Workplace) -> None:
+    async def fail(workplace: RunSession) -> None:
         desk = workplace.desk("longitudinal", "T1")
         items = workplace.procedure("longitudinal").blocks(workplace.population[0].id, 1, desk)[0].items
         await workplace.ledger.store(

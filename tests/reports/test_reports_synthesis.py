@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from enquete.checkpoints.ledger import Failure, Usage
-from enquete.nodes.workplace import Workplace, using
+from enquete.nodes.run_session import RunSession, using
 from enquete.reports.accounts import STATUSES
 from enquete.reports.exports import validate
 from enquete.reports.synthesis import load_results, load_summary, synthesise, write_synthesis
 from enquete.reports.table import rows
 from enquete.state.asking import Answer, CallKey
-from enquete.state.desk import Prompt
 from enquete.state.errors import LedgerError
+from enquete.state.interview_context import Prompt
 from enquete.state.settings import Machine
 
 
@@ -204,7 +204,7 @@ def test_a_measured_t0_becomes_canonical_and_a_reconstructed_one_does_not(make, 
     assert strict(measured.interviews / "latest.json")["T0/longitudinal"] == measured.folder.name
 
 
-async def every_call_fails(workplace: Workplace) -> None:
+async def every_call_fails(workplace: RunSession) -> None:
     desk = workplace.desk("longitudinal", "T1")
     procedure = workplace.procedure("longitudinal")
     for who in workplace.population:
@@ -227,7 +227,7 @@ def test_when_every_call_failed_the_run_failed_and_says_so_loudly(make, personas
 
 
 def test_a_bug_is_shown_and_makes_the_run_failed(make, personas):
-    async def bug(workplace: Workplace) -> None:
+    async def bug(workplace: RunSession) -> None:
         who = workplace.population[1].id
         await workplace.ledger.record_failure(Failure("main", "delphi", "T1", 2, who, "KeyError: 'x|y'", "Traceback"))
 
@@ -238,7 +238,7 @@ def test_a_bug_is_shown_and_makes_the_run_failed(make, personas):
 
 
 def test_a_failed_methodology_keeps_its_answers_and_the_other_its_findings(make, personas):
-    async def fail(workplace: Workplace) -> None:
+    async def fail(workplace: RunSession) -> None:
         await workplace.ledger.set_stage("delphi", "T1", "failed", "round 1")
 
     made = make(**personas(3), prepare=fail, language="en")

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from enquete.checkpoints.ledger import Failure
-from enquete.nodes.workplace import Workplace
+from enquete.nodes.run_session import RunSession
 from enquete.reports.accounts import STATUSES
 from enquete.reports.context import with_ids
 from enquete.reports.embedded import Embedded
@@ -105,7 +105,7 @@ def test_the_synthesis_works_without_most_methodologies(whole):
 def test_the_synthesis_works_where_methodologies_failed_before_a_question(make, simulation, failed):
     """Each of them once, every second in a run."""
 
-    async def fail(workplace: Workplace) -> None:
+    async def fail(workplace: RunSession) -> None:
         for name in failed:
             await workplace.ledger.set_stage(name, "T1", "failed", "round 1")
 
@@ -132,7 +132,7 @@ def test_one_agent_gives_a_report_without_claims(make, personas):
 
 
 def test_a_bug_in_the_narrative_is_shown_by_name(make, personas):
-    async def bug(workplace: Workplace) -> None:
+    async def bug(workplace: RunSession) -> None:
         await workplace.ledger.record_failure(Failure("main", "synthesis", "", 0, "narrative", "KeyError: 'x'", "T"))
 
     assert "Programmfehler in Synthese" in make(**personas(2), prepare=bug).report()

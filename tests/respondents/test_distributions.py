@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from enquete.respondents.prompts import compose
 from enquete.respondents.replies import read_reply
 from enquete.state.asking import Answer, Block, BlockKey, Item, Option
-from enquete.state.desk import Completion
+from enquete.state.interview_context import Completion
 from tests.support.populations import participants
 
 SCALE = Item(

@@ -12,15 +12,15 @@ import pytest
 from enquete.analysis.answers import Answers, read_answers
 from enquete.analysis.health import exposure as exposure_probes
 from enquete.analysis.health import repeats as probes
-from enquete.respondents.flaws import SOUND, VARIES, Flaws, varied
 from enquete.respondents.neutral import control_answers, control_block, control_scale, neutral
+from enquete.respondents.noise import SOUND, VARIES, Noise, varied
 from enquete.respondents.planted import answer_at, normal, persona_hash
 from enquete.respondents.presenting import answering, present
 from enquete.respondents.questions import names_of
 from enquete.respondents.replies import read_reply
 from enquete.respondents.synthetic import SyntheticRespondent
 from enquete.state.asking import Answer, Arm, Block, BlockKey, Item, Language, Option, Participant
-from enquete.state.desk import Completion
+from enquete.state.interview_context import Completion
 from tests.support.populations import participants
 
 PEOPLE = participants(60)
@@ -42,7 +42,7 @@ def truth(who: Participant, block: Block, language: Language, seed: int) -> Sequ
     ]
 
 
-def answers(arm: Arm, flaws: Flaws = SOUND, *, phase: str = "T1", digest: str | None = None) -> Answers:
+def answers(arm: Arm, flaws: Noise = SOUND, *, phase: str = "T1", digest: str | None = None) -> Answers:
     """What the agents of an arm say, read as a model's replies would be."""
     people = participants(len(PEOPLE), digest=digest)
     asked_truth = control_answers if arm.asks == "controls" else truth
@@ -96,7 +96,7 @@ def test_a_sound_respondent_ignores_orders_and_frames() -> None:
 
 
 def test_a_share_that_takes_the_first_option_is_found_by_reversing_the_options() -> None:
-    flaws = Flaws(first_option=0.5)
+    flaws = Noise(first_option=0.5)
     kappa, shift = probes.option_order(answers(MAIN, flaws), answers(arm(presentation="options_reversed"), flaws))
     assert kappa.verdict == "bad"
     # By hand: the half that takes the first says 1 as written and 5 reversed, the others the same: ½·4 = 2 points.
@@ -104,13 +104,13 @@ def test_a_share_that_takes_the_first_option_is_found_by_reversing_the_options()
 
 
 def test_a_share_that_repeats_its_neighbour_is_found_by_shuffling_the_items() -> None:
-    flaws = Flaws(neighbour=0.7)
+    flaws = Noise(neighbour=0.7)
     orders = [answers(arm(presentation=p), flaws) for p in ("as_written", "items_shuffled", "items_shuffled_2")]
     assert probes.item_order(orders).verdict == "bad"
 
 
 def test_a_share_that_goes_by_the_frame_is_found_by_the_paraphrase() -> None:
-    flaws = Flaws(frame=1.0)
+    flaws = Noise(frame=1.0)
     found = probes.paraphrase([answers(MAIN, flaws), answers(arm(presentation="paraphrased"), flaws)])
     assert found.value is not None
     assert found.value > 0.1
@@ -121,7 +121,7 @@ def test_personas_that_count_and_personas_that_do_not() -> None:
     for kind, judge in (("swapped", probes.persona_swap), ("null", probes.null_persona)):
         sound = judge(answers(MAIN), answers(arm(persona=kind)), answers(RETEST))
         assert sound.verdict == "fine", kind
-        blind = Flaws(persona_blind=1.0)
+        blind = Noise(persona_blind=1.0)
         found = judge(answers(MAIN, blind), answers(arm(persona=kind), blind), answers(RETEST, blind))
         assert (found.value, found.verdict, found.reason_code) == (0, "bad", "persona_ignored")
 
@@ -144,7 +144,7 @@ def test_a_neutral_memory_moves_nobody_unless_any_memory_does() -> None:
         1, abs=0.2
     )  # .5 of half the scale of four points, less what hits its end
     assert (placebo.value == before.value).all()
-    gullible = answers(arm(digest="neutral"), Flaws(follows_any_digest=True), digest=memory)
+    gullible = answers(arm(digest="neutral"), Noise(follows_any_digest=True), digest=memory)
     assert (gullible.value == after.value).all()
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.nodes.rounds import rounds_graph
-from enquete.nodes.workplace import using
+from enquete.nodes.run_session import using
 from enquete.reports.files import descriptor
 from enquete.reports.run_reading import open_run
 from enquete.reports.table.codebook import markdown

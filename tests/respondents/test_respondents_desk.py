@@ -15,11 +15,11 @@ from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.transport import Response
+from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.llm import LLMRespondent
-from enquete.respondents.local_desk import LocalDesk
 from enquete.state.asking import Answer, Arm, Block, Item, Language, Option, Reply
-from enquete.state.desk import InterviewerTask, Prompt
 from enquete.state.errors import ModelUnavailable
+from enquete.state.interview_context import InterviewerTask, Prompt
 from tests.support.ledgers import Outcome, ScriptedSender, opened, response, with_ledger
 from tests.support.populations import participants
 from tests.support.studies import rows
@@ -51,9 +51,9 @@ def desk(
     cap: int = 10**7,
     with_model: bool = True,
     language: Language = "en",
-) -> LocalDesk:
+) -> LedgerContext:
     model = MeteredModel(ledger, Budget(cap, ledger.total("tokens")), sender, Terms("m", 0, 0))
-    return LocalDesk(
+    return LedgerContext(
         arm=Arm(id=arm),
         main_arm="main",
         methodology="longitudinal",
@@ -69,7 +69,7 @@ def desk(
     )
 
 
-def block(at: LocalDesk, **more: Any) -> Block:
+def block(at: LedgerContext, **more: Any) -> Block:
     key = at.key(PEOPLE[0].id, "items", round=more.pop("round", 0))
     return Block(**{"key": key, "instruction": "Please.", "items": (A, B, C), "shown": ("c", "a", "b"), **more})
 

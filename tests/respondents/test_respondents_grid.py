@@ -29,8 +29,8 @@ from enquete.respondents.grid import (
 )
 from enquete.respondents.llm import LLMRespondent
 from enquete.state.asking import ATTEMPTS, MORE_ATTEMPTS, Answer, Block, BlockKey, Item, Language, Option, Reply
-from enquete.state.desk import Prompt
 from enquete.state.errors import ModelUnavailable
+from enquete.state.interview_context import Prompt
 from tests.support.ledgers import RUN, Outcome, ScriptedSender, opened
 from tests.support.populations import participants
 

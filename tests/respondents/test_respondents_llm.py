@@ -20,8 +20,8 @@ from enquete.respondents.llm import LLMRespondent
 from enquete.respondents.prompts import compose
 from enquete.respondents.wording import worded
 from enquete.state.asking import ATTEMPTS, Block, BlockKey, Item, Option, Reply
-from enquete.state.desk import Prompt
 from enquete.state.errors import ModelRejected, ModelUnavailable
+from enquete.state.interview_context import Prompt
 from tests.support.ledgers import RUN, Outcome, ScriptedSender, opened, response
 from tests.support.populations import participants
 from tests.support.studies import rows

@@ -22,11 +22,11 @@ from enquete.models.dialect import Rung, messages, response_format
 from enquete.models.limits import Limiter
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.transport import Transport
-from enquete.respondents.fences import fence
+from enquete.respondents.ledger_context import AGAIN, INTERVIEWER
 from enquete.respondents.llm import LLMRespondent
-from enquete.respondents.local_desk import AGAIN, INTERVIEWER
 from enquete.respondents.prompts import Problem, compose, system_prompt
 from enquete.respondents.questions import names_of, reply_schema
+from enquete.respondents.quoted_data import fence
 from enquete.respondents.wording import worded
 from enquete.state.asking import Block, BlockKey, Item, Language, Option, Participant
 from tests.support.ledgers import RUN, opened

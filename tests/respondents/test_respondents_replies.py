@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from enquete.respondents.replies import read_answer, read_reply
 from enquete.state.asking import Answer, Item, Option
-from enquete.state.desk import Completion
+from enquete.state.interview_context import Completion
 
 SCALE = Item(id="s", kind="scale", wording="?", options=tuple(Option(value=n, label="") for n in range(-2, 6)))
 SURE = SCALE.model_copy(update={"confidence": True})

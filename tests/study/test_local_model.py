@@ -19,8 +19,8 @@ from enquete.models.transport import Transport
 from enquete.models.weights import file_of, hash_of, weights_of
 from enquete.state.asking import Status
 from enquete.state.boxed_weights import Weights
-from enquete.state.desk import Prompt
 from enquete.state.errors import ModelUnavailable, SettingsError
+from enquete.state.interview_context import Prompt
 from tests.support.studies import personas, rows, stored_answers
 
 pytestmark = pytest.mark.skipif(

@@ -13,7 +13,7 @@ import pytest
 import enquete
 from enquete.checkpoints.folders import CHECKPOINTS
 from enquete.state.errors import RunNotFound
-from enquete.study.rooted import Rooted
+from enquete.study.sandbox import PathSandbox
 from enquete.study.tasks import Tasks
 from tests.support.populations import mirofish_folder
 from tests.support.studies import edited, rows, run_folder
@@ -108,7 +108,7 @@ def test_a_server_drives_a_run_and_its_copy_side_by_side(paused: Path, tmp_path:
         completed(Path(shutil.copytree(paused, tmp_path / "simulations" / name)))
 
     async def both() -> list[Path]:
-        tasks = Tasks(Rooted(tmp_path))
+        tasks = Tasks(PathSandbox(tmp_path))
         driving = [await tasks.resume(run_id, sim=name) for name in names]
         assert [tasks.driven_in(task.folder) for task in driving] == driving
         runs = [await task.wait() for task in driving]

@@ -10,7 +10,7 @@ import pytest
 
 import enquete
 from enquete.state.errors import RunNotFound
-from enquete.study.rooted import NobodyInterviewed, OutsideRoot, Rooted
+from enquete.study.sandbox import NobodyInterviewed, OutsideRoot, PathSandbox
 from enquete.study.tasks import Tasks, TooManyRuns
 from tests.support.populations import mirofish_folder
 
@@ -25,12 +25,12 @@ def outside(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def rooted(tmp_path: Path, outside: Path) -> Rooted:
+def rooted(tmp_path: Path, outside: Path) -> PathSandbox:
     mirofish_folder(tmp_path / "root" / "simulations" / "sim", 3)
-    return Rooted(tmp_path / "root")
+    return PathSandbox(tmp_path / "root")
 
 
-def linked(rooted: Rooted, name: str, target: Path) -> Path:
+def linked(rooted: PathSandbox, name: str, target: Path) -> Path:
     """The simulation's own file or folder of that name, replaced by a link."""
     link = rooted.root / "simulations" / "sim" / name
     link.parent.mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ def linked(rooted: Rooted, name: str, target: Path) -> Path:
     "name", ["interviews", "interviews/synthesis", "interviews/runs", "reddit_profiles.json", "reddit/more", "broken"]
 )
 def test_a_link_out_of_the_root_is_refused_before_anything_is_read_or_written(
-    rooted: Rooted, outside: Path, name: str
+    rooted: PathSandbox, outside: Path, name: str
 ) -> None:
     source = rooted.root / "simulations" / "sim" / name
     target = outside / "prof.json" if source.is_file() else outside
@@ -61,12 +61,12 @@ def test_a_link_out_of_the_root_is_refused_before_anything_is_read_or_written(
     assert sorted(outside.rglob("*")) == before
 
 
-def test_a_link_within_the_root_is_none_of_its_business(rooted: Rooted) -> None:
+def test_a_link_within_the_root_is_none_of_its_business(rooted: PathSandbox) -> None:
     linked(rooted, "notes.json", rooted.root / "simulations" / "sim" / "simulation_config.json")
     assert rooted.simulation("sim").name == "sim"
 
 
-def test_a_run_behind_a_link_is_not_resumed_by_its_token(rooted: Rooted, outside: Path) -> None:
+def test_a_run_behind_a_link_is_not_resumed_by_its_token(rooted: PathSandbox, outside: Path) -> None:
     run = enquete.conduct_interviews("sim", root=str(rooted.root), methods=QUICK, respondent="synthetic")
     linked(rooted, "interviews/notes.json", outside)
     with pytest.raises(OutsideRoot):
@@ -75,7 +75,7 @@ def test_a_run_behind_a_link_is_not_resumed_by_its_token(rooted: Rooted, outside
         asyncio.run(Tasks(rooted).resume("run_20260101T000000_abcdef"))
 
 
-def test_results_are_of_the_finished_run_and_the_status_is_of_the_unfinished_one(rooted: Rooted) -> None:
+def test_results_are_of_the_finished_run_and_the_status_is_of_the_unfinished_one(rooted: PathSandbox) -> None:
     with pytest.raises(NobodyInterviewed):
         rooted.finished("sim")
     asked: dict[str, Any] = {"root": str(rooted.root), "methods": QUICK, "respondent": "synthetic"}
@@ -87,7 +87,7 @@ def test_results_are_of_the_finished_run_and_the_status_is_of_the_unfinished_one
     assert rooted.finished("sim", later.run_id).run_id == later.run_id
 
 
-def test_nothing_begins_once_the_server_stops(rooted: Rooted) -> None:
+def test_nothing_begins_once_the_server_stops(rooted: PathSandbox) -> None:
     async def work() -> None:
         tasks = Tasks(rooted)
         await tasks.close()

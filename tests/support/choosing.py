@@ -11,7 +11,7 @@ from enquete.reports.declarations import Presentation, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.respondents.planted import answer_at, uniform
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
-from enquete.state.desk import Desk
+from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Methodology, NoSettings, Procedure, Truth
 
 OPTIONS = (
@@ -34,7 +34,7 @@ class ChoosingInstrument(BaseModel):
 
 
 class Choosing(Procedure[ChoosingInstrument, NoSettings]):
-    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
         return [Block(key=desk.key(unit, "items"), instruction="?", items=ITEMS)]
 
 

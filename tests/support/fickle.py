@@ -9,8 +9,8 @@ from typing import Literal
 from pydantic import BaseModel
 
 from enquete.state.asking import Answer, Block, Item, Language, Option, Outcome, Participant
-from enquete.state.desk import Desk
 from enquete.state.errors import LedgerError
+from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Methodology, NoSettings, Procedure, Truth
 
 Behaviour = Literal["bug", "ledger", "slow", "short"]
@@ -28,10 +28,10 @@ class FickleInstrument(BaseModel):
 
 
 class Fickle(Procedure[FickleInstrument, NoSettings]):
-    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
         return [Block(key=desk.key(unit, "items"), instruction="?", items=(ITEM,))]
 
-    async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
+    async def conduct(self, unit: str, round: int, desk: InterviewContext) -> Outcome:
         how = behaviour.get(unit)
         if how == "bug":
             raise ZeroDivisionError(f"planted in {unit}")

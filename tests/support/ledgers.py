@@ -13,8 +13,8 @@ from typing import Any
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.transport import Response
 from enquete.state.asking import BlockKey, CallKey
-from enquete.state.desk import Prompt
 from enquete.state.errors import ModelError
+from enquete.state.interview_context import Prompt
 from tests.support.studies import rows
 
 RUN = "run_test"

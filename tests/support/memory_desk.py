@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, JsonValue
 
 from enquete.state.asking import Answer, Arm, Block, BlockKey, Language, Participant, Reply
-from enquete.state.desk import InterviewerTask
+from enquete.state.interview_context import InterviewerTask
 
 Says = Callable[[Participant, Block], Answer]
 Works = Callable[[InterviewerTask[Any]], Any]

@@ -13,8 +13,8 @@ import sys
 from contextlib import closing, suppress
 from pathlib import Path
 
-from enquete.checkpoints.ballast import Ballast, DiskFull
 from enquete.checkpoints.connection import connect
+from enquete.checkpoints.disk_reserve import DiskFull, DiskReserve
 from enquete.checkpoints.writer import GroupWriter
 from enquete.state.errors import LedgerError
 
@@ -23,7 +23,7 @@ TABLE = "CREATE TABLE calls(n INTEGER PRIMARY KEY, status TEXT NOT NULL, respons
 
 
 async def fill(folder: Path, in_flight: int, size: int) -> dict[str, object]:
-    path, ballast, sent, lost, told = folder / "ledger.sqlite", Ballast(folder, size), [], [], []
+    path, ballast, sent, lost, told = folder / "ledger.sqlite", DiskReserve(folder, size), [], [], []
     with closing(connect(path)) as connection, ballast.held():
         connection.execute(TABLE)
         ballast.on_full = told.append
@@ -81,7 +81,7 @@ def refused(folder: Path, size: int) -> str:
     with closing(connect(folder / "ledger.sqlite", read_only=True)) as reader:
         reader.execute("SELECT count(*) FROM calls").fetchone()
     try:
-        with Ballast(folder, size).held():
+        with DiskReserve(folder, size).held():
             return ""
     except DiskFull as error:
         return str(error)

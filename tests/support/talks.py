@@ -32,10 +32,10 @@ from enquete.nodes.conversations import (
     transcript,
     turn_block,
 )
-from enquete.respondents.fences import fence
+from enquete.respondents.quoted_data import fence
 from enquete.respondents.roles import Role
 from enquete.state.asking import Answer, Block, Item, Language, Outcome, Participant
-from enquete.state.desk import Desk
+from enquete.state.interview_context import InterviewContext
 
 made: list[str] = []
 """Every answer and every piece of the interviewer's work, each time that it was made rather than found."""
@@ -121,7 +121,7 @@ At = Runtime["InquiryContext"]
 
 @dataclass(frozen=True)
 class InquiryContext:
-    desk: Desk
+    desk: InterviewContext
     inquiry: Inquiry
 
 
@@ -184,17 +184,17 @@ turn_graph = builder.compile(checkpointer=False)
 class Inquiry(Conversations[NoInstrument, InquirySettings, Found, Record]):
     turn, roles, most_turns = Found, (ASKER, READER), 2
 
-    def begun(self, unit: str, desk: Desk) -> Record:
+    def begun(self, unit: str, desk: InterviewContext) -> Record:
         return Record(unit)
 
-    def due(self, talk: Record, desk: Desk) -> Sequence[Asked]:
+    def due(self, talk: Record, desk: InterviewContext) -> Sequence[Asked]:
         return [Asked(turn=talk.number)] if talk.budget > 0 else []
 
-    def block(self, talk: Record, asked: Asked, desk: Desk) -> Block:
+    def block(self, talk: Record, asked: Asked, desk: InterviewContext) -> Block:
         said = transcript(talk.turns, desk.language)
         return turn_block(desk, talk.unit, asked, "An interview.", heading="So far", said=said)
 
-    async def advance(self, talk: Record, desk: Desk) -> Record | Outcome:
+    async def advance(self, talk: Record, desk: InterviewContext) -> Record | Outcome:
         ended = await turn_graph.ainvoke({"talk": talk}, context=InquiryContext(desk, self))
         ahead: Record = ended["talk"]
         outcome: Outcome = ended["outcome"]
@@ -220,13 +220,13 @@ class Discussion(Conversations[NoInstrument, DiscussionSettings, Position, Conve
 
     turn, most_turns = Position, SPEAKERS * ROUNDS
 
-    def units(self, round: int, desk: Desk) -> Sequence[str]:
+    def units(self, round: int, desk: InterviewContext) -> Sequence[str]:
         return [f"group:{n}+{n + 1}" for n in range(0, len(desk.participants()) - 1, SPEAKERS)]
 
-    def begun(self, unit: str, desk: Desk) -> Conversation[Position]:
+    def begun(self, unit: str, desk: InterviewContext) -> Conversation[Position]:
         return Conversation(unit)
 
-    def due(self, talk: Conversation[Position], desk: Desk) -> Sequence[Asked]:
+    def due(self, talk: Conversation[Position], desk: InterviewContext) -> Sequence[Asked]:
         """The rest of this round: one after the other, or all at once."""
         people = [desk.participants()[int(place)].id for place in talk.unit.removeprefix("group:").split("+")]
         spoken = len(talk.turns)
@@ -234,7 +234,7 @@ class Discussion(Conversations[NoInstrument, DiscussionSettings, Position, Conve
         rest = range(spoken, SPEAKERS * round_) if round_ <= ROUNDS else ()
         return [Asked(turn=n + 1, participant=people[n % SPEAKERS], round=round_) for n in rest]
 
-    def block(self, talk: Conversation[Position], asked: Asked, desk: Desk) -> Block:
+    def block(self, talk: Conversation[Position], asked: Asked, desk: InterviewContext) -> Block:
         seen = (
             talk.turns
             if self.settings.order == "sequential"
@@ -249,7 +249,7 @@ class Discussion(Conversations[NoInstrument, DiscussionSettings, Position, Conve
             desk, talk.unit, asked, "A discussion.", heading="So far", said=said, session=talk.unit, items=items
         )
 
-    async def advance(self, talk: Conversation[Position], desk: Desk) -> Conversation[Position] | Outcome:
+    async def advance(self, talk: Conversation[Position], desk: InterviewContext) -> Conversation[Position] | Outcome:
         """A turn, kept as soon as it is held, or a round."""
         asked = self.due(talk, desk)[: 1 if self.settings.order == "sequential" else None]
         heard = await hear(desk, [self.block(talk, one, desk) for one in asked])

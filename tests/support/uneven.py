@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from enquete.reports.declarations import Presentation, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
-from enquete.state.desk import Desk
+from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Methodology, NoSettings, Procedure, Truth
 
 LAST = {"main": 2, "people": 3, "replicate_2": 1}
@@ -29,20 +29,20 @@ class UnevenInstrument(BaseModel):
 class Uneven(Procedure[UnevenInstrument, NoSettings]):
     rounds = 3
 
-    def units(self, round: int, desk: Desk) -> Sequence[str]:
+    def units(self, round: int, desk: InterviewContext) -> Sequence[str]:
         return [who.id for who in desk.participants() if not self._is_over(who.id, round, desk)]
 
-    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
         known = round == 1 or desk.frozen(f"asked/{round}") is not None
         return [Block(key=desk.key(unit, "items", round=round), instruction="?", items=(ITEM,))] if known else []
 
-    async def between(self, round: int, desk: Desk) -> Literal["next", "end"]:
+    async def between(self, round: int, desk: InterviewContext) -> Literal["next", "end"]:
         if round == LAST[desk.arm.id]:
             return "end"
         await desk.freeze(f"asked/{round + 1}", True)
         return "next"
 
-    def _is_over(self, unit: str, round: int, desk: Desk) -> bool:
+    def _is_over(self, unit: str, round: int, desk: InterviewContext) -> bool:
         earlier = (desk.stored(desk.key(unit, "items", round=number)) for number in range(1, round))
         return any(answer.value == ENOUGH for answers in earlier for answer in answers.values())
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from enquete.nodes.run_session import Progress, RunSession
 from enquete.nodes.study_graph import Closed
-from enquete.nodes.workplace import Progress, Workplace
 from enquete.state.request import parse_request
 from enquete.study.background import wait
 from enquete.study.driver import Driver
@@ -17,7 +17,7 @@ from enquete.study.run import Run
 from enquete.study.starting import Start, chosen, drive, to_resume
 
 
-async def unwritten(workplace: Workplace, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
+async def unwritten(workplace: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
     """The status that the synthesis would have given, and no file."""
     await workplace.ledger.drain()
     stages = workplace.ledger.stages()

@@ -11,7 +11,7 @@ import pytest
 from enquete.interfaces.web.run.chapters import named, others, untitled, with_links
 from enquete.interfaces.web.run.requests import Key
 from enquete.interfaces.web.run.table import COLUMNS, NUMBERS, AnswerTable, Where, as_written, marked, phrases
-from enquete.state.kept import Kept
+from enquete.state.file_cache import FileCache
 
 REPORT = "# T\n\nfirst\n\n## A \\| B\n\n- said so\n\n## C\n\nlast"
 
@@ -81,7 +81,7 @@ def test_a_report_is_parted_by_its_chapters() -> None:
 
 def test_what_is_kept_is_made_again_when_its_file_changes(tmp_path: Path) -> None:
     file, made = tmp_path / "a", []
-    kept: Kept[int] = Kept(1)
+    kept: FileCache[int] = FileCache(1)
 
     def make() -> int:
         made.append(1)

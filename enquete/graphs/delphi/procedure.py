@@ -20,7 +20,7 @@ from enquete.respondents.themes.coded import Statement, ThemeBrief
 from enquete.respondents.themes.coding import code_themes
 from enquete.respondents.themes.second import MOST_STATEMENTS, assign_themes
 from enquete.state.asking import ATTEMPTS, Block, Item, Language
-from enquete.state.desk import Desk
+from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Plan, Procedure
 
 FIRST_REVISION = 3
@@ -41,12 +41,12 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         self.rounds = instrument.most_rounds
         self._rated: dict[tuple[bool, tuple[tuple[str, str, str], ...]], tuple[Item, ...]] = {}  # alike for all agents
 
-    def units(self, round: int, desk: Desk) -> Sequence[str]:
+    def units(self, round: int, desk: InterviewContext) -> Sequence[str]:
         if desk.arm.feedback == "false" and round != FALSE_ROUND:
             return []
         return super().units(round, desk)
 
-    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
         items = self._items(round, desk)
         if not items:
             return []
@@ -61,7 +61,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
             )
         ]
 
-    async def between(self, round: int, desk: Desk) -> Literal["next", "end", "waiting", "short", "failed"]:
+    async def between(self, round: int, desk: InterviewContext) -> Literal["next", "end", "waiting", "short", "failed"]:
         """Only the main arm codes, feeds back and says when it is enough. Without a single theme there is nothing to rate: failed."""
         is_main = desk.arm.id == desk.main_arm
         if round == self.rounds or await self._has_rated_enough(round, desk):
@@ -74,7 +74,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         await desk.freeze(f"feedback/{round}", await self._feedback(round, desk))
         return "next"
 
-    def plan(self, desk: Desk) -> Plan:
+    def plan(self, desk: InterviewContext) -> Plan:
         """Ratings depend on how many themes are found: between one and the instrument's maximum; with `auto` on when it ends."""
         one, agents = self.instrument, len(desk.participants())
         questions, asked = len(one.questions), len(one.dimensions)
@@ -88,7 +88,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         most_themes = (first * 2 + min(MOST_STATEMENTS, first) * again) * ATTEMPTS
         return Plan(calls={"answer": (least, most * ATTEMPTS), "theme": (1 + again, most_themes)}, rows=rows)
 
-    async def _has_rated_enough(self, round: int, desk: Desk) -> bool:
+    async def _has_rated_enough(self, round: int, desk: InterviewContext) -> bool:
         """The main arm's verdict after a round of revision, frozen once: late answers do not reopen a panel that was closed."""
         if self.instrument.rounds != "auto" or round < FIRST_REVISION:
             return False
@@ -99,7 +99,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
             verdict = await desk.freeze(f"exit/{round}", found.model_dump(mode="json"))
         return bool(_mapping(verdict).get("should_exit"))
 
-    async def _ratings(self, round: int, desk: Desk) -> dict[str, dict[str, float]]:
+    async def _ratings(self, round: int, desk: InterviewContext) -> dict[str, dict[str, float]]:
         """Panelist → item → rating, of one round."""
         found: dict[str, dict[str, float]] = {}
         async for key, given in desk.answers(arm=desk.main_arm, round=round):
@@ -107,7 +107,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
                 found.setdefault(key.participant, {})[given.item] = given.value
         return found
 
-    async def _code(self, desk: Desk) -> Literal["next", "short", "failed"]:
+    async def _code(self, desk: InterviewContext) -> Literal["next", "short", "failed"]:
         """Themes from the answers of round 1, frozen before anybody rates them."""
         topic, statements = self.instrument.topic.in_(self.language), await _statements(desk)
         coded = await code_themes(desk.work, topic, statements, self.instrument.max_themes, label="round 1")
@@ -116,7 +116,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         await desk.freeze("themes", coded.model_dump(mode="json"))
         return "next" if coded.themes else "failed"
 
-    async def _code_again(self, desk: Desk) -> Literal["end", "short"]:
+    async def _code_again(self, desk: InterviewContext) -> Literal["end", "short"]:
         """The second coding, last of all: no answer waits for it. One that failed leaves the study without it; it is
         tried once more whenever failed answers are."""
         if desk.frozen("second_coding") is None:
@@ -132,7 +132,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
                 await desk.freeze("second_coding", again.model_dump(mode="json"))
         return "end"
 
-    def _items(self, round: int, desk: Desk) -> tuple[Item, ...]:
+    def _items(self, round: int, desk: InterviewContext) -> tuple[Item, ...]:
         if round == 1:
             return self.instrument.question_items(self.language)
         themes = frozen_themes(desk)
@@ -141,7 +141,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
             self._rated[asked] = self.instrument.rating_items(asked[1], self.language, reason=asked[0])
         return self._rated[asked]
 
-    def _quoted(self, unit: str, round: int, desk: Desk) -> tuple[tuple[str, str], ...]:
+    def _quoted(self, unit: str, round: int, desk: InterviewContext) -> tuple[tuple[str, str], ...]:
         """The panel's median and IQR of the last round, and what this participant said then."""
         is_false = desk.arm.feedback == "false"
         feedback = desk.frozen(f"feedback/{round - 1}", arm=desk.arm.id if is_false else desk.main_arm)
@@ -152,7 +152,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         mine = [f"{item}: {answer.value:g}" for item, answer in said.items() if answer.value is not None]
         return ((panel, "\n".join(lines)), *(((own, "\n".join(mine)),) if mine else ()))
 
-    async def _mislead(self, round: int, desk: Desk) -> None:
+    async def _mislead(self, round: int, desk: InterviewContext) -> None:
         """Probe: medians that nobody gave, half the scale off the real ones, frozen in the form of the real feedback."""
         if desk.arm.feedback == "false" and round == FALSE_ROUND - 1:
             real = _mapping(desk.frozen(f"feedback/{round}", arm=desk.main_arm))
@@ -168,7 +168,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         up = median < middle or (median == middle and zlib.crc32(item.encode()) % 2 == 0)
         return {**values, "median": median + half if up else median - half}
 
-    async def _feedback(self, round: int, desk: Desk) -> dict[str, JsonValue]:
+    async def _feedback(self, round: int, desk: InterviewContext) -> dict[str, JsonValue]:
         """item → median, IQR (type 7) and n over everyone who gave a rating."""
         ratings: dict[str, list[float]] = {}
         async for _, given in desk.answers(arm=desk.main_arm, round=round):
@@ -177,7 +177,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         return {item: summary(values) for item, values in sorted(ratings.items())}
 
 
-async def _statements(desk: Desk) -> list[Statement]:
+async def _statements(desk: InterviewContext) -> list[Statement]:
     """What the main arm said in round 1, by participant and question."""
     return [
         Statement(id=f"{key.participant}|{given.item}", text=given.text)
@@ -190,13 +190,13 @@ def _mapping(value: JsonValue) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def frozen_themes(desk: Desk) -> list[Mapping[str, Any]]:
+def frozen_themes(desk: InterviewContext) -> list[Mapping[str, Any]]:
     """The themes that everyone rates; empty until round 1 is coded."""
     stored = _mapping(desk.frozen("themes", arm=desk.main_arm)).get("themes")
     return [_mapping(theme) for theme in stored] if isinstance(stored, list) else []
 
 
-def readout(desk: Desk, round: int) -> dict[str, Any]:
+def readout(desk: InterviewContext, round: int) -> dict[str, Any]:
     """What a reader of Studio sees: labels of the themes, medians of the round."""
     feedback = _mapping(desk.frozen(f"feedback/{round}"))
     medians = {item: values["median"] for item, values in feedback.items()}

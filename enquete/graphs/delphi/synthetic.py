@@ -13,8 +13,8 @@ from functools import cached_property
 
 from pydantic import BaseModel
 
+from enquete.graphs.delphi.ground_truth import DelphiTruth, Rating
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.truth import DelphiTruth, Rating
 from enquete.instruments.pack import NEUTRAL, Pack, pack_named, pack_on
 from enquete.instruments.text import Text
 from enquete.respondents.planted import answer_at, normal, persona_hash, pick, sample, uniform

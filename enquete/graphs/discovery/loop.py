@@ -38,7 +38,7 @@ from enquete.nodes.conversations import (
 )
 from enquete.respondents.roles import RULE
 from enquete.state.asking import Block
-from enquete.state.desk import Desk
+from enquete.state.interview_context import InterviewContext
 
 STEPS = 5
 """Nodes a question passes."""
@@ -48,7 +48,7 @@ STEPS = 5
 class LoopContext:
     """What every node may use beside the channels."""
 
-    desk: Desk
+    desk: InterviewContext
     instrument: DiscoveryInstrument
     settings: DiscoverySettings
 

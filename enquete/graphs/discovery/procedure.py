@@ -15,7 +15,7 @@ from enquete.graphs.discovery.settings import DiscoverySettings
 from enquete.nodes.conversations import Asked, Conversations
 from enquete.respondents.roles import Role
 from enquete.state.asking import Block, Language, Outcome
-from enquete.state.desk import Desk
+from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Plan
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryT
     def most_turns(self) -> int:
         return self.settings.budget
 
-    def begun(self, unit: str, desk: Desk) -> Interview:
+    def begun(self, unit: str, desk: InterviewContext) -> Interview:
         return begun(unit, self.settings)
 
-    def due(self, talk: Interview, desk: Desk) -> Sequence[Asked]:
+    def due(self, talk: Interview, desk: InterviewContext) -> Sequence[Asked]:
         """The next question, in the words that the rule would choose; none for a record that is complete as it is."""
         from enquete.graphs.discovery.loop import question_input  # noqa: PLC0415 - LangGraph is slow to import
 
@@ -48,12 +48,12 @@ class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryT
         question = ask_by_rule(question_input(talk, self._context(desk))).question
         return [Asked(turn=talk.number, question=question)]
 
-    def block(self, talk: Interview, asked: Asked, desk: Desk) -> Block:
+    def block(self, talk: Interview, asked: Asked, desk: InterviewContext) -> Block:
         from enquete.graphs.discovery.loop import question_block  # noqa: PLC0415
 
         return question_block(self._context(desk), talk, asked)
 
-    async def advance(self, talk: Interview, desk: Desk) -> Interview | Outcome:
+    async def advance(self, talk: Interview, desk: InterviewContext) -> Interview | Outcome:
         """To the end of the interview, or to where it cannot go on now."""
         from enquete.graphs.discovery.loop import STEPS, interview_graph  # noqa: PLC0415
 
@@ -71,7 +71,7 @@ class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryT
             raise RuntimeError(f"{talk.unit}: the stored turns give another record than the interview")
         return ahead
 
-    def plan(self, desk: Desk) -> Plan:
+    def plan(self, desk: InterviewContext) -> Plan:
         """A reading with problems is read again, which a rule's never has."""
         plan, purpose = super().plan(desk), READER.purpose
         if purpose not in plan.calls:
@@ -80,7 +80,7 @@ class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryT
         calls = {**plan.calls, purpose: (least, most * (1 + AGAIN))}
         return plan.model_copy(update={"calls": calls, "grows": {purpose: 1.0 + AGAIN}})
 
-    def _context(self, desk: Desk) -> LoopContext:
+    def _context(self, desk: InterviewContext) -> LoopContext:
         from enquete.graphs.discovery.loop import LoopContext  # noqa: PLC0415
 
         return LoopContext(desk, self.instrument, self.settings)

@@ -13,7 +13,7 @@ from enquete.graphs.discovery import health
 from enquete.graphs.discovery.analysis import analyse
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
 from enquete.graphs.discovery.tables import PRESENTATION
-from enquete.graphs.discovery.talks import talks
+from enquete.graphs.discovery.transcripts import talks
 from enquete.locale import N_
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.settings import DiversitySettings
 from enquete.state.asking import Block, Item
-from enquete.state.desk import Desk
+from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Procedure
 
 SORT, AXES = "sort", "axes"
@@ -23,7 +23,7 @@ class Diversity(Procedure[DiversityInstrument, DiversitySettings]):
     def _items(self) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
         return self.instrument.sort_items(self.language), self.instrument.axis_items(self.language)
 
-    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
         texts, (sort, axes) = self.instrument.instructions, self._items
         grid: JsonValue = {str(column): places for column, places in self.instrument.distribution.items()}
         above = texts.sort.in_(self.language), texts.axes.in_(self.language)

@@ -35,7 +35,7 @@ from enquete.respondents.themes.coded import (
 from enquete.respondents.themes.coding import Work, code_themes
 from enquete.respondents.themes.second import agreement, assign_themes
 from enquete.state.asking import Language
-from enquete.state.desk import REHEARSAL, Desk, InterviewerTask
+from enquete.state.interview_context import REHEARSAL, InterviewContext, InterviewerTask
 
 FROZEN = "codes"
 MOST_CODES = 40  # of one type
@@ -51,7 +51,7 @@ class Coded(BaseModel):
 
 
 async def code_concepts(
-    desk: Desk, interviews: Sequence[Interview], method: InterviewMethod, topic: str, language: Language
+    desk: InterviewContext, interviews: Sequence[Interview], method: InterviewMethod, topic: str, language: Language
 ) -> Literal["end", "short"]:
     """Freeze the codes of all interviews. A coding that fails leaves the rule's codes: no answer waits for it."""
     if desk.frozen(FROZEN) is not None:
@@ -78,7 +78,7 @@ async def code_concepts(
     return "end"
 
 
-async def _rehearsed(desk: Desk, task: InterviewerTask[Any]) -> Any:
+async def _rehearsed(desk: InterviewContext, task: InterviewerTask[Any]) -> Any:
     """Work of a coder as a rehearsal does it: replies as long as a model's, without the rule's seconds of clustering."""
     return await desk.work(replace(task, rule=STAND_INS[task.result]))
 

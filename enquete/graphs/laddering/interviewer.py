@@ -17,7 +17,7 @@ from enquete.graphs.laddering.questions import QuestionInput, QuestionOut, ask_b
 from enquete.graphs.laddering.reader import read_answer
 from enquete.graphs.laddering.readings import LONGEST_RATIONALE, RATINGS, ReadingInput, Readings, read_by_rule, trimmed
 from enquete.locale import N_, in_language
-from enquete.respondents.fences import fence
+from enquete.respondents.quoted_data import fence
 from enquete.respondents.roles import Role
 from enquete.state.asking import Language
 

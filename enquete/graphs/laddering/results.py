@@ -7,7 +7,7 @@ from enquete.graphs.laddering.analysis import analyse
 from enquete.graphs.laddering.export import files
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.tables import GLOSSARY, PRESENTATION
-from enquete.graphs.laddering.talks import talks
+from enquete.graphs.laddering.transcripts import talks
 from enquete.reports.context import ItemFacts
 from enquete.reports.evaluation import Evaluation
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from enquete.graphs.laddering.ground_truth import Link, Plant, Thought, links, plant
 from enquete.graphs.laddering.instrument import LadderingInstrument
-from enquete.graphs.laddering.plant import Link, Plant, Thought, links, plant
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.respondents.planted import persona_hash, pick, uniform
 from enquete.respondents.stakeholders import type_of, voice

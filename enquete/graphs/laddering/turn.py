@@ -40,14 +40,14 @@ from enquete.nodes.conversations import (
 )
 from enquete.respondents.roles import RULE
 from enquete.state.asking import Block
-from enquete.state.desk import Desk
+from enquete.state.interview_context import InterviewContext
 
 
 @dataclass(frozen=True)
 class TurnContext:
     """What every node may use beside the channels."""
 
-    desk: Desk
+    desk: InterviewContext
     instrument: LadderingInstrument
     settings: LadderingSettings
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.state.asking import Block, Item
-from enquete.state.desk import Desk
+from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import NoSettings, Procedure
 
 PART = "items"
@@ -20,7 +20,7 @@ class Wave(Procedure[LongitudinalInstrument, NoSettings]):
     def _items(self) -> tuple[Item, ...]:
         return self.instrument.block_items(self.language)
 
-    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
         instruction = self.instrument.instruction.in_(self.language)
         in_order = self.instrument.in_order
         return [Block(key=desk.key(unit, PART), instruction=instruction, items=self._items, in_order=in_order)]

@@ -8,7 +8,7 @@ from functools import cached_property
 from enquete.instruments.polls import QuestionsInstrument
 from enquete.locale import N_
 from enquete.state.asking import Block, Item
-from enquete.state.desk import Desk
+from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Methodology, NoSettings, Procedure, Steps
 
 
@@ -23,7 +23,7 @@ class Poll(Procedure[QuestionsInstrument, NoSettings]):
     def _items(self) -> tuple[Item, ...]:
         return self.instrument.items(self.language)
 
-    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
         instruction = self.instrument.instruction.in_(self.language)
         in_order = self.instrument.in_order
         return [Block(key=desk.key(unit, "questions"), instruction=instruction, items=self._items, in_order=in_order)]

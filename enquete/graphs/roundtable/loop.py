@@ -28,7 +28,7 @@ from enquete.graphs.roundtable.summaries import SUMMARISER, Rounds, key_points, 
 from enquete.graphs.roundtable.table import PRIVATE, Table, is_private, laid, summary_name
 from enquete.nodes.conversations import Asked, TurnOutcome, Utterance, hear, keep, stopped
 from enquete.state.asking import RESPONDED, Outcome
-from enquete.state.desk import REHEARSAL, Desk
+from enquete.state.interview_context import REHEARSAL, InterviewContext
 
 STEPS = 5
 """Nodes a turn passes at most."""
@@ -38,7 +38,7 @@ STEPS = 5
 class LoopContext:
     """What every node may use beside the channels. `shown`: whose words a control reads, the conversation as it stands then."""
 
-    desk: Desk
+    desk: InterviewContext
     instrument: RoundtableInstrument
     settings: RoundtableSettings
     shown: Discussion | None = None

@@ -22,7 +22,7 @@ from enquete.nodes.conversations import Asked, Conversations, keep
 from enquete.respondents.roles import Role
 from enquete.respondents.themes.coding import code_themes
 from enquete.state.asking import ATTEMPTS, Block, Language, Outcome
-from enquete.state.desk import Desk
+from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Plan
 
 if TYPE_CHECKING:
@@ -49,23 +49,23 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         """Of the largest group: every round, and privately before and after."""
         return self.settings.size * (self.settings.rounds + 2 * self.settings.private)
 
-    def seating(self, desk: Desk) -> Seating:
+    def seating(self, desk: InterviewContext) -> Seating:
         people = desk.participants()
         key = (desk.run, desk.arm.id, desk.phase, str(len(people)))
         if key not in self._seatings:
             self._seatings[key] = seated(people, self.settings, desk.arm.draw_seed)
         return self._seatings[key]
 
-    def units(self, round: int, desk: Desk) -> Sequence[str]:
+    def units(self, round: int, desk: InterviewContext) -> Sequence[str]:
         seating = self.seating(desk)
         return list(seating.controls) if round == CONTROLS else [*seating.groups, *seating.alone]
 
-    def seated(self, desk: Desk) -> Sequence[str]:
+    def seated(self, desk: InterviewContext) -> Sequence[str]:
         seating = self.seating(desk)
         controls = (one.participant for one in seating.controls.values())
         return [*chain.from_iterable(seating.groups.values()), *seating.alone.values(), *controls]
 
-    def begun(self, unit: str, desk: Desk) -> Discussion:
+    def begun(self, unit: str, desk: InterviewContext) -> Discussion:
         seating, mode = self.seating(desk), self.settings.played.mode.id
         if unit in seating.groups:
             return Discussion(unit, participants=seating.groups[unit], mode=mode)
@@ -74,15 +74,15 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
             return Discussion(unit, participants=(control.participant,), mode=mode, reads=control.reads)
         return Discussion(unit, participants=(seating.alone[unit],), mode=mode)
 
-    def due(self, talk: Discussion, desk: Desk) -> Sequence[Asked]:
+    def due(self, talk: Discussion, desk: InterviewContext) -> Sequence[Asked]:
         from enquete.graphs.roundtable.loop import due  # noqa: PLC0415 - LangGraph is slow to import
 
         return due(talk, self.settings)
 
-    def block(self, talk: Discussion, asked: Asked, desk: Desk) -> Block:
+    def block(self, talk: Discussion, asked: Asked, desk: InterviewContext) -> Block:
         return self._table(talk, desk).block(asked)
 
-    def asked_with(self, talk: Discussion, turn: RoundtableTurn, desk: Desk) -> Sequence[Block]:
+    def asked_with(self, talk: Discussion, turn: RoundtableTurn, desk: InterviewContext) -> Sequence[Block]:
         """Who did not keep to the mode was asked once more; nobody is asked for a remark, or for what an earlier run asked."""
         if not turn.asked_here:
             return []
@@ -90,14 +90,14 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         first = table.block(turn)
         return [first, table.again(first, "", turn.slips)] if turn.retried else [first]
 
-    async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
+    async def conduct(self, unit: str, round: int, desk: InterviewContext) -> Outcome:
         if desk.frozen("groups") is None:
             await desk.freeze("groups", self._told(desk))
         for turn in self._earlier(self.begun(unit, desk)):
             await keep(desk, unit, turn.model_copy(update={"earlier": True}))
         return await super().conduct(unit, round, desk)
 
-    async def advance(self, talk: Discussion, desk: Desk) -> Discussion | Outcome:
+    async def advance(self, talk: Discussion, desk: InterviewContext) -> Discussion | Outcome:
         """To the end of the discussion, or to where it cannot go on now."""
         from enquete.graphs.roundtable.loop import STEPS, discussion_graph  # noqa: PLC0415
 
@@ -111,13 +111,13 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         ahead: Discussion = ended["talk"]
         return ahead
 
-    async def between(self, round: int, desk: Desk) -> Literal["next", "end", "waiting", "short", "failed"]:
+    async def between(self, round: int, desk: InterviewContext) -> Literal["next", "end", "waiting", "short", "failed"]:
         """The main arm's arguments are coded once its groups are through; a coding that failed leaves the study without it."""
         if round == GROUPS and desk.arm.id == desk.main_arm and await self._code(desk) == "short":
             return "short"
         return "next" if round == GROUPS and self.seating(desk).controls else "end"
 
-    async def _code(self, desk: Desk) -> Literal["done", "short"]:
+    async def _code(self, desk: InterviewContext) -> Literal["done", "short"]:
         if desk.frozen("arguments") is not None:
             return "done"
         talks = [self._so_far(unit, desk) for unit in self.seating(desk).groups]
@@ -129,11 +129,11 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
             await desk.freeze("arguments", coded.model_dump(mode="json"))
         return "done"
 
-    def _so_far(self, unit: str, desk: Desk) -> Discussion:
+    def _so_far(self, unit: str, desk: InterviewContext) -> Discussion:
         """A group's discussion as it is stored."""
         return reduce(Discussion.after, self.stored(unit, desk), self.begun(unit, desk))
 
-    def plan(self, desk: Desk) -> Plan:
+    def plan(self, desk: InterviewContext) -> Plan:
         """A group holds at least `least_rounds`, at most all its rounds; every turn may be asked once more. A person's answers
         are rows, and no calls."""
         seating, times = self.seating(desk), len(self.seating(desk).groups)
@@ -165,7 +165,7 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         held = self.settings.earlier.get(talk.unit, ())
         return held if {turn.participant for turn in held} <= {"", *talk.participants} else ()
 
-    def _asked_of(self, talk: Discussion, desk: Desk, rounds: int) -> Iterator[tuple[str, int]]:
+    def _asked_of(self, talk: Discussion, desk: InterviewContext, rounds: int) -> Iterator[tuple[str, int]]:
         """(participant, items) of each turn that is left of a discussion of so many rounds."""
         words, language = self.instrument, self.language
         if self.settings.private or not talk.seated:
@@ -179,7 +179,7 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
                     (who, len(public_form(words, mode, role, round == 0, language))) for who, role in roles.items()
                 )
 
-    def _told(self, desk: Desk) -> dict[str, Any]:
+    def _told(self, desk: InterviewContext) -> dict[str, Any]:
         """Who sat where, for the results."""
         seating = self.seating(desk)
         return {
@@ -193,14 +193,14 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
             "unknown": list(seating.unknown),
         }
 
-    def _table(self, talk: Discussion, desk: Desk) -> Table:
+    def _table(self, talk: Discussion, desk: InterviewContext) -> Table:
         return laid(desk, self.instrument, self.settings, talk, self._read(talk, desk) or talk)
 
-    def _read(self, talk: Discussion, desk: Desk) -> Discussion | None:
+    def _read(self, talk: Discussion, desk: InterviewContext) -> Discussion | None:
         """What a control reads."""
         return self._so_far(talk.reads, desk) if talk.reads else None
 
-    def _context(self, talk: Discussion, desk: Desk) -> LoopContext:
+    def _context(self, talk: Discussion, desk: InterviewContext) -> LoopContext:
         from enquete.graphs.roundtable.loop import LoopContext  # noqa: PLC0415
 
         return LoopContext(desk, self.instrument, self.settings, self._read(talk, desk))

@@ -12,7 +12,7 @@ from enquete.graphs.roundtable import health
 from enquete.graphs.roundtable.analysis import analyse
 from enquete.graphs.roundtable.instrument import CONSIDERATION, RoundtableInstrument
 from enquete.graphs.roundtable.presentation import GLOSSARY, PRESENTATION
-from enquete.graphs.roundtable.talks import talks
+from enquete.graphs.roundtable.transcripts import talks
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.table.lines import lines

@@ -17,7 +17,7 @@ from enquete.instruments.text import Text
 from enquete.nodes.conversations import Asked
 from enquete.nodes.feedback import anonymous_numbers
 from enquete.state.asking import Block, Item
-from enquete.state.desk import Desk
+from enquete.state.interview_context import InterviewContext
 
 PRIVATE = 0
 """The round before the first."""
@@ -32,7 +32,7 @@ def summary_name(unit: str, round: int) -> str:
 class Table:
     """`talk`: of the group whose words are shown, for a control another one than its own."""
 
-    desk: Desk
+    desk: InterviewContext
     instrument: RoundtableInstrument
     settings: RoundtableSettings
     talk: Discussion
@@ -152,7 +152,11 @@ def is_private(asked: Asked, talk: Discussion) -> bool:
 
 
 def laid(
-    desk: Desk, instrument: RoundtableInstrument, settings: RoundtableSettings, talk: Discussion, shown: Discussion
+    desk: InterviewContext,
+    instrument: RoundtableInstrument,
+    settings: RoundtableSettings,
+    talk: Discussion,
+    shown: Discussion,
 ) -> Table:
     """With everybody's number and role, which are the same in all rounds."""
     numbers = anonymous_numbers(shown.unit, shown.participants)

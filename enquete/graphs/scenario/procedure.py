@@ -13,7 +13,7 @@ from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.respondents.themes.coded import Statement
 from enquete.respondents.themes.coding import code_themes
 from enquete.state.asking import ATTEMPTS, Block, Language, Outcome
-from enquete.state.desk import Desk
+from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import NoSettings, Plan, Procedure
 
 
@@ -30,13 +30,13 @@ class Rating(Procedure[ScenarioInstrument, NoSettings]):
             for one in instrument.scenarios
         }  # alike for all agents
 
-    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
         return [
             Block(key=desk.key(unit, scenario), instruction=instruction, items=items, in_order=self.instrument.in_order)
             for scenario, (instruction, items) in self._asked.items()
         ]
 
-    async def between(self, round: int, desk: Desk) -> Literal["end", "short", "failed"]:
+    async def between(self, round: int, desk: InterviewContext) -> Literal["end", "short", "failed"]:
         """Themes of every scenario that has none yet. Scenarios without an answer in words get an empty list of them."""
         if desk.arm.id != desk.main_arm or self.instrument.open_question is None:
             return "end"
@@ -48,7 +48,7 @@ class Rating(Procedure[ScenarioInstrument, NoSettings]):
                 return "failed" if outcome == "failed" else "short"
         return "end"
 
-    async def _code(self, scenario: str, statements: Sequence[Statement], desk: Desk) -> Outcome:
+    async def _code(self, scenario: str, statements: Sequence[Statement], desk: InterviewContext) -> Outcome:
         most = self.instrument.max_themes
         coded = await code_themes(desk.work, self._topic(scenario), statements, most, label=scenario)
         if isinstance(coded, str):
@@ -56,7 +56,7 @@ class Rating(Procedure[ScenarioInstrument, NoSettings]):
         await desk.freeze(themes_of(scenario), coded.model_dump(mode="json"))
         return "done"
 
-    async def _statements(self, desk: Desk) -> dict[str, list[Statement]]:
+    async def _statements(self, desk: InterviewContext) -> dict[str, list[Statement]]:
         """Answers in words by scenario, each scenario of the instrument present."""
         said: dict[str, list[Statement]] = {scenario.scenario_id: [] for scenario in self.instrument.scenarios}
         async for key, given in desk.answers(arm=desk.main_arm):
@@ -65,7 +65,7 @@ class Rating(Procedure[ScenarioInstrument, NoSettings]):
                 said[scenario].append(Statement(id=f"{key.participant}|{given.item}", text=given.text))
         return said
 
-    def plan(self, desk: Desk) -> Plan:
+    def plan(self, desk: InterviewContext) -> Plan:
         """How many calls code the open answers depends on their length: at most one an answer, and a merge."""
         plan = super().plan(desk)
         if self.instrument.open_question is None:

@@ -13,7 +13,7 @@ from enquete.interfaces.cli.words import say
 
 if TYPE_CHECKING:
     from enquete.study.run import Run
-    from enquete.study.standing import Standing
+    from enquete.study.run_status import RunStanding
 
 ENDINGS = (".yaml", ".yml", ".csv", ".tsv")
 """Of instruments that are files of one's own; importing nodes.freezing for them would take seconds."""
@@ -49,7 +49,7 @@ def _going_on(run: Run, place: Place) -> list[Step]:
     return [(place.resume(run.resume_token, server(run), *enough), why)]
 
 
-def _larger_caps(stands: Standing) -> tuple[str, ...]:
+def _larger_caps(stands: RunStanding) -> tuple[str, ...]:
     """Options that name sufficient caps, where those that hold are not."""
     words = ["--budget-tokens", str(stands.enough_tokens)] if stands.enough_tokens > stands.cap_tokens else []
     if stands.cap_usd is not None and stands.enough_usd is not None and stands.enough_usd > stands.cap_usd:

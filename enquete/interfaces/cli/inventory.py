@@ -15,7 +15,7 @@ from enquete.interfaces.cli.words import say, tongue
 from enquete.state.errors import EnqueteError, SimulationNotFound
 
 if TYPE_CHECKING:
-    from enquete.study.known import RunSummary
+    from enquete.study.simulation_list import RunSummary
 
 UNREADABLE = ("damaged", "newer")
 METHODS = ("methods", "methodologies", "instruments")
@@ -102,7 +102,7 @@ TOPIC_CHARS, MOST_TYPES = 40, 3
 def simulation_words(base: Path, sim_id: str) -> list[str]:
     """Topic, agents, types, completed or not; "?" where its files cannot be read."""
     from enquete.simulations.locate import locate  # noqa: PLC0415 - not for --help
-    from enquete.study.known import simulation_facts  # noqa: PLC0415
+    from enquete.study.simulation_list import simulation_facts  # noqa: PLC0415
 
     try:
         facts = simulation_facts(locate(sim_id, base))
@@ -127,7 +127,7 @@ def state(place: Place, known: RunSummary) -> str:
     """What is filed, unless a process is driving it now. `started` alone was killed: it can be resumed like a paused one."""
     if known.status in ("completed", *UNREADABLE):
         return known.status
-    from enquete.study.known import is_driven  # noqa: PLC0415 - not for --help
+    from enquete.study.simulation_list import is_driven  # noqa: PLC0415 - not for --help
 
     if is_driven(place.sim, known.run_id, root=place.root, out=place.out):
         return "running"

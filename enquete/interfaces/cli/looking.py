@@ -44,7 +44,7 @@ def status(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out =
 
 
 def chosen_run(sim: str, run_id: str | None, root: str | None, out: str | None) -> Run:
-    from enquete.study.stored import current_run  # noqa: PLC0415 - takes seconds to import
+    from enquete.study.run_store import current_run  # noqa: PLC0415 - takes seconds to import
 
     named = run_id is not None
     run = enquete.load_run(sim, run_id, root=root, out=out) if named else current_run(sim, root=root, out=out)

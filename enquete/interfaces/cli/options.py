@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 import typer
 
 from enquete.interfaces.service.declared import Parameter, meaning
-from enquete.state.offered import About
+from enquete.state.option_metadata import About
 from enquete.state.request import RunRequest, mark_of, offered
 
 

@@ -16,7 +16,7 @@ from enquete.interfaces.cli.words import say
 if TYPE_CHECKING:
     from enquete.interfaces.service.status import StatusWord
     from enquete.study.run import Run
-    from enquete.study.standing import StageStatus
+    from enquete.study.run_status import StageStatus
 
 MOST_LINES = 8
 

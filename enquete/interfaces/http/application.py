@@ -16,10 +16,10 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import HTMLResponse, Response
 
 from enquete.interfaces.http.envelope import Problem, failed, problem_of
+from enquete.interfaces.http.handlers import RequestHandlers
 from enquete.interfaces.http.lists import lists_router
 from enquete.interfaces.http.operation_paths import operations_router
 from enquete.interfaces.http.page import page
-from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.http.routes import make_router
 from enquete.interfaces.http.runner import Runner
 from enquete.interfaces.http.security import Guard
@@ -33,9 +33,9 @@ from enquete.interfaces.service.secrecy import Mask, MaskingFormatter, mask_of
 from enquete.interfaces.web.mishaps import is_page, mishap
 from enquete.interfaces.web.pages import make_pages
 from enquete.state.errors import Busy, EnqueteError, OverBudget
-from enquete.study.apart import NotInTime
-from enquete.study.rooted import Rooted
+from enquete.study.sandbox import PathSandbox
 from enquete.study.tasks import TooManyRuns
+from enquete.study.threads import NotInTime
 
 BUSY_RETRY_S = 30
 LOGGERS = ("enquete.http", "uvicorn")
@@ -51,9 +51,9 @@ log = logging.getLogger("enquete.http")
 def make_app(settings: ServerSettings) -> FastAPI:
     """Raises SimulationNotFound where the root is no folder, SettingsError where the environment is wrong."""
     mask = mask_of(settings.root, settings.token)
-    rooted = Rooted(settings.root)
+    rooted = PathSandbox(settings.root)
     runner = Runner(rooted, settings.most_runs, mask)
-    desk = Desk(rooted, runner, mask)
+    desk = RequestHandlers(rooted, runner, mask)
 
     @asynccontextmanager
     async def living(app: FastAPI) -> AsyncIterator[None]:

@@ -41,7 +41,7 @@ class Said(BaseModel):
     @field_validator("settings", check_fields=False)
     @classmethod
     def _name_no_file(cls, settings: dict[str, dict[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
-        """Said early and plainly; that no file is opened rests on the `shelf` of every request (Rooted.given)."""
+        """Said early and plainly; that no file is opened rests on the `shelf` of every request (PathSandbox.given)."""
         for method, own in (settings or {}).items():
             for name, value in own.items():
                 if any(map(_PATH.search, _texts(value))):

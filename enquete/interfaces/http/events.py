@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
-from enquete.interfaces.http.reception import Desk
+from enquete.interfaces.http.handlers import RequestHandlers
 from enquete.interfaces.http.snapshots import FRESH_S
 from enquete.interfaces.service.status import GOING_ON
 from enquete.state.errors import EnqueteError
@@ -21,7 +21,7 @@ EVENTS: dict[int | str, dict[str, Any]] = {
 }
 
 
-async def following(desk: Desk, sim_id: str, run_id: str) -> AsyncIterator[bytes]:
+async def following(desk: RequestHandlers, sim_id: str, run_id: str) -> AsyncIterator[bytes]:
     """Ends with the run, and with the server. The data of `status` is the body of GET …/status, in one line."""
     yield f"retry: {RECONNECT_MS}\n\n".encode()
     told, spoken = b"", time.monotonic()

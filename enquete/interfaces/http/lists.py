@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from enquete.interfaces.http.envelope import Envelope, succeeded
-from enquete.interfaces.http.reception import Desk
+from enquete.interfaces.http.handlers import RequestHandlers
 from enquete.interfaces.http.routes import PREFIX, READING, SimId, failing, only
 from enquete.interfaces.service.listening import mark_of
 from enquete.interfaces.service.overview import (
@@ -21,8 +21,8 @@ from enquete.interfaces.service.overview import (
     run_rows,
     simulation_rows,
 )
-from enquete.interfaces.service.steady import steadily
-from enquete.study.apart import apart
+from enquete.interfaces.service.retrying import retry_read
+from enquete.study.threads import run_in_thread
 
 
 class SimulationsData(BaseModel):
@@ -44,7 +44,7 @@ class InstrumentsData(BaseModel):
     instruments: list[InstrumentRow]
 
 
-def lists_router(desk: Desk) -> APIRouter:
+def lists_router(desk: RequestHandlers) -> APIRouter:
     """Simulations, runs, instruments."""
     router = APIRouter(tags=["lists"])
     rooted, task_of, mask = desk.rooted, desk.task_of, desk.mask
@@ -60,18 +60,22 @@ def lists_router(desk: Desk) -> APIRouter:
     @router.get("/api/simulations", **listing(SimulationsData))
     async def simulations() -> Response:
         """The simulations under the server's root, each with its runs."""
-        return succeeded(SimulationsData(simulations=await apart(lambda: simulation_rows(rooted, task_of, mask))))
+        return succeeded(
+            SimulationsData(simulations=await run_in_thread(lambda: simulation_rows(rooted, task_of, mask)))
+        )
 
     @router.get("/api/instruments", **{**listing(InstrumentsData), "dependencies": [only("language")]})
     async def instruments(language: Annotated[str, Query(max_length=10, description="of topics")] = "en") -> Response:
         """What can be asked: the methodologies' instruments that ship, and files in the server's own folder."""
         shelf = Path(rooted.given["shelf"])
-        return succeeded(InstrumentsData(instruments=await apart(lambda: instrument_rows(shelf, mask, language))))
+        return succeeded(
+            InstrumentsData(instruments=await run_in_thread(lambda: instrument_rows(shelf, mask, language)))
+        )
 
     @router.get(PREFIX + "/{sim_id}/runs", **{**listing(RunsData), "responses": READING})
     async def runs(sim_id: SimId) -> Response:
         """The runs of a simulation."""
-        found = await apart(lambda: steadily(lambda: run_rows(rooted, sim_id, task_of, mask)))
+        found = await run_in_thread(lambda: retry_read(lambda: run_rows(rooted, sim_id, task_of, mask)))
         return succeeded(RunsData(sim_id=sim_id, runs=found))
 
     return router

@@ -23,11 +23,11 @@ from enquete.interfaces.http.bodies import (
     StatusData,
 )
 from enquete.interfaces.http.envelope import Envelope, Estimated, succeeded
-from enquete.interfaces.http.reception import Desk, read_memory, read_report, read_result, read_table
+from enquete.interfaces.http.handlers import RequestHandlers, read_memory, read_report, read_result, read_table
 from enquete.interfaces.service.left_behind import WORKBOOK
-from enquete.interfaces.service.steady import steadily
+from enquete.interfaces.service.retrying import retry_read
 from enquete.state.data_formats import FileFormat, Layout
-from enquete.study.apart import apart
+from enquete.study.threads import run_in_thread
 
 PREFIX = "/api/interview"
 
@@ -102,7 +102,7 @@ STARTING: dict[int | str, dict[str, Any]] = {
 READING = failing(_404="no such simulation or run, or nothing of the kind yet")
 
 
-def make_router(desk: Desk) -> APIRouter:
+def make_router(desk: RequestHandlers) -> APIRouter:
     """The paths over one desk."""
     router = APIRouter(prefix=PREFIX, tags=["interviews"])
     starting: dict[str, Any] = {
@@ -154,14 +154,16 @@ def make_router(desk: Desk) -> APIRouter:
     )
     async def synthesis(sim_id: SimId, run_id: WhichRun = None) -> Response:
         """The report, as Markdown."""
-        return succeeded(await apart(lambda: steadily(lambda: read_report(desk.rooted, sim_id, run_id))))
+        return succeeded(await run_in_thread(lambda: retry_read(lambda: read_report(desk.rooted, sim_id, run_id))))
 
     @router.get(
         "/{sim_id}/results/{methodology}", response_model=Envelope[ResultData], responses=READING, dependencies=which
     )
     async def results(sim_id: SimId, methodology: Method, run_id: WhichRun = None) -> Response:
         """A methodology's findings: of the run that counts for it, unless one is named; also while others are being asked."""
-        return succeeded(await apart(lambda: steadily(lambda: read_result(desk.rooted, sim_id, methodology, run_id))))
+        return succeeded(
+            await run_in_thread(lambda: retry_read(lambda: read_result(desk.rooted, sim_id, methodology, run_id)))
+        )
 
     @router.get(
         "/{sim_id}/memory",
@@ -171,7 +173,7 @@ def make_router(desk: Desk) -> APIRouter:
     )
     async def memory(sim_id: SimId, query: Words = "", agent: Words = "", limit: Most = 10) -> Response:
         """What agents said, found by words and by agent."""
-        return succeeded(await apart(lambda: read_memory(desk.rooted, sim_id, query, agent, limit)))
+        return succeeded(await run_in_thread(lambda: read_memory(desk.rooted, sim_id, query, agent, limit)))
 
     table: dict[int | str, dict[str, Any]] = {
         200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "docs/files-on-disk.md"}
@@ -180,7 +182,7 @@ def make_router(desk: Desk) -> APIRouter:
     @router.get("/{sim_id}/export.csv", response_class=Response, responses={**READING, **table}, dependencies=which)
     async def export(sim_id: SimId, run_id: WhichRun = None) -> Response:
         """One row per answer. A cell that a spreadsheet would run as a formula begins with an apostrophe."""
-        run, path = await apart(lambda: steadily(lambda: read_table(desk.rooted, sim_id, run_id)))
+        run, path = await run_in_thread(lambda: retry_read(lambda: read_table(desk.rooted, sim_id, run_id)))
         headers = {"X-Run-Id": run.run_id, "X-Run-Status": run.status}
         return FileResponse(path, media_type="text/csv; charset=utf-8", filename=f"{run.run_id}.csv", headers=headers)
 

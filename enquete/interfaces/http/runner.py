@@ -16,12 +16,12 @@ from enquete.checkpoints.ledger import now
 from enquete.interfaces.http.task_files import Kind, TaskFile, write_task
 from enquete.interfaces.service.secrecy import Mask
 from enquete.state.errors import EnqueteError, RunLocked
-from enquete.study.apart import apart
 from enquete.study.lifecycle import Wanted
 from enquete.study.operating import operate
-from enquete.study.rooted import Rooted
 from enquete.study.run import Run
+from enquete.study.sandbox import PathSandbox
 from enquete.study.tasks import StillPausing, Task, Tasks, TooManyRuns
+from enquete.study.threads import run_in_thread
 
 T = TypeVar("T")
 AT_ONCE_S = 0.2
@@ -43,7 +43,7 @@ class Launched:
 class Runner:
     """Drives runs in a thread of its own. `close` pauses them and waits for their stop."""
 
-    def __init__(self, rooted: Rooted, most: int, mask: Mask):
+    def __init__(self, rooted: PathSandbox, most: int, mask: Mask):
         self._rooted = rooted
         self._mask = mask
         self._tasks = Tasks(rooted, most=most)
@@ -84,7 +84,7 @@ class Runner:
         self._closing = True
         await self._there(self._stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
-        await apart(self._thread.join)
+        await run_in_thread(self._thread.join)
         self._loop.close()
 
     async def _there(self, work: Coroutine[Any, Any, T]) -> T:
@@ -108,7 +108,7 @@ class Runner:
         raise AssertionError("unreachable")
 
     async def _attempt(self, sim_id: str, kind: Kind, wanted: Wanted) -> Launched:
-        simulation = await apart(lambda: self._rooted.simulation(sim_id))
+        simulation = await run_in_thread(lambda: self._rooted.simulation(sim_id))
         if wanted.token is None:
             task = await self._tasks.start(sim_id, **wanted.request)
         else:

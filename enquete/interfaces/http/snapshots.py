@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from enquete.study.apart import apart
+from enquete.study.threads import run_in_thread
 
 T = TypeVar("T")
 FRESH_S = 1.0
@@ -56,7 +56,7 @@ class Snapshots(Generic[T]):
     def _begin(self, key: Hashable, read: Callable[[], T]) -> _Snapshot[T]:
         if len(self._kept) >= MOST_KEPT:
             self._kept.clear()
-        reading = asyncio.create_task(apart(read))
+        reading = asyncio.create_task(run_in_thread(read))
         snapshot = self._kept[key] = _Snapshot(time.monotonic(), reading)
         reading.add_done_callback(lambda done: self._drop_if_failed(key, done))
         return snapshot

@@ -11,11 +11,11 @@ from starlette.responses import Response, StreamingResponse
 from enquete.interfaces.http.bodies import RUN_ID, DraftBody, EstimateBody, StatusData
 from enquete.interfaces.http.envelope import Envelope, Estimated, succeeded
 from enquete.interfaces.http.events import EVENTS, following
-from enquete.interfaces.http.reception import Desk
+from enquete.interfaces.http.handlers import RequestHandlers
 from enquete.interfaces.http.routes import PREFIX, READING, SimId, failing, only
 from enquete.interfaces.service.clearing import clear_away
 from enquete.interfaces.service.drafting import DraftsData, drafted
-from enquete.study.apart import apart
+from enquete.study.threads import run_in_thread
 
 RunIdInPath: TypeAlias = Annotated[str, Path(pattern=RUN_ID, description="a run of the simulation")]
 
@@ -42,7 +42,7 @@ class DeletedData(BaseModel):
     kept: int
 
 
-def steering_router(desk: Desk) -> APIRouter:
+def steering_router(desk: RequestHandlers) -> APIRouter:
     """Estimate, pause, delete, events."""
     router = APIRouter(prefix=PREFIX, tags=["front ends"])
     of_run: dict[str, Any] = {"dependencies": [only()]}
@@ -71,7 +71,7 @@ def steering_router(desk: Desk) -> APIRouter:
     async def draft(sim_id: SimId, body: DraftBody | None = None) -> Response:
         """Instruments drafted by rule from what the agents wrote, in the server's own folder. A study asks them by their names."""
         into = (body or DraftBody()).into or ""
-        return succeeded(await apart(lambda: drafted(desk.rooted, sim_id, into)))
+        return succeeded(await run_in_thread(lambda: drafted(desk.rooted, sim_id, into)))
 
     @router.post(
         "/{sim_id}/runs/{run_id}/pause",
@@ -94,7 +94,7 @@ def steering_router(desk: Desk) -> APIRouter:
     )
     async def delete(sim_id: SimId, run_id: RunIdInPath) -> Response:
         """Delete a run: its answers, its results, and what the memory holds of them. What Enquete did not write stays."""
-        gone = await apart(lambda: clear_away(desk.rooted, sim_id, run_id))
+        gone = await run_in_thread(lambda: clear_away(desk.rooted, sim_id, run_id))
         desk.forget()
         told = DeletedData(run_ids=list(gone.runs), files=len(gone.files), bytes=gone.bytes, kept=len(gone.kept))
         return succeeded(told)

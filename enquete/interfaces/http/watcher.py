@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from enquete.checkpoints.record import RunRecord
-from enquete.interfaces.http.reception import Desk
+from enquete.interfaces.http.handlers import RequestHandlers
 from enquete.interfaces.http.task_files import tasks_of
 from enquete.nodes.survey import survey
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
@@ -23,10 +23,10 @@ from enquete.simulations.completion import Completion, completion
 from enquete.simulations.locate import Known
 from enquete.simulations.sources import read_object
 from enquete.state.errors import EnqueteError, SimulationError
-from enquete.state.kept import Stamp, stamp_of
-from enquete.study.apart import apart
+from enquete.state.file_cache import Stamp, stamp_of
 from enquete.study.lifecycle import Wanted, after, before
 from enquete.study.tasks import TooManyRuns
+from enquete.study.threads import run_in_thread
 
 STATUS_FILES = ("run_state.json", "state.json", CONFIG, REDDIT, TWITTER)
 UNPREPARED = ("created", "preparing", "profiles_ready", "configuring", "failed")
@@ -48,14 +48,14 @@ class Look:
 class Watcher:
     """Looks at the simulations under the root and starts what is due."""
 
-    def __init__(self, desk: Desk):
+    def __init__(self, desk: RequestHandlers):
         self._desk = desk
         self._looks: dict[str, Look] = {}
         self._seen_open: set[str] = set()
 
     async def look(self) -> None:
         """One round over all simulations."""
-        for known in await apart(self._desk.rooted.simulations):
+        for known in await run_in_thread(self._desk.rooted.simulations):
             if self._is_quiet(known):
                 await self._act(known)
 
@@ -72,11 +72,11 @@ class Watcher:
         """What cannot be started is said once, and tried again when the simulation's files change."""
         look = self._looks[known.sim_id]
         try:
-            path = await apart(lambda: self._desk.rooted.simulation(known.sim_id))
-            runs = await apart(lambda: read_runs(path))
+            path = await run_in_thread(lambda: self._desk.rooted.simulation(known.sim_id))
+            runs = await run_in_thread(lambda: read_runs(path))
             if any(map(self._desk.drives, runs)):
                 return  # what comes after it is decided when it has stopped
-            wanted = await apart(lambda: self._due(known.sim_id, path, runs))
+            wanted = await run_in_thread(lambda: self._due(known.sim_id, path, runs))
             look.is_settled = True
             if wanted is not None:
                 launched = await self._desk.launch(known.sim_id, "watch", wanted)
@@ -150,7 +150,7 @@ def status_stamp(path: Path) -> Stamp:
 
 
 @asynccontextmanager
-async def watching(desk: Desk, every_s: float) -> AsyncIterator[None]:
+async def watching(desk: RequestHandlers, every_s: float) -> AsyncIterator[None]:
     """Look every so many seconds, until the server stops."""
     work = asyncio.create_task(_watch(Watcher(desk), every_s))
     try:

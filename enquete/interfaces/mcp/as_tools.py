@@ -10,7 +10,7 @@ from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
-from enquete.interfaces.mcp.office import Ctx, told
+from enquete.interfaces.mcp.server_state import Ctx, told
 from enquete.interfaces.mcp.shapes import MOST_CHARS
 from enquete.interfaces.service.declared import Parameter, taking
 from enquete.state.operations import Operation

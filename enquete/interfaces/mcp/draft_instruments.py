@@ -8,8 +8,8 @@ from typing import Annotated
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
-from enquete.interfaces.mcp.office import Ctx, told
 from enquete.interfaces.mcp.running import SimId
+from enquete.interfaces.mcp.server_state import Ctx, told
 from enquete.interfaces.mcp.shapes import answer
 from enquete.interfaces.mcp.states import FLAG_CHARS, cut
 from enquete.interfaces.service.declared import FileName

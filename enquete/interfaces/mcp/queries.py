@@ -12,7 +12,6 @@ from pydantic import Field
 
 import enquete
 from enquete.interfaces.mcp.leading import CALLER, digest, labels, lines, rounded
-from enquete.interfaces.mcp.office import Ctx, Office, told
 from enquete.interfaces.mcp.paging import (
     as_json,
     entries,
@@ -25,6 +24,7 @@ from enquete.interfaces.mcp.paging import (
     text_pages,
 )
 from enquete.interfaces.mcp.running import ABOUT_A_RUN, SimId
+from enquete.interfaces.mcp.server_state import Ctx, ServerState, told
 from enquete.interfaces.mcp.shapes import (
     AskedState,
     Entry,
@@ -53,11 +53,11 @@ from enquete.state.asking import Spoken
 from enquete.state.authorship import warning
 from enquete.state.data_formats import FileFormat
 from enquete.state.errors import EnqueteError, SettingsError
-from enquete.study.apart import apart
-from enquete.study.known import simulation_facts
 from enquete.study.listing import Asked, own_instruments, shipped_instruments
 from enquete.study.remembered import search_memory as memory_search
-from enquete.study.rooted import OutsideRoot
+from enquete.study.sandbox import OutsideRoot
+from enquete.study.simulation_list import simulation_facts
+from enquete.study.threads import run_in_thread
 
 A_PAGE = 25
 MOST_SECTIONS = 60
@@ -79,11 +79,11 @@ Page: TypeAlias = Annotated[int, Field(ge=1, description="counted from 1")]
 async def estimate_interviews(ctx: Ctx, sim_id: SimId, **asked: Any) -> Annotated[CallToolResult, EstimateState]:
     """What conduct_interviews with these arguments would cost: calls, tokens, money, time. Asks nobody anything."""
     with told(ctx) as desk:
-        state = estimate_state(await apart(lambda: _estimated(desk, sim_id, asked)))
+        state = estimate_state(await run_in_thread(lambda: _estimated(desk, sim_id, asked)))
         return answer(state, estimate_text(state))
 
 
-def _estimated(desk: Office, sim_id: str, asked: dict[str, Any]) -> Estimate:
+def _estimated(desk: ServerState, sim_id: str, asked: dict[str, Any]) -> Estimate:
     """In a loop of its own: it reads the whole simulation."""
     desk.rooted.simulation(sim_id)
     return asyncio.run(enquete.aestimate(sim_id, **desk.rooted.given, **asked))
@@ -200,7 +200,7 @@ def simulation_text(one: SimulationState) -> str:
 WORDS = {"damaged": "damaged", "newer": "of a newer version"}
 
 
-def simulation_state(desk: Office, known: Known) -> SimulationState:
+def simulation_state(desk: ServerState, known: Known) -> SimulationState:
     try:
         runs = desk.rooted.runs(known.sim_id)
     except OutsideRoot as error:

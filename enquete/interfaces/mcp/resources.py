@@ -13,11 +13,11 @@ from pydantic import Field
 
 import enquete
 from enquete.instruments.load import shipped_file
-from enquete.interfaces.mcp.office import Ctx, Office, explained, office
 from enquete.interfaces.mcp.queries import exported
+from enquete.interfaces.mcp.server_state import Ctx, ServerState, explained, office
 from enquete.interfaces.mcp.tools import unhurried
 from enquete.interfaces.service.left_behind import findings_of, report_of
-from enquete.interfaces.service.steady import steadily
+from enquete.interfaces.service.retrying import retry_read
 from enquete.nodes.freezing import shelved
 from enquete.state.errors import EnqueteError
 from enquete.study.run import Run
@@ -64,25 +64,25 @@ def draft(folder: str, name: str, ctx: Ctx) -> str:
     return _told(desk, lambda: shelved(desk.rooted.given["shelf"], f"{folder}/{name}").read_text("utf-8-sig"))
 
 
-def _run(ctx: Ctx, sim_id: str, run_id: str) -> tuple[Office, Run]:
+def _run(ctx: Ctx, sim_id: str, run_id: str) -> tuple[ServerState, Run]:
     desk = office(ctx)
     return desk, _told(desk, lambda: desk.rooted.finished(sim_id, run_id))
 
 
-def _told(desk: Office, work: Callable[[], T]) -> T:
+def _told(desk: ServerState, work: Callable[[], T]) -> T:
     """Errors raised on purpose, in words. Raises ResourceNotFoundError."""
     try:
-        return steadily(work)
+        return retry_read(work)
     except EnqueteError as error:
         raise ResourceNotFoundError(explained(error, desk.mask)) from error
 
 
-def _read(desk: Office, path: Path) -> str:
+def _read(desk: ServerState, path: Path) -> str:
     """Raises as `_bytes`."""
     return _bytes(desk, path).decode("utf-8-sig")
 
 
-def _bytes(desk: Office, path: Path) -> bytes:
+def _bytes(desk: ServerState, path: Path) -> bytes:
     """Raises ResourceNotFoundError, and ResourceError where it is too large for a message."""
     _told(desk, lambda: desk.rooted.require_inside(path))
     if not path.is_file():
@@ -132,7 +132,7 @@ def plan_a_stakeholder_study(
 7. Say what such answers cannot show: they come from a model, or from the synthetic respondent, not from people."""
 
 
-def add_resources(server: MCPServer[Office]) -> None:
+def add_resources(server: MCPServer[ServerState]) -> None:
     """Resources by address, and the prompt."""
     base = "enquete://runs/{sim_id}/{run_id}"
     server.resource(f"{base}/report", title="Report", mime_type="text/markdown")(unhurried(report))

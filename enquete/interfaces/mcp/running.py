@@ -12,16 +12,16 @@ from mcp.server.mcpserver.resolve import Elicit, Resolve
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
-from enquete.interfaces.mcp.office import Ctx, Office, approval_question, office, told
+from enquete.interfaces.mcp.server_state import Ctx, ServerState, approval_question, office, told
 from enquete.interfaces.mcp.shapes import RunState, answer
 from enquete.interfaces.mcp.states import run_state, run_text
 from enquete.interfaces.service.declared import sent, taking
-from enquete.interfaces.service.steady import steadily
+from enquete.interfaces.service.retrying import retry_read
 from enquete.state.errors import OverBudget
 from enquete.state.request import offered
-from enquete.study.apart import apart
 from enquete.study.run import Run
 from enquete.study.tasks import Event, Task
+from enquete.study.threads import run_in_thread
 
 PROGRESS_EVERY_S = 0.5
 LONGEST_WAIT_S = 3600
@@ -126,7 +126,7 @@ async def pause_interviews(
         task.pause()
         run = await task.wait()
         assert run is not None  # without a time limit it has come to its stop
-        return await apart(lambda: steadily(lambda: _shown(desk, run, None)))
+        return await run_in_thread(lambda: retry_read(lambda: _shown(desk, run, None)))
 
 
 async def interview_status(
@@ -134,7 +134,7 @@ async def interview_status(
 ) -> Annotated[CallToolResult, RunState]:
     """How far a run is, per methodology and phase, what it has cost, and what to call next. Asks nobody anything."""
     with told(ctx) as desk:
-        return await apart(lambda: steadily(lambda: _looked_up(desk, sim_id, run_id)))
+        return await run_in_thread(lambda: retry_read(lambda: _looked_up(desk, sim_id, run_id)))
 
 
 async def watched(ctx: Ctx, task: Task, sim_id: str | None, seconds: float) -> CallToolResult:
@@ -145,7 +145,7 @@ async def watched(ctx: Ctx, task: Task, sim_id: str | None, seconds: float) -> C
         task.pause()
         raise
     desk = office(ctx)
-    return await apart(lambda: steadily(lambda: _shown(desk, run or Run(task.folder), sim_id)))
+    return await run_in_thread(lambda: retry_read(lambda: _shown(desk, run or Run(task.folder), sim_id)))
 
 
 async def followed(ctx: Ctx, task: Task, seconds: float) -> Run | None:
@@ -170,12 +170,12 @@ def progress_text(event: Event) -> str:
     )
 
 
-def _looked_up(desk: Office, sim_id: str, run_id: str | None) -> CallToolResult:
+def _looked_up(desk: ServerState, sim_id: str, run_id: str | None) -> CallToolResult:
     run = desk.rooted.run(sim_id, run_id)
     run.shown = False  # nothing was asked for, so nothing needs explaining
     return _shown(desk, run, sim_id)
 
 
-def _shown(desk: Office, run: Run, sim_id: str | None) -> CallToolResult:
+def _shown(desk: ServerState, run: Run, sim_id: str | None) -> CallToolResult:
     state = run_state(run, desk.task_of(run), desk.mask, sim_id)
     return answer(state, run_text(state))

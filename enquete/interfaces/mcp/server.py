@@ -13,8 +13,8 @@ from mcp.types import ToolAnnotations
 from enquete.graphs.registry import methodologies
 from enquete.interfaces.mcp import draft_instruments, queries, running
 from enquete.interfaces.mcp.as_tools import as_tool
-from enquete.interfaces.mcp.office import Office
 from enquete.interfaces.mcp.resources import add_resources
+from enquete.interfaces.mcp.server_state import ServerState
 from enquete.interfaces.mcp.tools import strict_tool
 from enquete.state.imported import loaded
 from enquete.study.operating import operations
@@ -77,14 +77,14 @@ def instructions() -> str:
     return INSTRUCTIONS.format(families="\n".join(f"- {why}: {', '.join(names)}" for why, names in families))
 
 
-def make_server(office: Office) -> MCPServer[Office]:
+def make_server(office: ServerState) -> MCPServer[ServerState]:
     """A server whose sessions share one office; who serves it closes the office's tasks."""
 
     @asynccontextmanager
-    async def shared(_: MCPServer[Office]) -> AsyncIterator[Office]:
+    async def shared(_: MCPServer[ServerState]) -> AsyncIterator[ServerState]:
         yield office
 
-    server = MCPServer[Office](
+    server = MCPServer[ServerState](
         "enquete",
         title="Enquete",
         instructions=instructions(),

@@ -16,12 +16,12 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
 
 from enquete.interfaces.http.security import Guard
-from enquete.interfaces.mcp.office import Office
 from enquete.interfaces.mcp.server import make_server
+from enquete.interfaces.mcp.server_state import ServerState
 from enquete.interfaces.service.listening import Server, ServerSettings, address, bound, on_signals, read_token
 from enquete.interfaces.service.prompt_headers import PromptHeaders
 from enquete.interfaces.service.secrecy import mask_of
-from enquete.study.rooted import Rooted
+from enquete.study.sandbox import PathSandbox
 from enquete.study.tasks import Tasks
 
 MOST_BODY_BYTES = 1_000_000
@@ -30,12 +30,12 @@ LAST_WORDS_S = 0.5
 """Time for answers of calls that waited for runs which have just been paused."""
 
 
-def make_office(root: Path) -> Office:
-    rooted = Rooted(root)
-    return Office(rooted, Tasks(rooted), mask_of(rooted.root))
+def make_office(root: Path) -> ServerState:
+    rooted = PathSandbox(root)
+    return ServerState(rooted, Tasks(rooted), mask_of(rooted.root))
 
 
-async def serve_stdio(office: Office) -> None:
+async def serve_stdio(office: ServerState) -> None:
     """Until the client closes the stream, or a signal: runs that go on are paused then."""
     loop, signalled = asyncio.get_running_loop(), asyncio.Event()
 
@@ -77,7 +77,7 @@ class HttpServer:
 
 
 @contextmanager
-def listening(office: Office, host: str, port: int, allowed: list[str]) -> Iterator[HttpServer]:
+def listening(office: ServerState, host: str, port: int, allowed: list[str]) -> Iterator[HttpServer]:
     """Raises SettingsError where the address cannot be had, or would be open to others without a token."""
     config = uvicorn.Config(
         http_app(office, host, allowed),
@@ -91,7 +91,7 @@ def listening(office: Office, host: str, port: int, allowed: list[str]) -> Itera
         yield HttpServer(Server(config, office.tasks.close), taken)
 
 
-def http_app(office: Office, host: str, allowed: list[str]) -> ASGIApp:
+def http_app(office: ServerState, host: str, allowed: list[str]) -> ASGIApp:
     """The application, at /mcp, behind the HTTP API's guard. Raises SettingsError as `listening` does."""
     settings = ServerSettings(
         root=office.rooted.root,

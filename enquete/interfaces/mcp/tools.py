@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from enquete.interfaces.mcp.schemas import input_schema, output_schema
 from enquete.state.complaints import complaints
-from enquete.study.apart import apart
+from enquete.study.threads import run_in_thread
 
 LONGEST_SHOWN = 60
 UNFIT_REPLY = (
@@ -66,7 +66,7 @@ def unhurried(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     async def aside(*given: Any, **named: Any) -> Any:
-        return await apart(lambda: function(*given, **named))
+        return await run_in_thread(lambda: function(*given, **named))
 
     return aside
 

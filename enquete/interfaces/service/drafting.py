@@ -11,7 +11,7 @@ from enquete.graphs.registry import methodologies
 from enquete.state.errors import InstrumentError
 from enquete.study.drafts import draft_on_server, drafts_folder
 from enquete.study.reviewing import reviewed
-from enquete.study.rooted import Rooted
+from enquete.study.sandbox import PathSandbox
 
 
 class DraftedFile(BaseModel):
@@ -32,13 +32,13 @@ class DraftsData(BaseModel):
     files: list[DraftedFile]
 
 
-def drafted(rooted: Rooted, sim_id: str, into: str = "") -> DraftsData:
+def drafted(rooted: PathSandbox, sim_id: str, into: str = "") -> DraftsData:
     """Raises what `draft_on_server` does."""
     made = draft_on_server(rooted, sim_id, into)
     return DraftsData(sim_id=sim_id, folder=made.folder.name, themes=made.themes, files=files_in(made.folder))
 
 
-def drafts_there(rooted: Rooted, sim_id: str, language: str = "en") -> list[DraftedFile]:
+def drafts_there(rooted: PathSandbox, sim_id: str, language: str = "en") -> list[DraftedFile]:
     """As they are now, in the folder that is theirs unless another was named; [] where nobody drafted. Raises OutsideRoot."""
     folder = Path(rooted.given["shelf"], drafts_folder(sim_id))
     rooted.require_inside(folder)

@@ -13,15 +13,15 @@ from pydantic import JsonValue
 
 from enquete.interfaces.service.replies import NothingYet
 from enquete.state.data_formats import FileFormat, Layout
-from enquete.study.rooted import Rooted
 from enquete.study.run import Run
-from enquete.study.stored import pointers
+from enquete.study.run_store import pointers
+from enquete.study.sandbox import PathSandbox
 
 WRITTEN = "it is written at the run's end and at every stop"
 
 
 def findings_of(
-    rooted: Rooted, sim_id: str, methodology: str, run_id: str | None = None
+    rooted: PathSandbox, sim_id: str, methodology: str, run_id: str | None = None
 ) -> tuple[Run, dict[str, JsonValue]]:
     """Of the run named, else of the one that counts for this methodology, else of the latest that has any: a run that has
     not come so far hides no earlier one. Raises NothingYet naming the run that has them."""
@@ -40,7 +40,7 @@ def findings_of(
     raise NothingYet(f"no run of {sim_id} has results of {methodology[:100]!r}; run {run.run_id} has those of: {there}")
 
 
-def _having(rooted: Rooted, sim_id: str, methodology: str) -> Iterator[tuple[Run, dict[str, JsonValue]]]:
+def _having(rooted: PathSandbox, sim_id: str, methodology: str) -> Iterator[tuple[Run, dict[str, JsonValue]]]:
     """Runs with findings of it: those that count first, then the latest first."""
     canonical = pointers(sim_id, root=str(rooted.root))
     counting = [canonical.get(f"{phase}/{methodology}", "") for phase in ("T1", "T0")]
@@ -52,14 +52,14 @@ def _having(rooted: Rooted, sim_id: str, methodology: str) -> Iterator[tuple[Run
             yield run, found
 
 
-def _findings(rooted: Rooted, run: Run, methodology: str) -> dict[str, JsonValue]:
+def _findings(rooted: PathSandbox, run: Run, methodology: str) -> dict[str, JsonValue]:
     """As they were written at the run's last stop, else of a methodology that is done while others are being asked."""
     rooted.require_inside(run.path)
     found = run.results.get(methodology)
     return found if isinstance(found, dict) and found else run.early_results(methodology)
 
 
-def report_of(rooted: Rooted, run: Run) -> str:
+def report_of(rooted: PathSandbox, run: Run) -> str:
     """Raises NothingYet where the run has not stopped for the first time yet."""
     rooted.require_inside(run.path)
     if not run.report:
@@ -67,7 +67,7 @@ def report_of(rooted: Rooted, run: Run) -> str:
     return run.report
 
 
-def table_of(rooted: Rooted, run: Run) -> Path:
+def table_of(rooted: PathSandbox, run: Run) -> Path:
     """all_responses.csv. Raises NothingYet."""
     path = run.path / "exports" / "all_responses.csv"
     if not path.is_file():
@@ -90,7 +90,9 @@ class Parcel:
 WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
-def parcel_of(rooted: Rooted, run: Run, format_: FileFormat, layout: Layout = "both", *, bom: bool = False) -> Parcel:
+def parcel_of(
+    rooted: PathSandbox, run: Run, format_: FileFormat, layout: Layout = "both", *, bom: bool = False
+) -> Parcel:
     """`Run.export` as one file: a workbook, or a zip of the folder. Written where nobody else writes, and nothing of the run is
     touched. Raises as that does."""
     rooted.require_inside(run.folder)

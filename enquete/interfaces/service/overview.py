@@ -13,10 +13,10 @@ from enquete.interfaces.service.status import status_of
 from enquete.locale import languages
 from enquete.simulations.locate import Known
 from enquete.state.errors import EnqueteError
-from enquete.study.known import remembered_facts
 from enquete.study.listing import own_instruments, shipped_instruments
-from enquete.study.rooted import Rooted
 from enquete.study.run import Run
+from enquete.study.sandbox import PathSandbox
+from enquete.study.simulation_list import remembered_facts
 from enquete.study.tasks import Task
 
 UNREADABLE = ("damaged", "newer")
@@ -66,12 +66,12 @@ class InstrumentRow(BaseModel):
     problem: Annotated[str, Field(description="why it cannot be asked; empty where it can")] = ""
 
 
-def simulation_rows(rooted: Rooted, task_of: TaskOf, clear: Clear) -> list[SimulationRow]:
+def simulation_rows(rooted: PathSandbox, task_of: TaskOf, clear: Clear) -> list[SimulationRow]:
     """By id."""
     return [simulation_row(rooted, known, task_of, clear) for known in rooted.simulations()]
 
 
-def simulation_row(rooted: Rooted, known: Known, task_of: TaskOf, clear: Clear) -> SimulationRow:
+def simulation_row(rooted: PathSandbox, known: Known, task_of: TaskOf, clear: Clear) -> SimulationRow:
     """Raises nothing: one that cannot be read must not hide the others."""
     row = SimulationRow(sim_id=known.sim_id)
     try:
@@ -83,7 +83,7 @@ def simulation_row(rooted: Rooted, known: Known, task_of: TaskOf, clear: Clear) 
     return row.model_copy(update=vars(facts))
 
 
-def run_rows(rooted: Rooted, sim_id: str, task_of: TaskOf, clear: Clear) -> list[RunRow]:
+def run_rows(rooted: PathSandbox, sim_id: str, task_of: TaskOf, clear: Clear) -> list[RunRow]:
     """Newest first. Raises SimulationNotFound, OutsideRoot."""
     found = []
     for one in rooted.runs(sim_id):

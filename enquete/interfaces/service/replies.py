@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from enquete.checkpoints.ballast import DiskFull
+from enquete.checkpoints.disk_reserve import DiskFull
 from enquete.state.errors import (
     Busy,
     EnqueteError,
@@ -22,11 +22,11 @@ from enquete.state.errors import (
     SimulationError,
     SimulationNotFound,
 )
-from enquete.study.apart import NotInTime
 from enquete.study.deleting import StillNeeded
 from enquete.study.lifecycle import AlreadyCompleted, NotCompleted
-from enquete.study.rooted import NobodyInterviewed, OutsideRoot
+from enquete.study.sandbox import NobodyInterviewed, OutsideRoot
 from enquete.study.tasks import TooManyRuns
+from enquete.study.threads import NotInTime
 
 
 class Unauthorised(InputError):

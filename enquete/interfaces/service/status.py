@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, Field
 
 from enquete.study.run import Run
-from enquete.study.standing import StageStatus
+from enquete.study.run_status import StageStatus
 from enquete.study.tasks import Task
 
 StatusWord: TypeAlias = Literal[

@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from enquete.interfaces.http.reception import Desk
+from enquete.interfaces.http.handlers import RequestHandlers
 from enquete.interfaces.service.listening import ServerSettings
 from enquete.interfaces.service.overview import simulation_rows
 from enquete.interfaces.web.reading_pages import add_reading
@@ -16,18 +16,18 @@ from enquete.interfaces.web.said import form_of
 from enquete.interfaces.web.seat_pages import add_seats
 from enquete.interfaces.web.signing_in import is_token, sign_in, sign_out
 from enquete.interfaces.web.steering_pages import add_steering
-from enquete.study.apart import apart
+from enquete.study.threads import run_in_thread
 
 FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
-def make_pages(desk: Desk, settings: ServerSettings) -> APIRouter:
+def make_pages(desk: RequestHandlers, settings: ServerSettings) -> APIRouter:
     """All pages but the API's own."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/")
     async def home(request: Request) -> Response:
-        rows = await apart(lambda: simulation_rows(desk.rooted, desk.task_of, desk.mask))
+        rows = await run_in_thread(lambda: simulation_rows(desk.rooted, desk.task_of, desk.mask))
         return render(request, "home.html.j2", rows=rows, root=desk.rooted.root.name)
 
     @router.get("/static/{content}/{name}")

@@ -9,36 +9,36 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 
-from enquete.interfaces.http.reception import Desk
+from enquete.interfaces.http.handlers import RequestHandlers
 from enquete.interfaces.service.replies import NothingYet
-from enquete.interfaces.service.steady import steadily
+from enquete.interfaces.service.retrying import retry_read
 from enquete.interfaces.web.rendering import language_of, render
 from enquete.interfaces.web.run import one_run
 from enquete.interfaces.web.run.chapters import named
 from enquete.interfaces.web.run.downloads import TYPES, NoSuchFile, as_csv, drawn_as, file_at
-from enquete.interfaces.web.run.shelf import OpenRun, Shelf
+from enquete.interfaces.web.run.run_cache import OpenRun, RunCache
 from enquete.interfaces.web.run.table import Where
 from enquete.interfaces.web.run_head import Head, head_of
 from enquete.state.data_formats import FileFormat
-from enquete.state.kept import Kept, stamp_of
-from enquete.study.apart import apart
+from enquete.state.file_cache import FileCache, stamp_of
+from enquete.study.threads import run_in_thread
 
 Facts: TypeAlias = Mapping[str, Any]
 Show: TypeAlias = Callable[[OpenRun, Request, str], Facts]
 """(run, request, language of the page) → what the template is filled with."""
 
 
-def add_reading(router: APIRouter, desk: Desk) -> None:
+def add_reading(router: APIRouter, desk: RequestHandlers) -> None:
     """Everything under /runs/{sim_id}/{run_id}/."""
-    shelf = Shelf(desk.rooted)
-    heads: Kept[Head] = Kept(32)
+    shelf = RunCache(desk.rooted)
+    heads: FileCache[Head] = FileCache(32)
 
     def page(path: str, template: str, show: Show) -> None:
         @router.get(f"/runs/{{sim_id}}/{{run_id}}/{path}")
         async def answer(request: Request, sim_id: str, run_id: str) -> Response:
-            run = await apart(lambda: steadily(lambda: shelf.open(sim_id, run_id, language_of(request))))
+            run = await run_in_thread(lambda: retry_read(lambda: shelf.open(sim_id, run_id, language_of(request))))
             head = await resting(run)
-            return await apart(lambda: steadily(lambda: written(request, run, head)))
+            return await run_in_thread(lambda: retry_read(lambda: written(request, run, head)))
 
         def written(request: Request, run: OpenRun, head: Head) -> Response:
             tabs, facts = one_run.tabs(run), show(run, request, run.reader)
@@ -47,7 +47,7 @@ def add_reading(router: APIRouter, desk: Desk) -> None:
 
     async def resting(run: OpenRun) -> Head:
         """How far the run is; of one that rests, as it was when its ledger was last written: counting a large one takes a while."""
-        key, stamp = run.run.folder, await apart(lambda: stamp_of(run.ledger))
+        key, stamp = run.run.folder, await run_in_thread(lambda: stamp_of(run.ledger))
         held = None if desk.drives(run.run.run_id) else heads.held(key, stamp)
         if held is not None:
             return held
@@ -70,15 +70,15 @@ def add_reading(router: APIRouter, desk: Desk) -> None:
     _add_downloads(router, shelf, desk)
 
 
-def _add_downloads(router: APIRouter, shelf: Shelf, desk: Desk) -> None:
+def _add_downloads(router: APIRouter, shelf: RunCache, desk: RequestHandlers) -> None:
     async def opened(sim_id: str, run_id: str) -> OpenRun:
-        return await apart(lambda: steadily(lambda: shelf.open(sim_id, run_id)))
+        return await run_in_thread(lambda: retry_read(lambda: shelf.open(sim_id, run_id)))
 
     @router.get("/runs/{sim_id}/{run_id}/answers.csv")
     async def table(request: Request, sim_id: str, run_id: str) -> Response:
         run = await opened(sim_id, run_id)
-        where = await apart(lambda: _where(run, request))
-        await apart(lambda: run.table)  # what is missing is said before the answer begins
+        where = await run_in_thread(lambda: _where(run, request))
+        await run_in_thread(lambda: run.table)  # what is missing is said before the answer begins
         return StreamingResponse(
             as_csv(run, where), media_type="text/csv; charset=utf-8", headers=_saved(f"{run_id}_answers.csv")
         )
@@ -91,17 +91,17 @@ def _add_downloads(router: APIRouter, shelf: Shelf, desk: Desk) -> None:
     async def figure(sim_id: str, run_id: str, name: str) -> Response:
         run = await opened(sim_id, run_id)
         stem, _, kind = name.rpartition(".")
-        drawn = await apart(lambda: next((one for one in run.drawings.figures if one.stem == stem), None))
+        drawn = await run_in_thread(lambda: next((one for one in run.drawings.figures if one.stem == stem), None))
         if drawn is None:
             raise NoSuchFile(f"run {run.run.run_id} has no figure {name[:100]!r}")
-        body, content = await apart(lambda: drawn_as(drawn, kind))
+        body, content = await run_in_thread(lambda: drawn_as(drawn, kind))
         return Response(body, media_type=content, headers=_saved(name))
 
     @router.get("/runs/{sim_id}/{run_id}/sections/{name}.md")
     async def section(sim_id: str, run_id: str, name: str) -> Response:
         run = await opened(sim_id, run_id)
         title = run.reported.get(name, "")
-        text = await apart(lambda: named(run.text("report.md"), title)) if title else ""
+        text = await run_in_thread(lambda: named(run.text("report.md"), title)) if title else ""
         if not text:
             raise NothingYet(f"run {run.run.run_id} has no section on {name[:100]!r}")
         return Response(
@@ -112,7 +112,7 @@ def _add_downloads(router: APIRouter, shelf: Shelf, desk: Desk) -> None:
     async def file(sim_id: str, run_id: str, path: str) -> Response:
         """Always saved, never shown: what others wrote runs nothing here."""
         run = await opened(sim_id, run_id)
-        found = await apart(lambda: file_at(run, path))
+        found = await run_in_thread(lambda: file_at(run, path))
         return FileResponse(found, media_type=TYPES.get(found.suffix, "application/octet-stream"), filename=found.name)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from enquete.graphs.registry import methodologies
-from enquete.interfaces.http.reception import Desk
+from enquete.interfaces.http.handlers import RequestHandlers
 from enquete.interfaces.service.status import GOING_ON
 
 MOST_BEFORE_DONE = 0.97
@@ -69,7 +69,7 @@ class Head:
         return found
 
 
-async def head_of(desk: Desk, sim_id: str, run_id: str) -> Head:
+async def head_of(desk: RequestHandlers, sim_id: str, run_id: str) -> Head:
     """At most a second old. Raises RunNotFound, LedgerError."""
     body = bytes((await desk.status(sim_id, run_id)).body)
     titles = {name: one.title for name, one in methodologies().items()}

@@ -16,16 +16,16 @@ from starlette.responses import RedirectResponse, Response
 
 from enquete.checkpoints.forms import open_forms, persons
 from enquete.interfaces.http.bodies import ResumeBody
-from enquete.interfaces.http.reception import Desk
-from enquete.interfaces.service.steady import steadily
+from enquete.interfaces.http.handlers import RequestHandlers
+from enquete.interfaces.service.retrying import retry_read
 from enquete.interfaces.web.rendering import render, url
 from enquete.interfaces.web.run_head import head_of
 from enquete.interfaces.web.said import form_of
 from enquete.reports.run_reading import open_run
 from enquete.state.asking import Block, Item
 from enquete.state.errors import InputError, RunNotFound
-from enquete.study.apart import apart
 from enquete.study.operating import FacadePort
+from enquete.study.threads import run_in_thread
 
 ITEM = "item."
 
@@ -38,14 +38,14 @@ class Seats:
     waiting: Mapping[str, Block]
 
 
-def add_seats(router: APIRouter, desk: Desk) -> None:
+def add_seats(router: APIRouter, desk: RequestHandlers) -> None:
     """Under /runs/{sim_id}/{run_id}/seat; `who`: the person's id, "" where there is one."""
 
     async def page(
         request: Request, sim_id: str, run_id: str, who: str, said: Mapping[str, str], error: str = ""
     ) -> Response:
         head = await head_of(desk, sim_id, run_id)
-        seats = await apart(lambda: steadily(lambda: seats_of(desk, sim_id, run_id)))
+        seats = await run_in_thread(lambda: retry_read(lambda: seats_of(desk, sim_id, run_id)))
         who = who or (next(iter(seats.persons)) if len(seats.persons) == 1 else "")
         if who and who not in seats.persons:
             raise RunNotFound("nobody of this name has a seat in this run")
@@ -62,7 +62,7 @@ def add_seats(router: APIRouter, desk: Desk) -> None:
     @router.post("/runs/{sim_id}/{run_id}/seat")
     async def answered(request: Request, sim_id: str, run_id: str, who: str = "") -> Response:
         said = await form_of(request)
-        seats = await apart(lambda: seats_of(desk, sim_id, run_id))
+        seats = await run_in_thread(lambda: seats_of(desk, sim_id, run_id))
         seat = seats.waiting.get(who)
         if seat is None:
             raise RunNotFound("this form has been answered already, or waits for nobody any more")
@@ -77,7 +77,7 @@ def add_seats(router: APIRouter, desk: Desk) -> None:
         return RedirectResponse(url("runs", sim_id, run_id, "seat", who=who), 303)
 
 
-def seats_of(desk: Desk, sim_id: str, run_id: str) -> Seats:
+def seats_of(desk: RequestHandlers, sim_id: str, run_id: str) -> Seats:
     """Raises RunNotFound, LedgerError."""
     folder: Path = desk.rooted.run(sim_id, run_id).folder
     with open_run(folder) as reading:

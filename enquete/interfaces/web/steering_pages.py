@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from enquete.graphs.registry import methodologies
 from enquete.interfaces.http.bodies import ResumeBody
-from enquete.interfaces.http.reception import Desk
+from enquete.interfaces.http.handlers import RequestHandlers
 from enquete.interfaces.service.clearing import clear_away, would_go
 from enquete.interfaces.service.drafting import drafted, drafts_there
 from enquete.interfaces.service.overview import simulation_row
@@ -25,11 +25,11 @@ from enquete.nodes.fitting import told
 from enquete.simulations.completion import completion
 from enquete.simulations.locate import Known
 from enquete.state.errors import EnqueteError, RunMismatch
-from enquete.study.apart import apart
 from enquete.study.lifecycle import Wanted
+from enquete.study.threads import run_in_thread
 
 
-def add_steering(router: APIRouter, desk: Desk) -> None:
+def add_steering(router: APIRouter, desk: RequestHandlers) -> None:
     """A simulation's page with its form, the estimate before every start, and what can be done with a run."""
     _add_beginning(router, desk)
     _add_drafting(router, desk)
@@ -37,14 +37,14 @@ def add_steering(router: APIRouter, desk: Desk) -> None:
     _add_deleting(router, desk)
 
 
-def _add_beginning(router: APIRouter, desk: Desk) -> None:
+def _add_beginning(router: APIRouter, desk: RequestHandlers) -> None:
     async def form(request: Request, sim_id: str, said: Fields = (), error: EnqueteError | None = None) -> Response:
         """`said`: to fill it in again. `error`: why that cannot be asked."""
-        folder, language = await apart(lambda: desk.rooted.simulation(sim_id)), language_of(request)
+        folder, language = await run_in_thread(lambda: desk.rooted.simulation(sim_id)), language_of(request)
         known = Known(sim_id, folder)
-        one = await apart(lambda: simulation_row(desk.rooted, known, desk.task_of, desk.mask))
-        offered = await apart(lambda: choices(Path(desk.rooted.given["shelf"]), language))
-        drafts = await apart(lambda: drafts_there(desk.rooted, sim_id))
+        one = await run_in_thread(lambda: simulation_row(desk.rooted, known, desk.task_of, desk.mask))
+        offered = await run_in_thread(lambda: choices(Path(desk.rooted.given["shelf"]), language))
+        drafts = await run_in_thread(lambda: drafts_there(desk.rooted, sim_id))
         return render(
             request, "simulation.html.j2", code_of(error) if error else 200, sim_id=sim_id, one=one, choices=offered,
             drafts=drafts, values=values_of(said), error=desk.mask(error.fact) if error else "", titles=titles_in(language),
@@ -72,7 +72,7 @@ def _add_beginning(router: APIRouter, desk: Desk) -> None:
         return render(
             request, "estimate.html.j2", sim_id=sim_id, found=found.estimate, fields=fields, unfit=unfit,
             rerun=bool(method), titles=titles_in(language),
-            again=not method and bool(await apart(lambda: desk.rooted.runs(sim_id))) and not said.get("new"),
+            again=not method and bool(await run_in_thread(lambda: desk.rooted.runs(sim_id))) and not said.get("new"),
         )  # fmt: skip
 
     @router.post("/simulations/{sim_id}/begin")
@@ -86,29 +86,29 @@ def _add_beginning(router: APIRouter, desk: Desk) -> None:
         return to_run(sim_id, launched.run_id, shown=launched.run is not None and launched.run.shown)
 
 
-async def _wanted(desk: Desk, sim_id: str, fields: Fields) -> tuple[Wanted, Any]:
+async def _wanted(desk: RequestHandlers, sim_id: str, fields: Fields) -> tuple[Wanted, Any]:
     """What a filled-in form means: a methodology anew, all that is left once the simulation has completed, else both waves."""
     said, method = request_of(fields), dict(fields).get("methodology")
     if method:
         return Wanted({**said, "methods": [method], "rerun": True}), "rerun"
-    folder = await apart(lambda: desk.rooted.simulation(sim_id))
-    if await apart(lambda: completion(folder, bool(said.get("assume_completed"))).completed):
+    folder = await run_in_thread(lambda: desk.rooted.simulation(sim_id))
+    if await run_in_thread(lambda: completion(folder, bool(said.get("assume_completed"))).completed):
         return await desk.wanted_after(sim_id, said), "post"
     return Wanted(said), "pre"
 
 
-def _add_drafting(router: APIRouter, desk: Desk) -> None:
+def _add_drafting(router: APIRouter, desk: RequestHandlers) -> None:
     @router.post("/simulations/{sim_id}/draft")
     async def draft(sim_id: str) -> Response:
-        await apart(lambda: drafted(desk.rooted, sim_id))
+        await run_in_thread(lambda: drafted(desk.rooted, sim_id))
         return RedirectResponse(url("simulations", sim_id, "drafts"), 303)
 
     @router.get("/simulations/{sim_id}/drafts")
     async def drafts(request: Request, sim_id: str) -> Response:
         language = language_of(request)
-        folder = await apart(lambda: desk.rooted.simulation(sim_id))
-        one = await apart(lambda: simulation_row(desk.rooted, Known(sim_id, folder), desk.task_of, desk.mask))
-        found = await apart(lambda: drafts_there(desk.rooted, sim_id, language))
+        folder = await run_in_thread(lambda: desk.rooted.simulation(sim_id))
+        one = await run_in_thread(lambda: simulation_row(desk.rooted, Known(sim_id, folder), desk.task_of, desk.mask))
+        found = await run_in_thread(lambda: drafts_there(desk.rooted, sim_id, language))
         if not found:
             return RedirectResponse(url("simulations", sim_id, ""), 303)
         usual = [name for name, method in methodologies().items() if method.default]
@@ -117,7 +117,7 @@ def _add_drafting(router: APIRouter, desk: Desk) -> None:
         )
 
 
-def _add_controls(router: APIRouter, desk: Desk) -> None:
+def _add_controls(router: APIRouter, desk: RequestHandlers) -> None:
     @router.get("/runs/{sim_id}/{run_id}/progress")
     async def progress(request: Request, sim_id: str, run_id: str) -> Response:
         """The part of a run's page that changes while it goes on."""
@@ -136,15 +136,15 @@ def _add_controls(router: APIRouter, desk: Desk) -> None:
         return to_run(sim_id, run_id)
 
 
-def _add_deleting(router: APIRouter, desk: Desk) -> None:
+def _add_deleting(router: APIRouter, desk: RequestHandlers) -> None:
     @router.get("/runs/{sim_id}/{run_id}/delete")
     async def ask(request: Request, sim_id: str, run_id: str) -> Response:
-        planned = await apart(lambda: would_go(desk.rooted, sim_id, run_id))
+        planned = await run_in_thread(lambda: would_go(desk.rooted, sim_id, run_id))
         return render(request, "delete.html.j2", sim_id=sim_id, run_id=run_id, planned=planned)
 
     @router.post("/runs/{sim_id}/{run_id}/delete")
     async def carry_out(request: Request, sim_id: str, run_id: str) -> Response:
-        await apart(lambda: clear_away(desk.rooted, sim_id, run_id))
+        await run_in_thread(lambda: clear_away(desk.rooted, sim_id, run_id))
         desk.forget()
         return RedirectResponse(url("simulations", sim_id, ""), 303)
 

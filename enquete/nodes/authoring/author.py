@@ -39,8 +39,8 @@ from enquete.respondents.roles import Role
 from enquete.simulations.discourse import FEWEST, MOST, STANDING, Post, Statement, Theme, stems_of
 from enquete.simulations.texts import clip, one_line
 from enquete.state.asking import Spoken
-from enquete.state.desk import Desk
 from enquete.state.errors import SettingsError
+from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import NoSettings
 
 MOST_POSTS, CLIPPED = 90, 280
@@ -65,7 +65,7 @@ class _Kept:
 class Author:
     """One draft. dropped: of which slots nothing of the model's was used, and why."""
 
-    desk: Desk
+    desk: InterviewContext
     model: str
     budget: Budget
     kept: dict[str, _Kept] = field(default_factory=dict)

@@ -10,8 +10,8 @@ from enquete.models.metered import estimate
 from enquete.models.prices import Prices, cost
 from enquete.nodes.authoring import author
 from enquete.nodes.authoring.requests import BACK, STATEMENTS, TEXTS, THEMES, BackIn, Numbered
-from enquete.nodes.lone_desk import url_of
 from enquete.nodes.material import Material
+from enquete.nodes.standalone_context import url_of
 from enquete.state.settings import Machine
 
 TOKENS_OF_FORM = 20

@@ -16,7 +16,7 @@ from enquete.memory.recalled import Preference, Record
 from enquete.nodes.critic.outcome import ANNOTATED, PairRecord, annotated, pair_records
 from enquete.nodes.critic.pairs import Asked, Pair
 from enquete.nodes.planning import CRITIC
-from enquete.nodes.workplace import Workplace
+from enquete.nodes.run_session import RunSession
 from enquete.state.asking import Arm, Participant
 from enquete.state.errors import LedgerError
 
@@ -27,7 +27,7 @@ UNTOLD: Final = "critic_unannotated"
 log = logging.getLogger("enquete")
 
 
-async def annotate_memory(workplace: Workplace, second: Arm, pairs: Sequence[Pair]) -> int:
+async def annotate_memory(workplace: RunSession, second: Arm, pairs: Sequence[Pair]) -> int:
     """How many pairs the memory was told of. What it could not be told is noted, and tried again by the next walk; it never
     ends a run. A replay says nothing new."""
     if workplace.record.replay_of:
@@ -52,7 +52,7 @@ async def annotate_memory(workplace: Workplace, second: Arm, pairs: Sequence[Pai
     return len(told)
 
 
-def _tell(workplace: Workplace, second: Arm, some: Sequence[tuple[PairRecord, Pair]], usable: bool) -> list[str]:
+def _tell(workplace: RunSession, second: Arm, some: Sequence[tuple[PairRecord, Pair]], usable: bool) -> list[str]:
     """Questions of which both records took the result. The word of an unusable critic is no preference."""
     record, people = workplace.record, {who.id: who for who in workplace.population}
     asked = [one for _, pair in some for one in (pair.a, pair.b)]

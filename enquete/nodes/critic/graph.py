@@ -24,7 +24,7 @@ from enquete.nodes.critic.judging import Judge, Short
 from enquete.nodes.critic.outcome import COSTS, PAIR, pair_records
 from enquete.nodes.critic.pairs import Pair, matched
 from enquete.nodes.planning import CRITIC
-from enquete.nodes.workplace import Workplace, using
+from enquete.nodes.run_session import RunSession, using
 from enquete.respondents.planted import uniform
 from enquete.state.asking import Arm
 from enquete.state.channels import merge_by_id
@@ -64,7 +64,7 @@ class CriticOutput(TypedDict):
     outcomes: Annotated[dict[str, str], merge_by_id]
 
 
-_MATCHED: WeakKeyDictionary[Workplace, list[Pair]] = WeakKeyDictionary()
+_MATCHED: WeakKeyDictionary[RunSession, list[Pair]] = WeakKeyDictionary()
 
 
 async def grade(state: CriticState) -> dict[str, Any]:
@@ -115,7 +115,7 @@ async def annotate(state: CriticState) -> dict[str, Any]:
         return {"annotated": told, "outcome": outcome, "outcomes": {CRITIC: outcome}}
 
 
-async def _cost(workplace: Workplace, second: Arm) -> None:
+async def _cost(workplace: RunSession, second: Arm) -> None:
     """What each respondent's answers cost so far; None in USD where a price is unknown. Coding themes is nobody's answer."""
     costs: dict[str, Any] = {}
     for side, arm in (("a", workplace.record.main), ("b", second)):
@@ -129,11 +129,11 @@ async def _cost(workplace: Workplace, second: Arm) -> None:
     await workplace.ledger.note(f"{CRITIC}_{COSTS}", json.dumps(costs))
 
 
-async def _freeze(workplace: Workplace, second: Arm, name: str, value: Any) -> None:
+async def _freeze(workplace: RunSession, second: Arm, name: str, value: Any) -> None:
     await workplace.ledger.freeze(second.id, CRITIC, "", name, value)
 
 
-def _judge(workplace: Workplace) -> Judge:
+def _judge(workplace: RunSession) -> Judge:
     """Only runs that have a second respondent come here."""
     second, how = workplace.record.second, workplace.record.critic
     assert second is not None
@@ -141,26 +141,26 @@ def _judge(workplace: Workplace) -> Judge:
     return Judge(workplace, second, how)
 
 
-async def _matched(workplace: Workplace, judge: Judge) -> list[Pair]:
+async def _matched(workplace: RunSession, judge: Judge) -> list[Pair]:
     """As the node before found them, or anew in another process."""
     if workplace not in _MATCHED:
         _MATCHED[workplace] = await matched(workplace, judge.second, judge.how.pairs)
     return _MATCHED[workplace]
 
 
-def _open(workplace: Workplace, second: Arm, pairs: Sequence[Pair]) -> list[Pair]:
+def _open(workplace: RunSession, second: Arm, pairs: Sequence[Pair]) -> list[Pair]:
     """Those that are not judged yet."""
     settled = {found.question_id for found in pair_records(workplace.ledger, second.id)}
     return [pair for pair in pairs if pair.a.question_id not in settled]
 
 
-def _repeated(workplace: Workplace, pairs: Sequence[Pair]) -> set[str]:
+def _repeated(workplace: RunSession, pairs: Sequence[Pair]) -> set[str]:
     """Drawn by the run's seed from all that need a critic."""
     names = [pair.a.question_id for pair in pairs if not pair.alike]
     return set(sorted(names, key=lambda name: uniform(workplace.record.seed, "again", name))[:REPEATED])
 
 
-def _told(workplace: Workplace, number: int) -> Callable[[int, int], None]:
+def _told(workplace: RunSession, number: int) -> Callable[[int, int], None]:
     """Progress as rounds report it: (pairs done, of all)."""
     report, budget = get_stream_writer(), workplace.budget
     second = workplace.record.second

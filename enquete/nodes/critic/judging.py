@@ -13,12 +13,12 @@ from typing import Literal
 from enquete.nodes.critic.outcome import PairRecord, winner_of
 from enquete.nodes.critic.pairs import Asked, Pair
 from enquete.nodes.planning import CRITIC
-from enquete.nodes.workplace import Workplace
+from enquete.nodes.run_session import RunSession
 from enquete.respondents.critic import standin
 from enquete.respondents.critic.judgement import comparing, grading
 from enquete.respondents.critic.verdicts import grade, reason, verdict
 from enquete.state.asking import Arm, CallKey
-from enquete.state.desk import Prompt
+from enquete.state.interview_context import Prompt
 from enquete.state.request import CriticSettings
 
 Order = Literal["ab", "ba", "again"]
@@ -33,7 +33,7 @@ class Short(Exception):
 class Judge:
     """Judges answers of one run. `second`: respondent B."""
 
-    workplace: Workplace
+    workplace: RunSession
     second: Arm
     how: CriticSettings
 

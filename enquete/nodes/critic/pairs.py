@@ -16,10 +16,10 @@ from typing import Final
 
 from enquete.nodes.critic.matching import MatchingBuffer, Side
 from enquete.nodes.planning import planned, rounds_owed
-from enquete.nodes.workplace import Workplace
+from enquete.nodes.run_session import RunSession
 from enquete.respondents.critic.judgement import Question
 from enquete.respondents.kinds import kind_of
-from enquete.respondents.local_desk import LocalDesk
+from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.planted import uniform
 from enquete.state.asking import RESPONDED, Answer, Arm, Block, Item
 
@@ -63,7 +63,7 @@ class Pair:
         return " ".join(self.a.said.split()).casefold() == " ".join(self.b.said.split()).casefold()
 
 
-async def matched(workplace: Workplace, second: Arm, most: int) -> list[Pair]:
+async def matched(workplace: RunSession, second: Arm, most: int) -> list[Pair]:
     """All pairs of a run in the order of the plan, or of each stage the `most` that are drawn by the run's seed."""
     found: list[Pair] = []
     for name, phase in planned(workplace.record):
@@ -78,7 +78,7 @@ async def matched(workplace: Workplace, second: Arm, most: int) -> list[Pair]:
     return found
 
 
-async def _of_stage(workplace: Workplace, name: str, phase: str, second: Arm) -> AsyncIterator[Pair]:
+async def _of_stage(workplace: RunSession, name: str, phase: str, second: Arm) -> AsyncIterator[Pair]:
     """One methodology in one phase, unit by unit."""
     stage = _Stage(workplace, name, phase, second)
     buffer: MatchingBuffer[Asked] = MatchingBuffer()
@@ -99,7 +99,7 @@ async def _of_stage(workplace: Workplace, name: str, phase: str, second: Arm) ->
 class _Stage:
     """What both respondents were asked in one stage."""
 
-    def __init__(self, workplace: Workplace, name: str, phase: str, second: Arm):
+    def __init__(self, workplace: RunSession, name: str, phase: str, second: Arm):
         self._workplace, self._name, self._phase = workplace, name, phase
         self._arms: dict[Side, Arm] = {"a": workplace.record.main, "b": second}
         self._units: dict[tuple[str, int], frozenset[str]] = {}
@@ -124,7 +124,7 @@ class _Stage:
             self._units[arm.id, number] = frozenset(self._workplace.units(self._name, self._phase, number, arm.id))
         return self._units[arm.id, number]
 
-    def _desk(self, arm: Arm) -> LocalDesk:
+    def _desk(self, arm: Arm) -> LedgerContext:
         return self._workplace.desk(self._name, self._phase, arm.id)
 
     def asked(self, side: Side, number: int, unit: str) -> Iterator[Asked]:

@@ -23,7 +23,7 @@ from enquete.reports.run_reading import RunReading
 from enquete.reports.table.contents import Contents, beside
 from enquete.reports.table.row import ANSWER, COLUMNS, OCCASION
 from enquete.respondents.kinds import kind_of
-from enquete.respondents.local_desk import LocalDesk
+from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.neutral import control_scale
 from enquete.state.asking import Arm, Block, Item
 
@@ -86,7 +86,7 @@ class Stage:
                 beyond = sorted((row for row in every if hash(row[: len(ANSWER)]) not in known), key=self._last)
                 yield self._filled(arm, beyond, {})
 
-    def _plans(self, desk: LocalDesk) -> Iterator[tuple[dict[Key, str], dict[Key, Beside]]]:
+    def _plans(self, desk: LedgerContext) -> Iterator[tuple[dict[Key, str], dict[Key, Beside]]]:
         everybody = {who.id for who in desk.participants()}
         for number in rounds_owed(self.procedure.rounds, desk):
             units = self.procedure.units(number, desk)
@@ -101,7 +101,9 @@ class Stage:
         found = self.reading.answers(self.methodology, self.phase, arm.id, rounds, whose)
         return {row[: len(ANSWER)]: row for row in found if row[: len(ANSWER)] in plan}
 
-    def _planned(self, desk: LocalDesk, number: int, units: Sequence[str]) -> tuple[dict[Key, str], dict[Key, Beside]]:
+    def _planned(
+        self, desk: LedgerContext, number: int, units: Sequence[str]
+    ) -> tuple[dict[Key, str], dict[Key, Beside]]:
         """What these owe, as far as it is known, with the part it is asked in, since ratings exist only once there are
         themes; and what was seen beside the items that are answered in words."""
         owed: dict[Key, str] = {}
@@ -123,7 +125,7 @@ class Stage:
                             seen[key] = beside(item, part.items)
         return owed, seen
 
-    def _blocks(self, unit: str, number: int, desk: LocalDesk) -> Sequence[Block]:
+    def _blocks(self, unit: str, number: int, desk: LedgerContext) -> Sequence[Block]:
         """What a unit owes. Where a recorded bug keeps it from saying so, its answers are all that is known of it."""
         try:
             return self.procedure.blocks(unit, number, desk)

@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict
 
 from enquete.instruments.pack import read_yaml
 from enquete.locale import N_, tell
-from enquete.respondents.fences import fence
+from enquete.respondents.quoted_data import fence
 from enquete.state.asking import Language
-from enquete.state.desk import Prompt
+from enquete.state.interview_context import Prompt
 from enquete.state.request import Rubric
 
 GRADE_TOKENS, COMPARE_TOKENS = 400, 300

@@ -27,7 +27,7 @@ from enquete.respondents.themes.coded import (
 )
 from enquete.respondents.themes.coding_prompts import batch_schema, handles, merge_prompt, merge_schema, theme_prompt
 from enquete.respondents.themes.rule_coder import code_by_rule, merge_by_rule
-from enquete.state.desk import InterviewerTask
+from enquete.state.interview_context import InterviewerTask
 
 MAX_CHARS = 12_000
 MERGE_AT_ONCE = 60  # drafts in one merge: the answer must name each of them

@@ -17,7 +17,7 @@ from enquete.instruments.text import Text
 from enquete.locale import N_
 from enquete.respondents.planted import normal, persona_hash
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
-from enquete.state.desk import Desk
+from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Methodology, NoSettings, Procedure, Steps, Truth
 
 ObjectId = Annotated[Line, AfterValidator(identifier("object"))]
@@ -61,7 +61,7 @@ OWN, MOOD = 0.6, 0.3
 class BestWorst(Procedure[BestWorstInstrument, NoSettings]):
     """One round."""
 
-    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
         instruction = self.instrument.instruction.in_(self.language)
         return [Block(key=desk.key(unit, "sets"), instruction=instruction, items=self.instrument.items(self.language))]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from enquete.graphs.laddering.analysis import stored_interview
+from enquete.graphs.laddering.ground_truth import Plant, plant
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.interview import Interview
-from enquete.graphs.laddering.plant import Plant, plant
 from enquete.graphs.laddering.procedure import Laddering
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import answer

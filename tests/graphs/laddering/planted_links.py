@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from enquete.graphs.laddering.ground_truth import Thought, links
 from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.phrases import similarity
-from enquete.graphs.laddering.plant import Thought, links
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.state.asking import Language, Participant
 from tests.graphs.laddering.memory_desk import MemoryDesk, interviewed, person, planting

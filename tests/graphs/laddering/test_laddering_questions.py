@@ -30,8 +30,8 @@ from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.instruments.layers import load_layer
 from enquete.respondents.quoting import normal
 from enquete.state.asking import Answer, Language
-from enquete.state.desk import InterviewerTask
 from enquete.state.errors import InstrumentError
+from enquete.state.interview_context import InterviewerTask
 from tests.graphs.laddering.builders import METHOD, graph, past
 from tests.graphs.laddering.memory_desk import MemoryDesk, interviewed, person
 from tests.graphs.laddering.test_laddering_layers import FIVE, complaint, line_of, own

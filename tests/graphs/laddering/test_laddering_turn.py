@@ -19,7 +19,7 @@ from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.turn import NODES, TurnContext, TurnState, turn_graph
 from enquete.nodes.conversations import turn_name
 from enquete.state.asking import Answer, Block, Outcome, Reply
-from enquete.state.desk import InterviewerTask
+from enquete.state.interview_context import InterviewerTask
 from tests.graphs.laddering.memory_desk import INSTRUMENT, MemoryDesk, interviewed, person
 
 TEN = ("context_loading", "utterance_saving", "extraction", "graph_update", "state_computation", "strategy_selection",

@@ -14,7 +14,7 @@ from enquete.graphs.roundtable.summaries import Summed
 from enquete.graphs.roundtable.synthetic import planted
 from enquete.nodes.conversations import turn_name
 from enquete.state.asking import Block, Participant, Reply
-from enquete.state.desk import InterviewerTask
+from enquete.state.interview_context import InterviewerTask
 from tests.graphs.roundtable.tables import INSTRUMENT, Table, TableDesk, hold, people, plainly, stored
 
 

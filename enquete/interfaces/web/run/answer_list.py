@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from enquete.interfaces.web.run.shelf import OpenRun
+from enquete.interfaces.web.run.run_cache import OpenRun
 from enquete.interfaces.web.run.table import ANY, GIVEN, Where, Wording, marked, phrases
 from enquete.locale import N_, decimals
 from enquete.reports.accounts import STATUSES

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from enquete.interfaces.web.run.shelf import OpenRun
+from enquete.interfaces.web.run.run_cache import OpenRun
 from enquete.interfaces.web.run.table import FEW
 from enquete.state.asking import RESPONDED
 from enquete.study.comparison import Comparison, compared

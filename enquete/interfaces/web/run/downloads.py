@@ -7,7 +7,7 @@ from pathlib import Path
 
 from enquete.interfaces.service.left_behind import WORKBOOK
 from enquete.interfaces.service.replies import NothingYet
-from enquete.interfaces.web.run.shelf import OpenRun
+from enquete.interfaces.web.run.run_cache import OpenRun
 from enquete.interfaces.web.run.table import COLUMNS, Where
 from enquete.locale import N_
 from enquete.reports.charts import Picture

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from enquete.interfaces.web.run.shelf import OpenRun
+from enquete.interfaces.web.run.run_cache import OpenRun
 from enquete.interfaces.web.run.table import ANY, Where, Wording
 from enquete.state.asking import RESPONDED
 

@@ -15,7 +15,7 @@ from enquete.interfaces.web.run.downloads import FORMATS, files_of
 from enquete.interfaces.web.run.instruments import used_instruments
 from enquete.interfaces.web.run.people import Person, found_of, people, person, talks_of
 from enquete.interfaces.web.run.requests import Key, asked
-from enquete.interfaces.web.run.shelf import OpenRun
+from enquete.interfaces.web.run.run_cache import OpenRun
 from enquete.interfaces.web.run.table import ANY, Where, Wording, marked
 from enquete.interfaces.web.run.tabs import Tabs
 from enquete.locale import N_, in_language, tell

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from enquete.checkpoints.folders import reading
-from enquete.interfaces.web.run.shelf import OpenRun
+from enquete.interfaces.web.run.run_cache import OpenRun
 from enquete.nodes.planning import load_methodology
 from enquete.reports.evaluation import evaluation
-from enquete.reports.talks import Talk
+from enquete.reports.transcripts import Talk
 from enquete.state.errors import RunNotFound
 
 KNOWN = ("participant", "agent_id", "name", "stakeholder_type")

@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from enquete.interfaces.web.run.chapters import Chapter, Printer, chapters, named, others, untitled, with_links
-from enquete.interfaces.web.run.shelf import CHECKS, OpenRun
+from enquete.interfaces.web.run.run_cache import CHECKS, OpenRun
 from enquete.interfaces.web.run.table import Where
 from enquete.locale import N_, NN_, plural, tell
 from enquete.reports.charts import Mark, Picture

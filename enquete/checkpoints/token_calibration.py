@@ -89,7 +89,7 @@ class _Model:
         return admitted < max(first, growth * measured)
 
 
-class Bills:
+class TokenCalibration:
     """Of one run. For one event loop."""
 
     def __init__(self, *, at_once: bool = False) -> None:

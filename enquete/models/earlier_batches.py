@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from enquete.checkpoints.batch_jobs import InFlight
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.orders import InFlight
 from enquete.models.batch_replies import Came, read
 from enquete.models.dialect import Form, Rung
 from enquete.models.faults import Refused, Tally, Trouble
 from enquete.models.metered import Hold, Terms, usage_of
 from enquete.state.asking import CallKey
-from enquete.state.desk import Completion, Prompt
 from enquete.state.errors import ModelError
+from enquete.state.interview_context import Completion, Prompt
 
 FORM = Form(Rung.JSON_SCHEMA, frozenset())
 
 
-class Adopted:
+class EarlierBatches:
     """What they hold of the budget, and how they are settled."""
 
     def __init__(self, ledger: Ledger, budget: Budget, terms: Callable[[CallKey, str], Terms], key: str):

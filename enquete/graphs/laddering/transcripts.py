@@ -11,7 +11,7 @@ from enquete.graphs.laddering.export import codes_of
 from enquete.graphs.laddering.tables import PRESENTATION
 from enquete.locale import N_, tell
 from enquete.reports.declarations import Chart, Presentation, integer, shaped
-from enquete.reports.talks import INTERVIEWER, Line, Talk, lines_of
+from enquete.reports.transcripts import INTERVIEWER, Line, Talk, lines_of
 from enquete.reports.views import Names, Results
 from enquete.state.asking import Language
 

@@ -24,10 +24,10 @@ from enquete.reports.charts import Picture
 from enquete.reports.markdown import readable
 from enquete.reports.pictures import FILE, read
 from enquete.reports.run_reading import read_result
-from enquete.state.kept import Kept
+from enquete.state.file_cache import FileCache
 from enquete.state.regular_files import read_regular
-from enquete.study.rooted import Rooted
 from enquete.study.run import Run
+from enquete.study.sandbox import PathSandbox
 
 LONGEST_LINK = 300
 """Characters of a reference that stands in an address as it is."""
@@ -35,16 +35,16 @@ CHECKS = "health"
 LARGEST_TEXT = 64_000_000
 
 
-class Shelf:
+class RunCache:
     """The runs under a root, and what was made of their files."""
 
-    def __init__(self, rooted: Rooted) -> None:
+    def __init__(self, rooted: PathSandbox) -> None:
         self.rooted = rooted
-        self.tables: Kept[AnswerTable] = Kept(3)
-        self.drawings: Kept[Drawings] = Kept(6)
-        self.objects: Kept[Any] = Kept(24)
-        self.pages: Kept[str] = Kept(200)
-        self.frames: Kept[pd.DataFrame] = Kept(6)
+        self.tables: FileCache[AnswerTable] = FileCache(3)
+        self.drawings: FileCache[Drawings] = FileCache(6)
+        self.objects: FileCache[Any] = FileCache(24)
+        self.pages: FileCache[str] = FileCache(200)
+        self.frames: FileCache[pd.DataFrame] = FileCache(6)
 
     def open(self, sim_id: str, run_id: str, reader: str = "") -> OpenRun:
         """reader: the language of the page. Raises SimulationNotFound, RunNotFound, OutsideRoot."""
@@ -78,7 +78,7 @@ def mark_of(reference: str) -> str:
 class OpenRun:
     """One run at one moment. Every part is read when a page first needs it."""
 
-    shelf: Shelf
+    shelf: RunCache
     sim_id: str
     run: Run
     reader: str

@@ -1,4 +1,4 @@
-"""What methodology code may touch, a `Desk`, and what stands behind it: the metered model and the respondent, as protocols."""
+"""What methodology code may touch, a `InterviewContext`, and what stands behind it: the metered model and the respondent, as protocols."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class InterviewerTask(Generic[ResultT]):
     quick: bool = False  # its rule takes less than a thread for it would
 
 
-class Desk(Protocol):
+class InterviewContext(Protocol):
     """All that methodology code may touch, bound to run, arm, methodology and phase. It may be started over at any time."""
 
     run: str

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-async def together(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+async def gather(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """Their results, in their order. Where one raises, the others are ended first: they must not go on paying, or write to a
     ledger that is closed meanwhile."""
     tasks = [asyncio.create_task(work) for work in works]

@@ -15,7 +15,7 @@ from enquete.state.asking import Arm
 from enquete.state.request import MemoryKind, ModelLimits, Phase, ProbeKind, Rubric
 
 
-class Asked(TypedDict, total=False):
+class Arguments(TypedDict, total=False):
     """Of a run that is begun or found."""
 
     root: str | Path | None

@@ -1,4 +1,4 @@
-"""Ballast: room on the disk that is held back while a run is driven, so that what was paid for can still be stored.
+"""A disk reserve: room on the disk that is held back while a run is driven, so that what was paid for can still be stored.
 
 A full disk is noticed by a write that fails, and by then answers are under way. The ballast is given back at that
 moment: calls in flight settle in its place, and nothing new is begun. Measured by: no paid answer is lost on a disk
@@ -53,7 +53,7 @@ def resume_command(folder: Path) -> str:
     return shlex.join(["enquete", "resume", folder.name, "--out", str(folder.parent.parent)])
 
 
-class Ballast:
+class DiskReserve:
     """The ballast of one run's folder, shared by whoever writes there. `notice`: why it was given back, "" before."""
 
     def __init__(self, folder: Path, size: int = SIZE):
@@ -64,7 +64,7 @@ class Ballast:
         self._told = False
 
     @contextmanager
-    def held(self) -> Iterator[Ballast]:
+    def held(self) -> Iterator[DiskReserve]:
         """Hold it while a run is driven. Raises DiskFull where there is no room: nothing has been asked yet."""
         if not self.fill():
             fact = (

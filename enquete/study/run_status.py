@@ -15,7 +15,7 @@ from enquete.checkpoints.budget import Budget, Claim, rounded_up
 from enquete.checkpoints.usage import usage
 from enquete.models.prices import OPENAI_URL, Prices
 from enquete.nodes.planning import claims, closed, largest_call, planned, rounds_owed
-from enquete.nodes.workplace import spent_usd
+from enquete.nodes.run_session import spent_usd
 from enquete.reports.run_reading import RunReading
 from enquete.state.boxed_weights import LOCAL_URL
 from enquete.state.request import DEFAULT_MAX_TOKENS
@@ -70,7 +70,7 @@ def answers_in(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Standing:
+class RunStanding:
     """Tokens, US dollars and answers. None: not known."""
 
     stages: list[StageStatus]
@@ -166,7 +166,7 @@ def _holds(ordered: Sequence[int], number: int) -> bool:
     return place < len(ordered) and ordered[place] == number
 
 
-def stand(run: RunReading, *, driven: bool) -> Standing:
+def stand(run: RunReading, *, driven: bool) -> RunStanding:
     """`driven`: whether a process drives it right now."""
     record, ledger, environment = run.record, run.ledger, Environment.read()
     used = usage(ledger.read, set(record.carried)).values()
@@ -174,7 +174,7 @@ def stand(run: RunReading, *, driven: bool) -> Standing:
     (largest,) = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()
     url = LOCAL_URL if record.weights else record.base_url or environment.base_url or OPENAI_URL
     failed, failed_closed = _failed(run)
-    return Standing(
+    return RunStanding(
         stages=_stages(run, driven),
         counts=_summed(run, lambda methodology, phase: True),
         usage=(sum(one.read for one in used), sum(one.written for one in used)),

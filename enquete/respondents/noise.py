@@ -20,7 +20,7 @@ Answers = dict[str, Answer]
 
 
 @dataclass(frozen=True, slots=True)
-class Flaws:
+class Noise:
     """Faults of a respondent, each as the share of closed answers under no constraint that have it. None by default."""
 
     first_option: float = 0.0  # takes the option shown first
@@ -30,7 +30,7 @@ class Flaws:
     follows_any_digest: bool = False  # a neutral memory moves it as one of the simulation does
 
 
-SOUND = Flaws()
+SOUND = Noise()
 
 
 def varied(who: Participant, block: Block, answers: Answers, seed: int) -> Answers:
@@ -61,7 +61,7 @@ def _resorted(answers: Answers, key: Key) -> Answers:
 
 
 def flawed(
-    who: Participant, block: Block, answers: Answers, as_nobody: Mapping[str, Answer], flaws: Flaws, seed: int
+    who: Participant, block: Block, answers: Answers, as_nobody: Mapping[str, Answer], flaws: Noise, seed: int
 ) -> Answers:
     """`answers` with the faults; `as_nobody`: what nobody in particular would answer."""
     if flaws == SOUND or block.constraint is not None:

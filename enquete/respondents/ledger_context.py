@@ -21,8 +21,8 @@ from enquete.models.parsing import read_object
 from enquete.respondents.person import UNPAID, HumanRespondent
 from enquete.respondents.presenting import answering, asked, present
 from enquete.state.asking import ATTEMPTS, Answer, Arm, Asking, Block, BlockKey, CallKey, Language, Participant, Reply
-from enquete.state.desk import REHEARSAL, Completion, InterviewerTask, Metered, Prompt, Respondent, ResultT
-from enquete.state.together import together
+from enquete.state.concurrency import gather
+from enquete.state.interview_context import REHEARSAL, Completion, InterviewerTask, Metered, Prompt, Respondent, ResultT
 
 INTERVIEWER = N_(
     "You are a methodologist of a social science study and work carefully, neutrally and close to the "
@@ -41,7 +41,7 @@ PERSON = "person"
 
 
 @dataclass
-class LocalDesk:
+class LedgerContext:
     """The desk of a run whose ledger is on this machine."""
 
     arm: Arm
@@ -93,7 +93,7 @@ class LocalDesk:
         if len(parts) == 1 or self.carries_over or self._is_persons(block):
             replies = await self._ask_in_turn(parts)
         else:
-            replies = await together(self._ask_whole(part, start) for start, part in enumerate(parts))
+            replies = await gather(self._ask_whole(part, start) for start, part in enumerate(parts))
         unfinished = next((reply for reply in replies if reply.state != "done"), None)
         return unfinished or Reply("done", tuple(answer for reply in replies for answer in reply.answers))
 

@@ -9,7 +9,7 @@ EVERYWHERE: tuple[Interface, ...] = ("cli", "http", "mcp")
 About = Literal["study", "driving", "start", "resume"]
 
 
-class Offered:
+class OptionMetadata:
     """Where a field of RunRequest can be said beside Python, which takes them all, and how a terminal spells it.
 
     Who calls over HTTP or MCP may name no file, no folder and no model server. `about`: the study itself, how a run is
@@ -25,7 +25,7 @@ class Offered:
         self.more = more
 
 
-PYTHON_ALONE = Offered(about="start")
+PYTHON_ALONE = OptionMetadata(about="start")
 
 USUAL = (
     "sim", "root", "out", "methods", "pack", "instruments", "language", "respondent", "model", "budget_tokens",

@@ -15,9 +15,9 @@ from typing import Any
 from enquete.checkpoints.folders import LEDGER
 from enquete.simulations.locate import MOST_LISTED, Known, by_id, list_simulations, nearest
 from enquete.state.errors import InputError, RunNotFound, SimulationNotFound
-from enquete.study.known import RunSummary, list_runs
 from enquete.study.run import Run
-from enquete.study.stored import current_run, load_run
+from enquete.study.run_store import current_run, load_run
+from enquete.study.simulation_list import RunSummary, list_runs
 
 LONGEST_SHOWN = 100
 SHELF = "instruments"
@@ -33,7 +33,7 @@ class NobodyInterviewed(RunNotFound):
     """The simulation has no run yet."""
 
 
-class Rooted:
+class PathSandbox:
     """The simulations under a root. Raises SimulationNotFound where the root is no folder."""
 
     def __init__(self, root: Path):

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from enquete.checkpoints.backup import BackupCopies, backed_up
-from enquete.checkpoints.ballast import Ballast
+from enquete.checkpoints.batch_jobs import sweep_unordered
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.connection import damaged
+from enquete.checkpoints.disk_reserve import DiskReserve
 from enquete.checkpoints.folders import LEDGER, held
 from enquete.checkpoints.integrity import require_sound
 from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.orders import sweep_unordered
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.usage import Used, usage
 from enquete.checkpoints.write_counter import LOST, lost_text, missing, told_beside
@@ -38,26 +38,26 @@ from enquete.models.prices import OPENAI_URL, Prices
 from enquete.models.transport import Transport
 from enquete.models.weights import file_of
 from enquete.nodes.batching import MOST_IN_BATCHES, adopt, make_collector, tell
-from enquete.nodes.opened import OpenedRun
 from enquete.nodes.planning import CRITIC, claim_name, claims
 from enquete.nodes.replaying import replaying
+from enquete.nodes.run_base import RunBase
 from enquete.respondents.critic.standin import STAND_IN
+from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.llm import LLMRespondent
-from enquete.respondents.local_desk import LocalDesk
 from enquete.respondents.neutral import control_answers
 from enquete.respondents.person import HumanRespondent
 from enquete.respondents.synthetic import SyntheticRespondent, plausible
 from enquete.simulations.population import Population
 from enquete.state.asking import Arm, CallKey, Language
 from enquete.state.boxed_weights import LOCAL_URL
-from enquete.state.desk import REHEARSAL, Metered, Respondent
 from enquete.state.errors import SettingsError
+from enquete.state.interview_context import REHEARSAL, Metered, Respondent
 from enquete.state.methodology import Truth
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine, resolve_machine
 
 if TYPE_CHECKING:
-    from enquete.models.collector import Collector
+    from enquete.models.batch_queue import BatchQueue
 
 Progress = Callable[[dict[str, Any]], None]
 log = logging.getLogger("enquete")
@@ -68,7 +68,7 @@ LIMITER = Limiter(32)
 """One limit on requests in flight for the whole process, whatever runs in it."""
 
 
-class Workplace(OpenedRun[Ledger]):
+class RunSession(RunBase[Ledger]):
     """Everything a node needs, by name. One per run, process and event loop."""
 
     def __init__(
@@ -98,13 +98,13 @@ class Workplace(OpenedRun[Ledger]):
         self._sources = sources
         if sources.sender is not None:
             self.budget.when_stopped = self._halt
-        self._desks: dict[tuple[str, str, str], LocalDesk] = {}
+        self._desks: dict[tuple[str, str, str], LedgerContext] = {}
         self._units: dict[tuple[str, str, int, str], Sequence[str]] = {}
         most, agents = (MOST_IN_BATCHES,) * 2 if record.batch else (machine.concurrency, 4 * machine.concurrency)
         self._admission = asyncio.Semaphore(most + min(MOST_SETTLING, most // MOST_SETTLING))
         self.shard_slots = asyncio.Semaphore(max(2, -(-agents // machine.shard_size)))
 
-        self.ballast: Ballast | None = None
+        self.ballast: DiskReserve | None = None
         self.copies: BackupCopies | None = None
         self.stopping: asyncio.Task[None] | None = None
 
@@ -158,7 +158,7 @@ class Workplace(OpenedRun[Ledger]):
             self._units[key] = tuple(self.procedure(name).units(round, self.desk(name, phase, arm)))
         return self._units[key]
 
-    def desk(self, name: str, phase: str, arm_id: str = "main") -> LocalDesk:
+    def desk(self, name: str, phase: str, arm_id: str = "main") -> LedgerContext:
         key = (name, phase, arm_id)
         if key not in self._desks:
             self._desks[key] = self._make_desk(name, phase, self.arm(arm_id))
@@ -173,12 +173,12 @@ class Workplace(OpenedRun[Ledger]):
         """Digests of this phase were stored: desks made before must not be used again."""
         self._desks = {key: desk for key, desk in self._desks.items() if key[1] != phase}
 
-    def _make_desk(self, name: str, phase: str, arm: Arm) -> LocalDesk:
+    def _make_desk(self, name: str, phase: str, arm: Arm) -> LedgerContext:
         digests = self.ledger.digests(phase) if arm.digest != "none" else {}
         people = [who.remembering(digests.get(who.id)) for who in self.population]
         main = self.record.main
         claim = claim_name(name, phase, arm)
-        return LocalDesk(
+        return LedgerContext(
             arm=arm,
             main_arm=main.id,
             methodology=name,
@@ -243,7 +243,7 @@ class Sources:
     sender: Sender | None = None
     replay: Replay | None = None
     cache: ResponseCache | None = None
-    collector: Collector | None = None
+    collector: BatchQueue | None = None
     prices: Prices = field(default_factory=lambda: Prices.read(None))
 
 
@@ -333,7 +333,7 @@ class _Entry:
     guard: asyncio.Lock = field(default_factory=asyncio.Lock)
     users: int = 0
     stack: AsyncExitStack = field(default_factory=AsyncExitStack)
-    workplace: Workplace | None = None
+    workplace: RunSession | None = None
 
 
 _entries: dict[tuple[str, int], _Entry] = {}
@@ -351,7 +351,7 @@ def driving(folder: Path) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def using(address: str, machine: Machine | None = None) -> AsyncIterator[Workplace]:
+async def using(address: str, machine: Machine | None = None) -> AsyncIterator[RunSession]:
     """The open workplace of a run; the first user opens it (taking the run's lock), the last one closes it."""
     folder = _driven.get() or Path(address)
     key = (str(folder.absolute()), id(asyncio.get_running_loop()))
@@ -375,11 +375,11 @@ async def using(address: str, machine: Machine | None = None) -> AsyncIterator[W
 
 
 @asynccontextmanager
-async def _opened(folder: Path, machine: Machine) -> AsyncIterator[Workplace]:
+async def _opened(folder: Path, machine: Machine) -> AsyncIterator[RunSession]:
     async with AsyncExitStack() as stack:
         stack.enter_context(held(folder))
         LIMITER.resize(machine.concurrency)
-        ballast = stack.enter_context(Ballast(folder).held())
+        ballast = stack.enter_context(DiskReserve(folder).held())
         beside = told_beside(folder)
         require_sound(folder)
         ledger = Ledger(folder / LEDGER, room=ballast)
@@ -394,7 +394,7 @@ async def _opened(folder: Path, machine: Machine) -> AsyncIterator[Workplace]:
             if cap is not None:
                 await ledger.note(name, str(cap))
         sources = await open_sources(stack, folder, record, machine, ledger)
-        made = Workplace(folder, record, ledger, machine, sources)
+        made = RunSession(folder, record, ledger, machine, sources)
         made.require_memories()
         made.ballast = ballast
         ballast.on_full = made.stop_soon

@@ -20,8 +20,8 @@ from enquete.simulations.population import load_population as read_population
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, resolve_root
-from enquete.study.known import interviews_of
 from enquete.study.run import Run
+from enquete.study.simulation_list import interviews_of
 
 COPY_TO_EXPORT = (
     "Exports are written beside the run: copy {}, and export the copy with out=COPY. `enquete report` shows the report "

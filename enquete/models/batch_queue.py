@@ -19,8 +19,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.orders import (
+from enquete.checkpoints.batch_jobs import (
     InFlight,
     Noted,
     asked_in,
@@ -31,8 +30,9 @@ from enquete.checkpoints.orders import (
     note,
     noted_orders,
 )
+from enquete.checkpoints.ledger import Ledger
 from enquete.models import dialect as dialects
-from enquete.models import endings
+from enquete.models import error_messages
 from enquete.models.batch_replies import Came, read
 from enquete.models.batches import MOST_BYTES, MOST_LINES, Order, Provider, Reply, line
 from enquete.models.dialect import Rung, messages, request_body
@@ -40,7 +40,7 @@ from enquete.models.faults import Halted, Refused, Tally, Trouble, checked_url, 
 from enquete.models.ordering import Ordering, Report
 from enquete.models.response import Response, filtered
 from enquete.state.asking import CallKey
-from enquete.state.desk import Prompt
+from enquete.state.interview_context import Prompt
 
 PASSES, PASS_S = 10, 0.05
 ATTEMPTS = 3
@@ -93,7 +93,7 @@ class _Share:
         self.freed.set()
 
 
-class Collector:
+class BatchQueue:
     """The batches of one run. For one event loop."""
 
     def __init__(
@@ -143,13 +143,13 @@ class Collector:
             except _Crowded:
                 continue
             except Halted:
-                raise endings.halted(self.shown, tally) from None
+                raise error_messages.halted(self.shown, tally) from None
             except Refused as refused:
                 if "content_filter" in refused.code:
                     return filtered(refused.message, model, tally)
                 found = dialects.adapt(dialect, form, refused.about)
                 if found is None:
-                    raise endings.rejected(self.shown, refused, model, tally) from None
+                    raise error_messages.rejected(self.shown, refused, model, tally) from None
                 lowest = max(lowest, found)
             except Trouble as trouble:
                 failures += 1
@@ -164,14 +164,14 @@ class Collector:
         """A request that may have been billed without a reply needs another reservation. Raises Unavailable with `short`."""
         if tally.unanswered > tally.covered:
             if not room():
-                raise endings.without_room(self.shown, tally)
+                raise error_messages.without_room(self.shown, tally)
             tally.covered += 1
 
     def _given_up(self, trouble: Trouble, came: Came, model: str, tally: Tally) -> Exception:
         """Alone where others of its batch were answered."""
         if came.order.done:
-            return endings.unavailable(self.shown, trouble, model, tally)
-        return endings.paused(
+            return error_messages.unavailable(self.shown, trouble, model, tally)
+        return error_messages.paused(
             f"The model server {self.shown} answered none of {came.order.total} requests in a batch, the last time with: {trouble.message}."
         )
 
@@ -266,7 +266,7 @@ class Collector:
             if share and TOO_MUCH in ended.complaint and (order.total > 1 or share.held > size):
                 share.refused(size)
                 raise _Crowded
-            raise endings.paused(
+            raise error_messages.paused(
                 f"The model server {self.shown} refused batch {order.number} as a whole ({order.total} requests to {order.model!r}): "
                 f"{ended.complaint or 'no reason given'}."
             )

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from enquete.models.dialect import Rung
 from enquete.models.faults import Away, NoRoom, Tally, Trouble
 from enquete.models.outage import LONGEST_BACKOFF, Server, Silence, backoff
-from enquete.state.desk import Prompt
+from enquete.state.interview_context import Prompt
 
 MOST_RETURNS = 5
 """A request that fails after each of so many returns of its server is at fault itself, or will not get through."""
@@ -49,7 +49,7 @@ CANARY = Prompt(
 )
 
 
-def canary(request: Request) -> Request:
+def health_probe(request: Request) -> Request:
     """A question that any working server answers, as `request` is sent: it tells a server's failure from a request's own.
 
     A request that is answered 500 each time may be too long for the server, or the server may answer everybody so. When
@@ -60,7 +60,7 @@ def canary(request: Request) -> Request:
 
 
 @dataclass(slots=True)
-class Course:
+class RetryState:
     """Mutable, one per Transport.send. Times are time.monotonic, in seconds."""
 
     attempts: int

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from enquete.locale import tell
-from enquete.reports.talks import INTERVIEWER, Line, Talk, lines_of
+from enquete.reports.transcripts import INTERVIEWER, Line, Talk, lines_of
 from enquete.state.asking import Language
 
 

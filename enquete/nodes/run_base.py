@@ -15,7 +15,7 @@ from enquete.state.methodology import Methodology, Procedure
 LedgerT = TypeVar("LedgerT", bound=Ledger)
 
 
-class OpenedRun(Generic[LedgerT]):
+class RunBase(Generic[LedgerT]):
     """Opened once and handed down: what needs a run's instruments, procedures or population takes them from here."""
 
     def __init__(self, folder: Path, record: RunRecord, ledger: LedgerT):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from enquete.locale import N_, decimals, in_language
-from enquete.reports.talks import Line, Talk, lines_of
+from enquete.reports.transcripts import Line, Talk, lines_of
 from enquete.state.asking import Language
 
 WORDS = {

@@ -13,7 +13,7 @@ Stamp = tuple[tuple[Path, int, int] | None, ...]
 """Of each file its path, time of change in ns and size; None for one that is not there."""
 
 
-class Kept(Generic[T]):
+class FileCache(Generic[T]):
     """The last `most` things by key, the longest unused given up first. Safe between threads: one makes, others wait."""
 
     def __init__(self, most: int) -> None:

@@ -16,9 +16,9 @@ from enquete.models.faults import checked_url
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.prices import OPENAI_URL, Prices
 from enquete.models.transport import Transport
+from enquete.nodes.run_session import LIMITER
 from enquete.nodes.server_check import require_server, telling
-from enquete.nodes.workplace import LIMITER
-from enquete.respondents.local_desk import LocalDesk
+from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.person import HumanRespondent
 from enquete.state.asking import Arm
 from enquete.state.settings import Machine
@@ -28,8 +28,8 @@ log = logging.getLogger("enquete")
 
 
 @dataclass(frozen=True)
-class Office:
-    desk: LocalDesk
+class StandaloneContext:
+    desk: LedgerContext
     ledger: Ledger
     budget: Budget
 
@@ -39,7 +39,7 @@ def url_of(machine: Machine) -> str:
 
 
 @asynccontextmanager
-async def staffed(ledger: Ledger, model: str, machine: Machine, methodology: str) -> AsyncIterator[Office]:
+async def staffed(ledger: Ledger, model: str, machine: Machine, methodology: str) -> AsyncIterator[StandaloneContext]:
     """methodology: under which its requests stand in the ledger."""
     url = url_of(machine)
     sender = Transport(
@@ -51,14 +51,14 @@ async def staffed(ledger: Ledger, model: str, machine: Machine, methodology: str
         ledger, budget, sender, Terms(model, 0, 0, Prices.read(machine.prices).of(model, url), "", url)
     )
     arm = Arm(respondent="llm", model=model, temperature=0)
-    desk = LocalDesk(
+    desk = LedgerContext(
         arm=arm, main_arm=arm.id, methodology=methodology, phase="", language="en", asking="block", population=(),
         ledger=ledger, respondent=HumanRespondent(ledger), model=metered, interviewers=lambda _: metered,
         interviewer_has_model=True,
     )  # fmt: skip
     try:
         async with telling(lambda: sender.waits_for, _log, LOGGED_EVERY_S):
-            yield Office(desk, ledger, budget)
+            yield StandaloneContext(desk, ledger, budget)
     finally:
         await sender.aclose()
 
@@ -69,7 +69,7 @@ def _log(words: str) -> None:
 
 
 @asynccontextmanager
-async def opened(folder: Path, model: str, machine: Machine, methodology: str) -> AsyncIterator[Office]:
+async def opened(folder: Path, model: str, machine: Machine, methodology: str) -> AsyncIterator[StandaloneContext]:
     """With a ledger of its own in the folder, which is made. Raises RunLocked, LedgerError, and as `require_server`."""
     await require_server(url_of(machine), model, machine)
     folder.mkdir(parents=True, exist_ok=True)

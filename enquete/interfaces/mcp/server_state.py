@@ -17,18 +17,18 @@ from enquete.interfaces.cli.amounts import short
 from enquete.interfaces.service.replies import advice
 from enquete.interfaces.service.secrecy import Mask
 from enquete.state.errors import EnqueteError, OverBudget
-from enquete.study.rooted import Rooted
 from enquete.study.run import Run
+from enquete.study.sandbox import PathSandbox
 from enquete.study.tasks import Task, Tasks
 
 MOST_CHARS = 4000
 
 
 @dataclass(frozen=True)
-class Office:
+class ServerState:
     """One per process, shared by all sessions."""
 
-    rooted: Rooted
+    rooted: PathSandbox
     tasks: Tasks
     mask: Mask
 
@@ -37,17 +37,17 @@ class Office:
         return self.tasks.driven_in(run.folder)
 
 
-Ctx: TypeAlias = Context[Office, Any]
+Ctx: TypeAlias = Context[ServerState, Any]
 
 
-def office(ctx: Ctx) -> Office:
+def office(ctx: Ctx) -> ServerState:
     found = ctx.request_context.lifespan_context
-    assert isinstance(found, Office)
+    assert isinstance(found, ServerState)
     return found
 
 
 @contextmanager
-def told(ctx: Ctx) -> Iterator[Office]:
+def told(ctx: Ctx) -> Iterator[ServerState]:
     """What goes wrong inside reaches the calling model in words that it can act on. Bugs are left to the SDK, which
     hides their text from the client and logs it."""
     desk = office(ctx)

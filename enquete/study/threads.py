@@ -25,7 +25,7 @@ class NotInTime(EnqueteError):
     """Files did not answer in time: a network drive that is away, or a disk that is overloaded."""
 
 
-async def apart(work: Callable[[], T], *, within_s: float | None = LONGEST_S) -> T:
+async def run_in_thread(work: Callable[[], T], *, within_s: float | None = LONGEST_S) -> T:
     """As asyncio.to_thread. Raises NotInTime; None waits as long as it takes."""
     _hanging.intersection_update(threading.enumerate())
     if len(_hanging) >= MOST_HANGING:

@@ -30,7 +30,7 @@ class Unfiltered(dict[str, Any]):
         return True
 
 
-class Outermost(CompiledStateGraph[Any, Any, Any, Any]):
+class EntryGraph(CompiledStateGraph[Any, Any, Any, Any]):
     """Compiled graphs take keys that they do not know without a word: a mistyped `sim` would interview the demo. So would the
     resume of a thread that has no run: to the library it is a start with nothing said."""
 

@@ -29,30 +29,30 @@ from enquete.interfaces.http.snapshots import Snapshots
 from enquete.interfaces.http.task_files import Kind, read_task
 from enquete.interfaces.service.left_behind import findings_of, parcel_of, report_of, table_of
 from enquete.interfaces.service.mirofish import TASK_STATUS, aggregate_of
+from enquete.interfaces.service.retrying import retry_read
 from enquete.interfaces.service.secrecy import Mask
 from enquete.interfaces.service.status import StatusWord, budget_of, note_of, ran_short, stage_of, status_of
-from enquete.interfaces.service.steady import steadily
 from enquete.simulations.completion import completion
 from enquete.state.authorship import warning
 from enquete.state.data_formats import FileFormat, Layout
 from enquete.state.errors import RunLocked, RunNotFound
 from enquete.state.request import parse_request
-from enquete.study.apart import apart
 from enquete.study.estimating import Foreseen, foresee
 from enquete.study.lifecycle import Wanted, after, as_at_t0, before
 from enquete.study.remembered import search_memory
-from enquete.study.rooted import Rooted
 from enquete.study.run import Run
+from enquete.study.sandbox import PathSandbox
 from enquete.study.tasks import Task
+from enquete.study.threads import run_in_thread
 
 BUDGET_RETRY_S = 60
 """A spent budget does not come back by itself: so long until looking again may show that somebody resumed the run."""
 
 
-class Desk:
+class RequestHandlers:
     """Everything that the paths share."""
 
-    def __init__(self, rooted: Rooted, runner: Runner, mask: Mask):
+    def __init__(self, rooted: PathSandbox, runner: Runner, mask: Mask):
         self.rooted = rooted
         self.mask = mask
         self._runner = runner
@@ -74,37 +74,37 @@ class Desk:
     async def resume(self, sim_id: str, body: ResumeBody) -> Response:
         said = body.request()
         token = str(said.pop("resume_token"))
-        folder = await apart(lambda: self.rooted.simulation(sim_id))
+        folder = await run_in_thread(lambda: self.rooted.simulation(sim_id))
         if not (folder / "interviews" / "runs" / token.partition(".")[0]).is_dir():
             raise RunNotFound(f"no run {token.partition('.')[0]!r} of {sim_id}")
         return await self._start(sim_id, "resume", Wanted(said, token))
 
     async def wanted_before(self, sim_id: str, said: dict[str, Any]) -> Wanted:
         """T0 and nothing else. Raises AlreadyCompleted."""
-        return Wanted(await apart(lambda: before(self.rooted.simulation(sim_id), said)))
+        return Wanted(await run_in_thread(lambda: before(self.rooted.simulation(sim_id), said)))
 
     async def wanted_after(self, sim_id: str, said: dict[str, Any]) -> Wanted:
         """What is left to ask after the simulation. Raises NotCompleted."""
-        await apart(lambda: self.rooted.simulation(sim_id))
+        await run_in_thread(lambda: self.rooted.simulation(sim_id))
         root = str(self.rooted.root)
-        wanted = await apart(lambda: after(sim_id, {**said, "root": root}))
+        wanted = await run_in_thread(lambda: after(sim_id, {**said, "root": root}))
         return Wanted({k: v for k, v in wanted.request.items() if k != "root"}, wanted.token)
 
     async def foreseen(self, sim_id: str, said: dict[str, Any]) -> Foreseen:
         """What a start with these words would cost; `methodology`: a re-run of that one."""
-        folder = await apart(lambda: self.rooted.simulation(sim_id))
+        folder = await run_in_thread(lambda: self.rooted.simulation(sim_id))
         method = said.pop("methodology", None)
         if method is not None:
             said = {**said, "methods": [method], "rerun": True}
-        elif await apart(lambda: completion(folder, bool(said.get("assume_completed"))).completed):
-            said = {**(await apart(lambda: as_at_t0(sim_id, str(self.rooted.root)))), **said}
+        elif await run_in_thread(lambda: completion(folder, bool(said.get("assume_completed"))).completed):
+            said = {**(await run_in_thread(lambda: as_at_t0(sim_id, str(self.rooted.root)))), **said}
         asked = parse_request(sim=sim_id, **self.rooted.given, **said)
-        return await apart(lambda: asyncio.run(foresee(asked)), within_s=None)
+        return await run_in_thread(lambda: asyncio.run(foresee(asked)), within_s=None)
 
     async def pause(self, sim_id: str, run_id: str) -> Response:
         """Tell a run to pause. Raises RunLocked where another process drives it."""
         run = await self._found(sim_id, run_id)
-        if not await self._runner.pause(run.folder) and await apart(lambda: run.is_driven):
+        if not await self._runner.pause(run.folder) and await run_in_thread(lambda: run.is_driven):
             raise RunLocked(f"run {run_id} is driven by another process: pause it there")
         self._statuses.forget()
         return _again(await self._statuses.get((sim_id, run_id), lambda: self._read(sim_id, run_id)))
@@ -152,15 +152,15 @@ class Desk:
         return response
 
     async def _found(self, sim_id: str, run_id: str) -> Run:
-        return await apart(lambda: steadily(lambda: self.rooted.run(sim_id, run_id)))
+        return await run_in_thread(lambda: retry_read(lambda: self.rooted.run(sim_id, run_id)))
 
     async def data(
         self, find: Callable[[], Run], format_: FileFormat, layout: Layout = "both", *, bom: bool = False
     ) -> Response:
         """A run's data as one file. Raises as `Run.export` does."""
         async with self._packing:
-            run = await apart(lambda: steadily(find))
-            parcel = await apart(lambda: parcel_of(self.rooted, run, format_, layout, bom=bom), within_s=None)
+            run = await run_in_thread(lambda: retry_read(find))
+            parcel = await run_in_thread(lambda: parcel_of(self.rooted, run, format_, layout, bom=bom), within_s=None)
         return FileResponse(
             parcel.path, media_type=parcel.mediatype, filename=parcel.path.name,
             background=BackgroundTask(parcel.remove), headers={"X-Run-Id": run.run_id, "X-Run-Status": run.status},
@@ -176,7 +176,7 @@ class Desk:
         return None if kept is None else _again(kept)
 
     def _read(self, sim_id: str, task_id: str | None) -> Response:
-        found = steadily(lambda: self._look(sim_id, task_id))
+        found = retry_read(lambda: self._look(sim_id, task_id))
         if found.sufficient_tokens is None:
             return succeeded(found)
         remedy = f"POST …/resume with resume_token and budget_tokens (likely enough: {found.sufficient_tokens})"
@@ -221,14 +221,14 @@ def status_data(sim_id: str, run: Run, task: Task | None, mask: Mask) -> StatusD
     )
 
 
-def read_result(rooted: Rooted, sim_id: str, methodology: str, run_id: str | None) -> ResultData:
+def read_result(rooted: PathSandbox, sim_id: str, methodology: str, run_id: str | None) -> ResultData:
     """Raises NothingYet naming the run that has them, or the methodologies that there are results of."""
     run, result = findings_of(rooted, sim_id, methodology, run_id)
     aggregate = aggregate_of(result, run.agent_ids)
     return ResultData(**_named(run, sim_id), methodology=methodology, result=result, aggregate=aggregate)
 
 
-def read_report(rooted: Rooted, sim_id: str, run_id: str | None) -> ReportData:
+def read_report(rooted: PathSandbox, sim_id: str, run_id: str | None) -> ReportData:
     """Raises NothingYet."""
     run = rooted.finished(sim_id, run_id)
     return ReportData(
@@ -236,7 +236,7 @@ def read_report(rooted: Rooted, sim_id: str, run_id: str | None) -> ReportData:
     )
 
 
-def read_memory(rooted: Rooted, sim_id: str, query: str, agent: str, limit: int) -> MemoryData:
+def read_memory(rooted: PathSandbox, sim_id: str, query: str, agent: str, limit: int) -> MemoryData:
     """Raises RunNotFound where nobody was interviewed."""
     rooted.runs(sim_id)
     found = search_memory(sim_id, query, agent=agent, limit=limit, root=str(rooted.root))
@@ -247,7 +247,7 @@ def read_memory(rooted: Rooted, sim_id: str, query: str, agent: str, limit: int)
 KEPT = set(EpisodeData.model_fields)
 
 
-def read_table(rooted: Rooted, sim_id: str, run_id: str | None) -> tuple[Run, Path]:
+def read_table(rooted: PathSandbox, sim_id: str, run_id: str | None) -> tuple[Run, Path]:
     """Raises NothingYet."""
     run = rooted.finished(sim_id, run_id)
     return run, table_of(rooted, run)

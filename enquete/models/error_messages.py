@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from enquete.models.course import Request
 from enquete.models.faults import Refused, Rejected, Said, Setting, Tally, Trouble, Unavailable, blamed_setting
+from enquete.models.retry_state import Request
 from enquete.models.serving import fitted, with_schema
 
 

@@ -15,7 +15,7 @@ LOOKS = 4
 APART_S = 0.05
 
 
-def steadily(read: Callable[[], T]) -> T:
+def retry_read(read: Callable[[], T]) -> T:
     """What `read` gives. What fails is looked at again: damage is still there then, a change under the reader is not."""
     for look in range(LOOKS):
         try:
