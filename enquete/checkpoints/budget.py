@@ -130,19 +130,19 @@ class Budget:
         self.refused_usd = 0.0
         self.short_of: Cap = ""  # the cap that the last one refused did not fit under
         self.when_stopped: Callable[[], None] = lambda: None  # tells those who wait for a server rather than for budget
-        self.bills = TokenCalibration(at_once=at_once)
+        self.calibration = TokenCalibration(at_once=at_once)
         self._changed = asyncio.Condition()
 
     async def reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: Kind | None = None) -> bool:
         """True when the amount is reserved, and what calls of this kind are billed beyond it; False when this claim must stop
         launching calls."""
-        await self.bills.admit(kind, lambda: self._borne(tokens, usd))
+        await self.calibration.admit(kind, lambda: self._borne(tokens, usd))
         granted = False
         try:
             granted = await self._reserve(tokens, usd, claim, kind)
         finally:
             if not granted:
-                self.bills.leave(kind)
+                self.calibration.leave(kind)
         return granted
 
     async def _reserve(self, tokens: int, usd: float, claim: str, kind: Kind | None) -> bool:
@@ -166,7 +166,7 @@ class Budget:
     def try_reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: Kind | None = None) -> bool:
         """Reserve at once or not at all, for another send of one that got no answer: it already holds a reservation, and must
         not wait for others like it."""
-        self.bills.unanswered(kind)
+        self.calibration.unanswered(kind)
         need = self._needed(tokens, usd, kind)
         lacking = self._lacking(*need, self._held_before(claim))
         if self.stopped or lacking:
@@ -195,13 +195,15 @@ class Budget:
         """Replace a reservation by what was used; `unanswered`: tokens and dollars of that for sends without an answer.
         `sends`: reservations that the call held of `reserved` in all."""
         async with self._changed:
-            self.bills.hold(kind, -sends)
+            self.calibration.hold(kind, -sends)
             billed = Amount(used - unanswered[0], used_usd - unanswered[1])
             if answered and billed.tokens:
-                self.bills.measure(kind, Amount(billed.tokens - reserved // sends, billed.usd - reserved_usd / sends))
+                self.calibration.measure(
+                    kind, Amount(billed.tokens - reserved // sends, billed.usd - reserved_usd / sends)
+                )
             elif not answered:
-                self.bills.unanswered(kind)
-            self.bills.leave(kind)
+                self.calibration.unanswered(kind)
+            self.calibration.leave(kind)
             self.reserved -= reserved
             self.spent += used
             self.reserved_usd -= reserved_usd
@@ -229,7 +231,7 @@ class Budget:
         async with self._changed:
             self.failed = self.failed or (failed and not self.stopped)
             self.stopped = self.stopped or reason
-            self.bills.close()
+            self.calibration.close()
             self._changed.notify_all()
         self.when_stopped()
 
@@ -253,11 +255,11 @@ class Budget:
         return min(by_tokens, (self.cap_usd - self.spent_usd) / usd)
 
     def _needed(self, tokens: int, usd: float, kind: Kind | None) -> Amount:
-        excess = self.bills.excess(kind)
+        excess = self.calibration.excess(kind)
         return Amount(tokens + excess.tokens, usd + excess.usd)
 
     def _take(self, tokens: int, usd: float, claim: str, kind: Kind | None) -> None:
-        self.bills.hold(kind, 1)
+        self.calibration.hold(kind, 1)
         self.reserved += tokens
         self.reserved_usd += usd
         if claim in self.claims:
@@ -271,7 +273,7 @@ class Budget:
 
     def _lacking(self, tokens: int, usd: float, held: Amount = NOTHING) -> Cap:
         """The cap under which this does not fit beside what is spent, in flight and held; "" where it fits."""
-        excess = self.bills.held
+        excess = self.calibration.held
         if self.spent + self.reserved + excess.tokens + held.tokens + tokens > self.cap:
             return "tokens"
         in_use = self.spent_usd + self.reserved_usd + excess.usd

@@ -1,6 +1,6 @@
 """A disk reserve: room on the disk that is held back while a run is driven, so that what was paid for can still be stored.
 
-A full disk is noticed by a write that fails, and by then answers are under way. The ballast is given back at that
+A full disk is noticed by a write that fails, and by then answers are under way. The reserve is given back at that
 moment: calls in flight settle in its place, and nothing new is begun. Measured by: no paid answer is lost on a disk
 that fills up while up to 256 calls are in flight.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from enquete.state.errors import LedgerError
 
-NAME = "ballast"
+NAME = "reserve"
 SIZE = 8_000_000
 """Bytes. 256 answers of 8 kB take 3 to 5 MB of write-ahead log, whose pages are written whole."""
 
@@ -54,7 +54,7 @@ def resume_command(folder: Path) -> str:
 
 
 class DiskReserve:
-    """The ballast of one run's folder, shared by whoever writes there. `notice`: why it was given back, "" before."""
+    """The reserve of one run's folder, shared by whoever writes there. `notice`: why it was given back, "" before."""
 
     def __init__(self, folder: Path, size: int = SIZE):
         self.path = folder / NAME

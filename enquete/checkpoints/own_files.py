@@ -11,7 +11,7 @@ from enquete.state.regular_files import read_regular
 
 NAME = "files"
 MOST_BYTES = 10_000_000
-BESIDE_LEDGER = ("ledger.sqlite*", "checkpoints.sqlite*", "writes", "ballast", "lock", NAME)
+BESIDE_LEDGER = ("ledger.sqlite*", "checkpoints.sqlite*", "writes", "reserve", "lock", NAME)
 """What is made in a run's folder by other means than replacing a file as a whole: databases with their journals, locks."""
 _PHASES = ("T0", "T1")
 

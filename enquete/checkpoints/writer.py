@@ -6,7 +6,7 @@ disk, so it takes a fraction of a millisecond, while a thread would wait for a b
 Of writes that begin a call a transaction takes only a few. On a machine that is too slow for its calls these queue here,
 where they cost nothing, and not as replies that were paid for and are not stored.
 Loss window: with WAL and synchronous=NORMAL a killed process loses only what was not yet committed, at most one group;
-a power cut may lose the last commits, never the file. When the disk is full the ballast makes room for what was paid
+a power cut may lose the last commits, never the file. When the disk is full the reserve makes room for what was paid
 for already, and writes that only begin something are refused from then on.
 """
 

@@ -126,7 +126,7 @@ class Hold:
 
     async def reserve(self) -> bool:
         self._sends = int(await self._budget.reserve(*self._asked))
-        self.each += self._budget.bills.excess(self._asked[3]).tokens
+        self.each += self._budget.calibration.excess(self._asked[3]).tokens
         return self._sends > 0
 
     def take(self) -> None:

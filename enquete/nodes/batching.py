@@ -1,4 +1,4 @@
-"""Batches of a run (models/collector.py) as its workplace has them: made where the run was begun so, gone on with, told about."""
+"""Batches of a run (models/batch_queue.py) as its session has them: made where the run was begun so, gone on with, told about."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def make_collector(url: str, machine: Machine, ledger: Ledger) -> BatchQueue:
     return BatchQueue(url, machine.api_key, ledger, patience_s=machine.patience_s)
 
 
-def adopt(collector: BatchQueue, ledger: Ledger, budget: Budget, terms: Callable[[CallKey, str], Terms]) -> None:
+def adopt(batch_queue: BatchQueue, ledger: Ledger, budget: Budget, terms: Callable[[CallKey, str], Terms]) -> None:
     """Go on with what an earlier session ordered."""
     from enquete.models.earlier_batches import EarlierBatches  # noqa: PLC0415
 
-    adopted = EarlierBatches(ledger, budget, terms, collector.key)
-    for call, longest in collector.adopt(adopted.settle):
+    adopted = EarlierBatches(ledger, budget, terms, batch_queue.key)
+    for call, longest in batch_queue.adopt(adopted.settle):
         adopted.take(call, longest)
 
 
-def tell(collector: BatchQueue, budget: Budget, progress: Callable[[dict[str, Any]], None]) -> None:
+def tell(batch_queue: BatchQueue, budget: Budget, progress: Callable[[dict[str, Any]], None]) -> None:
     """How far the batches are, as events of a run's progress: of requests, not of agents."""
 
     def report(order: Noted, placed: int, fault: str) -> None:
@@ -67,4 +67,4 @@ def tell(collector: BatchQueue, budget: Budget, progress: Callable[[dict[str, An
             },
         )  # fmt: skip
 
-    collector.tell(report)
+    batch_queue.tell(report)

@@ -132,13 +132,13 @@ async def _rehearsed(
         try:
             await ledger.store_population(chosen)
             await ledger.store_digests("T1", {who.id: memories.get(who.id) for who in chosen})
-            workplace = RunSession(Path(name), acted, ledger, Machine(cap_tokens=10**15), Sources())
-            workplace.by_model = record.main.respondent == "llm"
+            run_session = RunSession(Path(name), acted, ledger, Machine(cap_tokens=10**15), Sources())
+            run_session.by_model = record.main.respondent == "llm"
             plans = {
-                (method, phase): workplace.procedure(method).plan(workplace.desk(method, phase, acted.main.id))
+                (method, phase): run_session.procedure(method).plan(run_session.desk(method, phase, acted.main.id))
                 for method, phase in planned(acted)
             }
-            held = await _play(workplace, plans)
+            held = await _play(run_session, plans)
             kinds = tuple(_stretched(_fitted(kind, record, len(chosen), of), plans, held) for kind in _called(ledger))
             rows = {stage: round(n / held[*stage, acted.main.id]) for stage, n in _rows(ledger, acted).items()}
             largest = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()[0]
@@ -190,18 +190,18 @@ def _acted(arm: Arm) -> Arm:
     return arm if arm.respondent == "human" else arm.model_copy(update={"respondent": "synthetic"})
 
 
-async def _play(workplace: RunSession, plans: Mapping[tuple[str, str], Plan]) -> dict[tuple[str, str, str], float]:
+async def _play(run_session: RunSession, plans: Mapping[tuple[str, str], Plan]) -> dict[tuple[str, str, str], float]:
     """Every stage, all arms, round by round, as the graphs would. Gives the share of its units that each has held."""
-    record, held = workplace.record, dict[tuple[str, str, str], float]()
+    record, held = run_session.record, dict[tuple[str, str, str], float]()
     arms = sorted(record.arms, key=lambda arm: (arm.aside, arm.role != "main"))
     for name, phase in planned(record):
         if name in record.carried:
             continue
-        procedure = workplace.procedure(name)
+        procedure = run_session.procedure(name)
         for arm in arms:
-            desk = workplace.desk(name, phase, arm.id)
+            desk = run_session.desk(name, phase, arm.id)
             for number in range(1, procedure.rounds + 1):
-                every = workplace.units(name, phase, number, arm.id)
+                every = run_session.units(name, phase, number, arm.id)
                 share = held.get((name, phase, arm.id))
                 units = _few(every, plans[name, phase]) if share is None else _spread(every, round(len(every) * share))
                 held.setdefault((name, phase, arm.id), len(units) / len(every) if every else 1.0)

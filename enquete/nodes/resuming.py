@@ -54,8 +54,8 @@ async def require_acceptable(run: str, value: object, stop: Mapping[str, JsonVal
     if value is True or stop["reason"] == AWAITING_SIMULATION:
         return
     said = resumption(value, str(stop["how"]))
-    async with using(run) as workplace:
-        meant(workplace.ledger, workplace.population, said.answers)
+    async with using(run) as run_session:
+        meant(run_session.ledger, run_session.population, said.answers)
 
 
 def waiting_for(ledger: Ledger, population: Sequence[Participant]) -> dict[str, JsonValue]:

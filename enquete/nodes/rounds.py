@@ -75,45 +75,45 @@ class Rounds:
         Probes and replicates go through all rounds after the others have: they neither hold them up nor starve them.
         """
         phase = state["phase"]
-        async with using(state["run"]) as workplace:
+        async with using(state["run"]) as run_session:
             aside, number = state.get("aside"), state.get("round")
             if aside is None or number is None:
-                aside, number = self._first(workplace, phase)
+                aside, number = self._first(run_session, phase)
             units = {
-                arm.id: len(workplace.units(self._name, phase, number, arm.id))
-                for arm in self._arms(workplace, aside)
-                if self._due(workplace, phase, arm) == number
+                arm.id: len(run_session.units(self._name, phase, number, arm.id))
+                for arm in self._arms(run_session, aside)
+                if self._due(run_session, phase, arm) == number
             }
         return {"round": number, "aside": aside, "units": units}
 
-    def _first(self, workplace: RunSession, phase: str) -> tuple[bool, int]:
+    def _first(self, run_session: RunSession, phase: str) -> tuple[bool, int]:
         for aside in (False, True):
-            number = self._next(workplace, phase, aside)
+            number = self._next(run_session, phase, aside)
             if number is not None:
                 return aside, number
-        return False, workplace.procedure(self._name).rounds
+        return False, run_session.procedure(self._name).rounds
 
-    def _next(self, workplace: RunSession, phase: str, aside: bool, after: int = 0) -> int | None:
+    def _next(self, run_session: RunSession, phase: str, aside: bool, after: int = 0) -> int | None:
         """The earliest round later than `after` that an arm still owes."""
-        due = [self._due(workplace, phase, arm) for arm in self._arms(workplace, aside)]
+        due = [self._due(run_session, phase, arm) for arm in self._arms(run_session, aside)]
         return min((number for number in due if number is not None and number > after), default=None)
 
-    def _due(self, workplace: RunSession, phase: str, arm: Arm) -> int | None:
+    def _due(self, run_session: RunSession, phase: str, arm: Arm) -> int | None:
         """The first round that is open. An arm that has ended owes none, but its last where failed answers are asked again."""
-        desk = workplace.desk(self._name, phase, arm.id)
-        owed = rounds_owed(workplace.procedure(self._name).rounds, desk)
-        again = owed[-1] if (self._name, phase) in workplace.asked_again else None
+        desk = run_session.desk(self._name, phase, arm.id)
+        owed = rounds_owed(run_session.procedure(self._name).rounds, desk)
+        again = owed[-1] if (self._name, phase) in run_session.asked_again else None
         return next((number for number in owed if desk.frozen(closed(number)) is None), again)
 
-    def _arms(self, workplace: RunSession, aside: bool) -> list[Arm]:
+    def _arms(self, run_session: RunSession, aside: bool) -> list[Arm]:
         """Those that are asked together, the main one first: others answer about its themes and feedback."""
-        arms = [arm for arm in workplace.record.arms if arm.aside == aside]
+        arms = [arm for arm in run_session.record.arms if arm.aside == aside]
         return sorted(arms, key=lambda arm: arm.role != "main")
 
     async def fan_out(self, state: RoundsState) -> list[Send] | str:
         """One task a shard: a range of units, never their data."""
-        async with using(state["run"]) as workplace:
-            size = workplace.machine.shard_size
+        async with using(state["run"]) as run_session:
+            size = run_session.machine.shard_size
         sends = [
             Send(self._steps.ask, self._spec(state, arm, lo, min(lo + size, units)))
             for arm, units in state["units"].items()
@@ -143,30 +143,30 @@ class Rounds:
         for outcome in ("short", "waiting"):
             if counts.get(f"round {number}/{outcome}"):
                 return await self._end(state, outcome)
-        async with using(state["run"]) as workplace:
-            stopped = await self._between(workplace, phase, number, list(state["units"]))
-            await workplace.at_barrier()
-            readout = self._read(workplace, phase, number)
-            following = None if stopped else self._next(workplace, phase, aside, after=number)
+        async with using(state["run"]) as run_session:
+            stopped = await self._between(run_session, phase, number, list(state["units"]))
+            await run_session.at_barrier()
+            readout = self._read(run_session, phase, number)
+            following = None if stopped else self._next(run_session, phase, aside, after=number)
             if following is None and not stopped and not aside:
-                following, aside = self._next(workplace, phase, True), True
+                following, aside = self._next(run_session, phase, True), True
                 if following is not None:  # what the main arm did not need is for its probes
-                    await workplace.budget.close(claim_name(self._name, phase, workplace.record.main))
+                    await run_session.budget.close(claim_name(self._name, phase, run_session.record.main))
         if following is None:
             return {**readout, **await self._end(state, stopped or "done")}
         return {"round": following, "aside": aside, "outcome": "", **readout}
 
-    def _read(self, workplace: RunSession, phase: str, number: int) -> dict[str, Any]:
+    def _read(self, run_session: RunSession, phase: str, number: int) -> dict[str, Any]:
         if self._steps.readout is None:
             return {}
-        return dict(self._steps.readout(workplace.desk(self._name, phase, workplace.record.main.id), number))
+        return dict(self._steps.readout(run_session.desk(self._name, phase, run_session.record.main.id), number))
 
-    async def _between(self, workplace: RunSession, phase: str, number: int, arms: Sequence[str]) -> str:
+    async def _between(self, run_session: RunSession, phase: str, number: int, arms: Sequence[str]) -> str:
         """Each arm's own verdict, the main one's first; what kept one from it, or "". A bug here fails the methodology."""
-        procedure = workplace.procedure(self._name)
+        procedure = run_session.procedure(self._name)
         try:
             for arm in arms:
-                desk = workplace.desk(self._name, phase, arm)
+                desk = run_session.desk(self._name, phase, arm)
                 verdict = await procedure.between(number, desk)
                 if verdict not in ("next", "end"):
                     return verdict
@@ -174,10 +174,10 @@ class Rounds:
         except LedgerError:
             raise
         except Exception as error:
-            if workplace.raise_bugs:
+            if run_session.raise_bugs:
                 raise
-            key = graph_failure(workplace.record.main.id, self._name, phase)
-            await workplace.ledger.record_failure(
+            key = graph_failure(run_session.record.main.id, self._name, phase)
+            await run_session.ledger.record_failure(
                 Failure(*key, f"{type(error).__name__}: {error}", traceback.format_exc())
             )
             return "failed"
@@ -185,16 +185,16 @@ class Rounds:
 
     async def _end(self, state: RoundsState, outcome: str) -> dict[str, Any]:
         """The graph stops here: filed in the ledger, told to the parent."""
-        async with using(state["run"]) as workplace:
+        async with using(state["run"]) as run_session:
             where = f"round {state['round']}{OF_PROBES if state['aside'] else ''}"
-            await workplace.ledger.set_stage(self._name, state["phase"], outcome, where)
-            workplace.asked_again.discard((self._name, state["phase"]))
+            await run_session.ledger.set_stage(self._name, state["phase"], outcome, where)
+            run_session.asked_again.discard((self._name, state["phase"]))
             if outcome in ("done", "failed"):
-                for arm in workplace.record.arms:
-                    await workplace.budget.close(claim_name(self._name, state["phase"], arm))
+                for arm in run_session.record.arms:
+                    await run_session.budget.close(claim_name(self._name, state["phase"], arm))
             if outcome == "done":
-                await workplace.ledger.clear_failure(
-                    *graph_failure(workplace.record.main.id, self._name, state["phase"])
+                await run_session.ledger.clear_failure(
+                    *graph_failure(run_session.record.main.id, self._name, state["phase"])
                 )
         return {"outcome": outcome, "outcomes": {f"{self._name}/{state['phase']}": outcome}}
 

@@ -1,6 +1,6 @@
 """A run, opened: its ledger, budget, population and models, shared by all nodes of this process that work on it.
 
-Nodes carry only the run's address in their state; `using(address)` gives them the open workplace, and opens one where
+Nodes carry only the run's address in their state; `using(address)` gives them the open session, and opens one where
 nobody has (LangGraph Studio, a worker process). To a driver the address is the run's name and no path: its checkpoints
 lie beside the ledger and go wherever the folder is copied or moved.
 """
@@ -104,12 +104,12 @@ class RunSession(RunBase[Ledger]):
         self._admission = asyncio.Semaphore(most + min(MOST_SETTLING, most // MOST_SETTLING))
         self.shard_slots = asyncio.Semaphore(max(2, -(-agents // machine.shard_size)))
 
-        self.ballast: DiskReserve | None = None
+        self.disk_reserve: DiskReserve | None = None
         self.copies: BackupCopies | None = None
         self.stopping: asyncio.Task[None] | None = None
 
     def _halt(self) -> None:
-        for waiting in (self._sources.sender, self._sources.collector):
+        for waiting in (self._sources.sender, self._sources.batch_queue):
             if waiting is not None:
                 waiting.halt()
 
@@ -129,8 +129,8 @@ class RunSession(RunBase[Ledger]):
 
     def tell(self, progress: Progress) -> None:
         """How far the run's batches are is progress too."""
-        if self._sources.collector is not None:
-            tell(self._sources.collector, self.budget, progress)
+        if self._sources.batch_queue is not None:
+            tell(self._sources.batch_queue, self.budget, progress)
 
     def terms_of(self, key: CallKey, model: str) -> Terms:
         """On which terms a call of an earlier session is paid."""
@@ -229,7 +229,7 @@ class RunSession(RunBase[Ledger]):
             self.budget,
             self._sources.sender,
             self._terms(model, temperature, seed, claim),
-            batches=self._sources.collector,
+            batches=self._sources.batch_queue,
             admission=self._admission,
             replay=self._sources.replay,
             cache=self._sources.cache if cached else None,
@@ -243,7 +243,7 @@ class Sources:
     sender: Sender | None = None
     replay: Replay | None = None
     cache: ResponseCache | None = None
-    collector: BatchQueue | None = None
+    batch_queue: BatchQueue | None = None
     prices: Prices = field(default_factory=lambda: Prices.read(None))
 
 
@@ -328,12 +328,12 @@ def _transport(url: str, machine: Machine) -> Transport:
 
 @dataclass
 class _Entry:
-    """An open workplace and how many use it."""
+    """An open session and how many use it."""
 
     guard: asyncio.Lock = field(default_factory=asyncio.Lock)
     users: int = 0
     stack: AsyncExitStack = field(default_factory=AsyncExitStack)
-    workplace: RunSession | None = None
+    run_session: RunSession | None = None
 
 
 _entries: dict[tuple[str, int], _Entry] = {}
@@ -352,23 +352,23 @@ def driving(folder: Path) -> Iterator[None]:
 
 @asynccontextmanager
 async def using(address: str, machine: Machine | None = None) -> AsyncIterator[RunSession]:
-    """The open workplace of a run; the first user opens it (taking the run's lock), the last one closes it."""
+    """The open session of a run; the first user opens it (taking the run's lock), the last one closes it."""
     folder = _driven.get() or Path(address)
     key = (str(folder.absolute()), id(asyncio.get_running_loop()))
     entry = _entries.setdefault(key, _Entry())
     entry.users += 1  # from now on, not once it is open: who comes while the last one closes waits and opens again
     try:
         async with entry.guard:
-            if entry.workplace is None:
+            if entry.run_session is None:
                 chosen = machine or resolve_machine(RunRequest(), Environment.read())
-                entry.workplace = await entry.stack.enter_async_context(_opened(folder, chosen))
-            workplace = entry.workplace
-        yield workplace
+                entry.run_session = await entry.stack.enter_async_context(_opened(folder, chosen))
+            run_session = entry.run_session
+        yield run_session
     finally:
         entry.users -= 1
         async with entry.guard:
             if entry.users == 0:
-                entry.workplace = None
+                entry.run_session = None
                 await entry.stack.aclose()
         if entry.users == 0 and _entries.get(key) is entry:
             del _entries[key]
@@ -379,10 +379,10 @@ async def _opened(folder: Path, machine: Machine) -> AsyncIterator[RunSession]:
     async with AsyncExitStack() as stack:
         stack.enter_context(held(folder))
         LIMITER.resize(machine.concurrency)
-        ballast = stack.enter_context(DiskReserve(folder).held())
+        disk_reserve = stack.enter_context(DiskReserve(folder).held())
         beside = told_beside(folder)
         require_sound(folder)
-        ledger = Ledger(folder / LEDGER, room=ballast)
+        ledger = Ledger(folder / LEDGER, room=disk_reserve)
         stack.push_async_callback(ledger.close)
         record = ledger.record
         gone, noted = missing(beside, ledger.read)
@@ -396,11 +396,13 @@ async def _opened(folder: Path, machine: Machine) -> AsyncIterator[RunSession]:
         sources = await open_sources(stack, folder, record, machine, ledger)
         made = RunSession(folder, record, ledger, machine, sources)
         made.require_memories()
-        made.ballast = ballast
-        ballast.on_full = made.stop_soon
-        made.copies = await stack.enter_async_context(backed_up(ledger, made.stop_soon, lambda: not ballast.notice))
-        if sources.collector is not None:
-            adopt(sources.collector, ledger, made.budget, made.terms_of)
+        made.disk_reserve = disk_reserve
+        disk_reserve.on_full = made.stop_soon
+        made.copies = await stack.enter_async_context(
+            backed_up(ledger, made.stop_soon, lambda: not disk_reserve.notice)
+        )
+        if sources.batch_queue is not None:
+            adopt(sources.batch_queue, ledger, made.budget, made.terms_of)
         yield made
 
 
@@ -422,7 +424,7 @@ async def open_sources(
         cache = stack.enter_context(
             closing(ResponseCache((machine.cache_dir or default_folder()) / "responses.sqlite"))
         )
-    collector = make_collector(asked_url(record, machine), machine, ledger) if record.batch else None
-    if collector is not None:
-        stack.push_async_callback(collector.aclose)
-    return Sources(sender, cache=cache, collector=collector, prices=prices)
+    batch_queue = make_collector(asked_url(record, machine), machine, ledger) if record.batch else None
+    if batch_queue is not None:
+        stack.push_async_callback(batch_queue.aclose)
+    return Sources(sender, cache=cache, batch_queue=batch_queue, prices=prices)

@@ -35,49 +35,49 @@ class LocalExecutor:
     """Runs shards in this process, as many at once as it takes to keep the models busy."""
 
     async def run(self, spec: ShardSpec, report: Report) -> dict[str, int]:
-        async with using(spec["run"]) as workplace, workplace.shard_slots:
-            return await run_shard(workplace, spec, report)
+        async with using(spec["run"]) as run_session, run_session.shard_slots:
+            return await run_shard(run_session, spec, report)
 
 
-async def run_shard(workplace: RunSession, spec: ShardSpec, report: Report) -> dict[str, int]:
+async def run_shard(run_session: RunSession, spec: ShardSpec, report: Report) -> dict[str, int]:
     """Conduct every unit of the range; those already answered are found in the ledger and cost nothing."""
-    units = workplace.units(spec["methodology"], spec["phase"], spec["round"], spec["arm"])
-    progress = _Progress(workplace, spec, len(units), report)
+    units = run_session.units(spec["methodology"], spec["phase"], spec["round"], spec["arm"])
+    progress = _Progress(run_session, spec, len(units), report)
 
     async def conduct(unit: str) -> Outcome:
-        outcome = await conduct_unit(workplace, spec, unit)
+        outcome = await conduct_unit(run_session, spec, unit)
         progress.tick(outcome)
         return outcome
 
     return dict(Counter(await gather(map(conduct, units[spec["lo"] : spec["hi"]]))))
 
 
-async def conduct_unit(workplace: RunSession, spec: ShardSpec, unit: str) -> Outcome:
+async def conduct_unit(run_session: RunSession, spec: ShardSpec, unit: str) -> Outcome:
     """One unit. A bug stays with its unit, recorded with its traceback; a ledger that cannot be written stops the run."""
     key = (spec["arm"], spec["methodology"], spec["phase"], spec["round"], unit)
-    desk = workplace.desk(spec["methodology"], spec["phase"], spec["arm"])
+    desk = run_session.desk(spec["methodology"], spec["phase"], spec["arm"])
     try:
-        outcome = await workplace.procedure(spec["methodology"]).conduct(unit, spec["round"], desk)
+        outcome = await run_session.procedure(spec["methodology"]).conduct(unit, spec["round"], desk)
     except LedgerError:
         raise
     except Exception as error:
-        if workplace.raise_bugs:
+        if run_session.raise_bugs:
             raise
-        workplace.failed_units.add(key)
+        run_session.failed_units.add(key)
         text = f"{type(error).__name__}: {error}"
-        await workplace.ledger.record_failure(Failure(*key, text, traceback.format_exc()))
+        await run_session.ledger.record_failure(Failure(*key, text, traceback.format_exc()))
         return "failed"
-    if key in workplace.failed_units and outcome == "done":
-        workplace.failed_units.discard(key)
-        await workplace.ledger.clear_failure(*key)
+    if key in run_session.failed_units and outcome == "done":
+        run_session.failed_units.discard(key)
+        await run_session.ledger.clear_failure(*key)
     return outcome
 
 
 class _Progress:
     """Counts finished units of a round and reports them, at most every REPORT_EVERY_S, and once before any is finished."""
 
-    def __init__(self, workplace: RunSession, spec: ShardSpec, total: int, report: Report):
-        self._workplace = workplace
+    def __init__(self, run_session: RunSession, spec: ShardSpec, total: int, report: Report):
+        self._workplace = run_session
         self._spec = spec
         self._total = total
         self._report = report

@@ -72,7 +72,7 @@ class Synthesise(Protocol):
     """Writes findings, report and exports of a run and returns its status. Given by graphs/, because reports/ lies above."""
 
     async def __call__(
-        self, workplace: RunSession, planned: list[tuple[str, str]], *, partial: bool = False
+        self, run_session: RunSession, planned: list[tuple[str, str]], *, partial: bool = False
     ) -> Closed: ...
 
 
@@ -94,8 +94,8 @@ class Steps:
         address, machine = state.get("run"), None
         if not address:
             address, machine = await self._begin(state, runtime)
-        async with using(address, machine) as workplace:
-            return {"run": address, "agents": len(workplace.population), "awaiting": ""}
+        async with using(address, machine) as run_session:
+            return {"run": address, "agents": len(run_session.population), "awaiting": ""}
 
     async def _begin(self, state: InterviewsState, runtime: Runtime[RunRequest]) -> tuple[str, Machine]:
         """The run that input and context mean; without a simulation, one on a demo population of its own."""
@@ -121,38 +121,38 @@ class Steps:
 
     async def freeze(self, state: InterviewsState) -> dict[str, Any]:
         """What will be asked, and what was settled before. A methodology that failed is tried again by a new walk."""
-        async with using(state["run"]) as workplace:
-            if workplace.record.critic:
-                await workplace.ledger.set_stage(*STAGE, "due")
-            stages = workplace.ledger.stages()
+        async with using(state["run"]) as run_session:
+            if run_session.record.critic:
+                await run_session.ledger.set_stage(*STAGE, "due")
+            stages = run_session.ledger.stages()
             outcomes = {f"{m}/{p}": s.outcome for (m, p), s in stages.items() if m and s.outcome == "done"}
-            return {"outcomes": outcomes, "flags": list(workplace.record.notices)}
+            return {"outcomes": outcomes, "flags": list(run_session.record.notices)}
 
     async def after_freeze(self, state: InterviewsState) -> list[Send] | str:
-        async with using(state["run"]) as workplace:
-            return self._todo(state["run"], workplace, "T0") or self._after_t0(workplace)
+        async with using(state["run"]) as run_session:
+            return self._todo(state["run"], run_session, "T0") or self._after_t0(run_session)
 
     async def after_t0(self, state: InterviewsState) -> str:
-        async with using(state["run"]) as workplace:
-            return self._after_t0(workplace)
+        async with using(state["run"]) as run_session:
+            return self._after_t0(run_session)
 
-    def _after_t0(self, workplace: RunSession) -> str:
-        stages = workplace.ledger.stages()
-        stopped = self._stopped(workplace, "T0")
+    def _after_t0(self, run_session: RunSession) -> str:
+        stages = run_session.ledger.stages()
+        stopped = self._stopped(run_session, "T0")
         # Probes of T0 that found no budget must not keep the main arm from T1.
         if any(key not in stages or not stages[key].note.endswith(OF_PROBES) for key in stopped):
             return "gate"
-        return "await_simulation" if any(phase == "T1" for _, phase in planned(workplace.record)) else "gate"
+        return "await_simulation" if any(phase == "T1" for _, phase in planned(run_session.record)) else "gate"
 
     async def await_simulation(self, state: InterviewsState) -> dict[str, Any]:
         """Pause between the waves until the simulation has completed; then freeze what the agents remember."""
-        async with using(state["run"]) as workplace:
-            assumed, read = workplace.machine.assume_completed, workplace.simulation
-            status = simulation_status(workplace.record, workplace.sim_path, assume_completed=assumed, read=read)
+        async with using(state["run"]) as run_session:
+            assumed, read = run_session.machine.assume_completed, run_session.simulation
+            status = simulation_status(run_session.record, run_session.sim_path, assume_completed=assumed, read=read)
             if status.completed:
-                return {"awaiting": "", "flags": await open_t1(workplace)}
-            sim_path = workplace.sim_path
-            await workplace.ledger.set_stage("", "", AWAITING_SIMULATION, status.reason)
+                return {"awaiting": "", "flags": await open_t1(run_session)}
+            sim_path = run_session.sim_path
+            await run_session.ledger.set_stage("", "", AWAITING_SIMULATION, status.reason)
         demo = is_demo(sim_path)
         how = PLAYS_ON if demo else "resume with any value once the simulation has completed"
         interrupt({"reason": AWAITING_SIMULATION, "status": status.status, "why": status.reason, "how": how})
@@ -163,26 +163,26 @@ class Steps:
     async def after_waiting(self, state: InterviewsState) -> list[Send] | str:
         if state.get("awaiting"):
             return "await_simulation"
-        async with using(state["run"]) as workplace:
-            return self._todo(state["run"], workplace, "T1") or "gate"
+        async with using(state["run"]) as run_session:
+            return self._todo(state["run"], run_session, "T1") or "gate"
 
     async def gate(self, state: InterviewsState, runtime: Runtime[RunRequest]) -> dict[str, Any]:
         """The one place that stops for budget or people; after it, what is unfinished is dispatched again.
 
         What it can be resumed with, nodes/resuming.py says. Raises SettingsError, InputError for anything else.
         """
-        async with using(state["run"]) as workplace:
-            unfinished = self._unfinished(workplace, "T0") or self._unfinished(workplace, "T1")
-            if not unfinished and self._critic(workplace) == "short":
+        async with using(state["run"]) as run_session:
+            unfinished = self._unfinished(run_session, "T0") or self._unfinished(run_session, "T1")
+            if not unfinished and self._critic(run_session) == "short":
                 unfinished = {CRITIC: "short"}
-            budget = workplace.budget
+            budget = run_session.budget
             stopped, failed = budget.stopped, budget.failed
             stands = {"spent_tokens": budget.spent, "cap_tokens": budget.cap, "expected_tokens": budget.expected}
-            released = self._released(workplace)
+            released = self._released(run_session)
             reason = stopped or ("budget" if "short" in unfinished.values() else "waiting")
-            forms = waiting_for(workplace.ledger, workplace.population)
+            forms = waiting_for(run_session.ledger, run_session.population)
             if unfinished and not (released and not stopped):
-                await workplace.ledger.set_stage("", "", STOPPED.get(reason, "paused"), reason)
+                await run_session.ledger.set_stage("", "", STOPPED.get(reason, "paused"), reason)
         if not unfinished:
             return {"awaiting": ""}
         if released and not stopped:
@@ -191,67 +191,67 @@ class Steps:
         stop = {"reason": reason, "failed": failed, "unfinished": unfinished, "how": how}
         said = resumption(interrupt({**stop, **(stands if reason == "budget" else {}), **forms}), how)
         cap = said.budget_tokens or (runtime.context.budget_tokens if runtime.context else None)
-        async with using(state["run"]) as workplace:
-            await submit_answers(workplace.ledger, workplace.population, said.answers)
+        async with using(state["run"]) as run_session:
+            await submit_answers(run_session.ledger, run_session.population, said.answers)
             if cap is not None:
-                await workplace.ledger.note("cap_tokens", str(cap))
-                workplace.budget.cap = cap
+                await run_session.ledger.note("cap_tokens", str(cap))
+                run_session.budget.cap = cap
         return {"awaiting": "gate"}
 
     async def after_gate(self, state: InterviewsState) -> list[Send] | str:
-        async with using(state["run"]) as workplace:
+        async with using(state["run"]) as run_session:
             for phase in ("T0", "T1") if state.get("awaiting") else ():
-                if self._unfinished(workplace, phase):
-                    return self._todo(state["run"], workplace, phase)
-            return "synthesis" if self._critic(workplace) in ("", "done", "failed") else "critic"
+                if self._unfinished(run_session, phase):
+                    return self._todo(state["run"], run_session, phase)
+            return "synthesis" if self._critic(run_session) in ("", "done", "failed") else "critic"
 
-    def _critic(self, workplace: RunSession) -> str:
+    def _critic(self, run_session: RunSession) -> str:
         """How far the critic is in this walk: due, short, done or failed; "" where nobody is compared."""
-        stage = workplace.ledger.stages().get(STAGE)
+        stage = run_session.ledger.stages().get(STAGE)
         return stage.outcome if stage is not None else ""
 
     async def synthesis(self, state: InterviewsState) -> dict[str, Any]:
         """Findings, report and exports from the ledger."""
-        async with using(state["run"]) as workplace:
-            stages = workplace.ledger.stages()
-            was_done = ("", "") in stages and stages["", ""].outcome == "completed" and not workplace.asked_again
-            closed = await self._synthesise(workplace, planned(workplace.record))
-            await workplace.ledger.set_stage("", "synthesis", closed["status"])
-            await workplace.ledger.set_stage("", "", closed["status"])  # Studio has nobody else to file it
-            outcomes = {f"{name}/{phase}": stages[name, phase].outcome for name, phase in planned(workplace.record)}
+        async with using(state["run"]) as run_session:
+            stages = run_session.ledger.stages()
+            was_done = ("", "") in stages and stages["", ""].outcome == "completed" and not run_session.asked_again
+            closed = await self._synthesise(run_session, planned(run_session.record))
+            await run_session.ledger.set_stage("", "synthesis", closed["status"])
+            await run_session.ledger.set_stage("", "", closed["status"])  # Studio has nobody else to file it
+            outcomes = {f"{name}/{phase}": stages[name, phase].outcome for name, phase in planned(run_session.record)}
         return {**closed, "outcomes": outcomes, "note": ANSWERED if was_done else ""}
 
-    def _released(self, workplace: RunSession) -> bool:
+    def _released(self, run_session: RunSession) -> bool:
         """Whether work was refused only for what was held for work that is over by now: then it goes on at once."""
-        budget = workplace.budget
-        released = budget.deferred and budget.closed > workplace.closed_at_gate
-        budget.deferred, workplace.closed_at_gate = False, budget.closed
+        budget = run_session.budget
+        released = budget.deferred and budget.closed > run_session.closed_at_gate
+        budget.deferred, run_session.closed_at_gate = False, budget.closed
         return released
 
-    def _unfinished(self, workplace: RunSession, phase: str) -> dict[str, str]:
+    def _unfinished(self, run_session: RunSession, phase: str) -> dict[str, str]:
         """Stages of this phase that stopped for want of budget or a person, or were never reached."""
-        stages = workplace.ledger.stages()
-        stopped = self._stopped(workplace, phase)
+        stages = run_session.ledger.stages()
+        stopped = self._stopped(run_session, phase)
         return {
             f"{name}/{phase}": stages[name, phase].outcome if (name, phase) in stages else "not reached"
             for name, _ in stopped
         }
 
-    def _stopped(self, workplace: RunSession, phase: str) -> list[tuple[str, str]]:
-        stages = workplace.ledger.stages()
+    def _stopped(self, run_session: RunSession, phase: str) -> list[tuple[str, str]]:
+        stages = run_session.ledger.stages()
         return [
             key
-            for key in planned(workplace.record)
+            for key in planned(run_session.record)
             if key[1] == phase and (key not in stages or stages[key].outcome in ("short", "waiting"))
         ]
 
-    def _todo(self, address: str, workplace: RunSession, phase: str) -> list[Send]:
+    def _todo(self, address: str, run_session: RunSession, phase: str) -> list[Send]:
         """A task for each methodology of this phase that is not done, or whose failed answers are asked for again."""
-        stages = workplace.ledger.stages()
+        stages = run_session.ledger.stages()
         sends = []
-        for name, its_phase in planned(workplace.record):
+        for name, its_phase in planned(run_session.record):
             stage = stages.get((name, its_phase))
-            again = (name, its_phase) in workplace.asked_again
+            again = (name, its_phase) in run_session.asked_again
             if its_phase == phase and (stage is None or stage.outcome != "done" or again):
                 target = node_name(name, phase, self._inner[name][1])
                 sends.append(Send(target, {"run": address, "phase": phase}))
@@ -264,15 +264,15 @@ def crash_handler(name: str, phase: str, steps: Steps) -> Any:
     async def handler(state: dict[str, Any], error: NodeError) -> Command[Any]:
         if isinstance(error.error, LedgerError):
             raise error.error
-        async with using(state["run"]) as workplace:
-            if workplace.raise_bugs:
+        async with using(state["run"]) as run_session:
+            if run_session.raise_bugs:
                 raise error.error
             text = "".join(traceback.format_exception(error.error))
             summary = f"{type(error.error).__name__}: {error.error}"
-            await workplace.ledger.record_failure(
-                Failure(*graph_failure(workplace.record.main.id, name, phase), summary, text)
+            await run_session.ledger.record_failure(
+                Failure(*graph_failure(run_session.record.main.id, name, phase), summary, text)
             )
-            await workplace.ledger.set_stage(name, phase, "failed", summary)
+            await run_session.ledger.set_stage(name, phase, "failed", summary)
         # The node's own edges are not followed; without a sibling nobody else would lead on.
         following = "gate" if phase == "T1" else await steps.after_t0(state)  # type: ignore[arg-type]  # its `run` alone
         return Command(update={"outcomes": {f"{name}/{phase}": "failed"}}, goto=following)
@@ -286,11 +286,11 @@ def critic_crash_handler() -> Any:
     async def handler(state: dict[str, Any], error: NodeError) -> Command[Any]:
         if isinstance(error.error, LedgerError):
             raise error.error
-        async with using(state["run"]) as workplace:
-            if workplace.raise_bugs:
+        async with using(state["run"]) as run_session:
+            if run_session.raise_bugs:
                 raise error.error
             log.error("the critic was stopped by a bug", exc_info=error.error)
-            await workplace.ledger.set_stage(*STAGE, "failed", f"{type(error.error).__name__}: {error.error}")
+            await run_session.ledger.set_stage(*STAGE, "failed", f"{type(error.error).__name__}: {error.error}")
         return Command(update={"outcomes": {CRITIC: "failed"}}, goto="gate")
 
     return handler

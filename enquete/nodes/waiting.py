@@ -32,33 +32,33 @@ def simulation_status(
     return completion(sim_path, assume_completed=assume_completed or record.assume_completed)
 
 
-async def open_t1(workplace: RunSession) -> list[str]:
+async def open_t1(run_session: RunSession) -> list[str]:
     """Join today's agents to the run's and freeze their memories. Returns what a reader must know. Done once a run.
 
     Raises PopulationMismatch where the agents cannot be joined, SimulationNotFound where the folder is gone.
     """
-    read, workplace.simulation = workplace.simulation, None  # nobody asks for it again
-    stored = workplace.ledger.frozen("", "", "T1", "memory")
+    read, run_session.simulation = run_session.simulation, None  # nobody asks for it again
+    stored = run_session.ledger.frozen("", "", "T1", "memory")
     if stored is None:
-        stored = await _remember(workplace, read)
+        stored = await _remember(run_session, read)
     notes = stored.get("notes") if isinstance(stored, dict) else None
     return [str(note) for note in notes] if isinstance(notes, list) else []
 
 
-async def _remember(workplace: RunSession, population: Population | None) -> JsonValue:
-    record = workplace.record
+async def _remember(run_session: RunSession, population: Population | None) -> JsonValue:
+    record = run_session.record
     if record.kind == "personas":
-        return await workplace.ledger.freeze("", "", "T1", "memory", {"notes": []})
+        return await run_session.ledger.freeze("", "", "T1", "memory", {"notes": []})
     if population is None or not population.completion.completed:  # it has gone on since
-        population = await asyncio.to_thread(load_population, workplace.sim_path, assume_completed=True)
-    joined = join(workplace.population, population.participants)
+        population = await asyncio.to_thread(load_population, run_session.sim_path, assume_completed=True)
+    joined = join(run_session.population, population.participants)
     if record.agents:  # the others were not meant to be asked
         joined = replace(joined, new=())
     require_joinable(joined)
     texts: dict[str, str | None] = {}
     notes: list[str] = []
     if record.digest_chars > 0:
-        known = await asyncio.to_thread(_known, workplace, [now for _, now in joined.matched])
+        known = await asyncio.to_thread(_known, run_session, [now for _, now in joined.matched])
         read = await asyncio.to_thread(
             digests, population, limit=record.digest_chars, language=record.language, known=known.agents
         )
@@ -66,17 +66,19 @@ async def _remember(workplace: RunSession, population: Population | None) -> Jso
         notes = [f"{issue.file}: {issue.message}" for issue in read.issues if issue.severity != "info"]
         notes += [UNREAD.format(fault=known.fault)] if known.fault else []
         named = {then: dict(read.named[now]) for then, now in joined.matched if now in read.named}
-        await workplace.ledger.freeze("", "", "T1", SOURCES, {who: {**marks} for who, marks in named.items()})
-    await workplace.ledger.store_digests("T1", texts)
-    workplace.remember("T1")
+        await run_session.ledger.freeze("", "", "T1", SOURCES, {who: {**marks} for who, marks in named.items()})
+    await run_session.ledger.store_digests("T1", texts)
+    run_session.remember("T1")
     summary = _summary(joined, texts, [*_join_notes(joined), *notes]) | _ended(population)
-    return await workplace.ledger.freeze("", "", "T1", "memory", summary)
+    return await run_session.ledger.freeze("", "", "T1", "memory", summary)
 
 
-def _known(workplace: RunSession, agents: list[str]) -> Known:
+def _known(run_session: RunSession, agents: list[str]) -> Known:
     """What the run's graph knows of them; nothing where it has none."""
-    record = workplace.record
-    found = read_once(workplace.folder, record.memory, workplace.sim_path, record.sim_id, workplace.machine, agents)
+    record = run_session.record
+    found = read_once(
+        run_session.folder, record.memory, run_session.sim_path, record.sim_id, run_session.machine, agents
+    )
     return found or Known(graph="local")
 
 

@@ -132,19 +132,19 @@ def subject(findings: Sequence[FindingData], language: Language) -> str:
     return f"summary/{language}/{sha256(text.encode()).hexdigest()[:16]}"
 
 
-def wanted(workplace: RunSession) -> bool:
+def wanted(run_session: RunSession) -> bool:
     """Whether a model writes: only where one answers too, so that a synthetic run stays free of calls of its own."""
-    return workplace.record.main.respondent == "llm"
+    return run_session.record.main.respondent == "llm"
 
 
-async def write(workplace: RunSession, findings: Sequence[FindingData]) -> None:
+async def write(run_session: RunSession, findings: Sequence[FindingData]) -> None:
     """Have the model write the summary of these findings and freeze the outcome; nothing where it is there already.
 
     Budget, server or form may fail: then nothing is frozen and a re-run tries again.
     """
-    if not findings or not wanted(workplace):
+    if not findings or not wanted(run_session):
         return
-    desk, name = _desk(workplace), subject(findings, workplace.record.language)
+    desk, name = _desk(run_session), subject(findings, run_session.record.language)
     if desk.frozen(name) is None and (found := await _written(desk, name, findings)) is not None:
         await desk.freeze(name, found.as_json())
 
@@ -182,12 +182,12 @@ def _by_rule(data: NarrativeData) -> Narrative:
     )
 
 
-def _desk(workplace: RunSession) -> LedgerContext:
+def _desk(run_session: RunSession) -> LedgerContext:
     """The interviewer's desk of the main arm, filed under the synthesis; it has nobody to ask."""
-    name = next(iter(workplace.record.methods))
+    name = next(iter(run_session.record.methods))
     nobody = NobodyAsks()
-    own = workplace.desk(name, "T1", workplace.record.main.id)
-    interviewers = workplace.interviewers(NARRATIVE)
+    own = run_session.desk(name, "T1", run_session.record.main.id)
+    interviewers = run_session.interviewers(NARRATIVE)
     return replace(own, methodology=METHODOLOGY, phase="", respondent=nobody, model=nobody, interviewers=interviewers)
 
 

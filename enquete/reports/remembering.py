@@ -28,38 +28,38 @@ PATIENCE_S = 10.0
 log = logging.getLogger("enquete")
 
 
-def remember(workplace: RunSession) -> None:
+def remember(run_session: RunSession) -> None:
     """A replay says nothing new, so nothing is sent of it. Raises nothing, unless bugs are to be raised."""
-    record = workplace.record
+    record = run_session.record
     if record.memory == "local" or record.replay_of:
         return
     try:
-        sent = _send(workplace)
+        sent = _send(run_session)
     except (sqlite3.Error, OSError, EnqueteError, ValidationError) as error:
         sent = Delivery(why=f"{type(error).__name__}: {error}")
     except Exception as error:
-        if workplace.raise_bugs:
+        if run_session.raise_bugs:
             raise
         sent = Delivery(why=f"{type(error).__name__}: {error}")
     if sent.why:
         log.warning("%s: memory: %s (enquete memory sync sends what is left)", record.run_id, sent.why)
     told = {"memory": record.memory, "sent": sent.sent, "left": [one.id for one in sent.left], "why": sent.why}
     try:
-        write_atomically(workplace.folder / FILE, json.dumps(told, ensure_ascii=False, indent=1) + "\n")
+        write_atomically(run_session.folder / FILE, json.dumps(told, ensure_ascii=False, indent=1) + "\n")
     except (OSError, EnqueteError) as error:
         log.warning("%s: %s", record.run_id, error)
 
 
-def _send(workplace: RunSession) -> Delivery:
-    record = workplace.record
+def _send(run_session: RunSession) -> Delivery:
+    record = run_session.record
     try:
-        graph = connect(record.memory, workplace.sim_path, record.sim_id, workplace.machine)
+        graph = connect(record.memory, run_session.sim_path, record.sim_id, run_session.machine)
     except MemoryFault as fault:
         return Delivery(why=str(fault))
     if graph is None:
         return Delivery()
     try:
-        with LocalMemory.opened(workplace.interviews) as memory:
+        with LocalMemory.opened(run_session.interviews) as memory:
             return deliver(memory, graph, patience_s=PATIENCE_S, longest_s=LONGEST_S)
     finally:
         graph.close()

@@ -68,54 +68,54 @@ class Prepared:
     findings: Sequence[narrative.FindingData] = ()
 
 
-async def synthesise(workplace: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
+async def synthesise(run_session: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
     """Write everything and return the run's status, and page one's findings.
 
     "completed" when every planned stage is done; "failed" if a stage failed, a bug was recorded or every call failed;
     else, and always where `partial`, the status as it was filed. A bug in an analysis is filed like any other.
     Where a model answers, it may write the summary across methods; a stop (`partial`) is not worth a call.
     """
-    await workplace.ledger.drain()
-    workplace.rest()
-    prepared = None if partial or not narrative.wanted(workplace) else await _narrate(workplace, planned)
+    await run_session.ledger.drain()
+    run_session.rest()
+    prepared = None if partial or not narrative.wanted(run_session) else await _narrate(run_session, planned)
     written = await asyncio.to_thread(
         write_synthesis,
-        workplace.folder,
+        run_session.folder,
         planned,
         partial=partial,
-        raise_bugs=workplace.raise_bugs,
+        raise_bugs=run_session.raise_bugs,
         prepared=prepared,
-        population=workplace.population,
+        population=run_session.population,
     )
-    main = workplace.record.main.id
+    main = run_session.record.main.id
     buggy = {bug.methodology for bug in written.bugs}
     for bug in written.bugs:
-        await workplace.ledger.record_failure(bug)
-    for name in workplace.record.methods:
+        await run_session.ledger.record_failure(bug)
+    for name in run_session.record.methods:
         if name not in buggy:
-            await workplace.ledger.clear_failure(main, name, "", 0, UNIT)
-    await asyncio.to_thread(remember, workplace)
-    page = synthesis_folder(workplace.folder) / "page_one.md"
+            await run_session.ledger.clear_failure(main, name, "", 0, UNIT)
+    await asyncio.to_thread(remember, run_session)
+    page = synthesis_folder(run_session.folder) / "page_one.md"
     text = await asyncio.to_thread(page.read_text, "utf-8") if page.is_file() else ""
     return {"status": written.status, "findings": written.findings, "page_one": text}
 
 
-async def _narrate(workplace: RunSession, planned: Sequence[tuple[str, str]]) -> Prepared | None:
+async def _narrate(run_session: RunSession, planned: Sequence[tuple[str, str]]) -> Prepared | None:
     """The model's summary, if it has not written one of these findings yet. A bug costs the summary, nothing else."""
     prepared = None
     try:
-        prepared = await asyncio.to_thread(prepare, workplace.folder, planned, workplace.population)
-        await narrative.write(workplace, prepared.findings)
+        prepared = await asyncio.to_thread(prepare, run_session.folder, planned, run_session.population)
+        await narrative.write(run_session, prepared.findings)
     except LedgerError:
         raise
     except Exception as error:
-        if workplace.raise_bugs:
+        if run_session.raise_bugs:
             raise
-        key = (workplace.record.main.id, narrative.METHODOLOGY, "", 0, UNIT)
+        key = (run_session.record.main.id, narrative.METHODOLOGY, "", 0, UNIT)
         text = f"{type(error).__name__}: {error}"
-        await workplace.ledger.record_failure(Failure(*key, text, traceback.format_exc()))
+        await run_session.ledger.record_failure(Failure(*key, text, traceback.format_exc()))
     else:
-        await workplace.ledger.clear_failure(workplace.record.main.id, narrative.METHODOLOGY, "", 0, UNIT)
+        await run_session.ledger.clear_failure(run_session.record.main.id, narrative.METHODOLOGY, "", 0, UNIT)
     return prepared
 
 

@@ -86,10 +86,12 @@ class Drafting:
             self._stopping = asyncio.ensure_future(self._budget.stop("interrupted; the same command goes on with it"))
 
     async def _authored(self) -> Drafts:
-        async with opened(self._material.folder, self.model, self._machine, RUN) as office:
-            self._budget = office.budget
-            material = await Author(office.desk, self.model, office.budget).draft(self._material, dotted_paths())
-            return _written(material, office.ledger.total("tokens"))
+        async with opened(self._material.folder, self.model, self._machine, RUN) as standalone:
+            self._budget = standalone.budget
+            material = await Author(standalone.desk, self.model, standalone.budget).draft(
+                self._material, dotted_paths()
+            )
+            return _written(material, standalone.ledger.total("tokens"))
 
 
 def draft_instruments(sim_id: str | Path, *, root: str | None = None, into: str | Path | None = None) -> Drafts:
@@ -97,13 +99,13 @@ def draft_instruments(sim_id: str | Path, *, root: str | None = None, into: str 
     return Drafting(sim_id, root=root, into=into).make()
 
 
-def draft_on_server(rooted: PathSandbox, sim_id: str, into: str = "") -> Drafts:
+def draft_on_server(sandbox: PathSandbox, sim_id: str, into: str = "") -> Drafts:
     """By rule, in a folder of the server's own, whose files clients then name as FOLDER/NAME. into: the folder, drafts-SIM unless
     named. Raises SettingsError where it holds drafts already or too little was said, SimulationNotFound, OutsideRoot."""
-    simulation = rooted.simulation(sim_id)
-    folder = Path(rooted.given["shelf"], into or drafts_folder(sim_id))
-    rooted.require_inside(folder)
-    return Drafting(simulation, root=rooted.given["root"], into=folder).make()
+    simulation = sandbox.simulation(sim_id)
+    folder = Path(sandbox.given["shelf"], into or drafts_folder(sim_id))
+    sandbox.require_inside(folder)
+    return Drafting(simulation, root=sandbox.given["root"], into=folder).make()
 
 
 def drafts_folder(sim_id: str) -> str:

@@ -119,36 +119,36 @@ class Driver:
         await asyncio.shield(ended)
 
     async def _drive(self) -> None:
-        async with using(self._folder.name, self._machine) as workplace:
-            self._workplace = workplace
-            workplace.simulation, self.simulation = self.simulation, None
+        async with using(self._folder.name, self._machine) as run_session:
+            self._workplace = run_session
+            run_session.simulation, self.simulation = self.simulation, None
             if self._progress is not None:
-                workplace.tell(self._progress)
+                run_session.tell(self._progress)
             if self._wanted_pause:
-                await workplace.budget.stop(INTERRUPTED)
+                await run_session.budget.stop(INTERRUPTED)
             try:
                 async with (
-                    saver(self._folder, workplace.ballast, lambda: workplace.ledger.writes) as checkpointer,
-                    telling(lambda: workplace.waits_for, self._tell_waiting),
+                    saver(self._folder, run_session.disk_reserve, lambda: run_session.ledger.writes) as checkpointer,
+                    telling(lambda: run_session.waits_for, self._tell_waiting),
                 ):
-                    stop = await self._walk(workplace, checkpointer)
-                await self._conclude(workplace, stop)
+                    stop = await self._walk(run_session, checkpointer)
+                await self._conclude(run_session, stop)
             except OSError as error:  # the disk was full when the files were written
                 fault = disk_fault(error, self._folder)
                 if fault is None:
                     raise
-                await workplace.ledger.set_stage("", "", "paused", str(fault))
+                await run_session.ledger.set_stage("", "", "paused", str(fault))
                 raise fault from error
             except EnqueteError as error:
-                await workplace.ledger.set_stage("", "", "paused", str(error))
+                await run_session.ledger.set_stage("", "", "paused", str(error))
                 raise
 
-    async def _walk(self, workplace: RunSession, checkpointer: AsyncSqliteSaver) -> dict[str, Any] | None:
+    async def _walk(self, run_session: RunSession, checkpointer: AsyncSqliteSaver) -> dict[str, Any] | None:
         """Go on until the graph ends (None) or stops; what the interrupt says is why."""
-        methods = dict.fromkeys(name for name, _ in planned(workplace.record))
+        methods = dict.fromkeys(name for name, _ in planned(run_session.record))
         compiled = copy.copy(_graph(tuple(methods), self._synthesise))  # type: ignore[arg-type]  # any function is hashable
         compiled.checkpointer = checkpointer
-        config = await self._thread(workplace, compiled)
+        config = await self._thread(run_session, compiled)
         snapshot = await compiled.aget_state(config)
         start: Any = {"run": self._folder.name}
         if snapshot.next and snapshot.values.get("run"):  # killed before its input was taken in, it starts
@@ -171,11 +171,11 @@ class Driver:
         if self._progress is not None and self._latest is not None:
             self._progress({**self._latest, "fault": words} if words else self._latest)
 
-    async def _thread(self, workplace: RunSession, compiled: Any) -> RunnableConfig:
+    async def _thread(self, run_session: RunSession, compiled: Any) -> RunnableConfig:
         """The thread to go on with: the last walk's while it is unfinished, of this run, and the graph unchanged, else a new one."""
-        record = workplace.record
+        record = run_session.record
         drawing = _drawing(compiled.builder)
-        last = workplace.ledger.stages().get(("", "walk"))
+        last = run_session.ledger.stages().get(("", "walk"))
         walk = int(last.note) if last else 0
         for number in count(walk):
             name = thread_id(record.run_id, drawing, record.versions.get("enquete", ""), number)
@@ -188,23 +188,25 @@ class Driver:
                 )
             if snapshot.created_at is None or (own and snapshot.next and not self._fresh):
                 break
-        await workplace.ledger.set_stage("", "walk", "walking", str(number))
+        await run_session.ledger.set_stage("", "walk", "walking", str(number))
         return config
 
-    async def _conclude(self, workplace: RunSession, stop: dict[str, Any] | None) -> None:
+    async def _conclude(self, run_session: RunSession, stop: dict[str, Any] | None) -> None:
         """File how it ended; after a stop, what is there is written up as partial."""
         if stop is None:
-            status = str(workplace.ledger.stages()[("", "synthesis")].outcome)
-            await workplace.ledger.set_stage("", "", status, _commonest_error(workplace) if status == "failed" else "")
+            status = str(run_session.ledger.stages()[("", "synthesis")].outcome)
+            await run_session.ledger.set_stage(
+                "", "", status, _commonest_error(run_session) if status == "failed" else ""
+            )
             return
         reason = str(stop["reason"])
         status = {"awaiting_simulation": "awaiting_simulation", "waiting": "waiting"}.get(reason, "paused")
         if stop.get("failed"):
             status = "failed"  # a rejected key or model: nothing will work until it is changed
-        await workplace.ledger.note("refused", str(workplace.budget.refused))
-        await workplace.ledger.set_stage("", "", status, _note(workplace, stop))  # first: the report prints it
+        await run_session.ledger.note("refused", str(run_session.budget.refused))
+        await run_session.ledger.set_stage("", "", status, _note(run_session, stop))  # first: the report prints it
         try:
-            await self._synthesise(workplace, planned(workplace.record), partial=True)
+            await self._synthesise(run_session, planned(run_session.record), partial=True)
         except (OSError, DiskFull) as error:  # the run pauses all the same; the next resume or export writes the files
             if not is_full(error):
                 raise
@@ -223,43 +225,45 @@ def _drawing(builder: Any) -> str:
     return str(builder.compile().get_graph(xray=True).draw_mermaid())
 
 
-def _commonest_error(workplace: RunSession) -> str:
+def _commonest_error(run_session: RunSession) -> str:
     """Why most requests failed: the first thing that whoever reads "failed" wants to know."""
-    row = workplace.ledger.read(
+    row = run_session.ledger.read(
         "SELECT error, count(*) FROM calls WHERE status='failed' GROUP BY error ORDER BY count(*) DESC, error LIMIT 1"
     ).fetchone()
     return f"{row[1]} requests failed: {row[0]}" if row else ""
 
 
-def _note(workplace: RunSession, stop: dict[str, Any]) -> str:
+def _note(run_session: RunSession, stop: dict[str, Any]) -> str:
     """Why the run stopped, in the user's words."""
-    standing = waited_for(workplace.ledger)
-    said = _why(workplace, stop)
+    standing = waited_for(run_session.ledger)
+    said = _why(run_session, stop)
     return f"{said}; at the provider: {standing}" if standing else said
 
 
-def _why(workplace: RunSession, stop: dict[str, Any]) -> str:
+def _why(run_session: RunSession, stop: dict[str, Any]) -> str:
     reason = stop["reason"]
     if reason == "awaiting_simulation":
         return f"waiting for the simulation to complete ({stop['why']})"
-    unfinished = ", ".join(_missing(workplace, stage, outcome) for stage, outcome in stop.get("unfinished", {}).items())
+    unfinished = ", ".join(
+        _missing(run_session, stage, outcome) for stage, outcome in stop.get("unfinished", {}).items()
+    )
     if reason == "budget":
-        return f"{_used_up(workplace.budget)} ({unfinished})"
+        return f"{_used_up(run_session.budget)} ({unfinished})"
     if reason == INTERRUPTED:
         return f"paused on request ({unfinished})"
     return f"{reason} ({unfinished})"
 
 
-def _missing(workplace: RunSession, stage: str, outcome: str) -> str:
+def _missing(run_session: RunSession, stage: str, outcome: str) -> str:
     """A stage that is not done, and what the rest of it is likely to cost."""
-    claims = workplace.budget.claims
+    claims = run_session.budget.claims
     rest = sum(claims[name].remaining for name in (stage, f"{stage}/probes") if name in claims)
     return f"{stage} {outcome}, likely {rest:,} tokens more" if rest else f"{stage} {outcome}"
 
 
 def _used_up(budget: Budget) -> str:
     """Which cap stopped the run, what is spent under it, and what the next call may need."""
-    more = budget.bills.dearest
+    more = budget.calibration.dearest
     ignored = f"; the server ignores the limit on replies: a call was billed {more:,} tokens beyond it" if more else ""
     if budget.short_of == "usd" and budget.cap_usd is not None:
         spent = f"money budget used up: {budget.spent_usd:.4f} of {budget.cap_usd:g} USD ({budget.spent:,} tokens)"

@@ -101,8 +101,8 @@ class Task:
 class Tasks:
     """The runs that a server drives, under its root. One event loop."""
 
-    def __init__(self, rooted: PathSandbox, *, most: int = MOST_RUNS):
-        self._rooted = rooted
+    def __init__(self, sandbox: PathSandbox, *, most: int = MOST_RUNS):
+        self._rooted = sandbox
         self._most = most
         self._tasks: dict[Path, Task] = {}
         # Two equal requests at once must find one run, not make two; one whose files hang must not hold up another's.

@@ -124,9 +124,9 @@ def test_a_copy_that_was_cut_short_by_a_kill_is_no_copy(run: Path) -> None:
 
 
 async def opened(run: Path, note: str = "") -> None:
-    async with using(str(run)) as workplace:
+    async with using(str(run)) as run_session:
         if note:
-            await workplace.ledger.note("noted", note)
+            await run_session.ledger.note("noted", note)
 
 
 def test_a_repair_says_how_much_is_asked_again_and_sets_the_checkpoints_aside(run: Path) -> None:

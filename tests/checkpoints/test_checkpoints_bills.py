@@ -84,9 +84,9 @@ def test_each_kind_of_work_is_measured_where_the_limit_is_ignored() -> None:
         await settled(budget)
         assert other.going == FIRST_WAVE
         # Reserved as the dearest call of the model, and more; the one under way of the first kind, too.
-        assert budget.bills.held.tokens == (calls.going - 1 + other.going) * round(1000 * MARGIN)
+        assert budget.calibration.held.tokens == (calls.going - 1 + other.going) * round(1000 * MARGIN)
         await other.end(CALL + 10)
-        assert budget.bills.excess(OTHER).tokens == round(10 * MARGIN)
+        assert budget.calibration.excess(OTHER).tokens == round(10 * MARGIN)
         await budget.stop("enough")
         await asyncio.gather(*calls.tasks, *other.tasks)
 
@@ -115,7 +115,7 @@ def test_money_is_held_by_itself() -> None:
         budget = Budget(10**9, cap_usd=1.0)
         assert await budget.reserve(CALL, 0.01, "", KIND)
         await budget.settle(CALL, CALL - 100, 0.01, 0.25, kind=KIND)
-        assert budget.bills.excess(KIND) == (0, pytest.approx(0.24 * MARGIN))
+        assert budget.calibration.excess(KIND) == (0, pytest.approx(0.24 * MARGIN))
         assert await budget.reserve(CALL, 0.01, "", KIND)
         assert await budget.reserve(CALL, 0.01, "", KIND)
         assert not budget.try_reserve(CALL, 0.01, "", KIND)  # .25 + 3 × .31 > 1

@@ -31,7 +31,7 @@ def insert(n: int, size: int = 100) -> Callable[[sqlite3.Connection], int]:
 
 
 class PagesBallast(DiskReserve):
-    """A ballast of pages: SQLite itself says "database or disk is full" until it is given back. Portable, unlike mounts."""
+    """A reserve of pages: SQLite itself says "database or disk is full" until it is given back. Portable, unlike mounts."""
 
     def __init__(self, folder: Path, connection: sqlite3.Connection, pages: int):
         super().__init__(folder, 4096)
@@ -58,14 +58,14 @@ def stored(folder: Path) -> set[int]:
         return {n for (n,) in connection.execute("SELECT n FROM t")}
 
 
-def test_what_is_under_way_is_stored_in_the_ballasts_place_and_nothing_new_begins(tmp_path: Path) -> None:
+def test_what_is_under_way_is_stored_in_the_reserves_place_and_nothing_new_begins(tmp_path: Path) -> None:
     told: list[str] = []
 
     async def work(connection: sqlite3.Connection) -> tuple[list[object], list[object]]:
-        ballast = PagesBallast(tmp_path, connection, 100)
-        ballast.on_full = told.append
-        with ballast.held():
-            writer = GroupWriter(connection, "w", ballast)
+        disk_reserve = PagesBallast(tmp_path, connection, 100)
+        disk_reserve.on_full = told.append
+        with disk_reserve.held():
+            writer = GroupWriter(connection, "w", disk_reserve)
             settles = [writer.submit(insert(n, 5000), f"answer {n}") for n in range(20)]
             begins = [writer.submit(insert(100 + n), begins=True) for n in range(20)]
             first = await asyncio.gather(*settles, *begins, return_exceptions=True)
@@ -89,11 +89,11 @@ def test_what_is_under_way_is_stored_in_the_ballasts_place_and_nothing_new_begin
     assert f"enquete resume {tmp_path.name}" in told[0]
 
 
-def test_what_even_the_ballast_has_no_room_for_is_named(tmp_path: Path) -> None:
+def test_what_even_the_reserve_has_no_room_for_is_named(tmp_path: Path) -> None:
     async def work(connection: sqlite3.Connection) -> list[object]:
-        ballast = PagesBallast(tmp_path, connection, 3)
-        with ballast.held():
-            writer = GroupWriter(connection, "w", ballast)
+        disk_reserve = PagesBallast(tmp_path, connection, 3)
+        with disk_reserve.held():
+            writer = GroupWriter(connection, "w", disk_reserve)
             writes = [writer.submit(insert(1, 200_000), "the answer of agent:a"), writer.submit(insert(2), "another")]
             results = await asyncio.gather(*writes, return_exceptions=True)
             await writer.close()
@@ -107,15 +107,15 @@ def test_what_even_the_ballast_has_no_room_for_is_named(tmp_path: Path) -> None:
     assert stored(tmp_path) == {2}
 
 
-def test_the_ballast_is_made_really_and_goes_when_the_run_is_let_go(tmp_path: Path) -> None:
-    ballast = DiskReserve(tmp_path, 1_000_000)
+def test_the_reserve_is_made_really_and_goes_when_the_run_is_let_go(tmp_path: Path) -> None:
+    disk_reserve = DiskReserve(tmp_path, 1_000_000)
     (tmp_path / NAME).write_bytes(b"left by a run that was killed")
-    with ballast.held():
+    with disk_reserve.held():
         status = (tmp_path / NAME).stat()
         assert status.st_size == 1_000_000
         assert status.st_blocks * 512 >= 1_000_000
     assert list(tmp_path.iterdir()) == []
-    assert not ballast.release()
+    assert not disk_reserve.release()
 
 
 def test_a_folder_without_room_begins_nothing(tmp_path: Path) -> None:
@@ -140,19 +140,19 @@ def test_errors_that_mean_something_else() -> None:
     assert "out=DIR" in str(disk_fault(OSError(errno.EROFS, "Read-only file system"), Path("/x")))
 
 
-@pytest.mark.parametrize(("in_flight", "ballast", "disk"), [(64, 2 << 20, "7m"), (256, SIZE, "32m")])
+@pytest.mark.parametrize(("in_flight", "disk_reserve", "disk"), [(64, 2 << 20, "7m"), (256, SIZE, "32m")])
 def test_no_answer_is_lost_on_a_real_disk_that_fills_up(
-    tmp_path: Path, in_flight: int, ballast: int, disk: str
+    tmp_path: Path, in_flight: int, disk_reserve: int, disk: str
 ) -> None:
-    """A small tmpfs, and as much ballast as 256 answers need (see SIZE; with half of it some were lost on a busy machine);
+    """A small tmpfs, and as much reserve as 256 answers need (see SIZE; with half of it some were lost on a busy machine);
     reading the ledger works while it is full, and another run is refused before it begins."""
-    script = f"mount -t tmpfs -o size={disk} none {tmp_path}; {python('-m', 'tests.support.small_disk', tmp_path, in_flight, ballast)}"
+    script = f"mount -t tmpfs -o size={disk} none {tmp_path}; {python('-m', 'tests.support.small_disk', tmp_path, in_flight, disk_reserve)}"
     done = in_namespace(script)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["sent"] > in_flight
     assert (found["missing"], found["lost"]) == (0, [])
-    assert not found["ballast_left"]
+    assert not found["reserve_left"]
     assert len(found["told"]) == 1
     assert "0.0 MB free" in found["told"][0]
     assert "nothing was asked" in found["refused"]

@@ -306,7 +306,7 @@ def test_the_cap_holds_where_a_server_bills_many_times_the_limit(tmp_path: Path,
     """256 in flight; a cap for some 20 calls as they are billed. What stops the run is said there and in the report. (Ten times
     is within what a reply of 15 items may have.)"""
     with ModelServer(latency=0.02) as server:
-        server.bills = factor
+        server.calibration = factor
         cap = 24 * (1500 + 250 * factor)  # question and reply
         run = interview(
             tmp_path,

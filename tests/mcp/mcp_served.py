@@ -17,7 +17,7 @@ import uvicorn
 from mcp import Client
 
 from enquete.demo import demo_population
-from enquete.interfaces.mcp.serving import http_app, make_office
+from enquete.interfaces.mcp.serving import http_app, make_server_state
 from tests.support.populations import mirofish_folder
 
 METHOD = "diversity"
@@ -57,15 +57,15 @@ def free_port() -> int:
 @contextlib.contextmanager
 def serving(root: Path) -> Iterator[str]:
     """The address of a server on `root`, in a thread with a loop of its own."""
-    port, office = free_port(), make_office(root)
-    app = http_app(office, "127.0.0.1", [])
+    port, server_state = free_port(), make_server_state(root)
+    app = http_app(server_state, "127.0.0.1", [])
     server = uvicorn.Server(
         uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error", timeout_graceful_shutdown=2, ws="none")
     )
 
     async def serve() -> None:
         await server.serve()
-        await office.tasks.close()
+        await server_state.tasks.close()
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()

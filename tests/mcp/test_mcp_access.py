@@ -10,7 +10,7 @@ from mcp_served import Served
 from starlette.testclient import TestClient
 
 from enquete.interfaces.cli import app as cli
-from enquete.interfaces.mcp.serving import http_app, make_office
+from enquete.interfaces.mcp.serving import http_app, make_server_state
 from enquete.state.errors import RunNotFound, SettingsError, SimulationNotFound
 from enquete.study.sandbox import PathSandbox
 
@@ -35,19 +35,19 @@ def test_a_request_that_is_too_large_is_refused(served: Served) -> None:
 
 
 def test_another_address_needs_a_long_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    office = make_office(tmp_path)
+    server_state = make_server_state(tmp_path)
     with pytest.raises(SettingsError, match="ENQUETE_TOKEN"):
-        http_app(office, "0.0.0.0", [])
+        http_app(server_state, "0.0.0.0", [])
     monkeypatch.setenv("ENQUETE_TOKEN", "short")
     with pytest.raises(SettingsError, match="at least 16") as refused:
-        http_app(office, "0.0.0.0", [])
+        http_app(server_state, "0.0.0.0", [])
     assert "'short'" not in str(refused.value)
 
 
 def test_without_the_token_nothing_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENQUETE_TOKEN", TOKEN)
     with TestClient(
-        http_app(make_office(tmp_path), "0.0.0.0", ["study.example"]), base_url="http://study.example"
+        http_app(make_server_state(tmp_path), "0.0.0.0", ["study.example"]), base_url="http://study.example"
     ) as client:
         for wrong in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}, {"Authorization": "Bearer é"}):
             sent = {name: value.encode() for name, value in wrong.items()}

@@ -275,7 +275,7 @@ def test_a_server_that_bills_many_times_the_limit_overshoots_by_a_twentieth_at_m
         assert budget.spent == spent(tmp_path)
         assert 0.8 < budget.spent / budget.cap <= 1.05
         assert ledger.total("overlong") == len(got) - got.count("short")
-        assert budget.bills.dearest > 0.5 * dearest
+        assert budget.calibration.dearest > 0.5 * dearest
 
     with_ledger(tmp_path, work)
 

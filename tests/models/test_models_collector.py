@@ -38,13 +38,13 @@ class Desk:
     def __init__(self, server: ModelServer, ledger: Ledger, *, patience_s: float = 60.0, **limits: int):
         self.ledger = ledger
         self.budget = Budget(10**9, at_once=True)
-        self.collector = BatchQueue(server.base_url, None, ledger, patience_s=patience_s, **limits)
-        self.budget.when_stopped = self.collector.halt
+        self.batch_queue = BatchQueue(server.base_url, None, ledger, patience_s=patience_s, **limits)
+        self.budget.when_stopped = self.batch_queue.halt
         self.told: list[tuple[int, int, str]] = []
-        self.collector.tell(lambda order, placed, fault: self.told.append((order.number, placed, fault)))
-        adopt(self.collector, ledger, self.budget, lambda key, model: Terms(model, 0, 0))
+        self.batch_queue.tell(lambda order, placed, fault: self.told.append((order.number, placed, fault)))
+        adopt(self.batch_queue, ledger, self.budget, lambda key, model: Terms(model, 0, 0))
         self._transport = Transport(server.base_url, None, limiter=LIMITER)
-        self.model = MeteredModel(ledger, self.budget, self._transport, Terms("m", 0, 0), batches=self.collector)
+        self.model = MeteredModel(ledger, self.budget, self._transport, Terms("m", 0, 0), batches=self.batch_queue)
 
     def key(self, name: str) -> CallKey:
         return CallKey(self.ledger.run, "main", "m", "T1", "answer", name, 0)
@@ -57,7 +57,7 @@ class Desk:
         return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
 
     async def aclose(self) -> None:
-        await self.collector.aclose()
+        await self.batch_queue.aclose()
         await self._transport.aclose()
 
     def charged(self) -> int:
@@ -321,7 +321,7 @@ def test_an_order_that_is_refused_while_nobody_looks_pauses_the_next_session(
         server.batches.held = True
         asking = asyncio.ensure_future(desk.ask("a"))
         await until(lambda: server.batches.polls > 0)
-        desk.collector.halt()
+        desk.batch_queue.halt()
         assert await asking == {"a": "short"}
 
     async def is_told(desk: Desk) -> None:

@@ -107,9 +107,9 @@ def test_a_ledger_that_cannot_be_written_stops_the_shard(run: Path) -> None:
     fickle.behaviour[IDS[0]] = "ledger"
 
     async def work() -> None:
-        async with using(str(run)) as workplace:
+        async with using(str(run)) as run_session:
             with pytest.raises(LedgerError, match="disk is full"):
-                await run_shard(workplace, spec(run), lambda event: None)
+                await run_shard(run_session, spec(run), lambda event: None)
             await asyncio.sleep(0.3)
 
     asyncio.run(work())
@@ -122,9 +122,9 @@ def test_cancelling_a_shard_cancels_its_units(run: Path) -> None:
     fickle.behaviour |= dict.fromkeys(IDS, "slow")
 
     async def work() -> None:
-        async with using(str(run)) as workplace:
+        async with using(str(run)) as run_session:
             before = asyncio.all_tasks()
-            shard = asyncio.create_task(run_shard(workplace, spec(run), lambda event: None))
+            shard = asyncio.create_task(run_shard(run_session, spec(run), lambda event: None))
             await asyncio.sleep(0.05)
             shard.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -48,10 +48,10 @@ def walk(graph: Any, folder: Path) -> tuple[dict[str, str], list[str]]:
     """Outcomes by stage, and failures on record, after one walk."""
 
     async def go() -> tuple[dict[str, str], list[str]]:
-        async with using(str(folder)) as workplace:
+        async with using(str(folder)) as run_session:
             await graph.ainvoke({"run": str(folder)}, context=RunRequest())
-            stages = {f"{m}/{p}": stage.outcome for (m, p), stage in workplace.ledger.stages().items() if m}
-            return stages, [failure.error for failure in workplace.ledger.failures()]
+            stages = {f"{m}/{p}": stage.outcome for (m, p), stage in run_session.ledger.stages().items() if m}
+            return stages, [failure.error for failure in run_session.ledger.failures()]
 
     return asyncio.run(go())
 

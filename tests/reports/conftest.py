@@ -62,39 +62,39 @@ class Made:
 Make = Callable[..., Made]
 
 
-def spec(workplace: RunSession, name: str, phase: str, arm: str, number: int) -> ShardSpec:
+def spec(run_session: RunSession, name: str, phase: str, arm: str, number: int) -> ShardSpec:
     return ShardSpec(
-        run=str(workplace.folder),
+        run=str(run_session.folder),
         methodology=name,
         phase=phase,
         arm=arm,
         round=number,
         lo=0,
-        hi=len(workplace.population),
+        hi=len(run_session.population),
     )
 
 
-async def _stage(workplace: RunSession, name: str, phase: str, agents: Sequence[int] | None) -> None:
+async def _stage(run_session: RunSession, name: str, phase: str, agents: Sequence[int] | None) -> None:
     """What the graph does for one stage. `agents`: positions of those who are reached; the stage is short then."""
-    procedure = workplace.procedure(name)
+    procedure = run_session.procedure(name)
     for number in range(1, procedure.rounds + 1):
         verdict = "end"
-        for arm in workplace.record.arms:
-            desk = workplace.desk(name, phase, arm.id)
+        for arm in run_session.record.arms:
+            desk = run_session.desk(name, phase, arm.id)
             units = list(procedure.units(number, desk))
             reached = units if agents is None else [units[i] for i in agents if i < len(units)]
             await asyncio.gather(
-                *(conduct_unit(workplace, spec(workplace, name, phase, arm.id, number), u) for u in reached)
+                *(conduct_unit(run_session, spec(run_session, name, phase, arm.id, number), u) for u in reached)
             )
         if agents is not None:
-            await workplace.ledger.set_stage(name, phase, "short")
+            await run_session.ledger.set_stage(name, phase, "short")
             return
-        for arm in workplace.record.arms:
-            verdict = await procedure.between(number, workplace.desk(name, phase, arm.id))
+        for arm in run_session.record.arms:
+            verdict = await procedure.between(number, run_session.desk(name, phase, arm.id))
         if verdict == "failed":
-            await workplace.ledger.set_stage(name, phase, "failed", f"round {number}")
+            await run_session.ledger.set_stage(name, phase, "failed", f"round {number}")
             return
-    await workplace.ledger.set_stage(name, phase, "done")
+    await run_session.ledger.set_stage(name, phase, "done")
 
 
 async def _make(
@@ -108,16 +108,16 @@ async def _make(
 ) -> Made:
     choice, population = choose_run(request, Environment(), available or AVAILABLE)
     await begin(choice, population)
-    async with using(str(choice.folder), Machine()) as workplace:
-        for name, phase in planned(workplace.record) if stages is None else stages:
+    async with using(str(choice.folder), Machine()) as run_session:
+        for name, phase in planned(run_session.record) if stages is None else stages:
             if phase == "T1":
-                await open_t1(workplace)
-            await _stage(workplace, name, phase, agents)
+                await open_t1(run_session)
+            await _stage(run_session, name, phase, agents)
         if prepare is not None:
-            await prepare(workplace)
+            await prepare(run_session)
         if write:
-            closed = await synthesise(workplace, planned(workplace.record), partial=partial)
-            await workplace.ledger.set_stage("", "", closed["status"])
+            closed = await synthesise(run_session, planned(run_session.record), partial=partial)
+            await run_session.ledger.set_stage("", "", closed["status"])
     return Made(choice.folder)
 
 

@@ -146,12 +146,12 @@ def test_without_budget_nothing_is_sent_or_frozen_and_with_it_the_text_is_writte
     sender = ScriptedSender(lambda prompt: truthful(findings_in(prompt.messages[-1]["content"])))
 
     async def written(cap: int) -> object:
-        async with using(str(run.folder), Machine(cap_tokens=cap)) as workplace:
+        async with using(str(run.folder), Machine(cap_tokens=cap)) as run_session:
             answering = run.record.main.model_copy(update={"respondent": "llm", "model": "m"})
-            workplace.record = run.record.model_copy(update={"arms": [answering]})
-            workplace._sources = replace(workplace._sources, sender=sender)
-            await narrative.write(workplace, prepared.findings)
-            return workplace.ledger.frozen("main", "synthesis", "", narrative.subject(prepared.findings, "de"))
+            run_session.record = run.record.model_copy(update={"arms": [answering]})
+            run_session._sources = replace(run_session._sources, sender=sender)
+            await narrative.write(run_session, prepared.findings)
+            return run_session.ledger.frozen("main", "synthesis", "", narrative.subject(prepared.findings, "de"))
 
     assert asyncio.run(written(run.spent["tokens"] + 100)) is None  # no room for a narrative
     assert sender.sent == []

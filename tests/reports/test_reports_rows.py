@@ -75,8 +75,8 @@ def test_rows_stand_in_the_same_order_whoever_answered_first(make, personas):
 def test_tokens_of_the_table_sum_to_what_answer_calls_spent(make, personas, asking):
     spent = {}
 
-    async def remember(workplace: RunSession) -> None:
-        spent["tokens"] = workplace.ledger.total("tokens")
+    async def remember(run_session: RunSession) -> None:
+        spent["tokens"] = run_session.ledger.total("tokens")
 
     table = make(**personas(3), methods=["longitudinal"], asking=asking, prepare=remember).table()
     assert table["input_tokens"].sum() + table["output_tokens"].sum() == spent["tokens"] > 0
@@ -88,15 +88,15 @@ def test_tokens_of_the_table_sum_to_what_answer_calls_spent(make, personas, aski
 
 
 def test_a_block_that_was_paid_but_not_answered_keeps_its_tokens(make, personas):
-    async def pay(workplace: RunSession) -> None:
-        who = workplace.population[0].id
-        key = workplace.desk("longitudinal", "T1").key(who, "items")
+    async def pay(run_session: RunSession) -> None:
+        who = run_session.population[0].id
+        key = run_session.desk("longitudinal", "T1").key(who, "items")
         for attempt in range(2):
             call = CallKey(key.run, "main", "longitudinal", "T1", "answer", key.subject, attempt)
-            await workplace.ledger.reserve(
+            await run_session.ledger.reserve(
                 call, Prompt("s", ({"role": "user", "content": str(attempt)},), "", 9), "m", 99
             )
-            await workplace.ledger.settle(call, Completion("{}"), Usage(10, 5, latency_ms=7))
+            await run_session.ledger.settle(call, Completion("{}"), Usage(10, 5, latency_ms=7))
 
     table = make(**personas(2), methods=["longitudinal"], stages=[], partial=True, prepare=pay).table()
     first = table.iloc[0]
@@ -187,11 +187,11 @@ def test_a_line_of_jsonl_is_what_was_asked_at_once_and_has_every_answer(whole):
 
 
 def test_a_failed_answer_has_its_status_and_no_value(make, personas):
-    async def fail(workplace: RunSession) -> None:
-        desk = workplace.desk("longitudinal", "T1")
-        items = workplace.procedure("longitudinal").blocks(workplace.population[0].id, 1, desk)[0].items
-        await workplace.ledger.store(
-            desk.key(workplace.population[0].id, "items"),
+    async def fail(run_session: RunSession) -> None:
+        desk = run_session.desk("longitudinal", "T1")
+        items = run_session.procedure("longitudinal").blocks(run_session.population[0].id, 1, desk)[0].items
+        await run_session.ledger.store(
+            desk.key(run_session.population[0].id, "items"),
             [Answer(item.id, "refused" if i else "failed", position=i + 1) for i, item in enumerate(items)],
         )
 

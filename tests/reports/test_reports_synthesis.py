@@ -204,16 +204,16 @@ def test_a_measured_t0_becomes_canonical_and_a_reconstructed_one_does_not(make, 
     assert strict(measured.interviews / "latest.json")["T0/longitudinal"] == measured.folder.name
 
 
-async def every_call_fails(workplace: RunSession) -> None:
-    desk = workplace.desk("longitudinal", "T1")
-    procedure = workplace.procedure("longitudinal")
-    for who in workplace.population:
+async def every_call_fails(run_session: RunSession) -> None:
+    desk = run_session.desk("longitudinal", "T1")
+    procedure = run_session.procedure("longitudinal")
+    for who in run_session.population:
         block = procedure.blocks(who.id, 1, desk)[0]
         key = CallKey(desk.run, "main", "longitudinal", "T1", "answer", block.key.subject, 0)
-        await workplace.ledger.reserve(key, Prompt("s", ({"role": "user", "content": "u"},), "", 9), "m", 50)
-        await workplace.ledger.fail(key, "time-out", Usage(0, 0, 50))
-        await workplace.ledger.store(block.key, [Answer(item.id, "failed") for item in block.items])
-    await workplace.ledger.set_stage("longitudinal", "T1", "done")
+        await run_session.ledger.reserve(key, Prompt("s", ({"role": "user", "content": "u"},), "", 9), "m", 50)
+        await run_session.ledger.fail(key, "time-out", Usage(0, 0, 50))
+        await run_session.ledger.store(block.key, [Answer(item.id, "failed") for item in block.items])
+    await run_session.ledger.set_stage("longitudinal", "T1", "done")
 
 
 def test_when_every_call_failed_the_run_failed_and_says_so_loudly(make, personas):
@@ -227,9 +227,9 @@ def test_when_every_call_failed_the_run_failed_and_says_so_loudly(make, personas
 
 
 def test_a_bug_is_shown_and_makes_the_run_failed(make, personas):
-    async def bug(workplace: RunSession) -> None:
-        who = workplace.population[1].id
-        await workplace.ledger.record_failure(Failure("main", "delphi", "T1", 2, who, "KeyError: 'x|y'", "Traceback"))
+    async def bug(run_session: RunSession) -> None:
+        who = run_session.population[1].id
+        await run_session.ledger.record_failure(Failure("main", "delphi", "T1", 2, who, "KeyError: 'x|y'", "Traceback"))
 
     made = make(**personas(3), prepare=bug, language="en")
     assert load_summary(made.folder)["status"] == "failed"
@@ -238,8 +238,8 @@ def test_a_bug_is_shown_and_makes_the_run_failed(make, personas):
 
 
 def test_a_failed_methodology_keeps_its_answers_and_the_other_its_findings(make, personas):
-    async def fail(workplace: RunSession) -> None:
-        await workplace.ledger.set_stage("delphi", "T1", "failed", "round 1")
+    async def fail(run_session: RunSession) -> None:
+        await run_session.ledger.set_stage("delphi", "T1", "failed", "round 1")
 
     made = make(**personas(3), prepare=fail, language="en")
     assert load_summary(made.folder)["status"] == "failed"
@@ -254,10 +254,10 @@ def test_an_earlier_bug_in_an_analysis_is_cleared_once_it_is_mended(make, person
     made = make(**personas(3), methods=["longitudinal"])
 
     async def again() -> tuple[str, int]:
-        async with using(str(made.folder), Machine()) as workplace:
-            await workplace.ledger.record_failure(Failure("main", "longitudinal", "", 0, "analysis", "E: x", "T"))
-            closed = await synthesise(workplace, [("longitudinal", "T1")])
-            return closed["status"], len(workplace.ledger.failures())
+        async with using(str(made.folder), Machine()) as run_session:
+            await run_session.ledger.record_failure(Failure("main", "longitudinal", "", 0, "analysis", "E: x", "T"))
+            closed = await synthesise(run_session, [("longitudinal", "T1")])
+            return closed["status"], len(run_session.ledger.failures())
 
     assert asyncio.run(again()) == ("completed", 0)
 

@@ -105,9 +105,9 @@ def test_the_synthesis_works_without_most_methodologies(whole):
 def test_the_synthesis_works_where_methodologies_failed_before_a_question(make, simulation, failed):
     """Each of them once, every second in a run."""
 
-    async def fail(workplace: RunSession) -> None:
+    async def fail(run_session: RunSession) -> None:
         for name in failed:
-            await workplace.ledger.set_stage(name, "T1", "failed", "round 1")
+            await run_session.ledger.set_stage(name, "T1", "failed", "round 1")
 
     stages = [(name, phase) for name in ALL for phase in ("T0", "T1") if phase == "T1" or name == "longitudinal"]
     reached = [stage for stage in stages if stage not in {(name, "T1") for name in failed}]
@@ -132,8 +132,8 @@ def test_one_agent_gives_a_report_without_claims(make, personas):
 
 
 def test_a_bug_in_the_narrative_is_shown_by_name(make, personas):
-    async def bug(workplace: RunSession) -> None:
-        await workplace.ledger.record_failure(Failure("main", "synthesis", "", 0, "narrative", "KeyError: 'x'", "T"))
+    async def bug(run_session: RunSession) -> None:
+        await run_session.ledger.record_failure(Failure("main", "synthesis", "", 0, "narrative", "KeyError: 'x'", "T"))
 
     assert "Programmfehler in Synthese" in make(**personas(2), prepare=bug).report()
 

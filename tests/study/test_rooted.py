@@ -25,14 +25,14 @@ def outside(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def rooted(tmp_path: Path, outside: Path) -> PathSandbox:
+def sandbox(tmp_path: Path, outside: Path) -> PathSandbox:
     mirofish_folder(tmp_path / "root" / "simulations" / "sim", 3)
     return PathSandbox(tmp_path / "root")
 
 
-def linked(rooted: PathSandbox, name: str, target: Path) -> Path:
+def linked(sandbox: PathSandbox, name: str, target: Path) -> Path:
     """The simulation's own file or folder of that name, replaced by a link."""
-    link = rooted.root / "simulations" / "sim" / name
+    link = sandbox.root / "simulations" / "sim" / name
     link.parent.mkdir(parents=True, exist_ok=True)
     link.unlink(missing_ok=True)
     link.symlink_to(target)
@@ -43,16 +43,16 @@ def linked(rooted: PathSandbox, name: str, target: Path) -> Path:
     "name", ["interviews", "interviews/synthesis", "interviews/runs", "reddit_profiles.json", "reddit/more", "broken"]
 )
 def test_a_link_out_of_the_root_is_refused_before_anything_is_read_or_written(
-    rooted: PathSandbox, outside: Path, name: str
+    sandbox: PathSandbox, outside: Path, name: str
 ) -> None:
-    source = rooted.root / "simulations" / "sim" / name
+    source = sandbox.root / "simulations" / "sim" / name
     target = outside / "prof.json" if source.is_file() else outside
     if source.is_file():
         target.write_text(source.read_text("utf-8"), "utf-8")
     before = sorted(outside.rglob("*"))
-    linked(rooted, name, target if name != "broken" else outside / "missing")
-    tasks = Tasks(rooted)
-    for look in (rooted.simulation, rooted.runs, rooted.run, rooted.finished):
+    linked(sandbox, name, target if name != "broken" else outside / "missing")
+    tasks = Tasks(sandbox)
+    for look in (sandbox.simulation, sandbox.runs, sandbox.run, sandbox.finished):
         with pytest.raises(OutsideRoot, match=name) as refused:
             look("sim")
         assert str(outside) not in str(refused.value)
@@ -61,38 +61,38 @@ def test_a_link_out_of_the_root_is_refused_before_anything_is_read_or_written(
     assert sorted(outside.rglob("*")) == before
 
 
-def test_a_link_within_the_root_is_none_of_its_business(rooted: PathSandbox) -> None:
-    linked(rooted, "notes.json", rooted.root / "simulations" / "sim" / "simulation_config.json")
-    assert rooted.simulation("sim").name == "sim"
+def test_a_link_within_the_root_is_none_of_its_business(sandbox: PathSandbox) -> None:
+    linked(sandbox, "notes.json", sandbox.root / "simulations" / "sim" / "simulation_config.json")
+    assert sandbox.simulation("sim").name == "sim"
 
 
-def test_a_run_behind_a_link_is_not_resumed_by_its_token(rooted: PathSandbox, outside: Path) -> None:
-    run = enquete.conduct_interviews("sim", root=str(rooted.root), methods=QUICK, respondent="synthetic")
-    linked(rooted, "interviews/notes.json", outside)
+def test_a_run_behind_a_link_is_not_resumed_by_its_token(sandbox: PathSandbox, outside: Path) -> None:
+    run = enquete.conduct_interviews("sim", root=str(sandbox.root), methods=QUICK, respondent="synthetic")
+    linked(sandbox, "interviews/notes.json", outside)
     with pytest.raises(OutsideRoot):
-        asyncio.run(Tasks(rooted).resume(run.run_id))
+        asyncio.run(Tasks(sandbox).resume(run.run_id))
     with pytest.raises(RunNotFound, match="under this server's root"):
-        asyncio.run(Tasks(rooted).resume("run_20260101T000000_abcdef"))
+        asyncio.run(Tasks(sandbox).resume("run_20260101T000000_abcdef"))
 
 
-def test_results_are_of_the_finished_run_and_the_status_is_of_the_unfinished_one(rooted: PathSandbox) -> None:
+def test_results_are_of_the_finished_run_and_the_status_is_of_the_unfinished_one(sandbox: PathSandbox) -> None:
     with pytest.raises(NobodyInterviewed):
-        rooted.finished("sim")
-    asked: dict[str, Any] = {"root": str(rooted.root), "methods": QUICK, "respondent": "synthetic"}
+        sandbox.finished("sim")
+    asked: dict[str, Any] = {"root": str(sandbox.root), "methods": QUICK, "respondent": "synthetic"}
     done = enquete.conduct_interviews("sim", **asked)
     later = enquete.conduct_interviews("sim", **asked, new=True, confirm=True, budget_tokens=100)
     assert (done.status, later.status) == ("completed", "paused")
-    assert rooted.finished("sim").run_id == done.run_id
-    assert rooted.run("sim").run_id == later.run_id
-    assert rooted.finished("sim", later.run_id).run_id == later.run_id
+    assert sandbox.finished("sim").run_id == done.run_id
+    assert sandbox.run("sim").run_id == later.run_id
+    assert sandbox.finished("sim", later.run_id).run_id == later.run_id
 
 
-def test_nothing_begins_once_the_server_stops(rooted: PathSandbox) -> None:
+def test_nothing_begins_once_the_server_stops(sandbox: PathSandbox) -> None:
     async def work() -> None:
-        tasks = Tasks(rooted)
+        tasks = Tasks(sandbox)
         await tasks.close()
         with pytest.raises(TooManyRuns, match="being stopped"):
             await tasks.start("sim", methods=QUICK, respondent="synthetic")
 
     asyncio.run(work())
-    assert enquete.list_runs("sim", root=str(rooted.root)) == []
+    assert enquete.list_runs("sim", root=str(sandbox.root)) == []

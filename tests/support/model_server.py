@@ -101,7 +101,7 @@ class ModelServer:
         self.base_url = ""
         self.busy_s = 0.0  # from the first request on so many seconds `busy_fault`, as many answers, …; 0: never
         self.busy_fault = "http_429"
-        self.bills = 1  # times the tokens of a reply, whatever limit was named: a model that thinks
+        self.calibration = 1  # times the tokens of a reply, whatever limit was named: a model that thinks
         self.poison = ""  # a question that holds this text is answered 500, always
         self.capacity = 10**9  # requests at once; more get `busy_fault`
         self.batches = Batches(self._batched)
@@ -309,7 +309,7 @@ class ModelServer:
         if "content_filter" in around:
             message["content"], finish = "", "content_filter"
         read = len(_text(body).encode("utf-8", "replace")) // BYTES_PER_TOKEN
-        written = self.bills * len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN
+        written = self.calibration * len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN
         self.tokens += read + written
         usage: Any = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
         if "odd_usage" in around:

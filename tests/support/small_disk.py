@@ -23,11 +23,11 @@ TABLE = "CREATE TABLE calls(n INTEGER PRIMARY KEY, status TEXT NOT NULL, respons
 
 
 async def fill(folder: Path, in_flight: int, size: int) -> dict[str, object]:
-    path, ballast, sent, lost, told = folder / "ledger.sqlite", DiskReserve(folder, size), [], [], []
-    with closing(connect(path)) as connection, ballast.held():
+    path, disk_reserve, sent, lost, told = folder / "ledger.sqlite", DiskReserve(folder, size), [], [], []
+    with closing(connect(path)) as connection, disk_reserve.held():
         connection.execute(TABLE)
-        ballast.on_full = told.append
-        writer = GroupWriter(connection, str(path), ballast)
+        disk_reserve.on_full = told.append
+        writer = GroupWriter(connection, str(path), disk_reserve)
         numbers = iter(range(1_000_000))
 
         async def agent() -> None:
@@ -46,7 +46,7 @@ async def fill(folder: Path, in_flight: int, size: int) -> dict[str, object]:
 
         await asyncio.gather(*(agent() for _ in range(in_flight)))
         await writer.close()
-        held = ballast.path.exists()
+        held = disk_reserve.path.exists()
         with closing(connect(path, read_only=True)) as reader:
             stored = [n for (n,) in reader.execute("SELECT n FROM calls WHERE status='settled'")]
     return {
@@ -54,7 +54,7 @@ async def fill(folder: Path, in_flight: int, size: int) -> dict[str, object]:
         "missing": len(set(sent) - set(stored)),
         "lost": lost,
         "told": told,
-        "ballast_left": held,
+        "reserve_left": held,
         "bytes": sum(each.stat().st_size for each in folder.iterdir()),
     }
 
@@ -88,6 +88,6 @@ def refused(folder: Path, size: int) -> str:
 
 
 if __name__ == "__main__":
-    where, calls, ballast_size = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    found = asyncio.run(fill(where, calls, ballast_size))
-    print(json.dumps(found | {"refused": refused(where, ballast_size)}))
+    where, calls, reserve_size = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    found = asyncio.run(fill(where, calls, reserve_size))
+    print(json.dumps(found | {"refused": refused(where, reserve_size)}))

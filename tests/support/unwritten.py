@@ -17,12 +17,12 @@ from enquete.study.run import Run
 from enquete.study.starting import Start, chosen, drive, to_resume
 
 
-async def unwritten(workplace: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
+async def unwritten(run_session: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
     """The status that the synthesis would have given, and no file."""
-    await workplace.ledger.drain()
-    stages = workplace.ledger.stages()
+    await run_session.ledger.drain()
+    stages = run_session.ledger.stages()
     outcomes = {stages[stage].outcome if stage in stages else "" for stage in planned}
-    if not partial and ("failed" in outcomes or workplace.ledger.failures()):
+    if not partial and ("failed" in outcomes or run_session.ledger.failures()):
         return {"status": "failed", "findings": []}
     status = "completed" if outcomes == {"done"} and not partial else str(stages[("", "")].outcome)
     return {"status": status, "findings": []}

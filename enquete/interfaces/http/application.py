@@ -51,9 +51,9 @@ log = logging.getLogger("enquete.http")
 def make_app(settings: ServerSettings) -> FastAPI:
     """Raises SimulationNotFound where the root is no folder, SettingsError where the environment is wrong."""
     mask = mask_of(settings.root, settings.token)
-    rooted = PathSandbox(settings.root)
-    runner = Runner(rooted, settings.most_runs, mask)
-    desk = RequestHandlers(rooted, runner, mask)
+    sandbox = PathSandbox(settings.root)
+    runner = Runner(sandbox, settings.most_runs, mask)
+    desk = RequestHandlers(sandbox, runner, mask)
 
     @asynccontextmanager
     async def living(app: FastAPI) -> AsyncIterator[None]:

@@ -52,8 +52,8 @@ BUDGET_RETRY_S = 60
 class RequestHandlers:
     """Everything that the paths share."""
 
-    def __init__(self, rooted: PathSandbox, runner: Runner, mask: Mask):
-        self.rooted = rooted
+    def __init__(self, sandbox: PathSandbox, runner: Runner, mask: Mask):
+        self.sandbox = sandbox
         self.mask = mask
         self._runner = runner
         self._statuses: Snapshots[Response] = Snapshots()
@@ -74,31 +74,31 @@ class RequestHandlers:
     async def resume(self, sim_id: str, body: ResumeBody) -> Response:
         said = body.request()
         token = str(said.pop("resume_token"))
-        folder = await run_in_thread(lambda: self.rooted.simulation(sim_id))
+        folder = await run_in_thread(lambda: self.sandbox.simulation(sim_id))
         if not (folder / "interviews" / "runs" / token.partition(".")[0]).is_dir():
             raise RunNotFound(f"no run {token.partition('.')[0]!r} of {sim_id}")
         return await self._start(sim_id, "resume", Wanted(said, token))
 
     async def wanted_before(self, sim_id: str, said: dict[str, Any]) -> Wanted:
         """T0 and nothing else. Raises AlreadyCompleted."""
-        return Wanted(await run_in_thread(lambda: before(self.rooted.simulation(sim_id), said)))
+        return Wanted(await run_in_thread(lambda: before(self.sandbox.simulation(sim_id), said)))
 
     async def wanted_after(self, sim_id: str, said: dict[str, Any]) -> Wanted:
         """What is left to ask after the simulation. Raises NotCompleted."""
-        await run_in_thread(lambda: self.rooted.simulation(sim_id))
-        root = str(self.rooted.root)
+        await run_in_thread(lambda: self.sandbox.simulation(sim_id))
+        root = str(self.sandbox.root)
         wanted = await run_in_thread(lambda: after(sim_id, {**said, "root": root}))
         return Wanted({k: v for k, v in wanted.request.items() if k != "root"}, wanted.token)
 
     async def foreseen(self, sim_id: str, said: dict[str, Any]) -> Foreseen:
         """What a start with these words would cost; `methodology`: a re-run of that one."""
-        folder = await run_in_thread(lambda: self.rooted.simulation(sim_id))
+        folder = await run_in_thread(lambda: self.sandbox.simulation(sim_id))
         method = said.pop("methodology", None)
         if method is not None:
             said = {**said, "methods": [method], "rerun": True}
         elif await run_in_thread(lambda: completion(folder, bool(said.get("assume_completed"))).completed):
-            said = {**(await run_in_thread(lambda: as_at_t0(sim_id, str(self.rooted.root)))), **said}
-        asked = parse_request(sim=sim_id, **self.rooted.given, **said)
+            said = {**(await run_in_thread(lambda: as_at_t0(sim_id, str(self.sandbox.root)))), **said}
+        asked = parse_request(sim=sim_id, **self.sandbox.given, **said)
         return await run_in_thread(lambda: asyncio.run(foresee(asked)), within_s=None)
 
     async def pause(self, sim_id: str, run_id: str) -> Response:
@@ -152,7 +152,7 @@ class RequestHandlers:
         return response
 
     async def _found(self, sim_id: str, run_id: str) -> Run:
-        return await run_in_thread(lambda: retry_read(lambda: self.rooted.run(sim_id, run_id)))
+        return await run_in_thread(lambda: retry_read(lambda: self.sandbox.run(sim_id, run_id)))
 
     async def data(
         self, find: Callable[[], Run], format_: FileFormat, layout: Layout = "both", *, bom: bool = False
@@ -160,7 +160,7 @@ class RequestHandlers:
         """A run's data as one file. Raises as `Run.export` does."""
         async with self._packing:
             run = await run_in_thread(lambda: retry_read(find))
-            parcel = await run_in_thread(lambda: parcel_of(self.rooted, run, format_, layout, bom=bom), within_s=None)
+            parcel = await run_in_thread(lambda: parcel_of(self.sandbox, run, format_, layout, bom=bom), within_s=None)
         return FileResponse(
             parcel.path, media_type=parcel.mediatype, filename=parcel.path.name,
             background=BackgroundTask(parcel.remove), headers={"X-Run-Id": run.run_id, "X-Run-Status": run.status},
@@ -184,7 +184,7 @@ class RequestHandlers:
         return failed(503, problem, found, retry_after_s=BUDGET_RETRY_S)
 
     def _look(self, sim_id: str, task_id: str | None) -> StatusData:
-        run = self.rooted.run(sim_id, task_id)
+        run = self.sandbox.run(sim_id, task_id)
         return status_data(sim_id, run, self.task_of(run), self.mask)
 
 
@@ -221,25 +221,25 @@ def status_data(sim_id: str, run: Run, task: Task | None, mask: Mask) -> StatusD
     )
 
 
-def read_result(rooted: PathSandbox, sim_id: str, methodology: str, run_id: str | None) -> ResultData:
+def read_result(sandbox: PathSandbox, sim_id: str, methodology: str, run_id: str | None) -> ResultData:
     """Raises NothingYet naming the run that has them, or the methodologies that there are results of."""
-    run, result = findings_of(rooted, sim_id, methodology, run_id)
+    run, result = findings_of(sandbox, sim_id, methodology, run_id)
     aggregate = aggregate_of(result, run.agent_ids)
     return ResultData(**_named(run, sim_id), methodology=methodology, result=result, aggregate=aggregate)
 
 
-def read_report(rooted: PathSandbox, sim_id: str, run_id: str | None) -> ReportData:
+def read_report(sandbox: PathSandbox, sim_id: str, run_id: str | None) -> ReportData:
     """Raises NothingYet."""
-    run = rooted.finished(sim_id, run_id)
+    run = sandbox.finished(sim_id, run_id)
     return ReportData(
-        **_named(run, sim_id), page_one=run.page_one, report_markdown=report_of(rooted, run), flags=run.flags
+        **_named(run, sim_id), page_one=run.page_one, report_markdown=report_of(sandbox, run), flags=run.flags
     )
 
 
-def read_memory(rooted: PathSandbox, sim_id: str, query: str, agent: str, limit: int) -> MemoryData:
+def read_memory(sandbox: PathSandbox, sim_id: str, query: str, agent: str, limit: int) -> MemoryData:
     """Raises RunNotFound where nobody was interviewed."""
-    rooted.runs(sim_id)
-    found = search_memory(sim_id, query, agent=agent, limit=limit, root=str(rooted.root))
+    sandbox.runs(sim_id)
+    found = search_memory(sim_id, query, agent=agent, limit=limit, root=str(sandbox.root))
     episodes = [EpisodeData(**one.model_dump(include=KEPT)) for one in found]
     return MemoryData(sim_id=sim_id, warning=warning([one.respondent for one in found]), episodes=episodes)
 
@@ -247,10 +247,10 @@ def read_memory(rooted: PathSandbox, sim_id: str, query: str, agent: str, limit:
 KEPT = set(EpisodeData.model_fields)
 
 
-def read_table(rooted: PathSandbox, sim_id: str, run_id: str | None) -> tuple[Run, Path]:
+def read_table(sandbox: PathSandbox, sim_id: str, run_id: str | None) -> tuple[Run, Path]:
     """Raises NothingYet."""
-    run = rooted.finished(sim_id, run_id)
-    return run, table_of(rooted, run)
+    run = sandbox.finished(sim_id, run_id)
+    return run, table_of(sandbox, run)
 
 
 def _named(run: Run, sim_id: str) -> dict[str, Any]:

@@ -47,7 +47,7 @@ class InstrumentsData(BaseModel):
 def lists_router(desk: RequestHandlers) -> APIRouter:
     """Simulations, runs, instruments."""
     router = APIRouter(tags=["lists"])
-    rooted, task_of, mask = desk.rooted, desk.task_of, desk.mask
+    sandbox, task_of, mask = desk.sandbox, desk.task_of, desk.mask
 
     def listing(model: Any) -> dict[str, Any]:
         return {"response_model": Envelope[model], "responses": failing(), "dependencies": [only()]}
@@ -55,19 +55,19 @@ def lists_router(desk: RequestHandlers) -> APIRouter:
     @router.get("/api/server", include_in_schema=False)
     async def server() -> Response:
         """By which `enquete view` knows a server of the same folder."""
-        return succeeded({"serves": mark_of(rooted.root)})
+        return succeeded({"serves": mark_of(sandbox.root)})
 
     @router.get("/api/simulations", **listing(SimulationsData))
     async def simulations() -> Response:
         """The simulations under the server's root, each with its runs."""
         return succeeded(
-            SimulationsData(simulations=await run_in_thread(lambda: simulation_rows(rooted, task_of, mask)))
+            SimulationsData(simulations=await run_in_thread(lambda: simulation_rows(sandbox, task_of, mask)))
         )
 
     @router.get("/api/instruments", **{**listing(InstrumentsData), "dependencies": [only("language")]})
     async def instruments(language: Annotated[str, Query(max_length=10, description="of topics")] = "en") -> Response:
         """What can be asked: the methodologies' instruments that ship, and files in the server's own folder."""
-        shelf = Path(rooted.given["shelf"])
+        shelf = Path(sandbox.given["shelf"])
         return succeeded(
             InstrumentsData(instruments=await run_in_thread(lambda: instrument_rows(shelf, mask, language)))
         )
@@ -75,7 +75,7 @@ def lists_router(desk: RequestHandlers) -> APIRouter:
     @router.get(PREFIX + "/{sim_id}/runs", **{**listing(RunsData), "responses": READING})
     async def runs(sim_id: SimId) -> Response:
         """The runs of a simulation."""
-        found = await run_in_thread(lambda: retry_read(lambda: run_rows(rooted, sim_id, task_of, mask)))
+        found = await run_in_thread(lambda: retry_read(lambda: run_rows(sandbox, sim_id, task_of, mask)))
         return succeeded(RunsData(sim_id=sim_id, runs=found))
 
     return router

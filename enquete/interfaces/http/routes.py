@@ -154,7 +154,7 @@ def make_router(desk: RequestHandlers) -> APIRouter:
     )
     async def synthesis(sim_id: SimId, run_id: WhichRun = None) -> Response:
         """The report, as Markdown."""
-        return succeeded(await run_in_thread(lambda: retry_read(lambda: read_report(desk.rooted, sim_id, run_id))))
+        return succeeded(await run_in_thread(lambda: retry_read(lambda: read_report(desk.sandbox, sim_id, run_id))))
 
     @router.get(
         "/{sim_id}/results/{methodology}", response_model=Envelope[ResultData], responses=READING, dependencies=which
@@ -162,7 +162,7 @@ def make_router(desk: RequestHandlers) -> APIRouter:
     async def results(sim_id: SimId, methodology: Method, run_id: WhichRun = None) -> Response:
         """A methodology's findings: of the run that counts for it, unless one is named; also while others are being asked."""
         return succeeded(
-            await run_in_thread(lambda: retry_read(lambda: read_result(desk.rooted, sim_id, methodology, run_id)))
+            await run_in_thread(lambda: retry_read(lambda: read_result(desk.sandbox, sim_id, methodology, run_id)))
         )
 
     @router.get(
@@ -173,7 +173,7 @@ def make_router(desk: RequestHandlers) -> APIRouter:
     )
     async def memory(sim_id: SimId, query: Words = "", agent: Words = "", limit: Most = 10) -> Response:
         """What agents said, found by words and by agent."""
-        return succeeded(await run_in_thread(lambda: read_memory(desk.rooted, sim_id, query, agent, limit)))
+        return succeeded(await run_in_thread(lambda: read_memory(desk.sandbox, sim_id, query, agent, limit)))
 
     table: dict[int | str, dict[str, Any]] = {
         200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "docs/files-on-disk.md"}
@@ -182,7 +182,7 @@ def make_router(desk: RequestHandlers) -> APIRouter:
     @router.get("/{sim_id}/export.csv", response_class=Response, responses={**READING, **table}, dependencies=which)
     async def export(sim_id: SimId, run_id: WhichRun = None) -> Response:
         """One row per answer. A cell that a spreadsheet would run as a formula begins with an apostrophe."""
-        run, path = await run_in_thread(lambda: retry_read(lambda: read_table(desk.rooted, sim_id, run_id)))
+        run, path = await run_in_thread(lambda: retry_read(lambda: read_table(desk.sandbox, sim_id, run_id)))
         headers = {"X-Run-Id": run.run_id, "X-Run-Status": run.status}
         return FileResponse(path, media_type="text/csv; charset=utf-8", filename=f"{run.run_id}.csv", headers=headers)
 
@@ -206,6 +206,6 @@ def make_router(desk: RequestHandlers) -> APIRouter:
     ) -> Response:
         """Answers, agents, items and tables with their codebook: a workbook, or a zip of csv, parquet or sav (SPSS). Made when asked
         for; a large run takes minutes."""
-        return await desk.data(lambda: desk.rooted.finished(sim_id, run_id), format_, layout, bom=bom)
+        return await desk.data(lambda: desk.sandbox.finished(sim_id, run_id), format_, layout, bom=bom)
 
     return router

@@ -43,10 +43,10 @@ class Launched:
 class Runner:
     """Drives runs in a thread of its own. `close` pauses them and waits for their stop."""
 
-    def __init__(self, rooted: PathSandbox, most: int, mask: Mask):
-        self._rooted = rooted
+    def __init__(self, sandbox: PathSandbox, most: int, mask: Mask):
+        self._rooted = sandbox
         self._mask = mask
-        self._tasks = Tasks(rooted, most=most)
+        self._tasks = Tasks(sandbox, most=most)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="enquete-runs", daemon=True)
         self._followers: set[asyncio.Task[None]] = set()

@@ -71,7 +71,7 @@ def steering_router(desk: RequestHandlers) -> APIRouter:
     async def draft(sim_id: SimId, body: DraftBody | None = None) -> Response:
         """Instruments drafted by rule from what the agents wrote, in the server's own folder. A study asks them by their names."""
         into = (body or DraftBody()).into or ""
-        return succeeded(await run_in_thread(lambda: drafted(desk.rooted, sim_id, into)))
+        return succeeded(await run_in_thread(lambda: drafted(desk.sandbox, sim_id, into)))
 
     @router.post(
         "/{sim_id}/runs/{run_id}/pause",
@@ -94,7 +94,7 @@ def steering_router(desk: RequestHandlers) -> APIRouter:
     )
     async def delete(sim_id: SimId, run_id: RunIdInPath) -> Response:
         """Delete a run: its answers, its results, and what the memory holds of them. What Enquete did not write stays."""
-        gone = await run_in_thread(lambda: clear_away(desk.rooted, sim_id, run_id))
+        gone = await run_in_thread(lambda: clear_away(desk.sandbox, sim_id, run_id))
         desk.forget()
         told = DeletedData(run_ids=list(gone.runs), files=len(gone.files), bytes=gone.bytes, kept=len(gone.kept))
         return succeeded(told)

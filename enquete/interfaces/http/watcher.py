@@ -55,7 +55,7 @@ class Watcher:
 
     async def look(self) -> None:
         """One round over all simulations."""
-        for known in await run_in_thread(self._desk.rooted.simulations):
+        for known in await run_in_thread(self._desk.sandbox.simulations):
             if self._is_quiet(known):
                 await self._act(known)
 
@@ -72,7 +72,7 @@ class Watcher:
         """What cannot be started is said once, and tried again when the simulation's files change."""
         look = self._looks[known.sim_id]
         try:
-            path = await run_in_thread(lambda: self._desk.rooted.simulation(known.sim_id))
+            path = await run_in_thread(lambda: self._desk.sandbox.simulation(known.sim_id))
             runs = await run_in_thread(lambda: read_runs(path))
             if any(map(self._desk.drives, runs)):
                 return  # what comes after it is decided when it has stopped
@@ -98,7 +98,7 @@ class Watcher:
             return Wanted(before(path, {})) if not runs and is_ready(path, found) else None
         if not is_left_to_ask(runs, seen_open=sim_id in self._seen_open):
             return None
-        wanted = after(sim_id, {"root": str(self._desk.rooted.root)})
+        wanted = after(sim_id, {"root": str(self._desk.sandbox.root)})
         return Wanted({k: v for k, v in wanted.request.items() if k != "root"}, wanted.token)
 
 

@@ -31,8 +31,8 @@ def as_tool(operation: Operation) -> Callable[..., Any]:
     async def tool(ctx: Ctx, **asked: Any) -> Annotated[CallToolResult, Answered]:
         with told(ctx) as desk:
             said = {name: value for name, value in asked.items() if value is not None}
-            where = desk.rooted.given
-            found = await operate(operation.name, said, desk.rooted.root, where["shelf"], desk.tasks)
+            where = desk.sandbox.given
+            found = await operate(operation.name, said, desk.sandbox.root, where["shelf"], desk.tasks)
             text = json.dumps(found, ensure_ascii=False)
             if len(text) > MOST_CHARS:
                 found = {"shortened": f"{text[:HALF]} …", "characters": len(text)}

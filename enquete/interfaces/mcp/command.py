@@ -52,11 +52,11 @@ def mcp(
     from enquete.state.request import RunRequest  # noqa: PLC0415 - not for --help
     from enquete.state.settings import Environment, resolve_root  # noqa: PLC0415 - not for --help
 
-    office = serving.make_office(Path(resolve_root(RunRequest(root=root), Environment.read())))
+    server_state = serving.make_server_state(Path(resolve_root(RunRequest(root=root), Environment.read())))
     if not http:
-        asyncio.run(serving.serve_stdio(office))
+        asyncio.run(serving.serve_stdio(server_state))
         return 0
-    with serving.listening(office, host, port, allow_host or []) as server:
+    with serving.listening(server_state, host, port, allow_host or []) as server:
         remark(f"{server.url} (stop with Ctrl-C)")
         asyncio.run(server.serve())
     return 0

@@ -43,7 +43,7 @@ def draft_instruments(
     """Draft an instrument for every methodology that can, by rule, from what the agents of a simulation wrote. Drafts are read, and
     shown to the user, before they are asked."""
     with told(ctx) as desk:
-        made = drafted(desk.rooted, sim_id, into or "")
+        made = drafted(desk.sandbox, sim_id, into or "")
         state = DraftsState(
             sim_id=sim_id, themes=made.themes[:MOST_THEMES], files=[_state(one) for one in made.files], next=_next(made)
         )

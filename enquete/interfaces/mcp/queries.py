@@ -85,8 +85,8 @@ async def estimate_interviews(ctx: Ctx, sim_id: SimId, **asked: Any) -> Annotate
 
 def _estimated(desk: ServerState, sim_id: str, asked: dict[str, Any]) -> Estimate:
     """In a loop of its own: it reads the whole simulation."""
-    desk.rooted.simulation(sim_id)
-    return asyncio.run(enquete.aestimate(sim_id, **desk.rooted.given, **asked))
+    desk.sandbox.simulation(sim_id)
+    return asyncio.run(enquete.aestimate(sim_id, **desk.sandbox.given, **asked))
 
 
 def get_interview_results(
@@ -102,7 +102,7 @@ def get_interview_results(
 ) -> Annotated[CallToolResult, ResultsState]:
     """Findings of one methodology. Call it without a section first: it says them in ten sentences and lists the sections."""
     with told(ctx) as desk:
-        run, found = findings_of(desk.rooted, sim_id, methodology, run_id)
+        run, found = findings_of(desk.sandbox, sim_id, methodology, run_id)
         parts = in_sections(rounded(found))
         sections = sections_of(parts)
         pages: list[list[Entry]] = [[]]
@@ -151,8 +151,8 @@ def get_interview_report(
 ) -> Annotated[CallToolResult, ReportState]:
     """The report, in Markdown and in the run's language. Call it without a section first: it gives page one and the contents."""
     with told(ctx) as desk:
-        run = desk.rooted.finished(sim_id, run_id)
-        parts = report_sections(report_of(desk.rooted, run))
+        run = desk.sandbox.finished(sim_id, run_id)
+        parts = report_sections(report_of(desk.sandbox, run))
         sections = [SectionOf(name=name, chars=len(text), pages=len(text_pages(text))) for name, text in parts.items()]
         wanted = require_section(section, list(parts)) if section else None
         pages = text_pages(parts[wanted] if wanted else run.brief)
@@ -172,7 +172,7 @@ def get_interview_report(
 def list_simulations(ctx: Ctx, page: Page = 1) -> Annotated[CallToolResult, SimulationsState]:
     """The simulations that can be interviewed, and the latest run of each."""
     with told(ctx) as desk:
-        known = desk.rooted.simulations()
+        known = desk.sandbox.simulations()
         pages = [known[start : start + A_PAGE] for start in range(0, len(known), A_PAGE)] or [[]]
         shown = [simulation_state(desk, each) for each in pages[require_page(page, len(pages)) - 1]]
         state = SimulationsState(simulations=shown, total=len(known), page=page, pages=len(pages))
@@ -202,7 +202,7 @@ WORDS = {"damaged": "damaged", "newer": "of a newer version"}
 
 def simulation_state(desk: ServerState, known: Known) -> SimulationState:
     try:
-        runs = desk.rooted.runs(known.sim_id)
+        runs = desk.sandbox.runs(known.sim_id)
     except OutsideRoot as error:
         return SimulationState(sim_id=known.sim_id, runs=0, blocked=error.fact)
     found = SimulationState(sim_id=known.sim_id, runs=len(runs), **about_simulation(known))
@@ -211,7 +211,7 @@ def simulation_state(desk: ServerState, known: Known) -> SimulationState:
         if runs[-1].status in WORDS:
             found.blocked = f"run {runs[-1].run_id} cannot be read: its ledger is {WORDS[runs[-1].status]}"
         else:
-            run = enquete.load_run(known.sim_id, runs[-1].run_id, root=str(desk.rooted.root))
+            run = enquete.load_run(known.sim_id, runs[-1].run_id, root=str(desk.sandbox.root))
             found.latest_status = status_of(run, desk.task_of(run))
     return found
 
@@ -243,7 +243,7 @@ def list_instruments(ctx: Ctx) -> Annotated[CallToolResult, InstrumentsState]:
                 OwnInstrumentState(
                     file=one.file, methodology=one.methodology, problem=desk.mask(one.problem), **asked_of(one)
                 )
-                for one in own_instruments(Path(desk.rooted.given["shelf"]))
+                for one in own_instruments(Path(desk.sandbox.given["shelf"]))
             ],
         )
         lines = [f"- {one.name}: {instrument_text(one)} ({one.resource_uri})" for one in state.instruments]
@@ -274,8 +274,8 @@ def search_memory(
 ) -> Annotated[CallToolResult, EpisodesState]:
     """What agents said in the interviews of a simulation, found by words: a summary for each agent, methodology and phase."""
     with told(ctx) as desk:
-        desk.rooted.simulation(sim_id)
-        found = memory_search(sim_id, query, agent=agent, limit=A_PAGE, root=str(desk.rooted.root))
+        desk.sandbox.simulation(sim_id)
+        found = memory_search(sim_id, query, agent=agent, limit=A_PAGE, root=str(desk.sandbox.root))
         state = EpisodesState(
             warning=warning([one.respondent for one in found]),
             episodes=[
@@ -298,9 +298,9 @@ def export_responses(
 ) -> Annotated[CallToolResult, ExportState]:
     """Write the run's data files and report again from its ledger, and say where they can be read. Asks nobody."""
     with told(ctx) as desk:
-        run = desk.rooted.finished(sim_id, run_id)
-        desk.rooted.require_inside(run.path)
-        folder = enquete.export(sim_id, run.run_id, root=str(desk.rooted.root)) / "exports"
+        run = desk.sandbox.finished(sim_id, run_id)
+        desk.sandbox.require_inside(run.path)
+        folder = enquete.export(sim_id, run.run_id, root=str(desk.sandbox.root)) / "exports"
         rows, columns = shape_of(folder / "all_responses.csv")
         if formats:
             run.export(*formats)

@@ -14,7 +14,7 @@ from pydantic import Field
 import enquete
 from enquete.instruments.load import shipped_file
 from enquete.interfaces.mcp.queries import exported
-from enquete.interfaces.mcp.server_state import Ctx, ServerState, explained, office
+from enquete.interfaces.mcp.server_state import Ctx, ServerState, explained, server_state
 from enquete.interfaces.mcp.tools import unhurried
 from enquete.interfaces.service.left_behind import findings_of, report_of
 from enquete.interfaces.service.retrying import retry_read
@@ -31,7 +31,7 @@ TEXTS = (".csv", ".json", ".jsonl", ".md")
 def report(sim_id: str, run_id: str, ctx: Ctx) -> str:
     """The whole report of a run."""
     desk, run = _run(ctx, sim_id, run_id)
-    return _told(desk, lambda: report_of(desk.rooted, run))
+    return _told(desk, lambda: report_of(desk.sandbox, run))
 
 
 def codebook(sim_id: str, run_id: str, ctx: Ctx) -> str:
@@ -43,7 +43,7 @@ def codebook(sim_id: str, run_id: str, ctx: Ctx) -> str:
 def results(sim_id: str, run_id: str, methodology: str, ctx: Ctx) -> str:
     """All findings of one methodology."""
     desk, run = _run(ctx, sim_id, run_id)
-    _, found = _told(desk, lambda: findings_of(desk.rooted, sim_id, methodology, run.run_id))
+    _, found = _told(desk, lambda: findings_of(desk.sandbox, sim_id, methodology, run.run_id))
     return json.dumps(found, ensure_ascii=False)
 
 
@@ -60,13 +60,13 @@ def export(sim_id: str, run_id: str, name: str, ctx: Ctx) -> str | bytes:
 
 def draft(folder: str, name: str, ctx: Ctx) -> str:
     """A draft, as draft_instruments lists them."""
-    desk = office(ctx)
-    return _told(desk, lambda: shelved(desk.rooted.given["shelf"], f"{folder}/{name}").read_text("utf-8-sig"))
+    desk = server_state(ctx)
+    return _told(desk, lambda: shelved(desk.sandbox.given["shelf"], f"{folder}/{name}").read_text("utf-8-sig"))
 
 
 def _run(ctx: Ctx, sim_id: str, run_id: str) -> tuple[ServerState, Run]:
-    desk = office(ctx)
-    return desk, _told(desk, lambda: desk.rooted.finished(sim_id, run_id))
+    desk = server_state(ctx)
+    return desk, _told(desk, lambda: desk.sandbox.finished(sim_id, run_id))
 
 
 def _told(desk: ServerState, work: Callable[[], T]) -> T:
@@ -84,7 +84,7 @@ def _read(desk: ServerState, path: Path) -> str:
 
 def _bytes(desk: ServerState, path: Path) -> bytes:
     """Raises ResourceNotFoundError, and ResourceError where it is too large for a message."""
-    _told(desk, lambda: desk.rooted.require_inside(path))
+    _told(desk, lambda: desk.sandbox.require_inside(path))
     if not path.is_file():
         raise ResourceNotFoundError(f"{path.name} has not been written yet; export_responses writes it")
     if path.stat().st_size > MOST_BYTES:

@@ -12,7 +12,7 @@ from mcp.server.mcpserver.resolve import Elicit, Resolve
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
-from enquete.interfaces.mcp.server_state import Ctx, ServerState, approval_question, office, told
+from enquete.interfaces.mcp.server_state import Ctx, ServerState, approval_question, server_state, told
 from enquete.interfaces.mcp.shapes import RunState, answer
 from enquete.interfaces.mcp.states import run_state, run_text
 from enquete.interfaces.service.declared import sent, taking
@@ -144,7 +144,7 @@ async def watched(ctx: Ctx, task: Task, sim_id: str | None, seconds: float) -> C
     except asyncio.CancelledError:
         task.pause()
         raise
-    desk = office(ctx)
+    desk = server_state(ctx)
     return await run_in_thread(lambda: retry_read(lambda: _shown(desk, run or Run(task.folder), sim_id)))
 
 
@@ -171,7 +171,7 @@ def progress_text(event: Event) -> str:
 
 
 def _looked_up(desk: ServerState, sim_id: str, run_id: str | None) -> CallToolResult:
-    run = desk.rooted.run(sim_id, run_id)
+    run = desk.sandbox.run(sim_id, run_id)
     run.shown = False  # nothing was asked for, so nothing needs explaining
     return _shown(desk, run, sim_id)
 

@@ -77,12 +77,12 @@ def instructions() -> str:
     return INSTRUCTIONS.format(families="\n".join(f"- {why}: {', '.join(names)}" for why, names in families))
 
 
-def make_server(office: ServerState) -> MCPServer[ServerState]:
-    """A server whose sessions share one office; who serves it closes the office's tasks."""
+def make_server(server_state: ServerState) -> MCPServer[ServerState]:
+    """A server whose sessions share one state; who serves it closes the state's tasks."""
 
     @asynccontextmanager
     async def shared(_: MCPServer[ServerState]) -> AsyncIterator[ServerState]:
-        yield office
+        yield server_state
 
     server = MCPServer[ServerState](
         "enquete",

@@ -28,7 +28,7 @@ MOST_CHARS = 4000
 class ServerState:
     """One per process, shared by all sessions."""
 
-    rooted: PathSandbox
+    sandbox: PathSandbox
     tasks: Tasks
     mask: Mask
 
@@ -40,7 +40,7 @@ class ServerState:
 Ctx: TypeAlias = Context[ServerState, Any]
 
 
-def office(ctx: Ctx) -> ServerState:
+def server_state(ctx: Ctx) -> ServerState:
     found = ctx.request_context.lifespan_context
     assert isinstance(found, ServerState)
     return found
@@ -50,7 +50,7 @@ def office(ctx: Ctx) -> ServerState:
 def told(ctx: Ctx) -> Iterator[ServerState]:
     """What goes wrong inside reaches the calling model in words that it can act on. Bugs are left to the SDK, which
     hides their text from the client and logs it."""
-    desk = office(ctx)
+    desk = server_state(ctx)
     try:
         yield desk
     except (EnqueteError, OSError, sqlite3.OperationalError) as error:

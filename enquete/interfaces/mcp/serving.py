@@ -30,12 +30,12 @@ LAST_WORDS_S = 0.5
 """Time for answers of calls that waited for runs which have just been paused."""
 
 
-def make_office(root: Path) -> ServerState:
-    rooted = PathSandbox(root)
-    return ServerState(rooted, Tasks(rooted), mask_of(rooted.root))
+def make_server_state(root: Path) -> ServerState:
+    sandbox = PathSandbox(root)
+    return ServerState(sandbox, Tasks(sandbox), mask_of(sandbox.root))
 
 
-async def serve_stdio(office: ServerState) -> None:
+async def serve_stdio(server_state: ServerState) -> None:
     """Until the client closes the stream, or a signal: runs that go on are paused then."""
     loop, signalled = asyncio.get_running_loop(), asyncio.Event()
 
@@ -43,10 +43,10 @@ async def serve_stdio(office: ServerState) -> None:
         loop.call_soon_threadsafe(signalled.set)
 
     with on_signals(stop):
-        serving = asyncio.create_task(make_server(office).run_stdio_async())
+        serving = asyncio.create_task(make_server(server_state).run_stdio_async())
         waiting = asyncio.create_task(signalled.wait())
         await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
-        await office.tasks.close()
+        await server_state.tasks.close()
         if signalled.is_set():
             await asyncio.sleep(LAST_WORDS_S)
             leave()
@@ -77,10 +77,10 @@ class HttpServer:
 
 
 @contextmanager
-def listening(office: ServerState, host: str, port: int, allowed: list[str]) -> Iterator[HttpServer]:
+def listening(server_state: ServerState, host: str, port: int, allowed: list[str]) -> Iterator[HttpServer]:
     """Raises SettingsError where the address cannot be had, or would be open to others without a token."""
     config = uvicorn.Config(
-        http_app(office, host, allowed),
+        http_app(server_state, host, allowed),
         http=PromptHeaders,
         log_level="warning",
         access_log=False,
@@ -88,13 +88,13 @@ def listening(office: ServerState, host: str, port: int, allowed: list[str]) -> 
         timeout_graceful_shutdown=GRACE_S,
     )
     with bound(host, port) as taken:
-        yield HttpServer(Server(config, office.tasks.close), taken)
+        yield HttpServer(Server(config, server_state.tasks.close), taken)
 
 
-def http_app(office: ServerState, host: str, allowed: list[str]) -> ASGIApp:
+def http_app(server_state: ServerState, host: str, allowed: list[str]) -> ASGIApp:
     """The application, at /mcp, behind the HTTP API's guard. Raises SettingsError as `listening` does."""
     settings = ServerSettings(
-        root=office.rooted.root,
+        root=server_state.sandbox.root,
         host=host,
         token=read_token(),
         allow_hosts=tuple(allowed),
@@ -104,7 +104,7 @@ def http_app(office: ServerState, host: str, allowed: list[str]) -> ASGIApp:
     guarded = TransportSecuritySettings(
         enable_dns_rebinding_protection=False
     )  # the guard has looked at Host and Origin
-    app = make_server(office).streamable_http_app(
+    app = make_server(server_state).streamable_http_app(
         transport_security=guarded, max_request_body_size=MOST_BODY_BYTES, host=host
     )
     return Guard(app, settings)

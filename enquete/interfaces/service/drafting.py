@@ -32,16 +32,16 @@ class DraftsData(BaseModel):
     files: list[DraftedFile]
 
 
-def drafted(rooted: PathSandbox, sim_id: str, into: str = "") -> DraftsData:
+def drafted(sandbox: PathSandbox, sim_id: str, into: str = "") -> DraftsData:
     """Raises what `draft_on_server` does."""
-    made = draft_on_server(rooted, sim_id, into)
+    made = draft_on_server(sandbox, sim_id, into)
     return DraftsData(sim_id=sim_id, folder=made.folder.name, themes=made.themes, files=files_in(made.folder))
 
 
-def drafts_there(rooted: PathSandbox, sim_id: str, language: str = "en") -> list[DraftedFile]:
+def drafts_there(sandbox: PathSandbox, sim_id: str, language: str = "en") -> list[DraftedFile]:
     """As they are now, in the folder that is theirs unless another was named; [] where nobody drafted. Raises OutsideRoot."""
-    folder = Path(rooted.given["shelf"], drafts_folder(sim_id))
-    rooted.require_inside(folder)
+    folder = Path(sandbox.given["shelf"], drafts_folder(sim_id))
+    sandbox.require_inside(folder)
     return files_in(folder, language)
 
 

@@ -21,58 +21,58 @@ WRITTEN = "it is written at the run's end and at every stop"
 
 
 def findings_of(
-    rooted: PathSandbox, sim_id: str, methodology: str, run_id: str | None = None
+    sandbox: PathSandbox, sim_id: str, methodology: str, run_id: str | None = None
 ) -> tuple[Run, dict[str, JsonValue]]:
     """Of the run named, else of the one that counts for this methodology, else of the latest that has any: a run that has
     not come so far hides no earlier one. Raises NothingYet naming the run that has them."""
     if run_id is not None:
-        run = rooted.finished(sim_id, run_id)
-        found = _findings(rooted, run, methodology)
+        run = sandbox.finished(sim_id, run_id)
+        found = _findings(sandbox, run, methodology)
         if found:
             return run, found
-        others = [one.run_id for one, _ in _having(rooted, sim_id, methodology)]
+        others = [one.run_id for one, _ in _having(sandbox, sim_id, methodology)]
         there = f"run {others[0]} has some" if others else f"it has those of: {', '.join(run.results) or 'none so far'}"
         raise NothingYet(f"run {run.run_id} has no results of {methodology[:100]!r}; {there}")
-    for run, found in _having(rooted, sim_id, methodology):
+    for run, found in _having(sandbox, sim_id, methodology):
         return run, found
-    run = rooted.finished(sim_id)
+    run = sandbox.finished(sim_id)
     there = ", ".join(run.results) or "none so far"
     raise NothingYet(f"no run of {sim_id} has results of {methodology[:100]!r}; run {run.run_id} has those of: {there}")
 
 
-def _having(rooted: PathSandbox, sim_id: str, methodology: str) -> Iterator[tuple[Run, dict[str, JsonValue]]]:
+def _having(sandbox: PathSandbox, sim_id: str, methodology: str) -> Iterator[tuple[Run, dict[str, JsonValue]]]:
     """Runs with findings of it: those that count first, then the latest first."""
-    canonical = pointers(sim_id, root=str(rooted.root))
+    canonical = pointers(sim_id, root=str(sandbox.root))
     counting = [canonical.get(f"{phase}/{methodology}", "") for phase in ("T1", "T0")]
-    others = [one.run_id for one in reversed(rooted.runs(sim_id)) if one.status not in ("damaged", "newer")]
+    others = [one.run_id for one in reversed(sandbox.runs(sim_id)) if one.status not in ("damaged", "newer")]
     for run_id in dict.fromkeys([*(one for one in counting if one in others), *others]):
-        run = rooted.finished(sim_id, run_id)
-        found = _findings(rooted, run, methodology) if methodology in run.record.methods else {}
+        run = sandbox.finished(sim_id, run_id)
+        found = _findings(sandbox, run, methodology) if methodology in run.record.methods else {}
         if found:
             yield run, found
 
 
-def _findings(rooted: PathSandbox, run: Run, methodology: str) -> dict[str, JsonValue]:
+def _findings(sandbox: PathSandbox, run: Run, methodology: str) -> dict[str, JsonValue]:
     """As they were written at the run's last stop, else of a methodology that is done while others are being asked."""
-    rooted.require_inside(run.path)
+    sandbox.require_inside(run.path)
     found = run.results.get(methodology)
     return found if isinstance(found, dict) and found else run.early_results(methodology)
 
 
-def report_of(rooted: PathSandbox, run: Run) -> str:
+def report_of(sandbox: PathSandbox, run: Run) -> str:
     """Raises NothingYet where the run has not stopped for the first time yet."""
-    rooted.require_inside(run.path)
+    sandbox.require_inside(run.path)
     if not run.report:
         raise NothingYet(f"run {run.run_id} has no report yet: {WRITTEN}")
     return run.report
 
 
-def table_of(rooted: PathSandbox, run: Run) -> Path:
+def table_of(sandbox: PathSandbox, run: Run) -> Path:
     """all_responses.csv. Raises NothingYet."""
     path = run.path / "exports" / "all_responses.csv"
     if not path.is_file():
         raise NothingYet(f"run {run.run_id} has no export yet: {WRITTEN}")
-    rooted.require_inside(path)
+    sandbox.require_inside(path)
     return path
 
 
@@ -91,11 +91,11 @@ WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 def parcel_of(
-    rooted: PathSandbox, run: Run, format_: FileFormat, layout: Layout = "both", *, bom: bool = False
+    sandbox: PathSandbox, run: Run, format_: FileFormat, layout: Layout = "both", *, bom: bool = False
 ) -> Parcel:
     """`Run.export` as one file: a workbook, or a zip of the folder. Written where nobody else writes, and nothing of the run is
     touched. Raises as that does."""
-    rooted.require_inside(run.folder)
+    sandbox.require_inside(run.folder)
     place = Path(tempfile.mkdtemp(prefix="enquete-"))
     try:
         written = run.export(format_, to=place, layout=layout, bom=bom)

@@ -66,16 +66,16 @@ class InstrumentRow(BaseModel):
     problem: Annotated[str, Field(description="why it cannot be asked; empty where it can")] = ""
 
 
-def simulation_rows(rooted: PathSandbox, task_of: TaskOf, clear: Clear) -> list[SimulationRow]:
+def simulation_rows(sandbox: PathSandbox, task_of: TaskOf, clear: Clear) -> list[SimulationRow]:
     """By id."""
-    return [simulation_row(rooted, known, task_of, clear) for known in rooted.simulations()]
+    return [simulation_row(sandbox, known, task_of, clear) for known in sandbox.simulations()]
 
 
-def simulation_row(rooted: PathSandbox, known: Known, task_of: TaskOf, clear: Clear) -> SimulationRow:
+def simulation_row(sandbox: PathSandbox, known: Known, task_of: TaskOf, clear: Clear) -> SimulationRow:
     """Raises nothing: one that cannot be read must not hide the others."""
     row = SimulationRow(sim_id=known.sim_id)
     try:
-        row.runs = run_rows(rooted, known.sim_id, task_of, clear)
+        row.runs = run_rows(sandbox, known.sim_id, task_of, clear)
         facts = remembered_facts(known.path)
     except (EnqueteError, OSError) as error:
         row.problem = clear(error.fact if isinstance(error, EnqueteError) else str(error.strerror or error))
@@ -83,13 +83,13 @@ def simulation_row(rooted: PathSandbox, known: Known, task_of: TaskOf, clear: Cl
     return row.model_copy(update=vars(facts))
 
 
-def run_rows(rooted: PathSandbox, sim_id: str, task_of: TaskOf, clear: Clear) -> list[RunRow]:
+def run_rows(sandbox: PathSandbox, sim_id: str, task_of: TaskOf, clear: Clear) -> list[RunRow]:
     """Newest first. Raises SimulationNotFound, OutsideRoot."""
     found = []
-    for one in rooted.runs(sim_id):
+    for one in sandbox.runs(sim_id):
         status = one.status
         if status not in ("completed", *UNREADABLE):
-            run = enquete.load_run(sim_id, one.run_id, root=str(rooted.root))
+            run = enquete.load_run(sim_id, one.run_id, root=str(sandbox.root))
             status = status_of(run, task_of(run))
         over = status in ("completed", *UNREADABLE)
         row: dict[str, Any] = {**vars(one), "status": status, "note": clear(one.note), "methods": list(one.methods)}

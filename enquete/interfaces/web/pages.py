@@ -27,8 +27,8 @@ def make_pages(desk: RequestHandlers, settings: ServerSettings) -> APIRouter:
 
     @router.get("/")
     async def home(request: Request) -> Response:
-        rows = await run_in_thread(lambda: simulation_rows(desk.rooted, desk.task_of, desk.mask))
-        return render(request, "home.html.j2", rows=rows, root=desk.rooted.root.name)
+        rows = await run_in_thread(lambda: simulation_rows(desk.sandbox, desk.task_of, desk.mask))
+        return render(request, "home.html.j2", rows=rows, root=desk.sandbox.root.name)
 
     @router.get("/static/{content}/{name}")
     async def file(content: str, name: str) -> Response:

@@ -30,7 +30,7 @@ Show: TypeAlias = Callable[[OpenRun, Request, str], Facts]
 
 def add_reading(router: APIRouter, desk: RequestHandlers) -> None:
     """Everything under /runs/{sim_id}/{run_id}/."""
-    shelf = RunCache(desk.rooted)
+    shelf = RunCache(desk.sandbox)
     heads: FileCache[Head] = FileCache(32)
 
     def page(path: str, template: str, show: Show) -> None:

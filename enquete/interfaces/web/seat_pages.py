@@ -67,7 +67,7 @@ def add_seats(router: APIRouter, desk: RequestHandlers) -> None:
         if seat is None:
             raise RunNotFound("this form has been answered already, or waits for nobody any more")
         try:
-            port = FacadePort(desk.rooted.root, desk.rooted.given["shelf"], seat.key.methodology)
+            port = FacadePort(desk.sandbox.root, desk.sandbox.given["shelf"], seat.key.methodology)
             answers = {item.id: answer_of(item, said) for item in seat.items}
             await port.submit(sim_id, run_id, answers, who=who)
         except InputError as error:
@@ -79,7 +79,7 @@ def add_seats(router: APIRouter, desk: RequestHandlers) -> None:
 
 def seats_of(desk: RequestHandlers, sim_id: str, run_id: str) -> Seats:
     """Raises RunNotFound, LedgerError."""
-    folder: Path = desk.rooted.run(sim_id, run_id).folder
+    folder: Path = desk.sandbox.run(sim_id, run_id).folder
     with open_run(folder) as reading:
         names = {who.id: who.name for who in reading.population}
         waiting = {form.block.key.participant: form.block for form in reversed(open_forms(reading.ledger))}

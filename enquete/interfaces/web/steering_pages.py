@@ -40,11 +40,11 @@ def add_steering(router: APIRouter, desk: RequestHandlers) -> None:
 def _add_beginning(router: APIRouter, desk: RequestHandlers) -> None:
     async def form(request: Request, sim_id: str, said: Fields = (), error: EnqueteError | None = None) -> Response:
         """`said`: to fill it in again. `error`: why that cannot be asked."""
-        folder, language = await run_in_thread(lambda: desk.rooted.simulation(sim_id)), language_of(request)
+        folder, language = await run_in_thread(lambda: desk.sandbox.simulation(sim_id)), language_of(request)
         known = Known(sim_id, folder)
-        one = await run_in_thread(lambda: simulation_row(desk.rooted, known, desk.task_of, desk.mask))
-        offered = await run_in_thread(lambda: choices(Path(desk.rooted.given["shelf"]), language))
-        drafts = await run_in_thread(lambda: drafts_there(desk.rooted, sim_id))
+        one = await run_in_thread(lambda: simulation_row(desk.sandbox, known, desk.task_of, desk.mask))
+        offered = await run_in_thread(lambda: choices(Path(desk.sandbox.given["shelf"]), language))
+        drafts = await run_in_thread(lambda: drafts_there(desk.sandbox, sim_id))
         return render(
             request, "simulation.html.j2", code_of(error) if error else 200, sim_id=sim_id, one=one, choices=offered,
             drafts=drafts, values=values_of(said), error=desk.mask(error.fact) if error else "", titles=titles_in(language),
@@ -72,7 +72,7 @@ def _add_beginning(router: APIRouter, desk: RequestHandlers) -> None:
         return render(
             request, "estimate.html.j2", sim_id=sim_id, found=found.estimate, fields=fields, unfit=unfit,
             rerun=bool(method), titles=titles_in(language),
-            again=not method and bool(await run_in_thread(lambda: desk.rooted.runs(sim_id))) and not said.get("new"),
+            again=not method and bool(await run_in_thread(lambda: desk.sandbox.runs(sim_id))) and not said.get("new"),
         )  # fmt: skip
 
     @router.post("/simulations/{sim_id}/begin")
@@ -91,7 +91,7 @@ async def _wanted(desk: RequestHandlers, sim_id: str, fields: Fields) -> tuple[W
     said, method = request_of(fields), dict(fields).get("methodology")
     if method:
         return Wanted({**said, "methods": [method], "rerun": True}), "rerun"
-    folder = await run_in_thread(lambda: desk.rooted.simulation(sim_id))
+    folder = await run_in_thread(lambda: desk.sandbox.simulation(sim_id))
     if await run_in_thread(lambda: completion(folder, bool(said.get("assume_completed"))).completed):
         return await desk.wanted_after(sim_id, said), "post"
     return Wanted(said), "pre"
@@ -100,15 +100,15 @@ async def _wanted(desk: RequestHandlers, sim_id: str, fields: Fields) -> tuple[W
 def _add_drafting(router: APIRouter, desk: RequestHandlers) -> None:
     @router.post("/simulations/{sim_id}/draft")
     async def draft(sim_id: str) -> Response:
-        await run_in_thread(lambda: drafted(desk.rooted, sim_id))
+        await run_in_thread(lambda: drafted(desk.sandbox, sim_id))
         return RedirectResponse(url("simulations", sim_id, "drafts"), 303)
 
     @router.get("/simulations/{sim_id}/drafts")
     async def drafts(request: Request, sim_id: str) -> Response:
         language = language_of(request)
-        folder = await run_in_thread(lambda: desk.rooted.simulation(sim_id))
-        one = await run_in_thread(lambda: simulation_row(desk.rooted, Known(sim_id, folder), desk.task_of, desk.mask))
-        found = await run_in_thread(lambda: drafts_there(desk.rooted, sim_id, language))
+        folder = await run_in_thread(lambda: desk.sandbox.simulation(sim_id))
+        one = await run_in_thread(lambda: simulation_row(desk.sandbox, Known(sim_id, folder), desk.task_of, desk.mask))
+        found = await run_in_thread(lambda: drafts_there(desk.sandbox, sim_id, language))
         if not found:
             return RedirectResponse(url("simulations", sim_id, ""), 303)
         usual = [name for name, method in methodologies().items() if method.default]
@@ -139,12 +139,12 @@ def _add_controls(router: APIRouter, desk: RequestHandlers) -> None:
 def _add_deleting(router: APIRouter, desk: RequestHandlers) -> None:
     @router.get("/runs/{sim_id}/{run_id}/delete")
     async def ask(request: Request, sim_id: str, run_id: str) -> Response:
-        planned = await run_in_thread(lambda: would_go(desk.rooted, sim_id, run_id))
+        planned = await run_in_thread(lambda: would_go(desk.sandbox, sim_id, run_id))
         return render(request, "delete.html.j2", sim_id=sim_id, run_id=run_id, planned=planned)
 
     @router.post("/runs/{sim_id}/{run_id}/delete")
     async def carry_out(request: Request, sim_id: str, run_id: str) -> Response:
-        await run_in_thread(lambda: clear_away(desk.rooted, sim_id, run_id))
+        await run_in_thread(lambda: clear_away(desk.sandbox, sim_id, run_id))
         desk.forget()
         return RedirectResponse(url("simulations", sim_id, ""), 303)
 

@@ -27,37 +27,37 @@ UNTOLD: Final = "critic_unannotated"
 log = logging.getLogger("enquete")
 
 
-async def annotate_memory(workplace: RunSession, second: Arm, pairs: Sequence[Pair]) -> int:
+async def annotate_memory(run_session: RunSession, second: Arm, pairs: Sequence[Pair]) -> int:
     """How many pairs the memory was told of. What it could not be told is noted, and tried again by the next walk; it never
     ends a run. A replay says nothing new."""
-    if workplace.record.replay_of:
+    if run_session.record.replay_of:
         return 0
-    known, by_id = annotated(workplace.ledger, second.id), {pair.a.question_id: pair for pair in pairs}
-    judged = [one for one in pair_records(workplace.ledger, second.id) if one.question_id in by_id]
+    known, by_id = annotated(run_session.ledger, second.id), {pair.a.question_id: pair for pair in pairs}
+    judged = [one for one in pair_records(run_session.ledger, second.id) if one.question_id in by_id]
     left = [one for one in judged if one.question_id not in known]
     usable = position_bias([one.forward for one in judged], [one.backward for one in judged]).verdict != "unusable"
     told: list[str] = []
     try:
         for some in (left[start : start + AT_ONCE] for start in range(0, len(left), AT_ONCE)):
             done = await asyncio.to_thread(
-                _tell, workplace, second, [(one, by_id[one.question_id]) for one in some], usable
+                _tell, run_session, second, [(one, by_id[one.question_id]) for one in some], usable
             )
             told += done
             await asyncio.gather(
-                *(workplace.ledger.freeze(second.id, CRITIC, "", f"{ANNOTATED}{name}", True) for name in done)
+                *(run_session.ledger.freeze(second.id, CRITIC, "", f"{ANNOTATED}{name}", True) for name in done)
             )
     except (LedgerError, sqlite3.Error, OSError) as error:
         log.warning("memory: comparisons could not be noted: %s", error)
-    await workplace.ledger.note(UNTOLD, str(len(left) - len(told)))
+    await run_session.ledger.note(UNTOLD, str(len(left) - len(told)))
     return len(told)
 
 
-def _tell(workplace: RunSession, second: Arm, some: Sequence[tuple[PairRecord, Pair]], usable: bool) -> list[str]:
+def _tell(run_session: RunSession, second: Arm, some: Sequence[tuple[PairRecord, Pair]], usable: bool) -> list[str]:
     """Questions of which both records took the result. The word of an unusable critic is no preference."""
-    record, people = workplace.record, {who.id: who for who in workplace.population}
+    record, people = run_session.record, {who.id: who for who in run_session.population}
     asked = [one for _, pair in some for one in (pair.a, pair.b)]
     done = []
-    with LocalMemory.opened(workplace.interviews) as memory:
+    with LocalMemory.opened(run_session.interviews) as memory:
         memory.remember([_remembered(record, one, people.get(one.participant)) for one in asked])
         for found, _ in some:
             sides = (

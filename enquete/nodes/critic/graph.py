@@ -69,11 +69,11 @@ _MATCHED: WeakKeyDictionary[RunSession, list[Pair]] = WeakKeyDictionary()
 
 async def grade(state: CriticState) -> dict[str, Any]:
     """Every answer that has another to be compared with, by the rubric."""
-    async with using(state["run"]) as workplace:
-        judge = _judge(workplace)
-        pairs = _MATCHED[workplace] = await matched(workplace, judge.second, judge.how.pairs)
+    async with using(state["run"]) as run_session:
+        judge = _judge(run_session)
+        pairs = _MATCHED[run_session] = await matched(run_session, judge.second, judge.how.pairs)
         graded = await _each(
-            _open(workplace, judge.second, pairs), lambda pair: _both(judge, pair), _told(workplace, 1)
+            _open(run_session, judge.second, pairs), lambda pair: _both(judge, pair), _told(run_session, 1)
         )
         return {"pairs": len(pairs), "outcome": "" if graded else "short"}
 
@@ -87,83 +87,83 @@ async def pairwise_grading(state: CriticState) -> dict[str, Any]:
     """Every pair in both orders; some once more. What is judged is frozen, with its grades."""
     if state.get("outcome"):
         return {}
-    async with using(state["run"]) as workplace:
-        judge = _judge(workplace)
-        pairs = await _matched(workplace, judge)
-        again = _repeated(workplace, pairs)
+    async with using(state["run"]) as run_session:
+        judge = _judge(run_session)
+        pairs = await _matched(run_session, judge)
+        again = _repeated(run_session, pairs)
 
         async def judged(pair: Pair) -> None:
             found = await judge.judge(pair, again=pair.a.question_id in again)
-            await _freeze(workplace, judge.second, f"{PAIR}{found.question_id}", found.model_dump(mode="json"))
+            await _freeze(run_session, judge.second, f"{PAIR}{found.question_id}", found.model_dump(mode="json"))
 
-        whole = await _each(_open(workplace, judge.second, pairs), judged, _told(workplace, 2))
-        n = sum(1 for _ in pair_records(workplace.ledger, judge.second.id))
+        whole = await _each(_open(run_session, judge.second, pairs), judged, _told(run_session, 2))
+        n = sum(1 for _ in pair_records(run_session.ledger, judge.second.id))
         return {"judged": n, "outcome": "" if whole else "short"}
 
 
 async def annotate(state: CriticState) -> dict[str, Any]:
     """The memory is told what became of each answer; then the critic's stage is closed."""
-    async with using(state["run"]) as workplace:
+    async with using(state["run"]) as run_session:
         short = state.get("outcome") == "short"
-        judge = _judge(workplace)
-        told = await annotate_memory(workplace, judge.second, await _matched(workplace, judge))
-        await _cost(workplace, judge.second)
-        await workplace.ledger.set_stage(*STAGE, "short" if short else "done")
+        judge = _judge(run_session)
+        told = await annotate_memory(run_session, judge.second, await _matched(run_session, judge))
+        await _cost(run_session, judge.second)
+        await run_session.ledger.set_stage(*STAGE, "short" if short else "done")
         if not short:
-            await workplace.budget.close(CRITIC)
+            await run_session.budget.close(CRITIC)
         outcome = "short" if short else "done"
         return {"annotated": told, "outcome": outcome, "outcomes": {CRITIC: outcome}}
 
 
-async def _cost(workplace: RunSession, second: Arm) -> None:
+async def _cost(run_session: RunSession, second: Arm) -> None:
     """What each respondent's answers cost so far; None in USD where a price is unknown. Coding themes is nobody's answer."""
     costs: dict[str, Any] = {}
-    for side, arm in (("a", workplace.record.main), ("b", second)):
-        rows = workplace.ledger.read(ANSWERS_COST, (arm.id, json.dumps(list(workplace.record.carried)))).fetchall()
-        prices = [workplace.cost_of(model, Used(read, written, lost)) for model, read, written, lost in rows]
+    for side, arm in (("a", run_session.record.main), ("b", second)):
+        rows = run_session.ledger.read(ANSWERS_COST, (arm.id, json.dumps(list(run_session.record.carried)))).fetchall()
+        prices = [run_session.cost_of(model, Used(read, written, lost)) for model, read, written, lost in rows]
         known = [price for price in prices if price is not None]
         costs[side] = {
             "tokens": sum(sum(row[1:]) for row in rows),
             "usd": sum(known) if len(known) == len(prices) else None,
         }
-    await workplace.ledger.note(f"{CRITIC}_{COSTS}", json.dumps(costs))
+    await run_session.ledger.note(f"{CRITIC}_{COSTS}", json.dumps(costs))
 
 
-async def _freeze(workplace: RunSession, second: Arm, name: str, value: Any) -> None:
-    await workplace.ledger.freeze(second.id, CRITIC, "", name, value)
+async def _freeze(run_session: RunSession, second: Arm, name: str, value: Any) -> None:
+    await run_session.ledger.freeze(second.id, CRITIC, "", name, value)
 
 
-def _judge(workplace: RunSession) -> Judge:
+def _judge(run_session: RunSession) -> Judge:
     """Only runs that have a second respondent come here."""
-    second, how = workplace.record.second, workplace.record.critic
+    second, how = run_session.record.second, run_session.record.critic
     assert second is not None
     assert how is not None
-    return Judge(workplace, second, how)
+    return Judge(run_session, second, how)
 
 
-async def _matched(workplace: RunSession, judge: Judge) -> list[Pair]:
+async def _matched(run_session: RunSession, judge: Judge) -> list[Pair]:
     """As the node before found them, or anew in another process."""
-    if workplace not in _MATCHED:
-        _MATCHED[workplace] = await matched(workplace, judge.second, judge.how.pairs)
-    return _MATCHED[workplace]
+    if run_session not in _MATCHED:
+        _MATCHED[run_session] = await matched(run_session, judge.second, judge.how.pairs)
+    return _MATCHED[run_session]
 
 
-def _open(workplace: RunSession, second: Arm, pairs: Sequence[Pair]) -> list[Pair]:
+def _open(run_session: RunSession, second: Arm, pairs: Sequence[Pair]) -> list[Pair]:
     """Those that are not judged yet."""
-    settled = {found.question_id for found in pair_records(workplace.ledger, second.id)}
+    settled = {found.question_id for found in pair_records(run_session.ledger, second.id)}
     return [pair for pair in pairs if pair.a.question_id not in settled]
 
 
-def _repeated(workplace: RunSession, pairs: Sequence[Pair]) -> set[str]:
+def _repeated(run_session: RunSession, pairs: Sequence[Pair]) -> set[str]:
     """Drawn by the run's seed from all that need a critic."""
     names = [pair.a.question_id for pair in pairs if not pair.alike]
-    return set(sorted(names, key=lambda name: uniform(workplace.record.seed, "again", name))[:REPEATED])
+    return set(sorted(names, key=lambda name: uniform(run_session.record.seed, "again", name))[:REPEATED])
 
 
-def _told(workplace: RunSession, number: int) -> Callable[[int, int], None]:
+def _told(run_session: RunSession, number: int) -> Callable[[int, int], None]:
     """Progress as rounds report it: (pairs done, of all)."""
-    report, budget = get_stream_writer(), workplace.budget
-    second = workplace.record.second
+    report, budget = get_stream_writer(), run_session.budget
+    second = run_session.record.second
     row = {"methodology": CRITIC, "phase": "", "arm": second.id if second else "", "round": number}
     return lambda done, total: report(
         {**row, "done": done, "total": total, "tokens": budget.spent, "cap": budget.cap, "expected": budget.expected}

@@ -33,7 +33,7 @@ class Short(Exception):
 class Judge:
     """Judges answers of one run. `second`: respondent B."""
 
-    workplace: RunSession
+    run_session: RunSession
     second: Arm
     how: CriticSettings
 
@@ -42,8 +42,8 @@ class Judge:
         asked = pair.a if side == "a" or pair.alike else pair.b
         text = await self._reply(
             "grade",
-            asked.answer_id.removeprefix(f"{self.workplace.record.run_id}/"),
-            lambda: grading(pair.question, asked.said, self.how.rubric, self.workplace.record.language),
+            asked.answer_id.removeprefix(f"{self.run_session.record.run_id}/"),
+            lambda: grading(pair.question, asked.said, self.how.rubric, self.run_session.record.language),
             lambda: standin.graded(self._quality(asked)),
         )
         return grade(text)
@@ -73,7 +73,7 @@ class Judge:
         return await self._reply(
             "again" if order == "again" else "compare",
             f"{pair.a.question_id}/{place}",
-            lambda: comparing(pair.question, first.said, then.said, self.how.rubric, self.workplace.record.language),
+            lambda: comparing(pair.question, first.said, then.said, self.how.rubric, self.run_session.record.language),
             lambda: standin.compared(
                 self.how.model, self._quality(first), self._quality(then), f"{pair.a.question_id}/{order}"
             ),
@@ -83,18 +83,18 @@ class Judge:
         self, purpose: str, subject: str, compose: Callable[[], Prompt], stand_in: Callable[[], str]
     ) -> str | None:
         """The text; None where the request failed for good."""
-        run = self.workplace.record.run_id
+        run = self.run_session.record.run_id
         key = CallKey(run, self.second.id, CRITIC, "", purpose, subject, 0)
-        metered = self.workplace.critic(again=purpose == "again")
-        found = await metered.request(key, compose, None if self.workplace.record.critic_has_model else stand_in)
+        metered = self.run_session.critic(again=purpose == "again")
+        found = await metered.request(key, compose, None if self.run_session.record.critic_has_model else stand_in)
         if found == "short":
             raise Short
         return None if found == "failed" else found.text
 
     def _quality(self, asked: Asked) -> float:
         """The planted one. By the answer's id without its run's, so that the same run makes the same pairs."""
-        answer = asked.answer_id.removeprefix(f"{self.workplace.record.run_id}/")
-        main = self.workplace.record.main
+        answer = asked.answer_id.removeprefix(f"{self.run_session.record.run_id}/")
+        main = self.run_session.record.main
         arm = main if answer.startswith(f"{main.id}/") else self.second
         return standin.quality(arm.model, answer)
 

@@ -63,24 +63,24 @@ class Pair:
         return " ".join(self.a.said.split()).casefold() == " ".join(self.b.said.split()).casefold()
 
 
-async def matched(workplace: RunSession, second: Arm, most: int) -> list[Pair]:
+async def matched(run_session: RunSession, second: Arm, most: int) -> list[Pair]:
     """All pairs of a run in the order of the plan, or of each stage the `most` that are drawn by the run's seed."""
     found: list[Pair] = []
-    for name, phase in planned(workplace.record):
-        if name in workplace.record.carried:
+    for name, phase in planned(run_session.record):
+        if name in run_session.record.carried:
             continue
-        here = [pair async for pair in _of_stage(workplace, name, phase, second)]
+        here = [pair async for pair in _of_stage(run_session, name, phase, second)]
         if 0 < most < len(here):
-            drawn = sorted(here, key=lambda pair: uniform(workplace.record.seed, "critic", pair.a.question_id))[:most]
+            drawn = sorted(here, key=lambda pair: uniform(run_session.record.seed, "critic", pair.a.question_id))[:most]
             kept = {pair.a.question_id for pair in drawn}
             here = [pair for pair in here if pair.a.question_id in kept]
         found += here
     return found
 
 
-async def _of_stage(workplace: RunSession, name: str, phase: str, second: Arm) -> AsyncIterator[Pair]:
+async def _of_stage(run_session: RunSession, name: str, phase: str, second: Arm) -> AsyncIterator[Pair]:
     """One methodology in one phase, unit by unit."""
-    stage = _Stage(workplace, name, phase, second)
+    stage = _Stage(run_session, name, phase, second)
     buffer: MatchingBuffer[Asked] = MatchingBuffer()
     for number, unit in stage.units():
         for side in SIDES:
@@ -99,11 +99,11 @@ async def _of_stage(workplace: RunSession, name: str, phase: str, second: Arm) -
 class _Stage:
     """What both respondents were asked in one stage."""
 
-    def __init__(self, workplace: RunSession, name: str, phase: str, second: Arm):
-        self._workplace, self._name, self._phase = workplace, name, phase
-        self._arms: dict[Side, Arm] = {"a": workplace.record.main, "b": second}
+    def __init__(self, run_session: RunSession, name: str, phase: str, second: Arm):
+        self._workplace, self._name, self._phase = run_session, name, phase
+        self._arms: dict[Side, Arm] = {"a": run_session.record.main, "b": second}
         self._units: dict[tuple[str, int], frozenset[str]] = {}
-        self._people = {who.id: who for who in workplace.population}
+        self._people = {who.id: who for who in run_session.population}
 
     def units(self) -> Iterator[tuple[int, str]]:
         """(round, unit) of both respondents, each once."""

@@ -26,7 +26,7 @@ from enquete.graphs.roundtable.telling import MOST_CHARS, fitted
 from enquete.interfaces.cli import app as cli
 from enquete.interfaces.http.application import make_app
 from enquete.interfaces.mcp.server import make_server
-from enquete.interfaces.mcp.serving import make_office
+from enquete.interfaces.mcp.serving import make_server_state
 from enquete.interfaces.service.listening import ServerSettings
 from enquete.reports.run_reading import open_run
 from enquete.state.authorship import SOME_SYNTHETIC, SYNTHETIC
@@ -59,7 +59,7 @@ def http(root: Path, name: str, **given: Any) -> Any:
 
 def mcp(root: Path, name: str, **given: Any) -> Any:
     async def call() -> Any:
-        async with Client(make_server(make_office(root))) as client:
+        async with Client(make_server(make_server_state(root))) as client:
             return await client.call_tool(name, given)
 
     found = asyncio.run(call())

@@ -63,7 +63,7 @@ def file_at(run: OpenRun, path: str) -> Path:
     for folder, prefix in _folders(run):
         if path.startswith(prefix) and (folder / path[len(prefix) :]).is_file() and ".." not in path.split("/"):
             file = folder / path[len(prefix) :]
-            run.shelf.rooted.require_inside(file)
+            run.shelf.sandbox.require_inside(file)
             return file
     raise NoSuchFile(f"run {run.run.run_id} has no file {path[:200]!r}")
 

@@ -167,7 +167,7 @@ def instruments(run: OpenRun, request: Request, language: str) -> Facts:
 
 
 def compare(run: OpenRun, request: Request, language: str) -> Facts:
-    others = [one for one in run.shelf.rooted.runs(run.sim_id) if one.run_id != run.run.run_id]
+    others = [one for one in run.shelf.sandbox.runs(run.sim_id) if one.run_id != run.run.run_id]
     named, page = request.query_params.get("with", ""), page_of(request)
     facts: dict[str, Any] = {
         "current": "compare",

@@ -38,8 +38,8 @@ LARGEST_TEXT = 64_000_000
 class RunCache:
     """The runs under a root, and what was made of their files."""
 
-    def __init__(self, rooted: PathSandbox) -> None:
-        self.rooted = rooted
+    def __init__(self, sandbox: PathSandbox) -> None:
+        self.sandbox = sandbox
         self.tables: FileCache[AnswerTable] = FileCache(3)
         self.drawings: FileCache[Drawings] = FileCache(6)
         self.objects: FileCache[Any] = FileCache(24)
@@ -48,8 +48,8 @@ class RunCache:
 
     def open(self, sim_id: str, run_id: str, reader: str = "") -> OpenRun:
         """reader: the language of the page. Raises SimulationNotFound, RunNotFound, OutsideRoot."""
-        run = self.rooted.run(sim_id, run_id)
-        self.rooted.require_inside(run.path)
+        run = self.sandbox.run(sim_id, run_id)
+        self.sandbox.require_inside(run.path)
         return OpenRun(self, sim_id, run, reader or run.record.language)
 
 

@@ -1,4 +1,4 @@
-"""One open workplace per run and process; its lock keeps other processes out and dies with its holder."""
+"""One open session per run and process; its lock keeps other processes out and dies with its holder."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def test_nodes_that_come_and_go_at_the_same_time_never_meet_a_closed_or_locked_r
     async def node(number: int) -> None:
         for turn in range(10):
             await asyncio.sleep(draw.random() * 0.01)
-            async with using(str(run)) as workplace:
-                await workplace.ledger.set_stage(f"node {number}", "T1", "done", f"turn {turn}")
-                workplace.ledger.write(lambda connection: None)  # nobody waits for it, so closing takes a while
+            async with using(str(run)) as run_session:
+                await run_session.ledger.set_stage(f"node {number}", "T1", "done", f"turn {turn}")
+                run_session.ledger.write(lambda connection: None)  # nobody waits for it, so closing takes a while
 
     async def work() -> None:
         await asyncio.gather(*(node(number) for number in range(6)))
@@ -69,12 +69,12 @@ def test_nodes_that_come_and_go_at_the_same_time_never_meet_a_closed_or_locked_r
 
 def test_what_was_in_flight_when_a_process_died_is_swept_on_opening(run: Path) -> None:
     async def dies() -> None:
-        async with using(str(run)) as workplace:
-            await workplace.ledger.reserve(call(), prompt(), "m", 700)
+        async with using(str(run)) as run_session:
+            await run_session.ledger.reserve(call(), prompt(), "m", 700)
 
     async def goes_on() -> int:
-        async with using(str(run)) as workplace:
-            return workplace.budget.spent
+        async with using(str(run)) as run_session:
+            return run_session.budget.spent
 
     asyncio.run(dies())
     assert asyncio.run(goes_on()) == 700
