@@ -15,7 +15,7 @@ from uuid import UUID
 import pytest
 
 from enquete.demo import demo_population
-from enquete.demo.network import Network
+from enquete.demo.build import Network
 from enquete.demo.sources import Agent, load_agents, load_course, load_world, steps_of
 from enquete.instruments.pack import pack_named
 from enquete.locale import tell

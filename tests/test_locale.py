@@ -15,8 +15,7 @@ import enquete
 from enquete.interfaces.cli.words import tongue
 from enquete.locale import SOURCE, in_language, languages, plural, tell
 from enquete.reports.markdown import number
-from enquete.reports.page_one import PageOne
-from enquete.reports.report import brief
+from enquete.reports.report import PageOne, brief
 
 ROOT = Path(enquete.__file__).parent
 METHODS = [("**.py", "python"), ("**.j2", "jinja2")]

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import nsmallest
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NoReturn
@@ -30,14 +32,13 @@ from enquete.checkpoints.folders import (
     write_atomically,
 )
 from enquete.checkpoints.ledger import Ledger, now
-from enquete.checkpoints.record import PERSONA_COLUMNS, RunRecord, UsedInstrument, differences
+from enquete.checkpoints.record import PERSONA_COLUMNS, Chosen, RunRecord, UsedInstrument, differences
 from enquete.instruments.pack import pack_named
 from enquete.memory.connecting import require_reachable
+from enquete.models.weights import weights_of
 from enquete.nodes.arms import critic_settings, study_arms
 from enquete.nodes.baselines import baseline_personas, choose_baseline, unused_baseline
 from enquete.nodes.batching import in_batches, require_as_begun
-from enquete.nodes.boxed import boxed
-from enquete.nodes.choosing import chosen, told
 from enquete.nodes.fitting import fit_of
 from enquete.nodes.freezing import drafts_named, freeze_instruments, method_settings
 from enquete.nodes.planning import load_methodology, require_own_limits
@@ -54,14 +55,86 @@ from enquete.nodes.reruns import (
 )
 from enquete.nodes.run_session import server_url
 from enquete.nodes.survey import interviews_folder, undamaged_runs
+from enquete.respondents.planted import uniform
+from enquete.respondents.presenting import sampled
+from enquete.simulations.among import among
 from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population
-from enquete.state.asking import Language, Participant
-from enquete.state.boxed_weights import LOCAL_URL
+from enquete.state.asking import Arm, Language, Participant
+from enquete.state.boxed_weights import LOCAL_URL, Weights, is_local
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError, Unfit
-from enquete.state.request import MemoryKind, RunRequest, offered
+from enquete.state.request import CriticSettings, MemoryKind, RunRequest, offered
 from enquete.state.settings import Environment, resolve_arms, resolve_machine, resolve_root
+
+# --- Who is asked of a population, and who is not: what a request says of it, carried out ----------------------------
+
+SAID = ("agents", "types", "where", "sample", "stratify", "skip_incomplete")
+"""Fields of a request that choose."""
+MOST_NAMES = 500
+"""Of those who are not asked, in a run's record."""
+
+
+def chosen(population: Population, request: RunRequest) -> Population:
+    """Those whom the request leaves; a sample of them is drawn by its seed, stratified by type where that is said.
+
+    Raises SettingsError.
+    """
+    if request.stratify and not request.sample:
+        raise SettingsError("stratify: says how a sample is drawn; name its size too, such as sample=20 stratify=True")
+    kept = among(population, request.agents, request.types, request.where, complete=request.skip_incomplete)
+    people, size = kept.participants, request.sample
+    if size is None or size >= len(people):
+        return kept
+    if request.stratify:
+        return kept.only({who.id for who in sampled(people, size, request.seed)})
+    return kept.only(
+        {who.id for who in nsmallest(size, people, key=lambda who: uniform(request.seed, "sample", who.id))}
+    )
+
+
+def told(population: Population, request: RunRequest) -> Chosen | None:
+    """What is written down of it; None where everybody is asked."""
+    others = population.left_out
+    if not others:
+        return None
+    by = {name: value for name in SAID if (value := getattr(request, name))}
+    types = dict(Counter(who.stakeholder_type for who in others).most_common())
+    of = len(population.participants) + len(others)
+    return Chosen(of=of, by=by, not_asked=types, names=[who.name for who in others[:MOST_NAMES]])
+
+
+# --- A run whose answers come from a local model: which file, settled before anything is asked -----------------------
+
+
+def boxed(
+    request: RunRequest, arms: list[Arm], critic: CriticSettings | None
+) -> tuple[list[Arm], CriticSettings | None, Weights | None]:
+    """Arms and critic with the local model by the name that its file has; as they are where none is local.
+
+    Raises SettingsError where a package or file is missing, and where a run would need a local and another server at once.
+    """
+    asked = {arm.model for arm in arms if arm.respondent == "llm"} | (
+        {critic.model} if critic and critic.model else set()
+    )
+    local = next(filter(is_local, sorted(asked)), None)
+    if local is None:
+        return arms, critic, None
+    if len(asked) > 1:
+        others = ", ".join(sorted(asked - {local}))
+        raise SettingsError(f"model {local!r} answers a run alone: leave {others} out, or {local!r}")
+    if request.base_url:
+        raise SettingsError(f"model {local!r} has a server of its own: leave base_url out")
+    weights = weights_of(local)
+    return (
+        _named(arms, weights),
+        critic.model_copy(update={"model": weights.name}) if critic and critic.model else critic,
+        weights,
+    )
+
+
+def _named(arms: Sequence[Arm], weights: Weights) -> list[Arm]:
+    return [arm.model_copy(update={"model": weights.name}) if arm.respondent == "llm" else arm for arm in arms]
 
 
 @dataclass(frozen=True)

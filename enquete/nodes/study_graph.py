@@ -9,38 +9,248 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import traceback
-from collections.abc import Mapping
-from typing import Any, Protocol, TypedDict
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Protocol, TypedDict
 
+from langchain_core.runnables.graph import Graph
 from langgraph.errors import NodeError
 from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send, interrupt
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from enquete.checkpoints.ledger import Failure
+from enquete.checkpoints.folders import new_run_id
+from enquete.checkpoints.forms import open_forms
+from enquete.checkpoints.ledger import Failure, Ledger
+from enquete.demo import demo_population
 from enquete.nodes.critic.graph import STAGE, critic_graph
-from enquete.nodes.demonstration import DEMO, as_demo, is_demo, play_demo, require_blocking_allowed
-from enquete.nodes.entry_graph import EntryGraph
 from enquete.nodes.opening import begin, choose_run
 from enquete.nodes.planning import CRITIC, OF_PROBES, planned
-from enquete.nodes.resuming import (
-    ANSWERS,
-    AWAITING_SIMULATION,
-    GO_ON,
-    LARGER_CAP,
-    resumption,
-    submit_answers,
-    waiting_for,
-)
 from enquete.nodes.rounds import graph_failure
 from enquete.nodes.run_session import RunSession, using
 from enquete.nodes.server_check import require_server_of
 from enquete.nodes.waiting import open_t1, simulation_status
+from enquete.respondents.person import as_shown, require_readable, submit
+from enquete.state.asking import Block, Participant
 from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState
-from enquete.state.errors import LedgerError
-from enquete.state.request import RunRequest
+from enquete.state.complaints import complaints
+from enquete.state.errors import InputError, LedgerError, SettingsError
+from enquete.state.request import RunRequest, parse_request
 from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
+
+# --- What a stopped run says to whoever goes on with it (an interrupt of LangGraph), and what it can be told in
+# return
+
+MOST_SHOWN = 10
+"""Forms in an interrupt, which is kept with the checkpoint: a panel of people waits with hundreds."""
+
+AWAITING_SIMULATION = "awaiting_simulation"
+"""Goes on with any value, once the simulation has completed."""
+GO_ON = "resume with true to look again"
+LARGER_CAP = 'resume with {"budget_tokens": N}, N being the cap for the whole run, what is spent included'
+ANSWERS = (
+    'resume with {"answers": {NAME: {ITEM: ANSWER}}}, as waiting_for asks, of one or of several; an item that is left out counts '
+    "as refused. Or answer on the run's page, and resume with true"
+)
+
+
+class Resumption(BaseModel):
+    """A resume's value: `true` is one without fields."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    budget_tokens: Annotated[int | None, Field(gt=0, le=10**12)] = None
+    answers: dict[str, dict[str, JsonValue]] = {}
+
+
+def resumption(value: object, how: str) -> Resumption:
+    """`how`: what the stop says would do. Raises SettingsError, which says it again, for anything else."""
+    if value is True:
+        return Resumption()
+    if not isinstance(value, Mapping):
+        raise SettingsError(f"resume value: {value!r} cannot be read; {how}")
+    try:
+        return Resumption.model_validate(dict(value))
+    except ValidationError as error:
+        raise SettingsError(f"resume value: {complaints(error)}; {how}") from None
+
+
+async def require_acceptable(run: str, value: object, stop: Mapping[str, JsonValue]) -> None:
+    """`stop`: what the interrupt of this run said. Raises SettingsError, InputError, saying what would do."""
+    if value is True or stop["reason"] == AWAITING_SIMULATION:
+        return
+    said = resumption(value, str(stop["how"]))
+    async with using(run) as run_session:
+        meant(run_session.ledger, run_session.population, said.answers)
+
+
+def waiting_for(ledger: Ledger, population: Sequence[Participant]) -> dict[str, JsonValue]:
+    """The forms that wait for people: whose they are, what is asked and shown, how many there are in all; {} where none does."""
+    blocks = [form.block for form in open_forms(ledger)]
+    names = {who.id: who.name for who in population}
+    shown: list[JsonValue] = [
+        {"participant": block.key.participant, "name": names[block.key.participant], **as_shown(block)}
+        for block in blocks[:MOST_SHOWN]
+    ]
+    return {"waiting_for": shown, "n_waiting": len(blocks)} if blocks else {}
+
+
+Answers = Mapping[str, Mapping[str, JsonValue]]
+"""Name or id of a participant → item → answer."""
+
+
+async def submit_answers(ledger: Ledger, population: Sequence[Participant], answers: Answers) -> None:
+    """All of them or none. Raises InputError, saying what would do."""
+    for block, given in meant(ledger, population, answers):
+        await submit(ledger, block, given)
+
+
+def meant(
+    ledger: Ledger, population: Sequence[Participant], answers: Answers
+) -> list[tuple[Block, Mapping[str, JsonValue]]]:
+    """The forms that these answers fill in. Raises InputError where nobody waits with one, or an answer is none to its item."""
+    names = {who.id: who.name for who in population}
+    blocks = [form.block for form in open_forms(ledger)]
+    found = [(_asked(who, given, blocks, names), given) for who, given in answers.items()]
+    for block, given in found:
+        require_readable(block, given)
+    return found
+
+
+def _asked(who: str, given: Mapping[str, JsonValue], blocks: Sequence[Block], names: Mapping[str, str]) -> Block:
+    """Their oldest form that has these items."""
+    theirs = [block for block in blocks if who in (block.key.participant, names[block.key.participant])]
+    if not theirs:
+        waited = ", ".join(dict.fromkeys(names[block.key.participant] for block in blocks))
+        raise InputError(f"answers: nothing is asked of {who!r}; waited for: {waited or 'nobody'}")
+    for block in theirs:
+        if given.keys() <= {item.id for item in block.items}:
+            return block
+    asked = ", ".join(item.id for item in theirs[0].items)
+    unknown = ", ".join(name for name in given if name not in asked.split(", "))
+    raise InputError(f"answers: {who} is not asked for {unknown}; items are {asked}")
+
+
+# --- The outermost graph as LangGraph Studio and the façade run it: input and context are checked in our own words,
+# and the drawing
+# leaves out error handlers, which the library draws as nodes and has no option for.
+
+HANDLER = "__error_handler__"
+KNOWN = tuple(InterviewsInput.__annotations__)
+NOT_BEGUN = (
+    "this thread has no run to go on with: it was never started, or its start was refused. Start it with an input ({} for the "
+    "demo) and its context, which a resume does not repeat"
+)
+
+
+class Unfiltered(dict[str, Any]):
+    """The agent server drops what a context's schema does not have, before a graph could refuse it: here it has everything."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+
+class EntryGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """Compiled graphs take keys that they do not know without a word: a mistyped `sim` would interview the demo. So would the
+    resume of a thread that has no run: to the library it is a start with nothing said."""
+
+    async def astream(self, input: Any, config: Any = None, *, context: Any = None, **more: Any) -> AsyncIterator[Any]:
+        if isinstance(input, Mapping):
+            require_known(input)
+        else:
+            await self._require_resumable(input, config)
+        async for event in super().astream(input, config, context=as_request(context), **more):
+            yield event
+
+    async def _require_resumable(self, command: Any, config: Any) -> None:
+        """Before the library keeps the value: it would give a refused one to the node again, whatever it is resumed with next.
+
+        Raises SettingsError, InputError.
+        """
+        snapshot = await self.aget_state(config)
+        run = snapshot.values.get("run")
+        if not run:
+            raise SettingsError(NOT_BEGUN)
+        for stop in snapshot.interrupts if isinstance(command, Command) and command.resume is not None else ():
+            by_id = isinstance(command.resume, Mapping) and stop.id in command.resume
+            await require_acceptable(run, command.resume[stop.id] if by_id else command.resume, stop.value)
+
+    def get_context_jsonschema(self) -> dict[str, Any] | None:
+        schema = super().get_context_jsonschema()
+        return {**schema, "properties": Unfiltered(schema["properties"])} if schema else None
+
+    def get_graph(self, config: Any = None, *, xray: int | bool = False) -> Graph:
+        return without_handlers(super().get_graph(config, xray=xray))
+
+    async def aget_graph(self, config: Any = None, *, xray: int | bool = False) -> Graph:
+        return without_handlers(await super().aget_graph(config, xray=xray))
+
+
+def require_known(given: Mapping[str, Any]) -> None:
+    """Raises SettingsError for a key that the graph does not start from."""
+    for name in given:
+        if name not in KNOWN:
+            there = "; it is part of the context" if name in RunRequest.model_fields else ""
+            raise SettingsError(f"input: {name}: there is no such field{there}; there are {', '.join(KNOWN)}")
+
+
+def as_request(context: Any) -> Any:
+    """Raises SettingsError naming the field, its value and what would be right."""
+    return parse_request(**context) if isinstance(context, Mapping) else context
+
+
+def without_handlers(drawn: Graph) -> Graph:
+    for node in [node for name, node in drawn.nodes.items() if HANDLER in name]:
+        drawn.remove_node(node)
+    return drawn
+
+
+# --- A graph started in LangGraph Studio without naming a simulation: the demo's population, answered by the
+# synthetic
+# respondent. Each start lays out a population of its own, so that T0, the pause and T1 can be watched every time.
+
+DEMO = "demo"
+FOLDER = "studio-demo"
+MARKER = ".enquete-studio-demo"
+
+
+def require_blocking_allowed() -> None:
+    """A run's ledger is an SQLite file that is written from the event loop, which `langgraph dev` forbids by itself.
+
+    Raises SettingsError naming the flag, in place of a BlockingError out of some library.
+    """
+    if os.environ.get("LANGGRAPH_ALLOW_BLOCKING", "true").lower() == "false":
+        raise SettingsError("the server forbids file access in nodes: start it with langgraph dev --allow-blocking")
+
+
+def as_demo(request: RunRequest, root: Path, *, completed: bool) -> RunRequest:
+    """The request, about a new demo population under `root`/studio-demo.
+
+    completed=False: its simulation has just started, so a run takes T0 and pauses. A model answers only where the
+    request names one: a key in the environment must not make a demonstration cost money.
+    """
+    folder = root / FOLDER / new_run_id().removeprefix("run_")
+    path = demo_population(folder, completed=completed)
+    (folder / MARKER).touch()
+    is_open = request.respondent is None and request.model is None and request.arms is None
+    return request.model_copy(
+        update={"sim": str(path.absolute()), "respondent": "synthetic" if is_open else request.respondent}
+    )
+
+
+def is_demo(sim_path: Path) -> bool:
+    """Whether this simulation was laid out by `as_demo`: `enquete demo` and real ones are left to themselves."""
+    return (sim_path.parent.parent / MARKER).is_file()
+
+
+def play_demo(sim_path: Path) -> None:
+    """Let the simulation of such a demo run to its end."""
+    demo_population(sim_path.parent.parent, completed=True)
+
 
 log = logging.getLogger("enquete")
 

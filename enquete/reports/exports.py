@@ -3,39 +3,195 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
 from enquete.checkpoints.folders import write_atomically
-from enquete.locale import tell
+from enquete.locale import N_, in_language, tell
 from enquete.nodes.planning import CRITIC
 from enquete.reports import narrative
 from enquete.reports.associations import ACROSS
 from enquete.reports.associations import PRESENTATION as BETWEEN
 from enquete.reports.citations import rows as citation_rows
-from enquete.reports.context import chosen, numbered
-from enquete.reports.episodes import episodes
-from enquete.reports.evaluation import evaluation, evaluations
+from enquete.reports.context import PARTS, Found, chosen, ids, numbered, responded
+from enquete.reports.evaluation import Remembered, evaluation, evaluations
 from enquete.reports.file_formats import write_package, write_standing
 from enquete.reports.files import data_files
 from enquete.reports.findings import Findings, find
+from enquete.reports.markdown import number
 from enquete.reports.preference import found as preference
 from enquete.reports.replicates import told as replicates_text
 from enquete.reports.report import Material
-from enquete.reports.results import WholeResults, names_of, results_of
+from enquete.reports.results import WholeResults, names_of, read_results, results_of
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.table.codebook import markdown
 from enquete.reports.table.items import Asked, items
 from enquete.reports.table.row import ANSWER, ResponseRow
-from enquete.reports.table.rows import PLAIN, responses
+from enquete.reports.table.rows import PLAIN, responses, undetermined
+from enquete.reports.table.stage import AT_ONCE
 from enquete.reports.views import Results
 from enquete.reports.writing import records, write_csv, write_files, write_json, write_jsonl
 from enquete.state.asking import Language
 from enquete.state.data_formats import FileFormat, Layout
+from enquete.state.methodology import Methodology
+
+# --- Episodes for the memory: what each agent, and all of them, said in each methodology and phase, and what it was
+# gathered
+# into (types, themes, scenarios).
+#
+# By rule, from answers and findings alone: the positions furthest from the middle of their scales, then the agent's own
+# words. Every episode of answers names them. Only what is `complete` is remembered: the agent, or the methodology, is done.
+
+READ = [*PARTS, "agent_name", "stakeholder_type", "status", "value", "scale_min", "scale_max", "text"]
+POSITIONS, VOICES, AGGREGATE_ANSWERS = 3, 1, 20
+LONGEST = 240
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
+
+WORDS: Mapping[str, str] = {
+    "agent": N_("Agent {name} (interview/{method}/{phase}): {stance}"),
+    "position": N_("“{wording}”: {value} on {low}–{high}{label}."),
+    "voice": N_("In their own words: “{text}”"),
+    "all": N_("All agents (interview/{method}/{phase}): {stance}"),
+    "group": N_("Found (interview/{method}/{phase}): {stance}"),
+    "answered": N_("{n} of {total} agents answered"),
+    "highest": N_("rated highest: “{wording}” (mean {value} on {low}–{high}, n = {n})"),
+    "lowest": N_("lowest: “{wording}” (mean {value} on {low}–{high}, n = {n})"),
+}
+
+
+def episodes(
+    reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked], results: Mapping[str, Found]
+) -> Iterator[dict[str, Any]]:
+    """Agents in the population's order within each methodology and phase of this run, then all of them, then what their
+    answers were gathered into; main arm."""
+    language, main = reading.language, reading.record.main
+    own = chosen(frame[READ], frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs))
+    answered = responded(own)
+    known: dict[str, dict[str, Asked]] = {}
+    for one in asked:
+        known.setdefault(one.methodology, {})[one.item_id] = one
+    for method, phase in dict.fromkeys(zip(answered["methodology"], answered["phase"], strict=True)):
+        rows = chosen(answered, answered["methodology"].eq(method) & answered["phase"].eq(phase))
+        run_id, done = str(rows["run_id"].iloc[0]), reading.stages.get((method, phase)) == "done"
+        at = f"{run_id}/{method}/{phase}"
+        where = {
+            "sim_id": reading.record.sim_id, "run_id": run_id, "methodology": method, "phase": phase,
+            "respondent": main.respondent, "model": main.model,
+        }  # fmt: skip
+        here = own["methodology"].eq(method) & own["phase"].eq(phase)
+        planned_here = own.loc[here, ["participant", "status"]]
+        owing = _owing(reading, planned_here, method, phase, done=done)
+        last = chosen(rows, ~rows.duplicated(["participant", "item_id"], keep="last"))  # of a rating, the last revision
+        for some in agents_at_a_time(last):
+            names = dict(zip(some["participant"], some["agent_name"], strict=True))
+            kinds = dict(zip(some["participant"], some["stakeholder_type"], strict=True))
+            for who, (stance, behind) in stances(some, known[method], language).items():
+                text = in_language(WORDS, language)["agent"].format(
+                    name=names[who], method=method, phase=phase, stance=stance
+                )
+                whose = {"participant": who, "agent_name": names[who], "stakeholder_type": kinds[who]}
+                yield {"id": f"{at}/{who}", "kind": "interview", **where, **whose, "text": text, "answer_ids": behind,
+                       "complete": who not in owing}  # fmt: skip
+        stance, behind = overall(last, known[method], int(planned_here["participant"].nunique()), language)
+        text = in_language(WORDS, language)["all"].format(method=method, phase=phase, stance=stance)
+        yield {"id": f"{at}/all", "kind": "overall", **where, "participant": None, "text": text, "answer_ids": behind,
+               "complete": done}  # fmt: skip
+        if done and phase == reading.methodology(method).phases[-1] and method in results:
+            for group in remembered(reading.methodology(method), results[method], language):
+                text = in_language(WORDS, language)["group"].format(method=method, phase=phase, stance=group.text)
+                yield {"id": f"{at}/{group.id}", "kind": "aggregate", **where, "participant": None, "text": text,
+                       "answer_ids": [], "complete": True}  # fmt: skip
+
+
+def remembered(methodology: Methodology, found: Found, language: Language) -> Iterator[Remembered]:
+    """What answers were gathered into, in sentences."""
+    results = read_results(methodology.name, evaluation(methodology).presentation, found, language)
+    yield from (Remembered(*one) for one in results.remembered())
+
+
+def agents_at_a_time(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Rows of some agents after the other, in the order in which agents first come."""
+    who, agents = pd.factorize(rows["participant"])
+    order = np.argsort(who, kind="stable")
+    ends = np.searchsorted(who[order], range(0, len(agents) + AT_ONCE, AT_ONCE))
+    for start, end in pairwise(ends):
+        yield rows.iloc[order[start:end]]
+
+
+def _owing(reading: RunReading, planned: pd.DataFrame, method: str, phase: str, *, done: bool) -> set[str]:
+    """Agents who may still answer."""
+    if done or method in reading.record.carried:
+        return set()
+    return set(planned.loc[planned["status"].eq("not_reached"), "participant"]) | undetermined(reading, method, phase)
+
+
+def stances(said: pd.DataFrame, items: Mapping[str, Asked], language: Language) -> dict[str, tuple[str, list[str]]]:
+    """By participant: the clearest positions and the first own words, with the ids of those answers."""
+    closed: dict[str, list[tuple[float, int]]] = {who: [] for who in dict.fromkeys(said["participant"])}
+    spoken: dict[str, list[tuple[bool, int]]] = {who: [] for who in closed}
+    whose, item, value, low, high, text = (
+        said[column].tolist() for column in ("participant", "item_id", "value", "scale_min", "scale_max", "text")
+    )
+    for row, (who, given, least, most) in enumerate(zip(whose, value, low, high, strict=True)):
+        if given == given and least == least:  # neither is missing
+            closed[who].append((-abs(2 * given - least - most) / (most - least), row))
+        if text[row]:
+            spoken[who].append((given == given, row))
+    words = in_language(WORDS, language)["voice"]
+    found = {}
+    for who, positions in closed.items():
+        clearest = [row for _, row in sorted(positions)[:POSITIONS]]
+        voices = [row for _, row in sorted(spoken[who])[:VOICES]]
+        told = [_position(items[item[row]], value[row], int(low[row]), int(high[row]), language) for row in clearest]
+        told += [words.format(text=shortened(text[row])) for row in voices]
+        if told:
+            found[who] = (" ".join(told), [*clearest, *voices])
+    names = iter(ids(said.iloc[[row for _, rows in found.values() for row in rows]]))
+    return {who: (told, [next(names) for _ in rows]) for who, (told, rows) in found.items()}
+
+
+def _position(item: Asked, value: float, low: int, high: int, language: Language) -> str:
+    label = item.label(value, language)
+    return in_language(WORDS, language)["position"].format(
+        wording=item.text(language), value=f"{value:g}".replace("-", "−"), low=low, high=high,
+        label=f" ({label})" if label else "",
+    )  # fmt: skip
+
+
+def overall(said: pd.DataFrame, items: Mapping[str, Asked], planned: int, language: Language) -> tuple[str, list[str]]:
+    """How many answered, and the items of the highest and the lowest mean, in shares of their scales."""
+    words = in_language(WORDS, language)
+    parts = [words["answered"].format(n=said["participant"].nunique(), total=planned)]
+    closed = chosen(said, said["value"].notna() & said["scale_min"].notna())
+    low, high = closed["scale_min"], closed["scale_max"]
+    means = ((closed["value"] - low) / (high - low)).groupby(closed["item_id"]).mean().sort_values(kind="stable")
+    named = dict.fromkeys([means.index[-1], means.index[0]]) if len(means) else {}
+    for word, item in zip(("highest", "lowest"), named, strict=False):
+        rows = closed[closed["item_id"].eq(item)]
+        value = number(float(rows["value"].mean()), language)
+        scale = {"low": int(rows["scale_min"].iloc[0]), "high": int(rows["scale_max"].iloc[0])}
+        parts.append(words[word].format(wording=items[str(item)].text(language), value=value, n=len(rows), **scale))
+    rests = closed[closed["item_id"].isin(list(named))] if named else said
+    return "; ".join(parts) + ".", list(ids(rests.iloc[:AGGREGATE_ANSWERS]))
+
+
+def shortened(text: str) -> str:
+    """Whole sentences up to LONGEST characters; of a longer first sentence its beginning."""
+    line = " ".join(text.split())
+    kept = ""
+    for sentence in _SENTENCE.split(line):
+        if len(kept) + len(sentence) >= LONGEST:
+            break
+        kept = f"{kept} {sentence}".strip()
+    return kept or f"{line[: LONGEST - 1].rsplit(' ', 1)[0]} …"
+
 
 VALIDATED = 20_000
 """Rows validated one by one; of a larger table an even sample. Keys are checked in all rows."""
@@ -48,12 +204,12 @@ def validate(frame: pd.DataFrame) -> None:
     if doubled.any():
         raise ValueError(f"all_responses.csv: {frame.loc[doubled, keys].iloc[0].to_dict()} stands twice")
     step = max(1, -(-len(frame) // VALIDATED))
-    for number, row in enumerate(records(frame.iloc[::step])):
+    for place, row in enumerate(records(frame.iloc[::step])):
         try:
             ResponseRow.model_validate(row)
         except ValidationError as error:
             first = error.errors()[0]
-            where = f"row {number * step + 1}, column {'.'.join(map(str, first['loc']))}"
+            where = f"row {place * step + 1}, column {'.'.join(map(str, first['loc']))}"
             raise ValueError(f"all_responses.csv: {where}: {first['input']!r}: {first['msg']}") from error
 
 

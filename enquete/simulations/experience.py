@@ -3,19 +3,178 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+from pydantic import JsonValue
+
 from enquete.simulations.action_log import PLATFORMS, LogLines, Platform, is_action, log_path
 from enquete.simulations.database import database_path, opened
-from enquete.simulations.entries import Memory, interpret
+from enquete.simulations.entries import Memory, interpret, shown_entry
 from enquete.simulations.ownership import LogOwners, owners_of, withheld_issue
 from enquete.simulations.population import Population, Seat
 from enquete.simulations.sources import Issue
 from enquete.simulations.texts import clean, one_line
-from enquete.simulations.trace import read_trace
+from enquete.state.bounded_json import parse_json
+
+# --- Memories from an OASIS database: its trace read backwards, so that only the newest of each agent is ever held ---
+
+SHOWN = ("refresh", "trend")
+Args = dict[str, JsonValue]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Memories by participant, whether exposure is recorded at all, and the last rowid."""
+
+    memories: dict[str, Memory]
+    exposure: bool
+    length: int
+
+
+def read_trace(
+    connection: sqlite3.Connection, owners: Mapping[int, str], names: Mapping[str, str], budget: int
+) -> Trace:
+    """`owners`: participant id by user_id; `names`: name by participant id. Raises sqlite3.Error on a damaged file.
+
+    Ordered by rowid. Interviews are no experience and are left out, as is everything that has no text.
+    """
+    authors = {user_id: names[participant] for user_id, participant in owners.items()}
+    tables = Tables(connection, authors)
+    memories = {participant: Memory(budget) for participant in owners.values()}
+    exposure, length = False, 0
+    for rowid, user_id, action, info in connection.execute(
+        "SELECT rowid, user_id, action, info FROM trace ORDER BY rowid DESC"
+    ):
+        length = max(length, rowid)
+        exposure = exposure or action in SHOWN
+        if (owner := owners.get(user_id)) is None or not isinstance(action, str):
+            continue
+        if action in SHOWN:
+            remember_shown(memories[owner], user_id, info, authors, rowid)
+        elif action != "interview" and (told := interpret(action, tables.args(action, arguments(info)), float(rowid))):
+            kind, entry = told
+            memories[owner].shelves[kind].add_older(entry)
+    return Trace(memories, exposure, length)
+
+
+def remember_shown(memory: Memory, user_id: int, info: object, authors: Mapping[int, str], rowid: int) -> None:
+    """What others wrote and the agent was shown."""
+    shelf = memory.shelves["shown"]
+    if shelf.full:
+        return
+    posts = arguments(info).get("posts")
+    for post in posts if isinstance(posts, list) else ():
+        if not isinstance(post, dict) or post.get("user_id") == user_id:
+            continue
+        if entry := shown_entry(post, author_of(post.get("user_id"), authors), float(rowid)):
+            shelf.add_older(entry)
+
+
+def author_of(user_id: JsonValue, authors: Mapping[int, str]) -> str:
+    return authors.get(user_id, "") if isinstance(user_id, int) else ""
+
+
+def arguments(info: object) -> Args:
+    """A trace row's JSON; empty where it is torn or no object."""
+    try:
+        value = parse_json(info) if isinstance(info, (str, bytes)) else None
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+class Tables:
+    """Completes a trace row's ids with what they stand for, in the words of the action log."""
+
+    def __init__(self, connection: sqlite3.Connection, authors: Mapping[int, str]) -> None:
+        self.connection = connection
+        self.authors = authors
+        self.row = lru_cache(maxsize=20_000)(self.fetch)
+        self.completions: dict[str, Callable[[Args], Args]] = {
+            "create_post": self.created,
+            "create_comment": self.commented,
+            "quote_post": self.quoted,
+            "repost": self.reposted,
+            "like_post": self.post_named,
+            "dislike_post": self.post_named,
+            "report_post": self.post_named,
+            "like_comment": self.comment_named,
+            "dislike_comment": self.comment_named,
+            "follow": self.followed,
+            "unfollow": self.followed,
+            "mute": self.muted,
+            "unmute": self.muted,
+        }
+
+    def args(self, action: str, info: Args) -> Args:
+        complete = self.completions.get(action)
+        return {**info, **complete(info)} if complete else info
+
+    def fetch(self, query: str, key: int) -> tuple[object, ...]:
+        row: tuple[object, ...] | None = self.connection.execute(query, (key,)).fetchone()
+        return row or (None, None, None)
+
+    def find(self, query: str, key: JsonValue) -> tuple[str, int | None, int | None]:
+        """(text, user_id, related id) of one row; empty where the id is no usable number."""
+        if not isinstance(key, int) or abs(key) >= 2**63:
+            return "", None, None
+        text, user_id, related = self.row(query, key)
+        return (
+            text if isinstance(text, str) else "",
+            user_id if isinstance(user_id, int) else None,
+            related if isinstance(related, int) else None,
+        )
+
+    def name(self, user_id: JsonValue) -> str:
+        return author_of(user_id, self.authors)
+
+    def post(self, post_id: JsonValue) -> tuple[str, int | None]:
+        """Text and author of a post; a repost has no text of its own and shows the original's."""
+        text, user_id, original = self.find(POST, post_id)
+        if not text and original is not None:
+            text, user_id, _ = self.find(POST, original)
+        return text, user_id
+
+    def created(self, info: Args) -> Args:
+        return {} if info.get("content") else {"content": self.post(info.get("post_id"))[0]}
+
+    def commented(self, info: Args) -> Args:
+        text, _, parent = self.find(COMMENT, info.get("comment_id"))
+        return {"content": info.get("content") or text, "parent_content": self.post(parent)[0]}
+
+    def quoted(self, info: Args) -> Args:
+        words, _, original = self.find(QUOTE, info.get("new_post_id"))
+        return {"quote_content": words, "original_content": self.post(original or info.get("quoted_id"))[0]}
+
+    def reposted(self, info: Args) -> Args:
+        return {"original_content": self.post(info.get("reposted_id"))[0]}
+
+    def post_named(self, info: Args) -> Args:
+        text, user_id = self.post(info.get("post_id"))
+        return {"post_content": text, "post_author_name": self.name(user_id)}
+
+    def comment_named(self, info: Args) -> Args:
+        text, user_id, _ = self.find(COMMENT, info.get("comment_id"))
+        return {"comment_content": text, "comment_author_name": self.name(user_id)}
+
+    def followed(self, info: Args) -> Args:
+        followee = self.find(FOLLOW, info.get("follow_id"))[1]
+        return {"target_user_name": self.name(info.get("followee_id") if followee is None else followee)}
+
+    def muted(self, info: Args) -> Args:
+        return {"target_user_name": self.name(info.get("mutee_id"))}
+
+
+# A quoting post shows its author's words; its content column repeats the quoted post.
+POST = "SELECT COALESCE(NULLIF(quote_content, ''), content), user_id, original_post_id FROM post WHERE post_id = ?"
+QUOTE = "SELECT quote_content, user_id, original_post_id FROM post WHERE post_id = ?"
+COMMENT = "SELECT content, user_id, post_id FROM comment WHERE comment_id = ?"
+FOLLOW = "SELECT NULL, followee_id, NULL FROM follow WHERE follow_id = ?"
+
 
 Source = Literal["database", "log", "none"]
 

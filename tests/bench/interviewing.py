@@ -18,8 +18,7 @@ from enquete.instruments.load import load_shipped
 from enquete.interfaces.cli.app import OBJECTS_PER_COLLECTION
 from enquete.models.dialect import Form, Rung, messages
 from enquete.nodes import run_session
-from enquete.respondents.llm import call_key
-from enquete.respondents.prompts import compose
+from enquete.respondents.llm import call_key, compose
 from enquete.state.asking import Answer, Block, BlockKey, Participant, Reply
 from enquete.state.interview_context import Metered, Prompt
 from enquete.study.run import Run

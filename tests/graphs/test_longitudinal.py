@@ -13,9 +13,8 @@ from scipy import stats
 
 from enquete.analysis.change.paired import paired_by_item
 from enquete.analysis.inference import max_t
-from enquete.graphs.longitudinal.analysis import analyse
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.longitudinal.results import EVALUATION, files
+from enquete.graphs.longitudinal.results import EVALUATION, analyse, files
 from enquete.graphs.longitudinal.tables import PRESENTATION
 from enquete.instruments.load import load_shipped
 from enquete.reports.charts import drawn

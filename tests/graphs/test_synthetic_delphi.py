@@ -8,9 +8,8 @@ import pytest
 from enquete.analysis.panel.dispersion import describe
 from enquete.analysis.panel.measures import converge, is_consensus, is_disagreement
 from enquete.graphs.delphi.analysis import analyse
-from enquete.graphs.delphi.ground_truth import DelphiTruth
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.synthetic import MOVERS_POLARISED, planted
+from enquete.graphs.delphi.synthetic import MOVERS_POLARISED, DelphiTruth, planted
 from enquete.instruments.load import load_shipped
 from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.reports.context import AnalysisContext

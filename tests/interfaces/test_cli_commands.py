@@ -14,7 +14,7 @@ import pytest
 
 from enquete.graphs.registry import methodologies
 from enquete.interfaces.cli import app as cli
-from enquete.interfaces.cli.commands import COMMANDS
+from enquete.interfaces.cli.app import COMMANDS
 from tests.interfaces.conftest import DATA, SIM_ID, Command, set_status
 
 SYNTHETIC = "ANSWERED BY THE SYNTHETIC RESPONDENT"

@@ -10,8 +10,8 @@ import pytest
 
 from enquete.graphs.registry import methodologies
 from enquete.instruments.load import shipped_file
+from enquete.interfaces.cli.complaining import as_typed
 from enquete.interfaces.cli.requests import requested
-from enquete.interfaces.cli.spelling import as_typed
 from tests.interfaces.conftest import REPOSITORY, Command
 from tests.support.studies import personas
 

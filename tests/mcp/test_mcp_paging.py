@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enquete.interfaces.mcp.paging import (
+from enquete.interfaces.mcp.queries import (
     ENTRY_CHARS,
     PAGE_CHARS,
     NoSuchPart,

@@ -17,8 +17,7 @@ from mcp_served import METHOD, Served, size_of, text_of
 import enquete
 from enquete.graphs.registry import methodologies
 from enquete.interfaces.mcp.leading import rounded
-from enquete.interfaces.mcp.schemas import input_schema, output_schema
-from enquete.interfaces.mcp.server import instructions
+from enquete.interfaces.mcp.serving import input_schema, instructions, output_schema
 from enquete.interfaces.mcp.shapes import MOST_CHARS
 from enquete.study.operating import operations
 

@@ -12,9 +12,8 @@ from pydantic import SecretStr
 
 from enquete.models.faults import Trouble
 from enquete.models.limits import Limiter
-from enquete.models.pacing import UNLIMITED, Lane, Pace, Window, most_tokens
 from enquete.models.retry_state import MOST_REFUSALS, TRUSTED, RetryState
-from enquete.models.transport import Transport
+from enquete.models.transport import UNLIMITED, Lane, Pace, Transport, Window, most_tokens
 from enquete.state.request import ModelLimits
 from tests.models.test_models_outage import Ended, ask_all, failures, one
 from tests.models.test_models_transport import KEY, prompt

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.nodes.critic.matching import SIZE, MatchingBuffer
 from enquete.nodes.critic.outcome import winner_of
+from enquete.nodes.critic.pairs import SIZE, MatchingBuffer
 
 
 @given(st.permutations([(question, side) for question in "pqrs" for side in ("a", "b")]))

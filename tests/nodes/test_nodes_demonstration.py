@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from enquete.demo import demo_population
-from enquete.nodes.demonstration import as_demo, is_demo, play_demo, require_blocking_allowed
+from enquete.nodes.study_graph import as_demo, is_demo, play_demo, require_blocking_allowed
 from enquete.simulations.completion import completion
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest

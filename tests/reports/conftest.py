@@ -15,8 +15,8 @@ import pytest
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.opening import begin, choose_run
 from enquete.nodes.planning import planned
+from enquete.nodes.rounds import conduct_unit
 from enquete.nodes.run_session import RunSession, using
-from enquete.nodes.shards import conduct_unit
 from enquete.nodes.waiting import open_t1
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesise

@@ -15,8 +15,7 @@ from enquete.reports.evaluation import evaluations
 from enquete.reports.findings import find
 from enquete.reports.health.tables import results as health_results
 from enquete.reports.health.verdicts import Health
-from enquete.reports.page_one import MOST_WORDS, TITLE_WORDS, PageOne, page_one
-from enquete.reports.report import brief
+from enquete.reports.report import MOST_WORDS, TITLE_WORDS, PageOne, brief, page_one
 from enquete.reports.results import names_of, results_of, stated
 from enquete.reports.run_reading import open_run
 from enquete.reports.table.items import items

@@ -25,7 +25,7 @@ from enquete.reports.page_findings import corrected, stated
 from enquete.reports.pictures import FILE, footer, read
 from enquete.reports.replicates import chart as replicates_chart
 from enquete.reports.replicates.again import Judged, Replicates
-from enquete.reports.strips import WIDTH, strips
+from enquete.reports.report import WIDTH, strips
 from enquete.reports.views import Names
 from enquete.state.asking import Language
 from enquete.state.errors import LedgerError

@@ -28,8 +28,7 @@ from enquete.reports.health import tables, words
 from enquete.reports.health.checks import OwnCheck, missing
 from enquete.reports.health.presented import flags, reasons
 from enquete.reports.health.probes import READ_BY, possible, probing
-from enquete.reports.health.shapes import entropy
-from enquete.reports.health.verdicts import Health, Judged, judge
+from enquete.reports.health.verdicts import Health, Judged, entropy, judge
 from enquete.reports.health.words import BASES, CHECKS, PROBES, REASONS
 from enquete.reports.views import Names, Results
 from tests.support.tables import row as table_row

@@ -18,7 +18,7 @@ from enquete.nodes.run_session import RunSession
 from enquete.reports.accounts import STATUSES
 from enquete.reports.context import with_ids
 from enquete.reports.embedded import Embedded
-from enquete.reports.episodes import shortened
+from enquete.reports.exports import shortened
 from enquete.reports.markdown import excerpt
 from enquete.reports.page import page
 from enquete.reports.synthesis import load_summary

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-import enquete.graphs.delphi.ground_truth as delphi
+import enquete.graphs.delphi.synthetic as delphi
 import enquete.graphs.diversity.synthetic as diversity
 import enquete.graphs.longitudinal.synthetic as longitudinal
 import enquete.graphs.scenario.synthetic as scenario
@@ -21,8 +21,8 @@ from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.synthetic import planted as panel
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.synthetic import planted as sorters
-from enquete.graphs.laddering.ground_truth import plant
 from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.synthetic import plant
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.synthetic import CHANGE, planted
 from enquete.graphs.scenario.instrument import ScenarioInstrument

@@ -11,8 +11,7 @@ from pydantic import JsonValue
 
 from enquete.checkpoints.budget import Budget
 from enquete.models.metered import MeteredModel, Terms
-from enquete.respondents.constraints import Distinct, ForcedGrid, constraint_of
-from enquete.respondents.llm import LLMRespondent
+from enquete.respondents.llm import Distinct, ForcedGrid, LLMRespondent, constraint_of
 from enquete.state.asking import ATTEMPTS, MORE_ATTEMPTS, Block, BlockKey, Item, Option, Reply
 from tests.support.ledgers import RUN, Outcome, ScriptedSender, opened
 from tests.support.populations import participants

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.respondents.prompts import compose
+from enquete.respondents.llm import compose
 from enquete.respondents.replies import read_reply
 from enquete.state.asking import Answer, Block, BlockKey, Item, Option
 from enquete.state.interview_context import Completion

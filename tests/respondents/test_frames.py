@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from enquete.respondents.prompts import compose, system_prompt
+from enquete.respondents.llm import compose, system_prompt
 from enquete.respondents.wording import FRAMES, worded
 from enquete.state.asking import Block, BlockKey, Item, Language, Option
 from tests.support.populations import participants

@@ -19,8 +19,8 @@ from enquete.reports.table.codebook import markdown
 from enquete.reports.table.items import items
 from enquete.reports.table.rows import responses
 from enquete.respondents.kinds import KINDS, kind_of, require_answerable
+from enquete.respondents.llm import compose
 from enquete.respondents.planted import answer_at
-from enquete.respondents.prompts import compose
 from enquete.respondents.questions import names_of, reply_schema
 from enquete.respondents.replies import read_answer
 from enquete.respondents.wording import worded

@@ -23,8 +23,7 @@ from enquete.models.limits import Limiter
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.transport import Transport
 from enquete.respondents.ledger_context import AGAIN, INTERVIEWER
-from enquete.respondents.llm import LLMRespondent
-from enquete.respondents.prompts import Problem, compose, system_prompt
+from enquete.respondents.llm import LLMRespondent, Problem, compose, system_prompt
 from enquete.respondents.questions import names_of, reply_schema
 from enquete.respondents.quoted_data import fence
 from enquete.respondents.wording import worded

@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.demo import demo_population
-from enquete.nodes.choosing import chosen, told
-from enquete.simulations.among import among
+from enquete.nodes.opening import chosen, told
+from enquete.simulations.among import among, condition
 from enquete.simulations.check import check
 from enquete.simulations.digest import digests
 from enquete.simulations.population import Population, load_population
-from enquete.simulations.where import condition
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from enquete.simulations.positions import alone, no_position
+from enquete.simulations.discourse import alone, no_position
 from enquete.state.asking import Spoken
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from enquete.simulations.pairing import pair
+from enquete.simulations.agents import pair
 from enquete.simulations.records import Record
 
 

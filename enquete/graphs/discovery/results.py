@@ -3,21 +3,496 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from pathlib import Path
+from statistics import quantiles
 from typing import Any
 
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.analysis.inference import share_intervals
+from enquete.analysis.means import share_interval
 from enquete.graphs.discovery import health
-from enquete.graphs.discovery.analysis import analyse
+from enquete.graphs.discovery.completion import there
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
-from enquete.graphs.discovery.tables import PRESENTATION
-from enquete.graphs.discovery.transcripts import talks
-from enquete.locale import N_
-from enquete.reports.context import Files, ItemFacts
+from enquete.graphs.discovery.interview import DiscoveryTurn, Interview, begun
+from enquete.graphs.discovery.record import values
+from enquete.graphs.discovery.schema import Node, shown_path
+from enquete.graphs.discovery.settings import DiscoverySettings
+from enquete.locale import N_, tell
+from enquete.nodes.conversations import stored_turns
+from enquete.reports import declarations as d
+from enquete.reports.context import AnalysisContext, Files, ItemFacts
+from enquete.reports.declarations import Analysis, shaped
 from enquete.reports.evaluation import Evaluation
+from enquete.reports.group_tables import compared, group_finding, group_tables
 from enquete.reports.table.lines import lines
+from enquete.reports.transcripts import INTERVIEWER, Line, Talk, lines_of
+from enquete.respondents.quoting import normal
+from enquete.respondents.roles import RULE, RULE_AT_MOST
+from enquete.state.asking import Language
+
+# --- What discovery interviews give: a record for each agent, what is known of each field, how records fill, what was
+# contradicted
+# all_responses.csv has the interviews' words; what was read in them stands in the tables. Where a rule read more than
+# RULE_AT_MOST of the answers there is no finding on content: a rule knows words, not meanings.
+
+TYPES = {
+    "text": N_("text"), "texts": N_("texts"), "number": N_("number"), "boolean": N_("yes or no"),
+    "choice": N_("choice"), "choices": N_("choices"), "object": N_("part"), "list": N_("list"),
+}  # fmt: skip
+STOPS = {"": N_("not ended"), "complete": N_("complete"), "budget": N_("budget of questions"), "refused": N_("refused")}
+PROBLEMS = {
+    "unknown": N_("fields that the schema does not have"), "unfit": N_("values that do not fit their field"),
+    "not_said": N_("values that nobody said"),
+}  # fmt: skip
+FIELD = d.reference("path", N_("Field"), to="fields")
+AGENT = d.reference("participant", N_("Agent"), to="agent")
+GROUP = d.reference("stakeholder_type", N_("group"), to="group")
+N, TOTAL = d.integer("n", "n"), d.integer("n_total", "N")
+LOW, HIGH = d.share("low", N_("lower bound")), d.share("high", N_("upper bound"))
+
+FIELDS = d.Table(
+    name="fields", title=N_("What is known, by field"), key=("path",), label="label",
+    columns=(
+        d.text("path", N_("path")), d.text("label", N_("Field")), d.code("type", N_("kind"), TYPES),
+            d.text("unit", N_("unit")),
+        d.flag("required", N_("required")), d.integer("n", N_("known of")), TOTAL, d.of("n", "n_total", N_("known of")),
+        d.integer("asked", N_("asked for")), d.number("first_question", N_("after question"), digits=1),
+        d.integer("different", N_("different values")), d.integer("n_yes", N_("yes")),
+            d.share("yes_share", N_("share of yes")), LOW, HIGH,
+        d.number("median", N_("median"), digits=1), d.number("q1", N_("lower quartile"), digits=1),
+        d.number("q3", N_("upper quartile"), digits=1),
+    ),
+    views=(
+        d.View(at="section", heading="", where="type != 'object'",
+               columns=d.names("label n_of_n_total first_question different n_yes median q1 q3 unit")),
+        d.View(at="digest", where="type != 'object'", columns=d.names("label n n_total different median")),
+    ),
+)  # fmt: skip
+
+NAMED = d.Table(
+    name="named", title=N_("What was named"), key=("path", "value"),
+    columns=(
+        FIELD, d.text("value", N_("what was said")), d.integer("place", N_("place")), d.integer("agents", N_("agents")),
+        N, TOTAL, d.share("share", N_("share")), LOW, HIGH, d.integer("tied", N_("as often named")),
+        d.flag("first", N_("most named"), replicates=True),
+        d.flag("told", N_("required, or known of half of the agents")),
+    ),
+    views=(
+        d.View(at="section", where="place <= 3", columns=d.names("path value agents share")),
+        d.View(at="appendix", by=("path",), most=10, columns=d.names("value agents n share")),
+        d.View(at="digest", where="first", columns=d.names("path value agents n"), top=20),
+    ),
+)  # fmt: skip
+
+RECORDS = d.Table(
+    name="records", title=N_("Records"), key=("participant",),
+    columns=(
+        AGENT, GROUP, d.flag("complete", N_("complete")), d.code("stop", N_("ended"), STOPS),
+        d.integer("questions", N_("Questions")), d.several("missing", N_("still missing")),
+        d.integer("n_values", N_("values read")), d.nested("record", N_("record")),
+    ),
+    views=(d.View(at="appendix", columns=d.names("participant questions complete missing"), top=50),),
+    note=N_("Complete when: {complete_when}."),
+)  # fmt: skip
+
+SAID = d.Table(
+    name="said", title=N_("Values and the words they rest on"), key=("participant", "turn", "path", "value"),
+    one_agent=True,
+    columns=(
+        AGENT, d.integer("turn", N_("question")), d.text("path", N_("path")), d.text("field", N_("Field")),
+        d.text("value", N_("value")), d.text("quote", N_("words")),
+    ),
+)  # fmt: skip
+
+CONTRADICTIONS = d.Table(
+    name="contradictions", title=N_("Contradictions"), key=("participant", "turn", "path"),
+    columns=(
+        AGENT, d.integer("turn", N_("question")), d.text("path", N_("Field")), d.text("earlier", N_("first")),
+        d.text("later", N_("then")), d.flag("asked", N_("asked about it")), d.text("now", N_("in the record")),
+    ),
+    views=(d.View(at="appendix", columns=d.names("participant path earlier later asked"), top=30),),
+)  # fmt: skip
+
+CURVE = d.Table(
+    name="curve", title=N_("Records after each question"), key=("question",),
+    columns=(
+        d.integer("question", N_("questions asked")), d.integer("complete", N_("complete records")), TOTAL,
+        d.share("complete_share", N_("complete records")), d.share("known", N_("fields known, on average")),
+    ),
+)  # fmt: skip
+
+LEFT_OUT = d.Table(
+    name="left_out", title=N_("Left out of the records"), key=("kind",),
+    columns=(d.code("kind", N_("what"), PROBLEMS), d.integer("n", N_("values"))), views=(d.View(at="appendix"),),
+)  # fmt: skip
+
+TURNS = d.Table(
+    name="turns", title=N_("Transcripts"), key=("participant", "turn"),
+    columns=(
+        AGENT, d.integer("turn", N_("turn")), d.text("about", N_("Field")), d.text("question", N_("question")),
+            d.text("answer", N_("answer")),
+        d.text("status", N_("status")), d.nested("found", N_("found")), d.nested("by", N_("by")),
+            d.text("stop", N_("ended")),
+    ),
+    views=(d.View(at="appendix", heading=N_("The first interviews verbatim"), where="participant in @first_three",
+        by=("participant",),
+                  quote="answer", who=("turn", "question")),),
+)  # fmt: skip
+
+GROUPS, GROUP_TESTS = group_tables(FIELD, N_("Of whom a field is known, by group"), share=True)
+
+FACTS = (
+    d.text("ds"), d.text("title"), d.text("objective"), d.text("complete_when"), d.integer("budget"), N, TOTAL,
+    d.integer("complete", N_("complete records")), d.integer("spent"), d.number("questions", digits=1),
+    d.integer("read_by_rule"), d.integer("answers_read"), d.flag("content"), d.integer("contradicting"),
+    d.integer("not_said"), d.integer("values"), d.several("first_three"), d.integer("shown_complete"),
+    d.integer("last_question"), d.share("last_known"),
+)  # fmt: skip
+"""content: findings on content may be told, a model read most answers. not_said, values: read, left out or kept."""
+
+FINDINGS = (
+    d.Finding(
+        name="complete", where="n >= 5", size="complete / n", estimate="complete", chart="completeness", scale="0, n",
+        says=N_("{complete} of {n} records of “{title}” are complete, after {questions} questions on average (n = "
+                "{n}/{n_total} interviews)."),
+    ),
+    d.Finding(
+        name="by_rule", kind="null", where="n >= 5 and not content",
+        says=N_("What was said on “{title}” is read by words only: a rule stood in for the model and read "
+                "{read_by_rule} of {answers_read} answers (n = {n}/{n_total})."),
+    ),
+    group_finding(
+        FIELD, size="mean_highest - mean_lowest", chart="coverage",
+        says=N_("Groups tell differently of “{path}”: known of {mean_highest} of {highest}, {mean_lowest} of "
+                "{lowest} (adjusted {p}; n = {n}/{n_total})."),
+        null=N_("No field is known of some groups more than of others (adjusted {p}; a difference of {detectable} "
+                "would have been found four times in five)."),
+    ),
+    d.Finding(
+        name="named", table="named", where="first and told and tied == 1 and n >= 5 and @content", order=("-share",),
+        top=3, size="share", estimate="share", low="low", high="high",
+        says=N_("{path}: most named “{value}”, by {agents} agents ({share}, 95% interval {low} to {high}; n = "
+                "{n}/{n_total})."),
+    ),
+    d.Finding(
+        name="yes", table="fields", where="type == 'boolean' and n >= 5 and @content", order=("-n",), top=2,
+        size="yes_share", estimate="yes_share", low="low", high="high",
+        says=N_("{label}: yes for {n_yes} agents ({yes_share}, 95% interval {low} to {high}; n = {n}/{n_total})."),
+    ),
+    d.Finding(
+        name="number", table="fields", where="type == 'number' and n >= 5 and @content", order=("-n",), top=2,
+        estimate="median", says=N_("{label}: median {median} {unit}, middle half {q1} to {q3} (n = {n}/{n_total})."),
+    ),
+    d.Finding(
+        name="contradictions", where="n >= 5 and contradicting > 0 and content", size="contradicting / n",
+        says=N_("{contradicting} agents contradicted themselves about something; each was asked which holds (n = "
+                "{n}/{n_total})."),
+    ),
+)  # fmt: skip
+
+CHARTS = (
+    d.Chart(
+        name="completeness", title=N_("Discovery: records after each question"), needs=("curve",),
+        draw="enquete.graphs.discovery.charts:completeness",
+        alt=N_("{shown_complete} of {n} records are complete after {last_question} questions; {last_known} of the "
+               "fields are known."),
+    ),
+    d.Chart(
+        name="coverage", title=N_("Discovery: what is known, by field and group"), needs=("fields",),
+        draw="enquete.graphs.discovery.charts:coverage",
+        over=d.View(at="section", where="type != 'object'", order=("-n",)),
+        alt=N_("Agents of whom a field is known; of most: {label}, {n} of {n_total}."),
+    ),
+)  # fmt: skip
+
+PRESENTATION = d.Presentation(
+    tables=(FIELDS, NAMED, GROUP_TESTS, GROUPS, RECORDS, SAID, CONTRADICTIONS, CURVE, LEFT_OUT, TURNS), facts=FACTS,
+        findings=FINDINGS,
+    charts=CHARTS,
+    texts=(
+        d.Text(at="section", where="n > 0", says=N_(
+            "Each agent was interviewed one to one to fill a record, “{title}”: after every answer the next question "
+            "asked for what was still "
+            "missing, {budget} questions at most. {complete} of {n} records are complete, after {questions} questions "
+            "on average.")),
+        d.Text(at="section", where="read_by_rule > 0", says=N_(
+            "A rule stood in for the model and read {read_by_rule} of {answers_read} answers: it knows words, not "
+            "meanings.")),
+    ),
+)  # fmt: skip
+
+
+# --- What the interviews found: a record for each agent, what is known of each field, how many questions that took,
+# what was
+# contradicted, who did the work. Interviews are rebuilt from their stored turns; one that was cut short counts with what it has.
+
+MOST_NAMED = 100
+"""Values of a field in a table; all are in the records."""
+VERBATIM = 3
+"""Interviews told verbatim in the appendix; all are in the transcripts."""
+
+Row = dict[str, Any]
+
+
+def analyse(
+    frame: pd.DataFrame, instrument: DiscoveryInstrument, settings: DiscoverySettings, context: AnalysisContext
+) -> Analysis:
+    """Tables over the main arm's interviews."""
+    people = frame.drop_duplicates("participant")[["participant", "stakeholder_type"]].astype(str)
+    held = [
+        Held(interview, kind)
+        for unit, kind in people.itertuples(index=False)
+        if (interview := stored_interview(unit, settings, context.frozen)).turns
+    ]
+    discovery, language = settings.discovery, context.language
+    turns = [turn for one in held for turn in one.interview.turns]
+    asked = Counter(shown_path(_plain_path(one.interview, path)) for one in held for path in one.interview.asked)
+    nodes = list(discovery.walk())
+    records = [one.record() for one in held]
+    contradictions = [row for one in held for row in one.contradictions()]
+    problems = Counter(problem.kind for turn in turns for problem in turn.problems)
+    readers = Counter(turn.by.get("interpret") for turn in turns if turn.by.get("interpret"))
+    curve = _curve(held)
+    known = pd.DataFrame(
+        {
+            shown_path(node.path): [float(bool(one.known(node))) for one in held]
+            for node in nodes
+            if node.field.type != "object"
+        },
+        index=[one.interview.unit for one in held],
+    )
+    tables = {
+        "fields": [_field(node, held, asked, language) for node in nodes],
+        "named": [row for node in nodes for row in _named(node, held, language)], "records": records,
+        "contradictions": contradictions, "curve": curve, "said": [row for one in held for row in one.said(language)],
+        "left_out": [{"kind": kind, "n": n} for kind, n in sorted(problems.items())],
+        "turns": [row for one in held for row in one.transcript()], **compared(known, context.groups_of(frame), "path"),
+    }  # fmt: skip
+    facts = {
+        "ds": discovery.id, "title": discovery.title.in_(language), "objective": discovery.objective.in_(language),
+        "complete_when": discovery.completion.text, "budget": settings.budget, "n": len(held), "n_total": len(people),
+        "complete": sum(one.interview.complete for one in held),
+        "spent": sum(one.interview.stop == "budget" and not one.interview.complete for one in held),
+        "questions": len(turns) / len(held) if held else None, "read_by_rule": readers[RULE],
+        "answers_read": readers.total(), "content": readers[RULE] <= RULE_AT_MOST * readers.total(),
+        "contradicting": len({row["participant"] for row in contradictions}), "not_said": problems["not_said"],
+        "values": sum(row["n_values"] for row in records),
+        "first_three": [row["participant"] for row in records[:VERBATIM]],
+        "shown_complete": curve[-1]["complete"] if curve else None,
+        "last_question": curve[-1]["question"] if curve else None, "last_known": curve[-1]["known"] if curve else None,
+    }  # fmt: skip
+    return shaped(PRESENTATION, tables, facts)
+
+
+def stored_interview(unit: str, settings: DiscoverySettings, frozen: Mapping[str, JsonValue]) -> Interview:
+    """An agent's interview from its frozen turns, as far as it went."""
+    return reduce(Interview.after, stored_turns(frozen.get, unit, DiscoveryTurn), begun(unit, settings))
+
+
+@dataclass(frozen=True)
+class Held:
+    """An interview that was begun, and the group of its agent."""
+
+    interview: Interview
+    kind: str
+
+    def known(self, node: Node) -> list[Any]:
+        """What the record has at a field, of all entries of the lists it stands in; entries themselves by their key."""
+        return list(_values(node.path, self.interview.discovery.nodes, self.interview.record))
+
+    def first(self, node: Node) -> int | None:
+        """The question that first brought something for it."""
+        told = (
+            turn.turn
+            for turn in self.interview.turns
+            for one in turn.told
+            if _plain_path(self.interview, one.path) == node.path
+        )
+        return min(told, default=None)
+
+    def record(self) -> Row:
+        interview = self.interview
+        return {
+            "participant": interview.unit, "stakeholder_type": self.kind, "complete": interview.complete,
+            "stop": interview.stop, "questions": len(interview.turns), "record": interview.record,
+            "missing": [shown_path(path) for path in interview.discovery.completion.lacking(interview.record)],
+            "n_values": sum(len(turn.told) for turn in interview.turns),
+        }  # fmt: skip
+
+    def said(self, language: Language) -> Iterator[Row]:
+        for turn in self.interview.turns:
+            for one in turn.told:
+                node = self.interview.discovery.at(one.path)
+                label = node.field.label.in_(language) if node else shown_path(one.path)
+                told = one.model_dump(mode="json")
+                value = (
+                    told["value"]
+                    if isinstance(told.get("value"), str)
+                    else json.dumps(told.get("value"), ensure_ascii=False)
+                )
+                yield {"participant": self.interview.unit, "turn": turn.turn, "path": shown_path(one.path),
+                    "field": label, "value": value,
+                       "quote": told.get("quote")}  # fmt: skip
+
+    def contradictions(self) -> Iterator[Row]:
+        settled = {turn.about for turn in self.interview.turns if turn.settled}
+        now = {path: value for path, _, value in values(self.interview.discovery.nodes, self.interview.record)}
+        for turn in self.interview.turns:
+            for one in turn.contradictions:
+                yield {
+                    "participant": self.interview.unit, "turn": turn.turn, "path": shown_path(one.path),
+                    "earlier": _text(one.earlier), "later": _text(one.later), "asked": one.path in settled,
+                    "now": _text(now.get(one.path)),
+                }  # fmt: skip
+
+    def transcript(self) -> Iterator[Row]:
+        for turn in self.interview.turns:
+            yield {
+                "participant": self.interview.unit, "turn": turn.turn, "about": shown_path(turn.about),
+                "question": turn.question, "answer": turn.answer, "status": turn.status, "found": dict(turn.found),
+                "by": dict(turn.by), "stop": turn.stop,
+            }  # fmt: skip
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _values(path: Sequence[str], nodes: Mapping[str, Node], record: Mapping[str, Any]) -> Iterator[Any]:
+    node = nodes[path[0]]
+    value: Any = record.get(path[0])
+    if not there(value):
+        return
+    if node.field.type == "list":
+        key = str(node.field.key)
+        for entry in value:
+            yield from _values(path[1:], node.children, entry) if len(path) > 1 else [str(entry[key])]
+    elif len(path) > 1:
+        yield from _values(path[1:], node.children, value)
+    elif node.field.type in ("choices", "texts"):
+        yield from value
+    else:
+        yield value
+
+
+def _plain_path(interview: Interview, path: tuple[str, ...]) -> tuple[str, ...]:
+    node = interview.discovery.at(path)
+    return node.path if node else path
+
+
+def _field(node: Node, held: Sequence[Held], asked: Mapping[str, int], language: Language) -> Row:
+    """Who has something there, after how many questions; of numbers their quartiles, of yes or no the share of yes."""
+    known = [(one, found) for one in held if (found := one.known(node))]
+    first = [turn for one, _ in known if (turn := one.first(node)) is not None]
+    row: Row = {
+        "path": shown_path(node.path), "label": node.field.label.in_(language), "type": node.field.type,
+        "unit": node.field.unit.in_(language) if node.field.unit else None, "required": node.field.required,
+        "n": len(known), "n_total": len(held), "asked": asked.get(shown_path(node.path), 0),
+        "first_question": sum(first) / len(first) if first else None,
+        **dict.fromkeys(("different", "n_yes", "yes_share", "low", "high", "median", "q1", "q3")),
+    }  # fmt: skip
+    if node.field.type == "number":
+        numbers = [float(value) for _, found in known for value in found]
+        if numbers:
+            row["q1"], row["median"], row["q3"] = (
+                quantiles(numbers, n=4, method="inclusive") if len(numbers) > 1 else numbers * 3
+            )
+    elif node.field.type == "boolean" and known:
+        row["n_yes"] = sum(any(found) for _, found in known)
+        interval = share_interval(row["n_yes"], len(known))
+        row |= {"yes_share": interval["share"], "low": interval["low"], "high": interval["high"]}
+    elif node.field.type != "object":
+        row["different"] = len({normal(str(value)) for _, found in known for value in found})
+    return row
+
+
+def _named(node: Node, held: Sequence[Held], language: Language) -> Iterator[Row]:
+    """Values of a field by how many agents named them, the most named first; intervals hold for the most named."""
+    if node.field.type in ("number", "boolean", "object"):
+        return
+    known = [found for one in held if (found := one.known(node))]
+    labels = {each: value.label.in_(language) for each, value in node.field.values.items()}
+    spoken: dict[str, str] = {}
+    for own in known:
+        for value in own:
+            spoken.setdefault(normal(str(value)), labels.get(str(value), str(value)))
+    named = Counter(key for own in known for key in {normal(str(value)) for value in own})
+    ordered = sorted(named.items(), key=lambda pair: (-pair[1], pair[0]))
+    bounds = share_intervals([n for _, n in ordered], len(known), selected="highest")
+    most = ordered[0][1] if ordered else 0
+    for place, ((key, n), (low, high)) in enumerate(zip(ordered, bounds[["low", "high"]].to_numpy(), strict=True), 1):
+        if place <= MOST_NAMED:
+            yield {
+                "path": shown_path(node.path), "value": spoken[key], "place": place, "agents": n, "n": len(known),
+                "n_total": len(held), "share": n / len(known), "low": low, "high": high,
+                "tied": sum(count == most for _, count in ordered), "first": n == most,
+                "told": node.field.required or 2 * len(known) >= len(held),
+            }  # fmt: skip
+
+
+def _curve(held: Sequence[Held]) -> list[Row]:
+    """After each question: complete records, and the mean share of fields that are known, over all interviews begun."""
+    if not held:
+        return []
+    fields = len(list(held[0].interview.discovery.walk()))
+    stages = [list(_stages(one.interview)) for one in held]
+    longest = max(len(own) for own in stages)
+    rows = []
+    for n in range(1, longest + 1):
+        now = [own[min(n, len(own)) - 1] for own in stages]
+        complete = sum(one.complete for one in now)
+        known = sum(map(_known, now)) / len(now) / fields
+        rows.append(
+            {
+                "question": n,
+                "complete": complete,
+                "complete_share": complete / len(now),
+                "known": known,
+                "n_total": len(now),
+            }
+        )
+    return rows
+
+
+def _stages(interview: Interview) -> Iterator[Interview]:
+    """The interview after each of its turns."""
+    start = replace(interview, turns=(), record={}, budget=interview.budget + len(interview.turns))
+    for turn in interview.turns:
+        start = start.after(turn)
+        yield start
+
+
+def _known(interview: Interview) -> int:
+    return sum(
+        bool(list(_values(node.path, interview.discovery.nodes, interview.record)))
+        for node in interview.discovery.walk()
+    )
+
+
+# --- One agent's interview as it is read: questions and answers, and beside each answer what was found in it ---------
+
+
+def talks(folder: Path, participant: str, language: Language) -> Iterator[Talk]:
+    turns = list(lines_of(folder / "transcript.jsonl", "participant", participant))
+    if turns:
+        yield Talk(str(turns[0]["name"]), tuple(one for turn in turns for one in _told(turn, language)))
+
+
+def _told(turn: Mapping[str, Any], language: Language) -> Iterator[Line]:
+    number = int(turn["turn"])
+    yield Line(tell(INTERVIEWER, language), turn["question"], turn=number)
+    found = tuple(f"{field}: {_value(value)}" for field, value in (turn.get("found") or {}).items())
+    yield Line(turn["name"], turn["answer"], turn["participant"], number, found)
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def item_facts(item_id: str, instrument: DiscoveryInstrument) -> ItemFacts:

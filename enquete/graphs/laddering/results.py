@@ -2,14 +2,454 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import reduce
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pydantic import JsonValue
+
+from enquete.analysis.inference import QUESTIONS, detectable_change
+from enquete.analysis.means import mean_of
 from enquete.graphs.laddering import health
-from enquete.graphs.laddering.analysis import analyse
-from enquete.graphs.laddering.export import files
+from enquete.graphs.laddering.choosing import Choice, Scored
+from enquete.graphs.laddering.coding import FROZEN, concepts_of
+from enquete.graphs.laddering.coverage import Coverage, complete_share, cover
+from enquete.graphs.laddering.export import codes_of, files
 from enquete.graphs.laddering.instrument import LadderingInstrument
+from enquete.graphs.laddering.interview import Interview, TurnRecord
+from enquete.graphs.laddering.interviewer import ROLES
+from enquete.graphs.laddering.knowledge import UNSAID, KnowledgeGraph
+from enquete.graphs.laddering.methods import InterviewMethod
+from enquete.graphs.laddering.network import (
+    Place,
+    PooledConcept,
+    Row,
+    concept_rows,
+    edge_rows,
+    homes,
+    implication_matrix,
+    item_of,
+    linked,
+    node_rows,
+    pool,
+    saturation,
+    value_map,
+    with_poles,
+)
+from enquete.graphs.laddering.patterns import pattern
+from enquete.graphs.laddering.readings import RATINGS, Rating
+from enquete.graphs.laddering.settings import ADAPTIVE, LadderingSettings
 from enquete.graphs.laddering.tables import GLOSSARY, PRESENTATION
-from enquete.graphs.laddering.transcripts import talks
-from enquete.reports.context import ItemFacts
+from enquete.locale import N_, tell
+from enquete.nodes.conversations import stored_turns, utterance_id
+from enquete.reports.context import AnalysisContext, ItemFacts
+from enquete.reports.declarations import Analysis, Chart, Presentation, integer, shaped
 from enquete.reports.evaluation import Evaluation
+from enquete.reports.group_tables import compared as groups_compared
+from enquete.reports.key_findings import FEWEST
+from enquete.reports.transcripts import INTERVIEWER, Line, Talk, lines_of
+from enquete.reports.views import Names, Results
+from enquete.respondents.roles import RULE, RULE_AT_MOST
+from enquete.state.asking import RESPONDED, Language
+
+# --- What the interviews found: graphs of each agent and of all, links and their indices, coverage, saturation, how
+# it was asked
+# Interviews are rebuilt from their stored turns, so an interview that was cut short counts with what it has. Measured by:
+# every concept and link traces back to an utterance, every figure stands beside its n. The tables are declared in
+# tables.py.
+
+# --- Interviews by their codes: how far each covers the topic, what strategies are compared by, and whether adapting
+# helped
+# Strategies ask the same agents, each in an arm of its own. Their interviews are read by one codebook, a rule's over the
+# concepts of all arms alike, and compared agent by agent. Measured by: a comparison by hand
+# (tests/graphs/laddering/test_laddering_comparing.py).
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Of one interview, over codes. richness: different codes; links: different pairs of codes that are linked; coverage: share
+    of elements spoken of; new_per_turn: richness / turns."""
+
+    richness: float
+    links: float
+    coverage: float
+    new_per_turn: float
+    turns: float
+
+
+MEASURES = tuple(one.name for one in fields(Measures))
+
+
+def covered(
+    interviews: Sequence[Interview], concepts: Sequence[PooledConcept], settings: LadderingSettings
+) -> dict[str, Coverage]:
+    """Unit → coverage over codes: an interview speaks of an element where it has a code that is about it, in whatever words."""
+    about = _about(interviews, concepts)
+    found = {}
+    for one in interviews:
+        standing = one.graph.standing
+        nodes = {
+            name: node.model_copy(update={"elements": about.get((one.unit, name), ())})
+            for name, node in standing.nodes.items()
+        }
+        found[one.unit] = cover(KnowledgeGraph(nodes, standing.edges), settings.topic, settings.method)
+    return found
+
+
+def _about(interviews: Sequence[Interview], concepts: Sequence[PooledConcept]) -> Mapping[Place, tuple[str, ...]]:
+    """Place → elements of its code: those that half of the concepts of this code at least are linked to."""
+    graphs = {one.unit: one.graph for one in interviews}
+    found = {}
+    for concept in concepts:
+        named = Counter(element for unit, node in concept.members for element in graphs[unit].nodes[node].elements)
+        elements = tuple(element for element, n in named.items() if 2 * n >= len(concept.members))
+        found.update(dict.fromkeys(concept.members, elements))
+    return found
+
+
+def measured(
+    interviews: Sequence[Interview], concepts: Sequence[PooledConcept], coverage: Mapping[str, Coverage]
+) -> dict[str, Measures]:
+    """Unit → its interview's measures, of interviews with a turn."""
+    belongs = homes(concepts)
+    found = {}
+    for one in interviews:
+        codes = {belongs[one.unit, node].id for node in one.graph.standing.nodes}
+        turns, links = len(one.turns), len(linked(one, belongs))
+        found[one.unit] = Measures(len(codes), links, coverage[one.unit].breadth, len(codes) / turns, turns)
+    return found
+
+
+def compared(interviews: Mapping[str, Sequence[Interview]], settings: LadderingSettings) -> dict[str, list[Row]]:
+    """strategy → its interviews, side by side: of agents whose interviews are over in all. {} where there is one strategy alone."""
+    if len(interviews) < 2:
+        return {}
+    over = [{one.unit for one in each if one.stop} for each in interviews.values()]
+    agents = sorted(set.intersection(*over))
+    everybody = [
+        replace(one, unit=f"{strategy}|{one.unit}")
+        for strategy, each in interviews.items() for one in each if one.unit in agents
+    ]  # fmt: skip
+    concepts = pool(everybody)
+    found = measured(everybody, concepts, covered(everybody, concepts, settings))
+    by = {strategy: [asdict(found[f"{strategy}|{unit}"]) for unit in agents] for strategy in interviews}
+    return {
+        "strategies_compared": [
+            {"strategy": name, "n": len(agents), **{m: fmean(one[m] for one in own) if own else None for m in MEASURES}}
+            for name, own in by.items()
+        ],
+        "adapting": [row for name in by if name != ADAPTIVE for row in _differences(name, by[ADAPTIVE], by[name])],
+        "interviews_compared": [
+            {"participant": unit, "strategy": name, **own[place]} for place, unit in enumerate(agents) for name,
+                own in by.items()
+        ],
+    }  # fmt: skip
+
+
+def _differences(strategy: str, adaptive: Sequence[Row], other: Sequence[Row]) -> Iterator[Row]:
+    """adaptive − other of every measure, agent by agent, with t intervals; p (Student's, paired) of richness alone."""
+    from scipy import stats  # noqa: PLC0415 - a fifth of a second of import
+
+    for name in MEASURES:
+        gaps = np.array([a[name] - b[name] for a, b in zip(adaptive, other, strict=True)], dtype=float)
+        mean, p = mean_of(gaps), None
+        if name == "richness" and len(gaps) >= FEWEST:
+            p = float(stats.ttest_1samp(gaps, 0).pvalue) if gaps.std() else float(gaps[0] == 0)
+        sd = float(gaps.std(ddof=1)) if len(gaps) > 1 else 0.0
+        row: dict[str, Any] = {"strategy": strategy, "measure": name, **asdict(mean), "p": p}
+        larger = "more" if mean.mean and mean.mean > 0 else "fewer" if mean.mean else "as_many"
+        yield {
+            **row,
+            "direction": larger,
+            "size": abs(mean.mean or 0.0),
+            "detectable": detectable_change(len(gaps), sd, tests=QUESTIONS),
+        }
+
+
+MOST_COMPARED = 12
+"""Codes that are compared between groups: those that most agents name, for each costs the others some power."""
+
+
+def analyse(
+    frame: pd.DataFrame, instrument: LadderingInstrument, settings: LadderingSettings, context: AnalysisContext
+) -> Analysis:
+    """Tables over the main arm's interviews."""
+    units = [str(unit) for unit in frame["participant"].unique()]
+    interviews = _begun(units, context.frozen)
+    method, language = settings.method, context.language
+    coded, coding = concepts_of(interviews, context.frozen.get(FROZEN))
+    concepts = with_poles(coded, interviews)
+    home, coverage = homes(concepts), covered(interviews, concepts, settings)
+    measures = measured(interviews, concepts, coverage)
+    cells = implication_matrix(interviews, concepts)
+    told = concept_rows(interviews, concepts, cells, climbs=method.climbs)
+    drawn = value_map(cells, told, kinds_of(method), instrument.cut_off)
+    own = pattern(interviews, concepts, method, language)
+    balances, whole = own.pop("balances", {}), own.pop("whole", {})
+    compared_with = {settings.strategies[0]: interviews}
+    compared_with |= {name: _begun(units, kept) for name, kept in context.variants.items()}
+    curve = saturation(interviews, concepts)
+    late = curve[len(curve) - len(curve) // 4 :]
+    definitions = coding["definitions"]
+    turns = [record for interview in interviews for record in interview.turns]
+    tables = {
+        "concepts": [{**one, "definition": definitions.get(one["concept"])} for one in told], "implications": cells,
+        "saturation": curve,
+        "types": [_type(kind, method, concepts, coding["alpha"], language) for kind in kinds_of(method)],
+        "relations": [
+            {"relation": name, "label": edge.label.in_(language) if edge.label else name.replace("_", " ")}
+            for name, edge in method.edge_types.items()
+        ],
+        "coverage": _coverage(concepts, coverage, settings, language),
+        "interviews": [
+            _interview(one, coverage[one.unit], measures[one.unit], method, balances.get(one.unit))
+            for one in interviews
+        ],
+        "stops": [{"stop": stop, "n": n} for stop, n in sorted(Counter(i.stop for i in interviews).items())],
+        "strategies": _strategies(turns, method, language), "work": _work(turns, settings), "dropped": _dropped(turns),
+        "nodes": [row for one in interviews for row in node_rows(one, home)],
+        "edges": [row for one in interviews for row in edge_rows(one)],
+        "turns": [_turn(one, record, settings) for one in interviews for record in one.turns],
+        "signals": [row for one in interviews for record in one.turns for row in _signals(one.unit, record)], **own,
+        **compared(compared_with, settings), **_between_groups(interviews, concepts, context.groups_of(frame)),
+    }  # fmt: skip
+    reading, answered = _reading(turns), int(frame["status"].isin(RESPONDED).sum())
+    facts = {
+        "topic": settings.topic.topic.in_(language), "method": method.title.in_(language), "concept": settings.topic.id,
+        "methodology": method.id, "ladder": list(method.ladder) if method.climbs else [], "climbs": method.climbs,
+        "top_rung": method.ladder[-1] if method.climbs else None, "most_named": _most_named(concepts),
+        "strategy": settings.strategies[0], "compared": len(compared_with) > 1, "n": len(interviews),
+            "n_total": len(units),
+        "n_barren": sum(not one.graph.standing.nodes for one in interviews),
+            "n_over": sum(bool(one.stop) for one in interviews), "n_answered": answered, "n_asked": len(frame),
+        "n_concepts": len(concepts), "n_late": late[0]["interviews"] if late else None,
+            "n_late_new": sum(one["new"] for one in late),
+        "coding": "failed" if coding["by"] == "rule" and coding["failed"] else coding["by"],
+            "n_rest": coding["by_rule"],
+        "failed_types": coding["failed"], **drawn, **reading,
+            "by_rule": reading["n_by_rule"] > RULE_AT_MOST * reading["n_read"],
+        **{f"mean_{name}": fmean(getattr(one, name) for one in measures.values()) if measures else None for name in MEASURES},
+        **whole,
+    }  # fmt: skip
+    return shaped(PRESENTATION, tables, facts)
+
+
+def _most_named(concepts: Sequence[PooledConcept]) -> str | None:
+    """Whether the first concept is named by more agents than any other."""
+    counts = [one.agents for one in concepts[:2]]
+    return None if not counts else "tied" if len(counts) > 1 and counts[0] == counts[1] else "alone"
+
+
+def kinds_of(method: InterviewMethod) -> list[str]:
+    """Node types, the ladder's first, from the bottom to the top."""
+    return list(method.ladder) + [kind for kind in method.node_types if kind not in method.ladder]
+
+
+def _begun(units: Sequence[str], frozen: Mapping[str, JsonValue]) -> list[Interview]:
+    """The interviews of one arm that have a turn."""
+    return [one for unit in units if (one := stored_interview(unit, frozen)).turns]
+
+
+def stored_interview(unit: str, frozen: Mapping[str, JsonValue]) -> Interview:
+    """An agent's interview from its frozen turns, as far as it went."""
+    return reduce(Interview.after, stored_turns(frozen.get, unit, TurnRecord), Interview(unit))
+
+
+# --- over all interviews ---------------------------------------------------------------------------------------------
+
+
+def _type(
+    kind: str, method: InterviewMethod, concepts: Sequence[PooledConcept], alpha: Mapping[str, float | None],
+        language: str
+) -> Row:  # fmt: skip
+    own = [one for one in concepts if one.type == kind]  # the most widespread first
+    rung = method.ladder.index(kind) + 1 if method.climbs and kind in method.ladder else None
+    return {
+        "type": kind, "label": method.node_types[kind].label.in_(language), "rung": rung,
+        "terminal": method.is_terminal(kind), "different": len(own), "first": own[0].id if own else None,
+        "agents": own[0].agents if own else None, "alpha": alpha.get(kind),
+    }  # fmt: skip
+
+
+def _coverage(
+    concepts: Sequence[PooledConcept], coverage: Mapping[str, Coverage], settings: LadderingSettings, language: str
+) -> list[Row]:
+    """Per element, over codes (comparing.covered): agents who spoke of it, its codes, and the mean depth_score of those who did;
+    None where nobody did."""
+    rows, code = [], homes(concepts)
+    for element, content in settings.topic.elements.items():
+        last = [one.elements[element] for one in coverage.values()]
+        depths = [one.depth_score for one in last if one.covered]
+        own = {code[unit, node].id for unit, one in coverage.items() for node in one.elements[element].linked_node_ids}
+        rows.append({
+            "element": element, "label": content.label.in_(language), "kind": content.type, "agents": len(depths),
+                "n": len(last),
+            "most": 2 * len(depths) > len(last) if last else None, "concepts": len(own),
+            "types": sorted({kind for one in last for kind in one.types_found}),
+                "depth": fmean(depths) if depths else None,
+        })  # fmt: skip
+    return rows
+
+
+def _strategies(turns: Sequence[TurnRecord], method: InterviewMethod, language: str) -> Iterator[Row]:
+    """Per strategy: how often it was used, and how often the answer brought something new."""
+    chosen = [(turn.choice.strategy, turn.changes.any_new) for turn in turns if turn.choice]
+    used, yielded = Counter(name for name, _ in chosen), Counter(name for name, new in chosen if new)
+    for name, one in method.strategies.items():
+        rate = yielded[name] / used[name] if used[name] else None
+        yield {
+            "strategy": name,
+            "label": one.label.in_(language),
+            "used": used[name],
+            "yielded": yielded[name],
+            "rate": rate,
+        }
+
+
+def _work(turns: Sequence[TurnRecord], settings: LadderingSettings) -> Iterator[Row]:
+    """Per role: pieces of work by the model, by its fallback and by the rule that stands in for both."""
+    for role in ROLES:
+        fallback = role.models(settings)[1]
+        by = Counter(
+            "rule" if who == RULE else "fallback" if who == fallback else "model"
+            for turn in turns if (who := turn.by[role.purpose])
+        )  # fmt: skip
+        yield {"work": role.purpose, "model": by["model"], "fallback": by["fallback"], "rule": by["rule"]}
+
+
+def _reading(turns: Sequence[TurnRecord]) -> Row:
+    """n_answers: turns with an answer; n_unread: of these, read by nobody; n_empty: read, without any concept; n_found: concepts that
+    were read; n_invented: of these, left out because the answer does not hold them; n_by_rule: of n_read, read by a
+    rule."""
+    given = [turn for turn in turns if turn.answer]
+    kept = [turn.changes.new_nodes + turn.changes.merged for turn in given]
+    invented = sum(turn.changes.dropped.get(UNSAID, 0) for turn in given)
+    read, by = [bool(turn.by["extract"]) for turn in given], [turn.by["extract"] for turn in turns]
+    return {
+        "n_answers": len(given), "n_unread": len(given) - sum(read), "n_found": sum(kept) + invented,
+        "n_invented": invented, "n_empty": sum(was and not found for was, found in zip(read, kept, strict=True)),
+        "n_by_rule": by.count(RULE), "n_read": sum(map(bool, by)),
+    }  # fmt: skip
+
+
+def _dropped(turns: Sequence[TurnRecord]) -> list[Row]:
+    counts = Counter[str]()
+    for turn in turns:
+        counts.update(turn.changes.dropped)
+    return [{"why": why, "n": n} for why, n in sorted(counts.items())]
+
+
+def _between_groups(
+    interviews: Sequence[Interview], concepts: Sequence[PooledConcept], groups: pd.Series[str]
+) -> dict[str, Any]:
+    """Who mentions which concept, of those that enough agents name and enough do not; chosen by all agents' counts, never a group's."""
+    n = len(interviews)
+    some = [one for one in concepts if FEWEST <= one.agents <= n - FEWEST][:MOST_COMPARED]
+    if not some:
+        return {}
+    people = [one.unit for one in interviews]
+    named = {one.id: pd.Series(people).isin({unit for unit, _ in one.members}).astype(float).to_numpy() for one in some}
+    return groups_compared(pd.DataFrame(named, index=people), groups, "concept")
+
+
+# --- an interview ----------------------------------------------------------------------------------------------------
+
+
+def _interview(
+    interview: Interview, coverage: Coverage, measures: Measures, method: InterviewMethod, balance: float | None
+) -> Row:
+    graph, focuses = interview.graph, [turn.choice.focus for turn in interview.turns if turn.choice]
+    return {
+        "participant": interview.unit, "turns": len(interview.turns), "stop": interview.stop,
+        "named": len(graph.standing.nodes), "laddering_concepts": int(measures.richness),
+        "links": len(graph.standing.edges), "retracted": len(graph.retracted), "chain": interview.turns[-1].chain,
+        "complete": complete_share(graph.standing, method) if method.climbs else None,
+        "elements": coverage.elements_covered, "elements_total": coverage.elements_total, "breadth": coverage.breadth,
+        "laddering_depth": coverage.depth if method.climbs else None, "laddering_balance": balance,
+        "focus_changes": sum(one != other for one, other in pairwise(focuses)),
+    }  # fmt: skip
+
+
+def _turn(interview: Interview, record: TurnRecord, settings: LadderingSettings) -> Row:
+    focus = interview.graph.nodes.get(record.choice.focus) if record.choice else None
+    fallbacks = {role.purpose: role.models(settings)[1] for role in ROLES}
+    return {
+        "participant": interview.unit, "turn": record.turn, "item": item_of(utterance_id(interview.unit, record.turn)),
+        "question": record.question, "strategy": record.choice.strategy if record.choice else "opening",
+        "technique": record.choice.technique if record.choice else "", "focus": focus.text if focus else "",
+        "answer": record.answer, "status": record.status, "response_depth": record.depth,
+        "new_concepts": [one.text for one in record.changes.nodes if one.turn == record.turn],
+        "new_links": record.changes.new_edges, "merged": record.changes.merged, "sentiment": record.readings.sentiment,
+        "topics": list(record.readings.topics or ()), "stop": record.stop,
+        **{f"by_{role.purpose}": record.by[role.purpose] for role in ROLES},
+        "fallback": sorted(purpose for purpose, model in fallbacks.items() if model and record.by[purpose] == model),
+    }  # fmt: skip
+
+
+def _signals(unit: str, record: TurnRecord) -> Iterator[Row]:
+    """What a turn was judged, its signals, and the pair that was chosen for the next question with what made up its score, beside the
+    runners-up."""
+    at: Row = {"participant": unit, "turn": record.turn, "focus": None}
+    for name in RATINGS:
+        if isinstance(one := getattr(record.readings, name), Rating):
+            yield {**at, "kind": "judged", "name": name, "number": one.rating, "word": one.rationale}
+    for name, value in record.signals.items():
+        word = str(value).lower() if isinstance(value, bool) else value if isinstance(value, str) else None
+        yield {**at, "kind": "signal", "name": name, "number": None if word is not None else value, "word": word}
+    if (chosen := record.next) is not None:
+        pairs: tuple[Choice | Scored, ...] = (chosen, *chosen.runners_up)
+        for one in pairs:
+            parts = [f"{key} {part:g}" for key, part in one.parts.items()]
+            word = "; ".join([*parts, f"× {chosen.multiplier:g}"]) if one is chosen else None
+            kind = "chosen" if one is chosen else "runner_up"
+            yield {**at, "kind": kind, "name": one.strategy, "focus": one.focus, "number": one.score, "word": word}
+
+
+# --- One agent's interview as it is read: questions and answers, the codes of each answer, and the agent's own graph ---
+
+OWN = Presentation(
+    tables=tuple(PRESENTATION.tables.values()),
+    facts=(*PRESENTATION.facts.values(), integer("n_nodes"), integer("n_edges")),
+    charts=(Chart(
+        name="own_graph", title=N_("What {participant} named, and how it hangs together"), needs=("nodes", "edges"),
+        draw="enquete.graphs.laddering.charts:own_graph", alt=N_("{n_nodes} concepts and {n_edges} links of one "
+                                                                 "interview."),
+    ),),
+)  # fmt: skip
+
+
+def talks(folder: Path, participant: str, language: Language) -> Iterator[Talk]:
+    from enquete.reports.charts import drawn  # noqa: PLC0415 - altair
+
+    turns = list(lines_of(folder / "transcript.jsonl", "participant", participant))
+    if not turns:
+        return
+    pooled: dict[str, Any] = json.loads((folder / "pooled_graph.json").read_text("utf-8"))
+    (graph,) = list(lines_of(folder / "knowledge_graphs.jsonl", "participant", participant)) or [
+        {"nodes": [], "edges": []}
+    ]
+    tables = {name: [{"participant": participant, **one} for one in graph[name]] for name in ("nodes", "edges")}
+    codes = codes_of(tables["nodes"], pooled["concepts"])
+    name = str(turns[0]["name"])
+    analysis = shaped(OWN, {**pooled, **tables}, {"n_nodes": len(tables["nodes"]), "n_edges": len(tables["edges"])})
+    results = Results("laddering", OWN, analysis, Names(agents={participant: name}), language)
+    picture = next(iter(drawn(results, footer=name)), None)
+    yield Talk(name, tuple(one for turn in turns for one in _told(turn, codes, language)), graph=picture)
+
+
+def _told(turn: Mapping[str, Any], codes: Mapping[str, list[str]], language: Language) -> Iterator[Line]:
+    number = int(turn["turn"])
+    yield Line(tell(INTERVIEWER, language), turn["question"], turn=number)
+    read = tuple(codes.get(f"{turn['participant']}#{number}", ()))
+    yield Line(turn["name"], turn["answer"], turn["participant"], number, read)
 
 
 def item_facts(item_id: str, instrument: LadderingInstrument) -> ItemFacts:

@@ -2,19 +2,483 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.analysis.change.drift import delta_matrix, drift_per_agent, population_drift
+from enquete.analysis.change.paired import holm, paired_by_item, walsh_interval, wilcoxon
+from enquete.analysis.change.reliable import BY_CHANCE, ReliableChange, beyond, reliable_change, retest_reliability
+from enquete.analysis.inference import ALPHA, QUESTIONS, detectable_change, max_t, selected_intervals
+from enquete.analysis.joining import joined
+from enquete.analysis.means import mean_of
+from enquete.analysis.panel.dispersion import frequencies
 from enquete.graphs.longitudinal import health
-from enquete.graphs.longitudinal.analysis import analyse
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.tables import GLOSSARY, PRESENTATION
-from enquete.reports.context import Files, ItemFacts
+from enquete.reports import context as reading
+from enquete.reports.context import AnalysisContext, Files, ItemFacts, answering, chosen, responded
+from enquete.reports.declarations import Analysis, shaped
 from enquete.reports.evaluation import Evaluation
+from enquete.reports.group_tables import compared
+from enquete.reports.key_findings import FEWEST
 from enquete.reports.table.lines import lines
+
+# --- What moved between T0 and T1: statements, families, groups and agents; and where the agents stand in each wave ---
+# Only a T0 that was measured before the simulation gives drift. A reconstructed T0 gives an experience effect: the same estimates
+# without tests and intervals. With a placebo arm, what is tested is the change beyond the one that a neutral memory brings.
+# Statements stand as they are worded; families and agents on rekeyed values. Every estimate stands beside its n. The tables are
+# declared in tables.py.
+
+WAVES = ("T0", "T1")
+RETEST = "retest"
+"""Id of the probe arm that asks the same again with nothing in between."""
+LISTED = 5
+"""Comments of a wave that are quoted, evenly spread over the population."""
+FEWEST_PAIRS = 7
+"""Below, no change can be significant: all of one sign, p = 2/2⁶ in a family of three on the page is .09."""
+ALL = "all"
+"""Stands for all statements together where scores are by family."""
+REASONS = {
+    "no agent has both": "no_pairs", "fewer than 2 agents": "few_before", "fewer than 3 agents": "few_retested",
+    "no variation": "no_variation", "the reliability is negative": "negative", "the reliability is 1": "perfect",
+    "no retest": "no_retest",
+}  # fmt: skip
+"""How the reasons of analysis/change/reliable.py begin."""
+
+Row = dict[str, Any]
+
+
+def analyse(
+    frame: pd.DataFrame, instrument: LongitudinalInstrument, settings: object, context: AnalysisContext
+) -> Analysis:
+    """Tables over one or two waves.
+
+    Rows of the arm "retest" and of an arm whose role is "placebo" may stand in the frame: they are read for the reliable
+    change index and for the change beyond a placebo alone. Every other row counts as the main arm's.
+    """
+    retest, placebo = frame["arm"].eq(RETEST), frame["arm_role"].eq("placebo")
+    main = chosen(frame, ~retest & ~placebo)
+    rows = {wave: own for wave in WAVES if len(own := chosen(main, main["phase"].eq(wave)))}
+    values = {wave: wide(own, instrument, "value") for wave, own in rows.items()}
+    last = list(rows)[-1]
+    groups = context.groups_of(main)
+    ends = {item: (one.min, one.max) for item in _ids(instrument) for one in [instrument.scale_of(item)]}
+    answers = [row for wave in rows for row in _answers(wave, rows[wave], values[wave], instrument, wave == last)]
+    tables: dict[str, Any] = {
+        "items": _items(instrument, context), "families": _families(instrument, context), "answers": answers,
+        "waves": [_wave(wave, own) for wave, own in rows.items()], "comments": _comments(rows, instrument),
+        "distribution": [row for wave in rows for row in _distribution(wave, values[wave], instrument)],
+        **compared(values[last], groups, "item", ends=ends),
+    }  # fmt: skip
+    facts: Row = {
+        **_poles(instrument, context), "kind": "one_wave", "n_items": len(instrument.items), "last_phase": last,
+        "only_phase": last if len(rows) == 1 else None, "widest": max(high - low for low, high in ends.values()),
+        "n": next(row["n"] for row in tables["waves"] if row["phase"] == last), "n_total": len(values[last]),
+        "comment": instrument.comment.wording.in_(context.language) if instrument.comment else None, "reasons": [],
+        "tested": False, "has_placebo": False, **_joined_populations(context),
+    }  # fmt: skip
+    if len(rows) == len(WAVES):
+        design = Design(Change.between(rows["T0"], rows["T1"], instrument), instrument, context, rows["T1"])
+        more, known = design.results(chosen(frame, retest), chosen(frame, placebo), groups)
+        tables |= more
+        facts |= known
+    return shaped(PRESENTATION, tables, facts)
+
+
+def wide(rows: pd.DataFrame, instrument: LongitudinalInstrument, column: str) -> pd.DataFrame:
+    """Participants in the population's order × items in the instrument's; NaN where there is no answer."""
+    return reading.wide(rows, _ids(instrument), column=column)
+
+
+def _poles(instrument: LongitudinalInstrument, context: AnalysisContext) -> Row:
+    """What the ends of the scale are called, where all statements are on one."""
+    first, *others = (instrument.scale_of(item) for item in _ids(instrument))
+    if any(one != first for one in others):
+        return {}
+    return {
+        name: first.labels[end].in_(context.language) for name, end in (("low_end", first.min), ("high_end", first.max))
+    }
+
+
+def _ids(instrument: LongitudinalInstrument) -> list[str]:
+    return [item.item_id for item in instrument.items]
+
+
+# --- what was asked and answered -------------------------------------------------------------------------------------
+
+
+def _items(instrument: LongitudinalInstrument, context: AnalysisContext) -> Iterator[Row]:
+    for item in instrument.items:
+        scale = instrument.scale_of(item.item_id)
+        yield {
+            "item": item.item_id, "wording": item.wording.in_(context.language), "family": item.family,
+            "reverse_keyed": item.reverse_coded, "control": item.control, "scale_min": scale.min, "scale_max": scale.max,
+        }  # fmt: skip
+
+
+def _families(instrument: LongitudinalInstrument, context: AnalysisContext) -> Iterator[Row]:
+    for family, items in members(instrument).items():
+        yield {
+            "family": family,
+            "label": instrument.families[family].label.in_(context.language),
+            "n_items": len(items),
+        }
+
+
+def members(instrument: LongitudinalInstrument) -> dict[str, list[str]]:
+    """Item ids of every family, in the instrument's order."""
+    return {
+        family: [item.item_id for item in instrument.items if item.family == family] for family in instrument.families
+    }
+
+
+def _wave(wave: str, rows: pd.DataFrame) -> Row:
+    known = answering(rows)
+    return {
+        "phase": wave, "n_answers": known["n_responded"], "n_planned": known["n_total"], "n": known["agents_responded"],
+        "n_total": known["agents_total"], "n_with_memory": rows.loc[rows["memory_available"], "participant"].nunique(),
+    }  # fmt: skip
+
+
+def _answers(
+    wave: str, rows: pd.DataFrame, values: pd.DataFrame, instrument: LongitudinalInstrument, is_last: bool
+) -> list[Row]:
+    """As answered. Intervals hold for whichever statement is singled out; places are those of the last wave, among the
+    statements on the commonest scale."""
+    scales = {item: instrument.scale_of(item) for item in _ids(instrument)}
+    n, means, sds = values.notna().sum(), values.mean(), values.std()
+    bounds = selected_intervals(n, means, sds)
+    confidence = rows.groupby("item_id")["confidence"].mean()
+    spans = [f"{one.min}–{one.max}" for one in scales.values()]
+    alike = [item for item, span in zip(scales, spans, strict=True) if span == max(spans, key=spans.count)]
+    places = _places(means[[item for item in alike if n[item] >= FEWEST]]) if is_last else {}
+    found = []
+    for place, (item, scale) in enumerate(scales.items()):
+        own = values[item].dropna()
+        low, high = bounds.loc[place, ["low", "high"]].clip(scale.min, scale.max)
+        found.append({
+            "item": item, "phase": wave, "scale": spans[place], "scale_min": scale.min, "scale_max": scale.max,
+            "n": n[item], "n_total": len(values), "mean": means[item], "low": low, "high": high,
+            "median": own.median(), "sd": sds[item], "agreeing": own.gt((scale.min + scale.max) / 2).mean(),
+            "confidence": confidence.get(item), "place": places.get(item),
+        })  # fmt: skip
+    return found
+
+
+def _places(means: pd.Series[float]) -> dict[str, str]:
+    """Which statements have the highest and the lowest mean; ties are named as ties. {} where all are alike."""
+    rounded = means.dropna().round(9)
+    if rounded.nunique() < 2:
+        return {}
+    ends = {"highest": rounded.index[rounded.eq(rounded.max())], "lowest": rounded.index[rounded.eq(rounded.min())]}
+    return {str(item): name if len(own) == 1 else f"{name}_tied" for name, own in ends.items() for item in own}
+
+
+def _distribution(wave: str, values: pd.DataFrame, instrument: LongitudinalInstrument) -> Iterator[Row]:
+    for item in _ids(instrument):
+        scale, own = instrument.scale_of(item), values[item].dropna().to_numpy(dtype=float)
+        for value, n in zip(scale.points, frequencies(own, scale.min, scale.max).tolist(), strict=True):
+            yield {"item": item, "phase": wave, "value": value, "n": n, "share": n / own.size if own.size else None}
+
+
+def _comments(rows: Mapping[str, pd.DataFrame], instrument: LongitudinalInstrument) -> Iterator[Row]:
+    """In the population's order; those that are quoted evenly spread over it."""
+    for wave, own in rows.items() if instrument.comment else ():
+        said = responded(own[own["item_id"].eq(instrument.comment.item_id)])  # type: ignore[union-attr]
+        step = max(1, -(-len(said) // LISTED))
+        columns = (said[name] for name in ("participant", "stakeholder_type", "text"))
+        for place, (who, kind, text) in enumerate(zip(*columns, strict=True)):
+            yield {
+                "phase": wave, "participant": who, "stakeholder_type": kind, "text": text, "quoted": place % step == 0,
+            }  # fmt: skip
+
+
+def _joined_populations(context: AnalysisContext) -> Row:
+    """How the agents of T1 were joined to those of T0."""
+    known = {f"n_{key}": context.pairing.get(key) for key in ("matched", "lost", "new", "changed")}
+    return {key: len(one) if isinstance(one, list) else one for key, one in known.items()}
+
+
+# --- change ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Change:
+    """Both waves; participants × items, raw and rekeyed, NaN where missing. Series are by participant."""
+
+    raw: Mapping[str, pd.DataFrame]
+    rekeyed: Mapping[str, pd.DataFrame]
+    delta: pd.DataFrame  # T1 − T0 as worded, in the population's order
+    turned: pd.DataFrame  # the same, rekeyed
+    memory: pd.Series[bool]  # at T1
+
+    @classmethod
+    def between(cls, first: pd.DataFrame, second: pd.DataFrame, instrument: LongitudinalInstrument) -> Change:
+        """first, second: the rows of T0 and T1."""
+        rows = dict(zip(WAVES, (first, second), strict=True))
+        raw, rekeyed = (
+            {wave: wide(rows[wave], instrument, column) for wave in WAVES} for column in ("value", "value_rekeyed")
+        )
+        people = pd.concat([second, first])["participant"].unique()
+        memory = second.drop_duplicates("participant").set_index("participant")["memory_available"]
+        worded, turned = (delta_matrix(own["T0"], own["T1"]).reindex(people) for own in (raw, rekeyed))
+        return cls(raw, rekeyed, worded, turned, memory)
+
+
+@dataclass(frozen=True)
+class Design:
+    """What the two waves can show, and the tables of it."""
+
+    change: Change
+    instrument: LongitudinalInstrument
+    context: AnalysisContext
+    after: pd.DataFrame  # rows of T1
+
+    def results(
+        self, retest: pd.DataFrame, placebo: pd.DataFrame, groups: pd.Series[str]
+    ) -> tuple[dict[str, Any], Row]:
+        """Nothing inferential where it would claim what the design cannot show.
+
+        Against a placebo that starts from the same T0, T0 cancels out: what is compared is T1 with the own and with a neutral
+        memory, which a reconstructed T0 does not spoil.
+        """
+        answered = self.after[self.after["value"].notna()]
+        no_memory = bool(len(answered)) and not answered["memory_available"].any()
+        kind = "experience_effect" if self.context.baseline == "reconstructed" else "drift"
+        reasons = list(self.context.incomparable)
+        interpretable = not (reasons or no_memory)
+        tested = kind == "drift" and interpretable
+        again, neutral = (
+            Retest.of(retest, self.change, self.instrument),
+            Placebo.of(placebo, self.change, self.instrument),
+        )
+        beside = neutral if interpretable else None
+        ranges = {item: scale.max - scale.min for item, scale in self._scales.items()}
+        agents = drift_per_agent(
+            self.change.turned, {item: (float(one.min), float(one.max)) for item, one in self._scales.items()},
+            self.change.memory, self.context.memoryless_weight,
+        )  # fmt: skip
+        both_ways = {item: (-width, width) for item, width in ranges.items()}
+        by_group = compared(self.change.delta, groups, "item", about="change", ends=both_ways)
+        changes = _tested(self.change.delta, ranges, tested=tested, on_page=beside is None)
+        reliable, index = self._reliable(again, beside) if tested else ([], {})
+        tables = {
+            "changes": [{**row, **self._around(row["item"])} for row in changes],
+            "change_groups": by_group["change_groups"],
+            "change_group_tests": by_group["change_group_tests"] if tested else [],
+            "family_changes": list(self._by_family(agents["weight"], tested=tested)),
+            "placebo": [] if beside is None else list(self._beyond(beside, ranges)),
+            "reliable": reliable,
+            "agents": self._agents(agents, index, kind) if interpretable else [],
+        }
+        limits = [row["limit"] for row in reliable if row["limit"] is not None]
+        paired = self._paired()
+        facts = {
+            "kind": kind, "interpretable": interpretable, "reasons": reasons, "no_memory": no_memory, "tested": tested,
+            "has_placebo": beside is not None, "own_baseline": beside.own_baseline if beside else None,
+            "n_placebo": len(beside.after) if beside else None, "retest_phase": again.phase if again else None,
+            "by_chance": BY_CHANCE, "limit": min(limits, default=None), "wants_retest": tested and again is None,
+            "too_few": tested and 0 < paired["n_paired"] < FEWEST_PAIRS,
+            "all_alike": tested and paired["pairs"] > 0 and not self.change.delta.fillna(0).to_numpy().any(), **paired,
+            **reading.shallow(population_drift(agents, self.context.memoryless_weight)),
+        }  # fmt: skip
+        return tables, facts
+
+    @cached_property
+    def _scales(self) -> dict[str, Any]:
+        return {item: self.instrument.scale_of(item) for item in _ids(self.instrument)}
+
+    def _paired(self) -> Row:
+        """Agents by the waves that they answered, and pairs of answers."""
+        first, second = (set(self.change.raw[wave].dropna(how="all").index) for wave in WAVES)
+        delta = self.change.delta
+        return {
+            "n_paired": len(first & second), "n_only_t0": len(first - second), "n_only_t1": len(second - first),
+            "n_neither": len(delta) - len(first | second), "pairs": int(delta.notna().to_numpy().sum()),
+            "pairs_total": delta.size,
+        }  # fmt: skip
+
+    def _around(self, item: str) -> Row:
+        """Means of the pairs, and Wilcoxon's test of them with the Hodges–Lehmann estimate."""
+        both = self.change.delta[item].notna()
+        before, after = (self.change.raw[wave][item].reindex(both.index)[both] for wave in WAVES)
+        scale, own = self._scales[item], self._wilcoxon[item]
+        typical = walsh_interval(after.to_numpy() - before.to_numpy())
+        return {
+            "scale": f"{scale.min}–{scale.max}", "before": before.mean(), "after": after.mean(),
+            "hodges_lehmann": own.test.hodges_lehmann, "hl_low": typical.low, "hl_high": typical.high,
+            "rank_biserial": own.test.rank_biserial, "p_wilcoxon": own.test.p, "p_holm": own.p_holm,
+        }  # fmt: skip
+
+    @cached_property
+    def _wilcoxon(self) -> Mapping[str, Any]:
+        return {one.item: one for one in paired_by_item(self.change.raw["T0"], self.change.raw["T1"])}
+
+    def _by_family(self, weight: pd.Series[float], *, tested: bool) -> Iterator[Row]:
+        """An agent counts once however many items of the family it answered."""
+        found: list[Row] = []
+        for family, items in members(self.instrument).items():
+            scores = self.change.turned[items].mean(axis=1)
+            own = scores.dropna()
+            w = weight.reindex(own.index).to_numpy(dtype=float)
+            test, typical = wilcoxon(np.zeros(len(own)), own), walsh_interval(own)
+            found.append({
+                "family": family, "n": len(own), "n_total": len(scores), "mean": own.mean(),
+                "weighted": np.average(own, weights=w) if w.sum() > 0 else None, "hodges_lehmann": test.hodges_lehmann,
+                "low": typical.low if tested else None, "high": typical.high if tested else None,
+                "p_wilcoxon": test.p if tested else None,
+            })  # fmt: skip
+        for row, adjusted in zip(found, holm([row["p_wilcoxon"] for row in found]), strict=True):
+            yield {**row, "p_holm": adjusted}
+
+    def _agents(self, agents: pd.DataFrame, index: Mapping[str, pd.Series[float]], kind: str) -> Iterator[Row]:
+        """By participant, in the population's order. The columns are named by what the change may be called."""
+        names = ("drift", "experience_effect")
+        for who, one in agents[agents["n_items"] > 0].iterrows():
+            yield {
+                "participant": who, "n_items": one["n_items"], "memory": one["memory"], "share_changed": one["share_changed"],
+                **{f"{name}_abs": one["mean_abs"] if name == kind else None for name in names},
+                **{f"{name}_signed": one["mean_signed"] if name == kind else None for name in names},
+                "rci": index[ALL].get(who) if ALL in index else None,
+            }  # fmt: skip
+
+    # --- beyond a placebo --------------------------------------------------------------------------------------------
+
+    def _beyond(self, arm: Placebo, ranges: Mapping[str, int]) -> Iterator[Row]:
+        """Over the agents that the placebo arm asked, with the answers that both arms have."""
+        placebo = delta_matrix(arm.before, arm.after).reindex(arm.after.index)
+        main = self.change.delta.reindex(arm.after.index)
+        both = main.notna() & placebo.notna()
+        means = [own.where(both).mean() for own in (main, placebo)]
+        for row in _tested(main - placebo, ranges, tested=True, on_page=True):
+            item, scale = row["item"], self._scales[row["item"]]
+            yield {
+                **{key: value for key, value in row.items() if key != "outcome"}, "main": means[0][item],
+                "placebo": means[1][item], "scale": f"{scale.min}–{scale.max}",
+            }  # fmt: skip
+
+    # --- reliable change ---------------------------------------------------------------------------------------------
+
+    def _reliable(self, again: Retest | None, placebo: Placebo | None) -> tuple[list[Row], dict[str, pd.Series[float]]]:
+        """Of all statements together, then by family, with the index by agent of those that have one.
+
+        A score is an agent's mean rekeyed rating over the items that it answered on both occasions.
+        """
+        if again is None:
+            return [], {}
+        rows, index = [], {}
+        for family, items in {ALL: _ids(self.instrument), **members(self.instrument)}.items():
+            known = retest_reliability(*_scores(again.first, again.repeat, items))
+            found = reliable_change(*self._waves(items), known)
+            if found.rci is not None:
+                index[family] = found.rci
+            rows.append({
+                "scores": ALL if family == ALL else "family", "family": None if family == ALL else family, "n": found.n,
+                "n_total": found.n + found.n_missing, "sd": found.sd, "r": known.r, "r_low": known.low, "r_high": known.high,
+                "r_n": known.n, "n_up": found.n_up, "n_down": found.n_down, "limit": found.limit,
+                "share_beyond": None if found.n_within is None else (found.n - found.n_within) / found.n,
+                "chance_low": found.chance_low, "chance_high": found.chance_high,
+                "why_not": next((code for start, code in REASONS.items() if found.reason.startswith(start)), None),
+                **self._beyond_limits(found, items, placebo),
+            })  # fmt: skip
+        return rows, index
+
+    def _waves(self, items: Sequence[str]) -> tuple[pd.Series[float], pd.Series[float]]:
+        return _scores(self.change.rekeyed["T0"], self.change.rekeyed["T1"], items)
+
+    def _beyond_limits(self, found: ReliableChange, items: Sequence[str], placebo: Placebo | None) -> Row:
+        """The shares beyond the same limits in both arms, over the agents that the placebo arm asked."""
+        names = ("n_placebo", "share_placebo", "difference", "difference_low", "difference_high")
+        if placebo is None or found.rci is None:
+            return dict.fromkeys(names)
+        own = beyond(*self._waves(items), found).reindex(placebo.after.index)
+        neutral = beyond(*_scores(*placebo.rekeyed, items), found).reindex(placebo.after.index)
+        apart = mean_of(own - neutral)
+        return dict(zip(names, (apart.n, neutral[own.notna()].mean(), apart.mean, apart.low, apart.high), strict=True))
+
+
+def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_page: bool) -> Iterator[Row]:
+    """Mean change of each column with its interval, which holds for whichever is singled out, and max-T over all.
+
+    ranges: widths of scales, of which those that are equal share a standard deviation for what is detectable.
+    on_page: whether p stands for the page's correction; where a placebo is tested, the bare change is not.
+    """
+    found = max_t(delta)
+    bounds = selected_intervals(found["n"], found["mean"], found["sd"]).set_index(found.index)
+    width = pd.Series(ranges).reindex(found.index)
+    pooled = (found["sd"] ** 2).groupby(width).transform("mean") ** 0.5
+    found = found.assign(low=bounds["low"].clip(-width), high=bounds["high"].clip(upper=width), pooled=pooled)
+    for item, one in zip(map(str, found.index), found.to_dict("records"), strict=True):
+        p, n = one["p_adjusted"], int(one["n"])
+        outcome = "untested" if not tested else "unmoved" if not p < ALPHA else "risen" if one["mean"] > 0 else "fallen"
+        shown = tested and on_page
+        yield {
+            "item": item, "n": n, "n_total": len(delta), "n_changed": one["n_changed"], "change": one["mean"],
+            "sd": one["sd"], "size": abs(one["mean"]) / ranges[item], "outcome": outcome,
+            "low": one["low"] if tested else None, "high": one["high"] if tested else None,
+            "p": p if shown and n >= FEWEST_PAIRS else None, "test": one["test"] if shown else None,
+            "detectable": detectable_change(n, one["pooled"], tests=QUESTIONS * len(ranges)) if shown and n >= FEWEST_PAIRS else None,
+        }  # fmt: skip
+
+
+def _scores(
+    first: pd.DataFrame, second: pd.DataFrame, items: Sequence[str]
+) -> tuple[pd.Series[float], pd.Series[float]]:
+    """Each agent's mean over those of the items that it answered both times."""
+    x, y = joined(first[list(items)], second[list(items)])
+    both = x.notna() & y.notna()
+    return x.where(both).mean(axis=1), y.where(both).mean(axis=1)
+
+
+@dataclass(frozen=True)
+class Retest:
+    """A second asking with nothing in between, beside the main arm's answers of the same wave; rekeyed."""
+
+    phase: str
+    first: pd.DataFrame
+    repeat: pd.DataFrame
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, change: Change, instrument: LongitudinalInstrument) -> Retest | None:
+        """From the rows of the retest arm: of T0 where it was asked then, else of T1. None without an answer."""
+        for phase in WAVES:
+            asked = rows[rows["phase"].eq(phase)]
+            repeat = wide(asked, instrument, "value_rekeyed").dropna(how="all") if len(asked) else pd.DataFrame()
+            if len(repeat):
+                return cls(phase, change.rekeyed[phase].reindex(repeat.index), repeat)
+        return None
+
+
+@dataclass(frozen=True)
+class Placebo:
+    """The placebo arm's two waves, of the agents that it asked at T1, as worded; rekeyed beside them."""
+
+    own_baseline: bool  # whether it has a T0 of its own; else both arms start from the main arm's
+    before: pd.DataFrame
+    after: pd.DataFrame
+    rekeyed: tuple[pd.DataFrame, pd.DataFrame]
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, change: Change, instrument: LongitudinalInstrument) -> Placebo | None:
+        """rows: those of the placebo arms, of which the first by name is taken. None without an answer at T1."""
+        answered = rows[rows["phase"].eq("T1") & rows["value"].notna()]
+        if answered.empty:
+            return None
+        own = rows[rows["arm"].eq(min(answered["arm"]))]
+        waves = [own[own["phase"].eq(wave)] for wave in WAVES]
+        is_own = bool(waves[0]["value"].notna().any())
+        pairs = []
+        for column, main in (("value", change.raw), ("value_rekeyed", change.rekeyed)):
+            first, second = (wide(rows, instrument, column).dropna(how="all") for rows in waves)
+            pairs.append(((first if is_own else main["T0"]).reindex(second.index), second))
+        return cls(is_own, *pairs[0], pairs[1])
+
 
 OF_BOTH_WAVES = ("changes", "placebo", "family_changes", "reliable", "change_groups", "change_group_tests")
 

@@ -2,20 +2,482 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import scipy
 from pydantic import JsonValue
 
+from enquete.analysis.agreement.held import sign
+from enquete.analysis.inference import QUESTIONS, detectable_difference
+from enquete.analysis.means import share_interval
 from enquete.graphs.roundtable import health
-from enquete.graphs.roundtable.analysis import analyse
+from enquete.graphs.roundtable.discussion import Discussion, discussions
 from enquete.graphs.roundtable.instrument import CONSIDERATION, RoundtableInstrument
-from enquete.graphs.roundtable.presentation import GLOSSARY, PRESENTATION
-from enquete.graphs.roundtable.transcripts import talks
-from enquete.reports.context import Files, ItemFacts
+from enquete.graphs.roundtable.layers import FourLayers, four_layers
+from enquete.graphs.roundtable.measures.arguments import Raised, argument_table, for_movement, held
+from enquete.graphs.roundtable.measures.clusters import agreement, clusters, mean_confidence, voiced
+from enquete.graphs.roundtable.measures.groupthink import groupthink
+from enquete.graphs.roundtable.measures.movement import Move, moves, persuasion, summed
+from enquete.graphs.roundtable.measures.reason import PEOPLE, Rated, Reason, conformity, deliberative_reason
+from enquete.graphs.roundtable.presentation import AFTER, BEFORE, GLOSSARY, MEASURES, PRESENTATION
+from enquete.graphs.roundtable.settings import RoundtableSettings
+from enquete.locale import N_, decimals, in_language
+from enquete.reports.context import AnalysisContext, Files, ItemFacts, shallow
+from enquete.reports.declarations import Analysis, shaped
 from enquete.reports.evaluation import Evaluation
+from enquete.reports.group_tables import compared
 from enquete.reports.table.lines import lines
+from enquete.reports.transcripts import Line, Talk, lines_of
+from enquete.respondents.roles import RULE
+from enquete.state.asking import Language
+
+# --- What the discussions found: how far each group agreed round by round and why it ended, who moved and toward
+# whom, against
+# those who only read; reason and conformity beside people's; which arguments were made and who answered them.
+#
+# Discussions are rebuilt from their stored turns; one that was cut short counts with what it has.
+
+VERBATIM = 2
+"""Groups told verbatim in the appendix; all are in the transcript."""
+
+Row = dict[str, Any]
+
+
+def analyse(
+    frame: pd.DataFrame, instrument: RoundtableInstrument, settings: RoundtableSettings, context: AnalysisContext
+) -> Analysis:
+    """Tables over the main arm's discussions."""
+    run = Run.of(frame, settings, context)
+    coded = held(context.frozen)
+    mode, language = settings.played.mode, context.language
+    raised = argument_table(coded, run.groups, [one.unit for one in run.groups] if mode.order == "sequential" else [])
+    arguments = for_movement(coded)
+    moved = [(talk, move) for talk in run.groups for move in moves(talk.before, talk.afterwards, arguments)]
+    read = [(talk, move) for talk in run.controls for move in moves(talk.before, talk.afterwards)]
+    layers = {talk.unit: four_layers(talk, language, mode) for talk in run.groups}
+    reason = {talk.unit: _before_after([talk]) for talk in run.groups}
+    scale = instrument.scales[str(instrument.scale)]
+    curve = _curve(run.groups, assigned=mode.assigns_stances)
+    toward = [row for talk, move in moved for row in _persuasion(talk, move, run)]
+    tables = {
+        "discussions": [_discussion(talk, layers[talk.unit], reason[talk.unit], mode.groupthink,
+            mode.assigns_stances) for talk in run.groups],
+        "seats": [row for talk in run.groups for row in run.seated(talk)],
+        "rounds": [row for talk in run.groups for row in _rounds(talk)],
+        "curve": [{**one, "place": place} for place, one in enumerate(curve)],
+        "positions": [row for talk in run.talks for row in _positions(talk, run)],
+        "moves": [run.moved(talk, move) for talk, move in (*moved, *read)],
+        "persuasion": toward,
+        "movement": [_movement(side, [move for _, move in own]) for side,
+            own in (("discussed", moved), ("read", read))],
+        "beyond_reading": _beyond([move for _, move in moved], [move for _, move in read]),
+        "reason": [*_reason("discussed", list(reason.values())), *_reason("read", [_before_after(run.controls)])],
+        "conformity": _conformity(run, (float(scale.min), float(scale.max))),
+        "arguments": [_argument(one) for one in raised],
+        "arguments_answered": _answered(raised),
+        "checks": _checks(run.talks),
+        "remarks": [{"group": talk.unit, "round": one.round,
+            "text": one.answer} for talk in run.groups for one in talk.remarks if one.answer],
+        "turns": [row for talk in run.talks for row in run.transcript(talk)],
+        "agents": [_agent(move) for _, move in moved],
+        "compared": [{"measure": name, "label": name} for name in ("moved", "before")],
+        **_by_group([move for _, move in moved], context.groups_of(frame)),
+    }  # fmt: skip
+    facts = {
+        "question": settings.question or instrument.question.in_(language), "mode": settings.mode,
+        "mode_title": mode.title.in_(language), "assigned": mode.assigns_stances, "judges_groupthink": mode.groupthink,
+        "compose": settings.compose, "consensus_limit": settings.limits.consensus, **run.seats(),
+        **_facts(run, tables, curve), "uncoded": len(coded.uncoded),
+        "layers": {unit: one.model_dump(mode="json") for unit, one in layers.items()}, "models": _models(run.talks),
+    }  # fmt: skip
+    return shaped(PRESENTATION, tables, facts)
+
+
+# --- discussions rebuilt ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """The discussions of an arm, and who took part."""
+
+    groups: Sequence[Discussion]
+    controls: Sequence[Discussion]
+    types: Mapping[str, str]
+    seating: Mapping[str, Any]
+    people: frozenset[str]
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, settings: RoundtableSettings, context: AnalysisContext) -> Run:
+        people = frame.drop_duplicates("participant")
+        stored = context.frozen.get("groups")
+        seating: Mapping[str, Any] = stored if isinstance(stored, dict) else {}
+        talks = [talk for talk in discussions(context.frozen, settings.mode) if talk.turns]
+        return cls(
+            [one for one in talks if one.seated],
+            [one for one in talks if one.reads],
+            dict(zip(people["participant"].astype(str), people["stakeholder_type"].astype(str), strict=True)),
+            seating,
+            frozenset(frame.loc[frame["respondent"].eq("human"), "participant"].astype(str)),
+        )
+
+    @property
+    def talks(self) -> list[Discussion]:
+        return [*self.groups, *self.controls]
+
+    def seats(self) -> Row:
+        """Groups begun, over, and planned; participants in them, of these people; agents among the readers, and without a seat."""
+        seated = {who for talk in self.groups for who in talk.participants}
+        planned = self.seating.get("groups") or {talk.unit: None for talk in self.groups}
+        unseated = len(self.seating.get("unseated") or [])
+        return {
+            "begun": len(self.groups), "over": sum(talk.over for talk in self.groups), "planned": len(planned),
+            "n": len(seated), "people": len(seated & self.people), "readers": len(self.controls), "unseated": unseated,
+            "n_total": len(seated) + unseated + len(self.controls), "unknown": list(self.seating.get("unknown") or []),
+        }  # fmt: skip
+
+    def seated(self, talk: Discussion) -> Iterator[Row]:
+        seats = {turn.participant: turn for turn in talk.spoken}
+        for who in talk.participants:
+            turn = seats.get(who)
+            yield {"group": talk.unit, "participant": who, "stakeholder_type": self.types.get(who),
+                "number": turn.number if turn else None,
+                   "role": turn.role if turn else None}  # fmt: skip
+
+    def moved(self, talk: Discussion, move: Move) -> Row:
+        return {
+            "group": talk.unit, "reads": bool(talk.reads), "stakeholder_type": self.types.get(move.participant),
+            **shallow(move), "toward": list(move.toward), "surer": move.surer,
+            "moved_by": talk.afterwards[move.participant].sections.get("moved_by") or None,
+        }  # fmt: skip
+
+    def transcript(self, talk: Discussion) -> Iterator[Row]:
+        for turn in talk.spoken:
+            response = turn.response.model_dump(mode="json")
+            yield {
+                "group": talk.unit, "turn": turn.turn, "round": turn.round, "private": turn.private,
+                "participant": turn.participant, "number": turn.number, "role": turn.role, "status": turn.status,
+                "retried": turn.retried, "by": dict(turn.by),
+                **{name: response[name] for name in ("stance", "confidence", "position", "reasoning")},
+                "response": response,
+            }  # fmt: skip
+
+
+# --- of each group ------------------------------------------------------------------------------------------------------
+
+
+def _discussion(
+    talk: Discussion, layers: FourLayers, reason: Mapping[str, Reason], suspicious: bool, assigned: bool
+) -> Row:  # fmt: skip
+    """Agreement of assigned stances is none of the group's."""
+    rounds, decision = talk.rounds(), layers.decision
+    agreed = [] if assigned else [one for said in rounds if (one := agreement(said)) is not None]
+    signs = groupthink(rounds[-1]) if rounds and suspicious else None
+    return {
+        "group": talk.unit, "n": len(talk.participants), "rounds": len(rounds), "over": talk.over,
+        "exit": talk.exit.reason if talk.exit and talk.over else "",
+        "exit_details": dict(talk.exit.details) if talk.exit else {}, "before": agreement(talk.before),
+        "first": agreed[0] if agreed else None, "last": agreed[-1] if agreed else None,
+        "after": agreement(talk.afterwards), "positions": len(clusters(rounds[-1])) if agreed else None,
+        "groupthink": signs.detected if signs else None,
+        "signs": list(signs.indicators) if signs and signs.detected else [],
+        "recommendation": (signs.recommendation or None) if signs else None, "stance": decision.stance or None,
+        "held": len(decision.held_by), "level": decision.consensus_level, "action": decision.action,
+        "reason_before": reason[BEFORE].adjusted, "reason_after": reason[AFTER].adjusted,
+    }  # fmt: skip
+
+
+def _rounds(talk: Discussion) -> Iterator[Row]:
+    """By rule, and where a model read the round too, by the model."""
+    analysed: dict[int, Mapping[str, Any]] = {
+        turn.round: turn.weighed.analysed for turn in talk.spoken if turn.weighed and turn.weighed.analysed
+    }
+    for number, said in enumerate(talk.rounds(), 1):
+        found, read = clusters(said), analysed.get(number, {})
+        is_model = bool(read) and read["by"] != RULE
+        yield {
+            "group": talk.unit, "round": number, "agreement": agreement(said), "positions": len(found),
+            "largest": len(found[0]) if found else 0, "n": len(voiced(said)), "mean_confidence": mean_confidence(said),
+            "read": read["agreement"] if is_model else None,
+            "camps": len(set(read["camp_of"].values())) if is_model else None,
+            "conflicts": list(read["conflicts"]) if is_model else [],
+        }  # fmt: skip
+
+
+def _curve(groups: Sequence[Discussion], *, assigned: bool) -> list[Row]:
+    """Mean agreement privately before, after each round, and privately after; a group that has ended stays where it ended.
+    Rounds in which stances were assigned show no agreement of the group's."""
+    rounds_of = [[] if assigned else talk.rounds() for talk in groups]
+    courses = [[one for said in course if (one := agreement(said)) is not None] for course in rounds_of]
+    known = [course for course in courses if course]
+    rounds = [
+        _mean(
+            str(number),
+            [course[min(number, len(course)) - 1] for course in known],
+            sum(len(c) >= number for c in known),
+        )
+        for number in range(1, max(map(len, known), default=0) + 1)
+    ]
+    private = {
+        BEFORE: [agreement(talk.before) for talk in groups],
+        AFTER: [agreement(talk.afterwards) for talk in groups],
+    }
+    before, after = (_mean(stage, [one for one in found if one is not None], 0) for stage, found in private.items())
+    return [one for one in (before, *rounds, after) if one["n"]] if rounds or (before["n"] and after["n"]) else []
+
+
+def _mean(stage: str, found: Sequence[float], talking: int) -> Row:
+    return {"stage": stage, "agreement": fmean(found) if found else None, "talking": talking, "n": len(found)}
+
+
+def _positions(talk: Discussion, run: Run) -> Iterator[dict[str, Any]]:
+    """Where everybody stood at every stage: privately before, in the rounds, privately after. cluster: of positions that are
+    alike at this stage, the largest 1."""
+    stages = {BEFORE: talk.before, AFTER: talk.afterwards, **{str(n): said for n, said in enumerate(talk.rounds(), 1)}}
+    alike = {
+        (stage, who): place
+        for stage, said in stages.items()
+        for place, one in enumerate(clusters(said), 1)
+        for who in one
+    }
+    for turn in talk.spoken:
+        stage = str(turn.round) if not turn.private else BEFORE if turn.round == 0 else AFTER
+        said = turn.response
+        yield {
+            "group": talk.unit, "participant": turn.participant, "stakeholder_type": run.types.get(turn.participant),
+            "number": turn.number, "role": turn.role, "reads": bool(talk.reads), "stage": stage,
+            "stance": said.stance or None, "confidence": said.confidence,
+            "cluster": alike.get((stage, turn.participant)), "position": said.position,
+        }  # fmt: skip
+
+
+# --- of all -------------------------------------------------------------------------------------------------------------
+
+
+def _persuasion(talk: Discussion, move: Move, run: Run) -> Iterator[Row]:
+    for (mover, other), weight in persuasion([move]).items():
+        yield {
+            "group": talk.unit, "mover": mover, "mover_type": run.types.get(mover), "toward": other,
+            "toward_type": run.types.get(other), "weight": weight, "argument": move.argument or None,
+        }  # fmt: skip
+
+
+def _movement(side: str, found: Sequence[Move]) -> Row:
+    own = summed(found)
+    interval = share_interval(own.moved, own.n) if own.n else {}
+    return {"side": side, "n": own.n, "n_total": own.n, "moved": own.moved, "share": own.share, "surer": own.surer,
+            **{end: interval.get(end) for end in ("low", "high")}}  # fmt: skip
+
+
+def _beyond(groups: Sequence[Move], readers: Sequence[Move]) -> list[Row]:
+    """Fisher's exact test of who moved by whether they discussed; nothing where nobody only read. All of a run share a model."""
+    own, read = summed(groups), summed(readers)
+    if own.share is None or read.share is None:
+        return []
+    table = [[own.moved, own.n - own.moved], [read.moved, read.n - read.moved]]
+    share = (own.moved + read.moved) / (own.n + read.n)
+    difference = own.share - read.share
+    return [{
+        "verdict": {1: "more", -1: "less", 0: "same"}[sign(round(difference, 2)) or 0], "discussed": own.share,
+            "read": read.share,
+        "difference": difference, "n": own.n + read.n, "n_total": own.n + read.n, "test": "Fisher",
+        "p": float(scipy.stats.fisher_exact(np.array(table)).pvalue),
+        "detectable": detectable_difference([own.n, read.n], (share * (1 - share)) ** 0.5 or 0.5, tests=QUESTIONS),
+    }]  # fmt: skip
+
+
+def _by_group(found: Sequence[Move], groups: pd.Series[str]) -> Row:
+    """Of those who discussed: the shares that moved, and that said yes before."""
+    values = pd.DataFrame(
+        {"moved": [float(one.moved) for one in found],
+            "before": [float(one.before == "yes") if one.before else None for one in found]},
+        index=[one.participant for one in found], dtype=float,
+    )  # fmt: skip
+    return compared(values, groups, "measure") if len(values) else {}
+
+
+def _agent(move: Move) -> Row:
+    return {"participant": move.participant, "roundtable_before": move.before or None,
+        "roundtable_moved": float(move.moved),
+            "after": move.after or None}  # fmt: skip
+
+
+def _facts(run: Run, tables: Mapping[str, Any], curve: Sequence[Row]) -> Row:
+    discussed = tables["discussions"]
+    exits = Counter(one["exit"] for one in discussed)
+    reason: Row = next((one for one in tables["reason"] if one["side"] == "discussed"), {})
+    spread = next((one["discussed"] for one in tables["conformity"] if one["measure"] == "spread"), None)
+    said = [turn for talk in run.talks for turn in talk.spoken if not turn.private]
+    answered = [turn for turn in said if turn.response.position]
+    after = Counter(one["after"] for one in tables["agents"] if one["after"]).most_common(2)
+    toward: Counter[str] = Counter()
+    for row in tables["persuasion"]:
+        toward[row["toward"]] += row["weight"]
+    minority, joined = _joined(run.groups)
+    return {
+        "first_agreement": curve[0]["agreement"] if curve else None,
+        "last_agreement": curve[-1]["agreement"] if curve else None, "agreed": exits["consensus"] + exits["confidence"],
+        "settled": exits["convergence"], "groupthink_groups": sum(bool(one["groupthink"]) for one in discussed),
+        "judged_groups": sum(one["groupthink"] is not None for one in discussed), "minority": minority,
+        "joined": joined, "reason_before": reason.get("before"), "reason_after": reason.get("after"),
+        "reason_rising": reason.get("rising"), "reason_groups": reason.get("groups"),
+        "people_before": PEOPLE["reason_before"], "people_after": PEOPLE["reason_after"], "spread": spread,
+        "spread_n": _rated_both(run.groups), "public_turns": len(answered),
+        "asked_again": sum(turn.retried for turn in answered),
+        "not_kept": sum(bool(turn.response.violations) for turn in answered), "said": len(said),
+        "silent": sum(not turn.response.position.strip() for turn in said), "n_arguments": len(tables["arguments"]),
+        "unanswered": sum(not one["answered"] for one in tables["arguments"]),
+        "first_two": [talk.unit for talk in run.groups[:VERBATIM]],
+        "held_after": after[0][0] if after and (len(after) == 1 or after[0][1] > after[1][1]) else None,
+        "most_toward": max(toward, key=lambda who: (toward[who], who), default=None), "n_moves": sum(toward.values()),
+    }  # fmt: skip
+
+
+def _joined(groups: Sequence[Discussion]) -> tuple[int, int]:
+    """Those whose stance was in their group's minority before, and how many of them had the majority's after."""
+    minority = joined = 0
+    for talk in groups:
+        before = {who: said.stance for who, said in talk.before.items() if said.stance}
+        most = Counter(before.values()).most_common(2)
+        if not most or (len(most) > 1 and most[0][1] == most[1][1]):  # nobody is in the majority of a tie
+            continue
+        others = [who for who, stance in before.items() if stance != most[0][0] and who in talk.afterwards]
+        minority += len(others)
+        joined += sum(talk.afterwards[who].stance == most[0][0] for who in others)
+    return minority, joined
+
+
+def _ratings(talks: Sequence[Discussion], *, after: bool) -> Rated:
+    return {
+        turn.participant: dict(turn.ratings)
+        for talk in talks
+        for turn in talk.spoken
+        if turn.private and (turn.round > 0) == after and turn.ratings
+    }
+
+
+def _rankings(talks: Sequence[Discussion], *, after: bool) -> dict[str, tuple[str, ...]]:
+    return {
+        turn.participant: turn.ranking
+        for talk in talks
+        for turn in talk.spoken
+        if turn.private and (turn.round > 0) == after and turn.ranking
+    }
+
+
+def _before_after(talks: Sequence[Discussion]) -> dict[str, Reason]:
+    return {
+        stage: deliberative_reason(_ratings(talks, after=after), _rankings(talks, after=after))
+        for stage, after in ((BEFORE, False), (AFTER, True))
+    }
+
+
+def _reason(side: str, groups: Sequence[Mapping[str, Reason]]) -> list[Row]:
+    """Means over groups that have both, weighted by pairs."""
+    both = [(one[BEFORE], one[AFTER]) for one in groups]
+    known = [(b.adjusted, a.adjusted, b.pairs) for b, a in both if b.adjusted is not None and a.adjusted is not None]
+    pairs = sum(n for *_, n in known)
+    if not pairs:
+        return []
+    before, after = (sum(one[place] * one[2] for one in known) / pairs for place in (0, 1))
+    direction = {1: "rose", -1: "fell", 0: "same"}[sign(round(after - before, 2)) or 0]
+    rising = sum(a > b for b, a, _ in known)
+    return [
+        {"side": side, "before": before, "after": after, "direction": direction, "groups": len(known), "rising": rising}
+    ]
+
+
+def _conformity(run: Run, scale: tuple[float, float]) -> list[Row]:
+    groups = {who: talk.unit for talk in run.talks for who in talk.participants}
+    own, read = (
+        shallow(conformity(_ratings(talks, after=False), _ratings(talks, after=True), groups, scale))
+        for talks in (run.groups, run.controls)
+    )
+    return [
+        {"measure": name, "discussed": own[name], "read": read[name], "people": PEOPLE.get(name)}
+        for name in MEASURES if own[name] is not None
+    ]  # fmt: skip
+
+
+def _rated_both(talks: Sequence[Discussion]) -> int:
+    return len(_ratings(talks, after=False).keys() & _ratings(talks, after=True).keys())
+
+
+def _argument(one: Raised) -> Row:
+    how = {kind: [each.participant for each in one.answered if each.how == kind] for kind in ("took_up", "countered")}
+    return {
+        "id": one.id,
+        "label": one.label,
+        "group": one.group,
+        "turn": one.turn,
+        "raised": list(one.raised),
+        "answered": len(one.answered),
+        **how,
+    }
+
+
+def _answered(raised: Sequence[Raised]) -> list[Row]:
+    """Over all groups: in how many an argument was raised, and how many answered it."""
+    labels = {one.id: one.label for one in raised}
+    groups, answers = Counter(one.id for one in raised), Counter(dict.fromkeys(labels, 0))
+    for one in raised:
+        answers[one.id] += len(one.answered)
+    return [
+        {"id": name, "label": label, "groups": groups[name], "answered": answers[name]}
+        for name, label in labels.items()
+    ]
+
+
+def _checks(talks: Sequence[Discussion]) -> list[Row]:
+    """Checks of the mode that public turns did not keep to, also when asked once more."""
+    said = [turn for talk in talks for turn in talk.spoken if not turn.private and turn.response.position]
+    found = Counter(one.check for turn in said for one in turn.response.violations)
+    return [{"check": name, "n": n} for name, n in sorted(found.items())]
+
+
+def _models(talks: Sequence[Discussion]) -> dict[str, dict[str, int]]:
+    """Who read the rounds, where a model was to."""
+    by = Counter(
+        str(turn.weighed.analysed["by"])
+        for talk in talks
+        for turn in talk.spoken
+        if turn.weighed and turn.weighed.analysed
+    )
+    return {"analyse": dict(by)} if by else {}
+
+
+# --- The discussions an agent sat in as they are read: everybody's words in their order, round by round --------------
+
+WORDS = {
+    "title": N_("Discussion {group}"),
+    "round": N_("round {n}"),
+    "private": N_("said in private"),
+    "confidence": N_("confidence {value}"),
+}
+
+
+def talks(folder: Path, participant: str, language: Language) -> Iterator[Talk]:
+    words, file = in_language(WORDS, language), folder / "transcript.jsonl"
+    for group in dict.fromkeys(str(turn["group"]) for turn in lines_of(file, "participant", participant)):
+        lines = tuple(_line(turn, words, language) for turn in lines_of(file, "group", group))
+        yield Talk(words["title"].format(group=group), lines, session=group)
+
+
+def _line(turn: Mapping[str, Any], words: Mapping[str, str], language: Language) -> Line:
+    said = [words["round"].format(n=turn["round"]), words["private"] if turn["private"] else ""]
+    if turn.get("confidence") is not None:
+        said.append(words["confidence"].format(value=decimals(f"{turn['confidence']:.2f}", language)))
+    text = "\n\n".join(
+        part for part in (turn["position"], turn["reasoning"], *(turn.get("sections") or {}).values()) if part
+    )
+    about = " · ".join(one for one in (*said, str(turn.get("stance") or "")) if one)
+    return Line(turn["name"], text, turn["participant"], int(turn["turn"]), tuple(turn.get("key_points") or ()), about)
 
 
 def item_facts(item_id: str, instrument: RoundtableInstrument) -> ItemFacts:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Path
@@ -10,12 +14,50 @@ from starlette.responses import Response, StreamingResponse
 
 from enquete.interfaces.http.bodies import RUN_ID, DraftBody, EstimateBody, StatusData
 from enquete.interfaces.http.envelope import Envelope, Estimated, succeeded
-from enquete.interfaces.http.events import EVENTS, following
 from enquete.interfaces.http.handlers import RequestHandlers
 from enquete.interfaces.http.routes import PREFIX, READING, SimId, failing, only
+from enquete.interfaces.http.snapshots import FRESH_S
 from enquete.interfaces.service.clearing import clear_away
 from enquete.interfaces.service.drafting import DraftsData, drafted
+from enquete.interfaces.service.status import GOING_ON
+from enquete.state.errors import EnqueteError
 from enquete.study.threads import run_in_thread
+
+# --- A run followed by server-sent events: its status whenever it has changed, read once a second for all who follow
+# it
+
+HEARTBEAT_S = 15.0
+"""A proxy that hears nothing for longer closes the connection."""
+RECONNECT_MS = 3000
+EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {}}, "description": "until the run stops"}
+}
+
+
+async def following(desk: RequestHandlers, sim_id: str, run_id: str) -> AsyncIterator[bytes]:
+    """Ends with the run, and with the server. The data of `status` is the body of GET …/status, in one line."""
+    yield f"retry: {RECONNECT_MS}\n\n".encode()
+    told, spoken = b"", time.monotonic()
+    while not desk.is_closing:
+        try:
+            body = bytes((await desk.status(sim_id, run_id)).body)
+        except EnqueteError:  # deleted meanwhile, or damaged: the next request says so
+            break
+        if body != told:
+            told, spoken = body, time.monotonic()
+            yield event("status", body)
+            if json.loads(body)["data"]["run_status"] not in GOING_ON:
+                break
+        elif time.monotonic() - spoken > HEARTBEAT_S:
+            spoken = time.monotonic()
+            yield b": still here\n\n"
+        await asyncio.sleep(FRESH_S)
+    yield event("end", b"{}")
+
+
+def event(kind: str, data: bytes) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (kind.encode(), data)
+
 
 RunIdInPath: TypeAlias = Annotated[str, Path(pattern=RUN_ID, description="a run of the simulation")]
 

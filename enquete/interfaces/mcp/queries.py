@@ -4,25 +4,16 @@
 
 import asyncio
 import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 from mcp.types import CallToolResult
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 import enquete
 from enquete.interfaces.mcp.leading import CALLER, digest, labels, lines, rounded
-from enquete.interfaces.mcp.paging import (
-    as_json,
-    entries,
-    in_sections,
-    pages_of,
-    report_sections,
-    require_page,
-    require_section,
-    sections_of,
-    text_pages,
-)
 from enquete.interfaces.mcp.running import ABOUT_A_RUN, SimId
 from enquete.interfaces.mcp.server_state import Ctx, ServerState, told
 from enquete.interfaces.mcp.shapes import (
@@ -52,12 +43,159 @@ from enquete.simulations.locate import Known
 from enquete.state.asking import Spoken
 from enquete.state.authorship import warning
 from enquete.state.data_formats import FileFormat
-from enquete.state.errors import EnqueteError, SettingsError
+from enquete.state.errors import EnqueteError, InputError, SettingsError
 from enquete.study.listing import Asked, own_instruments, shipped_instruments
 from enquete.study.remembered import search_memory as memory_search
 from enquete.study.sandbox import OutsideRoot
 from enquete.study.simulation_list import simulation_facts
 from enquete.study.threads import run_in_thread
+
+# --- Findings and reports in pieces that fit a context window --------------------------------------------------------
+
+PAGE_CHARS = 6000
+ENTRY_CHARS = 2000
+"""A longer value is taken apart into its members."""
+PATH_CHARS = 300
+CUT_CHARS = 500
+FRAME_CHARS = 24  # {"path":"","value":},
+
+BEGINNING = "beginning"
+FACTS = "facts"
+
+K = TypeVar("K", str, int)
+
+
+def as_json(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def entries(value: JsonValue, path: str = "") -> Iterator[Entry]:
+    """The value, taken apart as far as no entry is longer than ENTRY_CHARS.
+
+    Members that are short stay together: part of a mapping under the mapping's own path, part of a list under
+    `path[first:end]`. Texts that are longer are cut, and say so.
+    """
+    if len(as_json(value)) <= ENTRY_CHARS:
+        yield Entry(path=shown(path), value=value)
+    elif isinstance(value, dict):
+        for part in gathered(list(value.items())):
+            (name, inner), *more = part
+            if more or fits(name, inner):
+                yield Entry(path=shown(path), value=dict(part))
+            else:
+                yield from entries(inner, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for slice_ in gathered(list(enumerate(value))):
+            (first, inner), *others = slice_
+            if others or fits(first, inner):
+                yield Entry(path=shown(f"{path}[{first}:{first + len(slice_)}]"), value=[each for _, each in slice_])
+            else:
+                yield from entries(inner, f"{path}[{first}]")
+    else:
+        text = str(value)
+        short = f"{text[:CUT_CHARS]}… ({len(text)} characters; whole in the resource)"
+        yield Entry(path=shown(path), value=short)
+
+
+def gathered(members: Sequence[tuple[K, JsonValue]]) -> Iterator[list[tuple[K, JsonValue]]]:
+    """Neighbours that together are no longer than ENTRY_CHARS; a longer one stands alone."""
+    part: list[tuple[K, JsonValue]] = []
+    room = ENTRY_CHARS
+    for name, inner in members:
+        size = size_of(name, inner)
+        if part and size > room:
+            yield part
+            part, room = [], ENTRY_CHARS
+        part.append((name, inner))
+        room -= size
+    if part:
+        yield part
+
+
+def size_of(name: str | int, inner: JsonValue) -> int:
+    return len(as_json({str(name): inner}))
+
+
+def fits(name: str | int, inner: JsonValue) -> bool:
+    return size_of(name, inner) <= ENTRY_CHARS
+
+
+def shown(path: str) -> str:
+    return path if len(path) <= PATH_CHARS else f"…{path[1 - PATH_CHARS :]}"
+
+
+def pages_of(found: Sequence[Entry]) -> list[list[Entry]]:
+    """Entries in their order, as many a page as PAGE_CHARS allow. At least one page."""
+    pages: list[list[Entry]] = [[]]
+    room = PAGE_CHARS
+    for entry in found:
+        size = len(as_json(entry.value)) + len(entry.path) + FRAME_CHARS
+        if pages[-1] and size > room:
+            pages.append([])
+            room = PAGE_CHARS
+        pages[-1].append(entry)
+        room -= size
+    return pages
+
+
+def in_sections(found: JsonValue) -> dict[str, JsonValue]:
+    """A methodology's results: what is one value each together as `facts`, then every table that has rows."""
+    found = found if isinstance(found, dict) else {}
+    tables = {
+        name: value for name, value in found.items() if isinstance(value, list) and value and isinstance(value[0], dict)
+    }
+    return {FACTS: {name: value for name, value in found.items() if name not in tables}, **tables}
+
+
+def sections_of(results: Mapping[str, JsonValue]) -> list[SectionOf]:
+    return [
+        SectionOf(name=name, chars=len(as_json(value)), pages=len(pages_of(list(entries(value)))))
+        for name, value in results.items()
+    ]
+
+
+def report_sections(markdown: str) -> dict[str, str]:
+    """By heading of the second level, in order; what stands before the first is the beginning."""
+    found: dict[str, str] = {}
+    name = BEGINNING
+    for line in markdown.splitlines(keepends=True):
+        if line.startswith("## "):
+            name = line[3:].strip()
+        found[name] = found.get(name, "") + line
+    return found
+
+
+def text_pages(text: str) -> list[str]:
+    """At line ends where there are any. At least one page."""
+    pages = [""]
+    for line in text.splitlines(keepends=True):
+        for start in range(0, len(line), PAGE_CHARS):
+            piece = line[start : start + PAGE_CHARS]
+            if pages[-1] and len(pages[-1]) + len(piece) > PAGE_CHARS:
+                pages.append("")
+            pages[-1] += piece
+    return pages
+
+
+class NoSuchPart(InputError):
+    """A section or page that there is none of; the message lists those there are."""
+
+
+def require_section(section: str, known: Sequence[str]) -> str:
+    """By name, upper or lower case. Raises NoSuchPart listing the sections."""
+    for name in known:
+        if name.casefold() == section.strip().casefold():
+            return name
+    raise NoSuchPart(f"section: {section[:100]!r} is none of {', '.join(known)}.")
+
+
+def require_page(page: int, pages: int) -> int:
+    """Counted from 1. Raises NoSuchPart."""
+    if not 1 <= page <= pages:
+        shown = "there is only page 1" if pages == 1 else f"there are pages 1 to {pages}"
+        raise NoSuchPart(f"page: {page} is none; {shown}.")
+    return page
+
 
 A_PAGE = 25
 MOST_SECTIONS = 60

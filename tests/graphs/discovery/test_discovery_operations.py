@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from enquete.graphs.discovery.projects import FILE, Projects
+from enquete.graphs.discovery.operations import FILE, Projects
 from enquete.state.authorship import SOME_SYNTHETIC, SYNTHETIC
 from enquete.state.errors import Busy, EnqueteError, InputError, SettingsError
 from enquete.study.operating import FacadePort, operate, operations

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from enquete.graphs.laddering.analysis import stored_interview
-from enquete.graphs.laddering.ground_truth import Plant, plant
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.procedure import Laddering
+from enquete.graphs.laddering.results import stored_interview
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.synthetic import answer
+from enquete.graphs.laddering.synthetic import Plant, answer, plant
 from enquete.instruments.load import load_shipped
 from enquete.state.asking import Language, Participant
 from tests.support.memory_desk import MemoryDesk as Memory

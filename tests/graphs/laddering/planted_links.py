@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from enquete.graphs.laddering.ground_truth import Thought, links
 from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.phrases import similarity
 from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.synthetic import Thought, links
 from enquete.state.asking import Language, Participant
 from tests.graphs.laddering.memory_desk import MemoryDesk, interviewed, person, planting
 

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 from scipy import stats
 
 import enquete
-from enquete.graphs.laddering.comparing import compared, covered, measured
 from enquete.graphs.laddering.interview import Interview, TurnRecord
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.network import pool
+from enquete.graphs.laddering.results import compared, covered, measured
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.tables import PRESENTATION
 from enquete.reports.results import read_results

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.graphs.laddering.analysis import kinds_of
 from enquete.graphs.laddering.codes import grouped
 from enquete.graphs.laddering.export import agents_graphml, implications_csv, mermaid, pooled_graphml
 from enquete.graphs.laddering.interview import Interview
@@ -28,6 +27,7 @@ from enquete.graphs.laddering.network import (
     saturation,
     value_map,
 )
+from enquete.graphs.laddering.results import kinds_of
 from enquete.respondents.quoting import normal
 from tests.graphs.laddering.builders import METHOD, graph
 from tests.graphs.laddering.memory_desk import PLANT

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from enquete.graphs.laddering.extraction import Extraction, ExtractionInput, Known, allowed_edges
-from enquete.graphs.laddering.reader import LONGEST, read_answer
+from enquete.graphs.laddering.interviewer import LONGEST, read_answer
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.respondents.quoting import normal
 

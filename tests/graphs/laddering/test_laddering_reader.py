@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-import enquete.graphs.laddering.ground_truth as plant_module
+import enquete.graphs.laddering.synthetic as plant_module
 from enquete.graphs.laddering import reader, synthetic
 from enquete.graphs.laddering.extraction import ExtractionInput, Known, allowed_edges
-from enquete.graphs.laddering.ground_truth import links, plant
-from enquete.graphs.laddering.reader import clause_to_concept, read_answer
+from enquete.graphs.laddering.interviewer import clause_to_concept, read_answer
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.synthetic import answer
+from enquete.graphs.laddering.synthetic import answer, links, plant
 from enquete.instruments.text import Text
 from enquete.respondents.quoting import normal
 from enquete.state.asking import Block, BlockKey, Item

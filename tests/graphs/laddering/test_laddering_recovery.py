@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from enquete.graphs.laddering.analysis import kinds_of
-from enquete.graphs.laddering.ground_truth import Thought, links
 from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.network import PooledConcept, concept_rows, implication_matrix, pool, value_map
 from enquete.graphs.laddering.phrases import similarity
+from enquete.graphs.laddering.results import kinds_of
 from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.synthetic import Thought, links
 from enquete.state.asking import Language
 from tests.graphs.laddering.memory_desk import person, planting
 from tests.graphs.laddering.planted_links import SAME, TYPES, study

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from enquete.graphs.laddering.export import codebook_yaml, implications_csv
+from enquete.graphs.laddering.interviewer import poles
 from enquete.graphs.laddering.network import PooledConcept, concept_rows, implication_matrix, pool, with_poles
-from enquete.graphs.laddering.poles import poles
 from enquete.graphs.laddering.questions import QuestionInput, QuestionOut, fit_to_ask
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.respondents.quoting import normal

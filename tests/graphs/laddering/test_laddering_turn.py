@@ -9,12 +9,12 @@ from typing import Any, get_type_hints
 import pytest
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from enquete.graphs.laddering.analysis import stored_interview
 from enquete.graphs.laddering.extraction import ConceptFound, Extraction
 from enquete.graphs.laddering.interview import Interview, TurnRecord
 from enquete.graphs.laddering.interviewer import extraction_prompt, question_prompt, reading_prompt
 from enquete.graphs.laddering.procedure import Laddering
 from enquete.graphs.laddering.questions import QuestionOut
+from enquete.graphs.laddering.results import stored_interview
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.turn import NODES, TurnContext, TurnState, turn_graph
 from enquete.nodes.conversations import turn_name

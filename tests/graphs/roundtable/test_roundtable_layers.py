@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from enquete.graphs.roundtable.decision import action, conflicts, consensus_level
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn, Weighed
-from enquete.graphs.roundtable.layers import four_layers
+from enquete.graphs.roundtable.layers import action, conflicts, consensus_level, four_layers
 from enquete.graphs.roundtable.measures.arguments import argument_table, for_movement, statements
 from enquete.graphs.roundtable.modes.mode import load_mode
 from enquete.graphs.roundtable.responses import Response, Stance, Violation

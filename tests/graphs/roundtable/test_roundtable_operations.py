@@ -25,8 +25,7 @@ from enquete.graphs.roundtable.steering import steered
 from enquete.graphs.roundtable.telling import MOST_CHARS, fitted
 from enquete.interfaces.cli import app as cli
 from enquete.interfaces.http.application import make_app
-from enquete.interfaces.mcp.server import make_server
-from enquete.interfaces.mcp.serving import make_server_state
+from enquete.interfaces.mcp.serving import make_server, make_server_state
 from enquete.interfaces.service.listening import ServerSettings
 from enquete.reports.run_reading import open_run
 from enquete.state.authorship import SOME_SYNTHETIC, SYNTHETIC

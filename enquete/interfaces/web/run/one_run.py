@@ -2,24 +2,330 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from starlette.requests import Request
 
+from enquete.checkpoints.folders import reading
 from enquete.interfaces.service.replies import NothingYet
-from enquete.interfaces.web.run.answer_list import STATUS_WORDS, choices, further, given, listing, shown
-from enquete.interfaces.web.run.differences import differences
 from enquete.interfaces.web.run.downloads import FORMATS, files_of
-from enquete.interfaces.web.run.instruments import used_instruments
-from enquete.interfaces.web.run.people import Person, found_of, people, person, talks_of
 from enquete.interfaces.web.run.requests import Key, asked
 from enquete.interfaces.web.run.run_cache import OpenRun
-from enquete.interfaces.web.run.table import ANY, Where, Wording, marked
+from enquete.interfaces.web.run.table import ANY, FEW, GIVEN, Where, Wording, marked, phrases
 from enquete.interfaces.web.run.tabs import Tabs
-from enquete.locale import N_, in_language, tell
-from enquete.state.errors import InputError
+from enquete.locale import N_, decimals, in_language, tell
+from enquete.nodes.planning import load_methodology
+from enquete.reports.accounts import STATUSES
+from enquete.reports.evaluation import evaluation
+from enquete.reports.transcripts import Talk
+from enquete.state.asking import RESPONDED
+from enquete.state.errors import InputError, RunNotFound
+from enquete.study.comparison import Comparison, compared
+
+# --- Answers as a page lists them: chosen, searched, page by page, each with its question, who gave it, and where its
+# request is
+
+PER_PAGE = 50
+MOST_ITEMS = 400
+"""Items that a list to choose from holds."""
+STATUS_WORDS: Mapping[str, str] = {GIVEN: N_("given"), ANY: N_("any"), **STATUSES}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One answer. given: what was answered, without its words; pieces: its words, those looked for marked."""
+
+    row: Mapping[str, Any]
+    wording: Wording
+    kind: str
+    given: str
+    pieces: list[tuple[str, bool]]
+    link: str
+    agent: str
+
+    @property
+    def is_given(self) -> bool:
+        return self.row["status"] in RESPONDED
+
+
+@dataclass(frozen=True)
+class Choice:
+    value: str
+    text: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Listing:
+    """page: from 1."""
+
+    where: Where
+    total: int
+    page: int
+    answers: list[Shown]
+
+    @property
+    def pages(self) -> int:
+        return pages_of(self.total)
+
+
+def pages_of(total: int) -> int:
+    return max(1, -(-total // PER_PAGE))
+
+
+def listing(run: OpenRun, where: Where, page: int, language: str) -> Listing:
+    places = run.table.places(where)
+    page = min(max(page, 1), pages_of(len(places)))
+    rows = run.table.rows(places[(page - 1) * PER_PAGE : page * PER_PAGE])
+    return Listing(where, len(places), page, list(shown(run, rows, where.words, language)))
+
+
+def shown(run: OpenRun, rows: Iterable[Mapping[str, Any]], words: str, language: str) -> Iterable[Shown]:
+    wanted = phrases(words)
+    for row in rows:
+        wording = run.wording(row["methodology"], row["item_id"])
+        yield Shown(
+            row, wording, run.type_name(row["stakeholder_type"]), given(row, wording, language),
+            marked(row["text"], wanted), run.answer(row), run.agent(row["participant"]),
+        )  # fmt: skip
+
+
+def given(row: Mapping[str, Any], wording: Wording, language: str) -> str:
+    """A closed answer in words: its number with its label, or what was chosen; "" for one in words alone."""
+    if row["value"] is None:
+        return str(row["chosen"] or "")
+    number = decimals(f"{row['value']:g}", language)
+    label = row["chosen"] or wording.labels.get(f"{row['value']:g}", "")
+    return f"{number} · {label}" if label and label != number else number
+
+
+def choices(run: OpenRun, where: Where) -> dict[str, list[Choice]]:
+    """What can be chosen by, each with what is chosen."""
+    methodology = where.one("methodology")
+    items = [one for one in run.wordings.values() if not methodology or one.methodology == methodology]
+    texts = {
+        "methodology": list(run.titles.items()),
+        "stakeholder_type": sorted(((kind, run.type_name(kind)) for kind in run.table.kinds("stakeholder_type")), key=lambda one: one[1]),
+        "item_id": list({one.item_id: one.text for one in items[:MOST_ITEMS]}.items()),
+        "phase": [(phase, phase) for phase in run.table.kinds("phase")],
+        "arm": [(arm, arm) for arm in run.table.kinds("arm")],
+    }  # fmt: skip
+    return {
+        name: [Choice(value, text, where.arm == value if name == "arm" else where.one(name) == value) for value, text in entries if value]
+        for name, entries in texts.items()
+    }  # fmt: skip
+
+
+def further(run: OpenRun, where: Where) -> list[tuple[str, str]]:
+    """What else an address chooses by, which no list has: name and value, to be said and taken away."""
+    told = []
+    for name, values in where.all_chosen.items():
+        one = where.one(name)
+        if name == "participant":
+            told.append((name, _names(run, values)))
+        elif name in ("round", "turn", "value", "chosen", "session") or (name == "item_id" and not one):
+            told.append((name, ", ".join(values[:3]) + (f" … ({len(values)})" if len(values) > 3 else "")))
+    return told
+
+
+def _names(run: OpenRun, people: tuple[str, ...]) -> str:
+    names = [run.names.get(one, one) for one in people[:5]]
+    return ", ".join(names) + (f" … ({len(people)})" if len(people) > 5 else "")
+
+
+# --- Two runs of one population beside one another: what was asked in both, where their answers differ, item by item ---
+
+ITEM = ["methodology", "phase", "round", "item_id"]
+
+
+@dataclass(frozen=True)
+class ItemDifference:
+    """Means of one item in both runs; n: answers; changed: answers that differ, of those that both have."""
+
+    methodology: str
+    phase: str
+    round: int
+    item: str
+    n: tuple[int, int]
+    means: tuple[float | None, float | None]
+    changed: int
+
+    @property
+    def difference(self) -> float | None:
+        first, second = self.means
+        return None if first is None or second is None else second - first
+
+
+@dataclass(frozen=True)
+class Differences:
+    comparison: Comparison
+    items: list[ItemDifference]
+    """Those that both runs asked and that have a scale, the largest difference first."""
+
+    def rows(self, start: int, most: int) -> list[dict[str, Any]]:
+        """Answers that differ, in the table's order."""
+        shown = self.comparison.values.iloc[start : start + most]
+        return [
+            {str(name): None if pd.isna(value) else value for name, value in row.items()}
+            for row in shown.to_dict("records")
+        ]
+
+
+def differences(first: OpenRun, second: OpenRun) -> Differences:
+    """Raises NothingYet where one of the runs has no table yet."""
+    frames = [_plain(run.table.frame) for run in (first, second)]
+    found = compared(*frames)
+    means = [_means(frame) for frame in frames]
+    both = means[0].add_suffix("_first").join(means[1].add_suffix("_second"), how="inner")
+    changed = found.values.groupby(ITEM, observed=True).size().rename("changed")
+    columns = both.join(changed).fillna({"changed": 0}).reset_index().to_dict("records")
+    items = [_difference({str(name): value for name, value in one.items()}) for one in columns]
+    rated = [one for one in items if one.difference is not None]
+    return Differences(found, sorted(rated, key=lambda one: (-abs(one.difference or 0.0), -one.changed)))
+
+
+def _difference(one: Mapping[str, Any]) -> ItemDifference:
+    return ItemDifference(
+        one["methodology"], one["phase"], int(one["round"]), one["item_id"], (int(one["n_first"]), int(one["n_second"])),
+        (_known(one["mean_first"]), _known(one["mean_second"])), int(one["changed"]),
+    )  # fmt: skip
+
+
+def _plain(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.astype(dict.fromkeys(FEW, "object"))
+
+
+def _means(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of the main arm."""
+    own = frame[frame["arm_role"].eq("main") & frame["status"].isin(RESPONDED)]
+    return own.groupby(ITEM, observed=True).agg(n=("status", "size"), mean=("value", "mean"))
+
+
+def _known(value: float) -> float | None:
+    return None if pd.isna(value) else float(value)
+
+
+# --- The agents of a run: who they are, what they remembered, and everything they said -------------------------------
+
+KNOWN = ("participant", "agent_id", "name", "stakeholder_type")
+"""Columns of agents.csv that say who an agent is."""
+
+
+@dataclass(frozen=True)
+class Person:
+    id: str
+    name: str
+    kind: str
+    persona: str = ""
+
+
+class NoSuchAgent(RunNotFound):
+    """The run has no agent of this id."""
+
+
+def people(folder: Path) -> list[Person]:
+    """All agents of a run, in the population's order. Raises LedgerError."""
+    with reading(folder) as ledger:
+        rows = ledger.execute("SELECT id, name, stakeholder_type FROM participants ORDER BY position").fetchall()
+    return [Person(*row) for row in rows]
+
+
+def person(folder: Path, participant: str) -> tuple[Person, list[tuple[str, str]]]:
+    """Who an agent is, and its memory digests by phase. Raises NoSuchAgent, LedgerError."""
+    with reading(folder) as ledger:
+        row = ledger.execute(
+            "SELECT id, name, stakeholder_type, persona FROM participants WHERE id = ?", (participant,)
+        ).fetchone()
+        digests = ledger.execute(
+            "SELECT phase, text FROM digests WHERE participant = ? ORDER BY phase", (participant,)
+        ).fetchall()
+    if row is None:
+        raise NoSuchAgent(f"run {folder.name} has no agent {participant[:100]!r}")
+    return Person(*row), [(phase, text) for phase, text in digests if text]
+
+
+def found_of(run: OpenRun, participant: str) -> list[tuple[str, str]]:
+    """What agents.csv says of one agent, column and value: findings, and the columns of a personas file."""
+    path = run.file("exports", "agents.csv")
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row.get("participant") == participant:
+                return [(name, value) for name, value in row.items() if value and name not in KNOWN]
+    return []
+
+
+def talks_of(
+    run: OpenRun, participant: str, language: str, methodology: str = ""
+) -> Iterator[tuple[str, str, Talk]]:  # fmt: skip
+    """(methodology, phase, conversation) of everything that the agent took part in; of one methodology where it is named."""
+    for name, dotted in run.run.record.methods.items():
+        if methodology not in ("", name):
+            continue
+        tell_talks = evaluation(load_methodology(dotted)).talks
+        for phase, folder in run.stage_folders(name):
+            for talk in tell_talks(folder, participant, language):
+                yield name, phase, talk
+
+
+# --- The instruments of a run with their items, and how each item did: answers, mean, how they spread ----------------
+
+
+@dataclass(frozen=True)
+class ItemRow:
+    """n: answers of the main arm, of n_total planned, over all phases and rounds. shapes: of a closed item, one a phase and round."""
+
+    wording: Wording
+    n: int
+    n_total: int
+    shapes: list[Mapping[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class UsedInstrument:
+    methodology: str
+    title: str
+    facts: Mapping[str, Any]
+    verdict: str
+    items: list[ItemRow]
+
+
+def used_instruments(run: OpenRun) -> list[UsedInstrument]:
+    book, health = run.json("exports", "codebook.json"), run.json("health.json")
+    shapes: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for shape in health.get("shapes", []):
+        shapes.setdefault((shape["methodology"], shape["item"]), []).append(shape)
+    verdicts = health.get("verdicts", {})
+    facts = {one["methodology"]: one for one in book.get("instruments", [])}
+    counts = _counts(run)
+    return [
+        UsedInstrument(
+            name, title, facts.get(name, {}), verdicts.get(name, {}).get("verdict", ""),
+            [
+                ItemRow(wording, *counts.get(key, (0, 0)), shapes.get(key, []))
+                for key, wording in run.wordings.items() if key[0] == name
+            ],
+        )
+        for name, title in run.titles.items()
+    ]  # fmt: skip
+
+
+def _counts(run: OpenRun) -> dict[tuple[str, str], tuple[int, int]]:
+    """Answers and planned rows of every item, main arm."""
+    own = run.table.frame.iloc[run.table.places(Where(status=ANY))]
+    given = own["status"].isin(RESPONDED)
+    grouped = given.groupby([own["methodology"], own["item_id"]], observed=True).agg(["sum", "size"])
+    return {
+        (str(name), str(item)): (int(n), int(total))
+        for (name, item), n, total in zip(grouped.index, grouped["sum"], grouped["size"], strict=True)
+    }
+
 
 Facts = Mapping[str, Any]
 PEOPLE_PER_PAGE = 100
