@@ -28,7 +28,7 @@ DRAWS = 19_999  # else: a p that survives Holm over a hundred tests has to be be
 DRAWS_LEAST = 1_999
 HELD = 8_000_000  # flips × agents, and flips × items, held at once
 WORK = 60_000_000  # flips × agents in all; with more agents there are fewer flips
-TIED = 1e-9  # relative; statistics that differ by less are equal
+TIED = 1e-9  # statistics that differ by less are equal
 
 Side = Literal["highest", "lowest", "any"]
 
@@ -87,7 +87,7 @@ def _sign_flips(rows: Floats, z: Floats, draws: int, seed: int) -> tuple[Floats,
     """p of each column alone and step-down; rows: agents × items, each column of length 1."""
     agents, items = rows.shape
     order = np.argsort(-np.abs(z), kind="stable")
-    reached = np.abs(z[order]) * (1 - TIED)
+    reached = np.abs(z[order]) * (1 - TIED) - TIED  # a statistic of 0 is one of some 1e-17
     alone, beside, total = np.zeros(items), np.zeros(items), 0
     for flips in _flips(agents, items, draws, seed):
         drawn = np.abs(flips @ rows[:, order])
