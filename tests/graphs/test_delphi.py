@@ -11,9 +11,8 @@ import pytest
 from scipy import stats
 
 from enquete.graphs.delphi.accord import ASKS
-from enquete.graphs.delphi.analysis import analyse
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.results import files, item_facts
+from enquete.graphs.delphi.results import analyse, files, item_facts
 from enquete.graphs.delphi.settings import DelphiSettings
 from enquete.graphs.delphi.tables import PRESENTATION
 from enquete.instruments.load import load_shipped

@@ -23,9 +23,17 @@ from sklearn.metrics import adjusted_rand_score
 import enquete
 from enquete.analysis.qmethod.sorts import places
 from enquete.checkpoints.budget import Budget
-from enquete.graphs.diversity.analysis import alike, analyse
 from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.results import complete_sorts, files, health, item_facts, pqmethod_dat, sorts_csv
+from enquete.graphs.diversity.results import (
+    alike,
+    analyse,
+    complete_sorts,
+    files,
+    health,
+    item_facts,
+    pqmethod_dat,
+    sorts_csv,
+)
 from enquete.graphs.diversity.settings import DiversitySettings
 from enquete.graphs.diversity.synthetic import planted
 from enquete.graphs.diversity.tables import PRESENTATION

@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from enquete.graphs.scenario.analysis import analyse
 from enquete.graphs.scenario.instrument import ScenarioInstrument
-from enquete.graphs.scenario.results import EVALUATION, item_facts
+from enquete.graphs.scenario.results import EVALUATION, analyse, item_facts
 from enquete.graphs.scenario.tables import PRESENTATION
 from enquete.instruments.load import load_shipped
 from enquete.reports.associations import agent_columns

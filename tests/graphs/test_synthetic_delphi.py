@@ -7,8 +7,8 @@ import pytest
 
 from enquete.analysis.panel.dispersion import describe
 from enquete.analysis.panel.measures import converge, is_consensus, is_disagreement
-from enquete.graphs.delphi.analysis import analyse
 from enquete.graphs.delphi.instrument import DelphiInstrument
+from enquete.graphs.delphi.results import analyse
 from enquete.graphs.delphi.synthetic import MOVERS_POLARISED, DelphiTruth, planted
 from enquete.instruments.load import load_shipped
 from enquete.instruments.pack import NEUTRAL, pack_named
