@@ -49,7 +49,7 @@ lint: $(VENV)/dev           ## style, types, import contracts
 
 graphs: $(VENV)/dev         ## langgraph.json, the pinned drawings and the typed arguments, from what is declared
 	$(BIN)/python -m tests.graphs.test_graphs
-	$(BIN)/python -m tests.study.test_asked
+	$(BIN)/python -m tests.study.test_arguments
 
 words: $(VENV)/dev          ## message catalogues, from what code and templates say
 	$(BIN)/python -m tests.test_locale

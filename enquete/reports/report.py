@@ -312,13 +312,13 @@ def _spec(strip: Strip, language: Language, picture: Picture) -> Spec:
     for dot, colour in zip(strip.dots, COLOURS, strict=False):
         if dot.low is not None:
             reach = alt.InlineData(values=[{"value": dot.low, "high": dot.high}])
-            layers.append(alt.Chart(reach).mark_rule(strokeWidth=4, color=colour).encode(x=at, x2="high:Q"))
+            layers.append(alt.Chart(reach).mark_rule(strokeWidth=4, color=colour).encode(x=at, x2=alt.X2("high:Q")))
     for dot, shape, colour, up in zip(strip.dots, SHAPES, COLOURS, (-14, -14), strict=False):
         base = alt.Chart(alt.InlineData(values=[dot.as_json()])).encode(x=at)
         layers.append(base.mark_point(shape=shape, size=110, color=colour))
-        layers.append(base.mark_text(dy=up, fontWeight="bold", color=colour).encode(text="told:N"))
+        layers.append(base.mark_text(dy=up, fontWeight="bold", color=colour).encode(text=alt.Text("told:N")))
     with alt.theme.enable("none"):
-        spec: Spec = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT).to_dict()
+        spec: Spec = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT).to_dict(validate=False)
     caption = {"text": broken(strip.caption, WIDTH / WIDER, 3, CAPTION), "orient": "bottom", "fontSize": CAPTION, "color": MUTED,
                "fontWeight": "normal", "offset": 4}  # fmt: skip
     config = {**THEME, "locale": {"number": number_format(language)}}

@@ -158,7 +158,7 @@ VIEWS = (
          "test_qmethod.py::test_lipset_by_centroids_as_in_qmethod", "lipset.CENTROID_LOADINGS"),
     Line("person correlations", "qmethod.extraction.standardised", "KADE (lipset, to .005); numpy.corrcoef",
          "36 pairs", "test_qmethod_extraction.py::test_correlations_of_lipsets_sorts", "lipset.CORRELATIONS"),
-    Line("varimax", "qmethod.rotation.varimax", "statsmodels rotate_factors", ANY,
+    Line("varimax", "qmethod.solution.varimax", "statsmodels rotate_factors", ANY,
          "test_qmethod_rotation.py::test_agreement_with_statsmodels", "theirs"),
     Line("flagging threshold", "qmethod.scores.threshold", "by hand: 1.96/√24", ".400",
          "test_qmethod_flags.py::test_threshold_by_hand", "0.400"),

@@ -30,7 +30,7 @@ from enquete.interfaces.service import prompt_headers, retrying
 from enquete.interfaces.service.listening import on_signals
 from enquete.interfaces.service.secrecy import mask_of
 from enquete.state.errors import InstrumentError, LedgerError, RunNotFound, SettingsError
-from enquete.study import run_in_thread as apart_module
+from enquete.study import threads
 from enquete.study.sandbox import PathSandbox
 from enquete.study.threads import NotInTime, run_in_thread
 from tests.http.conftest import serving, settled, simulation
@@ -168,7 +168,7 @@ def test_a_request_that_hangs_holds_up_nobody(tmp_path: Path, monkeypatch: pytes
 
 
 def test_work_that_hangs_is_given_up_and_no_more_is_begun_than_can_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart_module, "MOST_HANGING", 2)
+    monkeypatch.setattr(threads, "MOST_HANGING", 2)
     release = threading.Event()
 
     async def ask() -> list[str]:
@@ -288,9 +288,9 @@ def test_what_changes_under_the_reader_is_read_again_and_damage_is_told() -> Non
             raise left.pop()
         return "read"
 
-    assert retrying.steadily(read) == "read"
+    assert retrying.retry_read(read) == "read"
     with pytest.raises(LedgerError, match="damage"):
-        retrying.steadily(raising(lambda: LedgerError("damage")))
+        retrying.retry_read(raising(lambda: LedgerError("damage")))
 
 
 def raising(error: Callable[[], Exception]) -> Callable[[], None]:
@@ -315,4 +315,4 @@ def test_a_run_that_is_only_just_being_begun_is_no_server_error(tmp_path: Path) 
     assert (answer.status_code, answer.json()["details"]["type"]) == (404, "RunNotFound")
     assert re.search("only just being begun", answer.text)
     with pytest.raises(RunNotFound):
-        retrying.steadily(lambda: PathSandbox(tmp_path).run("sim", folder.name))
+        retrying.retry_read(lambda: PathSandbox(tmp_path).run("sim", folder.name))

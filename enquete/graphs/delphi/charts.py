@@ -38,7 +38,7 @@ def convergence(data: ChartData) -> alt.TopLevelMixin:
     names = {one: names[one] for one in data.facts["dimensions"] if one in names}
     width, height = beside(len(names)), alt.Step(max(30, 10 * len(rounds)), **{"for": "position"})
     header = alt.Header(orient="bottom", labelExpr=worded({one: broken(name, width) for one, name in names.items()}))
-    drawn = alt.layer(disputed.encode(x=along(at, "q1"), x2="q3:Q"), own).properties(width=width, height=height)
+    drawn = alt.layer(disputed.encode(x=along(at, "q1"), x2=alt.X2("q3:Q")), own).properties(width=width, height=height)
     return drawn.facet(column=alt.Column("dimension_id:N", sort=list(names), header=header))
 
 
@@ -82,4 +82,4 @@ def ranking(data: ChartData) -> alt.TopLevelMixin:
     if rows["first"].ne(rows["last"]).any():
         data.note(data.tell(N_("grey: ranks that tied themes share")))
     own = intervals(base.encode(*data.levels(rows, "ratings", "label")), at, "low", "high")
-    return alt.layer(tied.encode(x=along(at, "first"), x2="last:Q"), own)
+    return alt.layer(tied.encode(x=along(at, "first"), x2=alt.X2("last:Q")), own)

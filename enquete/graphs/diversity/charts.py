@@ -43,7 +43,9 @@ def plane(data: ChartData) -> alt.TopLevelMixin:
         return plain
     middles = rows.groupby("archetype", as_index=False)[["pc1", "pc2"]].mean()
     named = data.chart(middles).mark_text(fontSize=18, fontWeight="bold", stroke="white", strokeWidth=0.4)
-    drawn = alt.layer(marks.encode(color=colour, shape=shape), named.encode(x=x, y=base.encoding.y, text="archetype:N"))
+    drawn = alt.layer(
+        marks.encode(color=colour, shape=shape), named.encode(x=x, y=base.encoding.y, text=alt.Text("archetype:N"))
+    )
     return drawn.properties(height=380)
 
 
@@ -87,7 +89,7 @@ def statements(data: ChartData) -> alt.TopLevelMixin:
     at = alt.X("z:Q", title=data.tell(N_("z-score on the view")))
     base = data.chart(scores.assign(told_apart=scores["direction_id"].notna())).encode(y=y)
     ends = scores.groupby("item_id", as_index=False)["z"].agg(["min", "max"])
-    span = data.chart(ends).mark_rule(strokeWidth=3, color=GRID).encode(y=y, x=along(at, "min"), x2="max:Q")
+    span = data.chart(ends).mark_rule(strokeWidth=3, color=GRID).encode(y=y, x=along(at, "min"), x2=alt.X2("max:Q"))
     data.note(data.tell(N_("filled: distinguishes the view at .05")))
     own = base.mark_point().encode(
         x=at, color=colour, shape=shape, fillOpacity=alt.condition("datum.told_apart", alt.value(1), alt.value(0))
@@ -109,7 +111,9 @@ def scree(data: ChartData) -> alt.TopLevelMixin:
     at = whole("rank", 1, int(rows["rank"].max()), data.tell(N_("rank of the eigenvalue")))
     base = data.chart(rows).encode(x=at)
     title = data.label("parallel", "eigenvalue")
-    band = base.mark_area(color=MUTED, opacity=0.4).encode(y=alt.Y("chance_mean:Q", title=title), y2="chance_95:Q")
+    band = base.mark_area(color=MUTED, opacity=0.4).encode(
+        y=alt.Y("chance_mean:Q", title=title), y2=alt.Y2("chance_95:Q")
+    )
     line = base.mark_line(color=COLOURS[0], strokeWidth=2).encode(y=alt.Y("eigenvalue:Q", title=title))
     dots = base.mark_point(color=COLOURS[0], size=80).encode(y=alt.Y("eigenvalue:Q", title=title),
         fillOpacity=alt.condition("datum.above", alt.value(1), alt.value(0)),

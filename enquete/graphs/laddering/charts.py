@@ -162,14 +162,14 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
     lines = (
         data.chart(corners)
         .mark_line(opacity=0.7)
-        .encode(x=x, y=y, detail="line:N", order="at:Q", color=colour, strokeWidth=stroke)
+        .encode(x=x, y=y, detail=alt.Detail("line:N"), order=alt.Order("at:Q"), color=colour, strokeWidth=stroke)
     )
     numbers, rect = data.chart(spots).encode(x=x, y=y), data.chart(places).encode(x=x, y=y)
     text: dict[str, Any] = {"lineBreak": "\n", "lineHeight": LINE - 1, "fontSize": SMALL}
     shape = f"M{-wide / 2},{-tall / 2}h{wide}v{tall}h{-wide}Z"
     return alt.layer(
         lines, numbers.transform_filter("datum.text != ''").mark_point(size=230, color=PAPER, opacity=1),
-        numbers.mark_text(color=MUTED, fontSize=9).encode(text="text:N"),
+        numbers.mark_text(color=MUTED, fontSize=9).encode(text=alt.Text("text:N")),
         rect.mark_point(shape=shape, size=4, fill=PAPER, stroke=COLOURS[0], strokeWidth=1),
         *_lined(rect, places, text, INK),
         *_lined(data.chart(heads).encode(x=x, y=y), heads, {**text, "fontWeight": "bold"}, INK),
@@ -180,7 +180,9 @@ def _lined(base: alt.Chart, frame: pd.DataFrame, text: Mapping[str, Any], colour
     """Text of several lines about the middle of its place: by the number of lines, for Vega puts the first one there."""
     for n in sorted(frame["text"].str.count("\n").unique().tolist()):
         some = base.transform_filter(f"length(split(datum.text, '\\n')) == {n + 1}")
-        yield some.mark_text(color=colour, baseline="middle", dy=-n * (LINE - 1) / 2, **text).encode(text="text:N")
+        yield some.mark_text(color=colour, baseline="middle", dy=-n * (LINE - 1) / 2, **text).encode(
+            text=alt.Text("text:N")
+        )
 
 
 def value_map(data: ChartData) -> alt.TopLevelMixin:
@@ -260,7 +262,7 @@ def forces(data: ChartData) -> alt.TopLevelMixin:
     x = alt.X("signed:Q", title=data.label("forces", "agents"), axis=axis, scale=scale)
     bars = base.mark_bar(size=20).encode(x=x, color=data.levels(rows, "forces", "side")[0])
     numbers = [base.transform_filter(f"datum.side_id {test} 'towards'").mark_text(dx=dx, color=MUTED).encode(x=x,
-        text="agents:Q")
+        text=alt.Text("agents:Q"))
                for test, dx in (("==", 12), ("!=", -12))]  # fmt: skip
     return alt.layer(bars, *numbers).properties(height=alt.Step(34))
 
@@ -275,7 +277,7 @@ def _bars(data: ChartData, rows: pd.DataFrame, name: str, table: str) -> alt.Top
         scale=alt.Scale(domain=[0, n * 1.05], nice=False),
     )
     return alt.layer(
-        base.mark_bar(size=16).encode(x=x), base.mark_text(dx=12, color=MUTED).encode(x=x, text="agents:Q")
+        base.mark_bar(size=16).encode(x=x), base.mark_text(dx=12, color=MUTED).encode(x=x, text=alt.Text("agents:Q"))
     ).properties(height=alt.Step(30))
 
 
@@ -301,11 +303,11 @@ def journey(data: ChartData) -> alt.TopLevelMixin:
         axis=alt.Axis(values=[1, 2, 3, 4, 5], format="d"),
     )
     told, unknown = base.transform_filter("isValid(datum.mean)"), base.transform_filter("!isValid(datum.mean)")
-    ends = told.transform_filter("datum.lowest").mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q")
+    ends = told.transform_filter("datum.lowest").mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
     return alt.layer(
         told.mark_line(color=GRID, strokeWidth=2).encode(y=y), ends, told.mark_point(size=100).encode(y=y),
-        told.mark_text(dy=-14, color=MUTED, fontSize=10).encode(y=y, text="under:N"),
-        unknown.mark_text(color=MUTED, fontSize=10).encode(y=alt.datum(1.15), text="under:N"),
+        told.mark_text(dy=-14, color=MUTED, fontSize=10).encode(y=y, text=alt.Text("under:N")),
+        unknown.mark_text(color=MUTED, fontSize=10).encode(y=alt.datum(1.15), text=alt.Text("under:N")),
     ).properties(height=300)  # fmt: skip
 
 
@@ -324,7 +326,7 @@ def incidents(data: ChartData) -> alt.TopLevelMixin:
     )
     return alt.layer(
         some.mark_circle(color=COLOURS[0]).encode(size=size),
-        some.mark_text(color=PAPER, fontWeight="bold").encode(text="agents:Q"),
+        some.mark_text(color=PAPER, fontWeight="bold").encode(text=alt.Text("agents:Q")),
     ).properties(height=alt.Step(44))  # fmt: skip
 
 

@@ -22,7 +22,7 @@ def drift(data: ChartData) -> alt.TopLevelMixin:
     title = data.tell(N_("means: grey T0, blue T1"))
     at = whole("after", int(scales["scale_min"].min()), int(scales["scale_max"].max()), title)
     base = data.chart(rows).encode(y=data.names(rows, "item"))
-    line = base.mark_rule(strokeWidth=2).encode(x=along(at, "before"), x2="after:Q")
+    line = base.mark_rule(strokeWidth=2).encode(x=along(at, "before"), x2=alt.X2("after:Q"))
     t0, t1 = (
         base.mark_point(color=colour).encode(x=along(at, wave))
         for wave, colour in (("before", MUTED), ("after", COLOURS[0]))
@@ -72,10 +72,10 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
     at = alt.X("left:Q", title=title, scale=alt.Scale(domain=[-reach, reach], nice=False), axis=axis)
     offset = alt.YOffset("phase:N", scale=alt.Scale(domain=waves, paddingInner=0.1))
     base = data.chart(rows[rows["n"] > 0]).encode(y=data.names(rows, "item"), yOffset=offset)
-    bars = base.mark_bar(stroke=MUTED, strokeWidth=0.4).encode(x=at, x2="right:Q", color=colour)
+    bars = base.mark_bar(stroke=MUTED, strokeWidth=0.4).encode(x=at, x2=alt.X2("right:Q"), color=colour)
     last = data.chart(rows.groupby("bar", sort=False).tail(1)[["item_id", "phase", "right"]])
     named = last.mark_text(align="left", dx=4, fontSize=10, color=MUTED).encode(
-        y=data.names(rows, "item"), yOffset=offset, x=along(at, "right"), text="phase:N"
+        y=data.names(rows, "item"), yOffset=offset, x=along(at, "right"), text=alt.Text("phase:N")
     )
     layers = [bars, named] if len(waves) > 1 else [bars]
     return alt.layer(*layers).properties(height=alt.Step(max(17 * len(waves) + 6, STEP), **{"for": "position"}))

@@ -28,7 +28,7 @@ def agreement(data: ChartData) -> alt.TopLevelMixin:
                axis=alt.Axis(values=list(places.values()), labelExpr=worded(words), grid=False))  # fmt: skip
     level = alt.Y("agreement:Q", title=data.label("curve", "agreement"), scale=alt.Scale(domain=[0, 1]))
     faint = max(0.04, 0.35 / max(1, groups["group"].nunique() / 10))  # many lines on one another are no darker than few
-    each = data.chart(groups).mark_line(opacity=faint, color=MUTED).encode(x=at, y=level, detail="group:N")
+    each = data.chart(groups).mark_line(opacity=faint, color=MUTED).encode(x=at, y=level, detail=alt.Detail("group:N"))
     mean = data.chart(curve).mark_line(point=True, strokeWidth=3, color=COLOURS[0]).encode(x=at, y=level)
     limit = (
         data.chart(pd.DataFrame({"agreement": [data.facts["consensus_limit"]]}))
@@ -59,7 +59,7 @@ def positions(data: ChartData) -> alt.TopLevelMixin:
     data.note(data.tell(N_("behind a name: its group")))
     base = data.chart(rows).encode(y=data.names(rows, "participant", more=groups), x=stages)
     if rows["stance_id"].isna().all():  # no stance was asked for: the same number, the same position in a group
-        return base.mark_text().encode(text="cluster:O").properties(height=alt.Step(24))
+        return base.mark_text().encode(text=alt.Text("cluster:O")).properties(height=alt.Step(24))
     data.note(data.tell(N_("fainter: less sure")))
     colour = data.levels(rows, "positions", "stance")[0]
     return (

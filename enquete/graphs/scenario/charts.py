@@ -32,13 +32,13 @@ def quadrants(data: ChartData) -> alt.TopLevelMixin:
         "label:N", scale=alt.Scale(domain=shown, range=[SHAPES[i % len(SHAPES)] for i in range(len(shown))])
     )
     middle = pd.DataFrame({"at": [(one["scale_min"] + one["scale_max"]) / 2 for one in (wish, expectation)]})
-    across = data.chart(middle.iloc[:1]).mark_rule(color=MUTED, strokeDash=[4, 3]).encode(y="at:Q")
-    down = data.chart(middle.iloc[1:]).mark_rule(color=MUTED, strokeDash=[4, 3]).encode(x="at:Q")
+    across = data.chart(middle.iloc[:1]).mark_rule(color=MUTED, strokeDash=[4, 3]).encode(y=alt.Y("at:Q"))
+    down = data.chart(middle.iloc[1:]).mark_rule(color=MUTED, strokeDash=[4, 3]).encode(x=alt.X("at:Q"))
     base = data.chart(rows).encode(color=colour)
     bars = base.mark_rule(strokeWidth=1.5)
     layers = [
-        across, down, bars.encode(x=x, y=y_low, y2="mean_high:Q"),
-        bars.encode(y=y, x=along(x, "expectation_low"), x2="expectation_high:Q"),
+        across, down, bars.encode(x=x, y=y_low, y2=alt.Y2("mean_high:Q")),
+        bars.encode(y=y, x=along(x, "expectation_low"), x2=alt.X2("expectation_high:Q")),
     ]  # fmt: skip
     groups = _centroids(data, wish.name, expectation.name)
     if len(groups):
@@ -58,7 +58,7 @@ def quadrants(data: ChartData) -> alt.TopLevelMixin:
     for (at, wished), own in corners.groupby(["expectation", "up"]):
         aligned: Literal["left", "right"] = "right" if at == expectation["scale_max"] else "left"
         text = data.chart(own).mark_text(align=aligned, dy=-10 if wished == "wished" else 10, color=MUTED)
-        layers.append(text.encode(x=x, y=y, text="said:N"))
+        layers.append(text.encode(x=x, y=y, text=alt.Text("said:N")))
     layers.append(base.mark_point(size=170).encode(x=x, y=y, shape=shape))
     return alt.layer(*layers).properties(height=SIDE)
 

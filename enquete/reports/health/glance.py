@@ -67,4 +67,4 @@ def glance(data: ChartData) -> alt.TopLevelMixin:
         legend=alt.Legend(columns=fitting(list(words.values()), WIDTH - LABEL * WIDER), symbolType="square"),
     )
     rects = base.mark_rect(stroke="#ffffff").encode(color=colour)
-    return alt.layer(rects, base.mark_text().encode(text="sign:N")).properties(height=alt.Step(19))
+    return alt.layer(rects, base.mark_text().encode(text=alt.Text("sign:N"))).properties(height=alt.Step(19))

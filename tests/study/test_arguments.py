@@ -16,7 +16,7 @@ from enquete.state.errors import SettingsError
 from enquete.state.request import ModelLimits, Place, RunRequest
 from enquete.study import starting
 
-FILE = Path(starting.__file__).parent / "asked.py"
+FILE = Path(starting.__file__).parent / "arguments.py"
 HEAD = '''"""What `conduct_interviews`, `estimate`, `resume` and the like take by name, for mypy, pyright and editors.
 
 Made of RunRequest by `make graphs`; a test compares the two.
@@ -86,13 +86,13 @@ def written() -> str:
     begin = {name: told for name, told in fields.items() if name != "sim"}
     return (
         HEAD
-        + typed("Asked", "Of a run that is begun or found.", begin)
+        + typed("Arguments", "Of a run that is begun or found.", begin)
         + typed("AskedOn", "Of a run that goes on.", on)
     )
 
 
 def test_the_typed_arguments_are_those_of_a_request() -> None:
-    assert FILE.read_text("utf-8") == written(), "python -m tests.study.test_asked"
+    assert FILE.read_text("utf-8") == written(), "python -m tests.study.test_arguments"
 
 
 @pytest.mark.parametrize(
