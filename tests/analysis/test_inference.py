@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
@@ -217,6 +217,7 @@ def test_detectable_change_is_found_four_times_in_five() -> None:
 # --- one correction --------------------------------------------------------------------------------------------------
 
 
+@settings(max_examples=20)  # statsmodels collects garbage at every call
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_questions_of_one_test_each_are_holms(ps: list[float]) -> None:
     rows = pd.Series([np.nan, *ps], index=[f"r{k}" for k in range(len(ps) + 1)])
