@@ -181,8 +181,8 @@ def _readable(path: Path) -> Reading:
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
     except sqlite3.OperationalError as error:
         connection.close()
-        if _code(error) not in (BUSY, READONLY, IOERR, CANTOPEN):
-            raise
+        if _code(error) not in (BUSY, READONLY, IOERR, CANTOPEN) or reason(error) != str(error):
+            raise  # nor is there a file for a copy where too many are open
         return _private_copy(path)
     except BaseException:
         connection.close()
