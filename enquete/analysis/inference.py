@@ -222,17 +222,6 @@ def detectable_difference(
     return sd * float(np.sqrt(needed * g**2 / (n * (g - 1))))
 
 
-def detectable_share(
-    n: int, *, share: float = 0.5, tests: int = 1, alpha: float = ALPHA, power: float = POWER
-) -> float | None:
-    """The smallest distance of a share from `share` that a test of one share finds: (z₁₋α/₂ₜ + z_power)·√(share(1 − share)/n).
-
-    .5 is where shares vary most. None without agents. Source: Fleiss 1981, ch. 2.
-    """
-    z = float(scipy.special.ndtri(1 - alpha / (2 * tests)) + scipy.special.ndtri(power))
-    return min(1.0, z * float(np.sqrt(share * (1 - share) / n))) if n > 0 else None
-
-
 def detectable_association(
     n: int, rows: int, columns: int, *, tests: int = 1, alpha: float = ALPHA, power: float = POWER
 ) -> float | None:

@@ -90,7 +90,7 @@ class _Progress:
     """Counts finished units of a round and reports them, at most every REPORT_EVERY_S, and once before any is finished."""
 
     def __init__(self, run_session: RunSession, spec: ShardSpec, total: int, report: Report):
-        self._workplace = run_session
+        self._run_session = run_session
         self._spec = spec
         self._total = total
         self._report = report
@@ -100,11 +100,11 @@ class _Progress:
 
     @property
     def _done(self) -> int:
-        return self._workplace.tally.get(self._key, 0)
+        return self._run_session.tally.get(self._key, 0)
 
     def tick(self, outcome: Outcome) -> None:
         if outcome == "done":
-            self._workplace.tally[self._key] = self._done + 1
+            self._run_session.tally[self._key] = self._done + 1
         done = self._done
         now = time.monotonic()
         if now >= self._next or done == self._total:
@@ -112,7 +112,7 @@ class _Progress:
             self._report(self._event(done))
 
     def _event(self, done: int) -> dict[str, Any]:
-        budget = self._workplace.budget
+        budget = self._run_session.budget
         return {
             "methodology": self._spec["methodology"],
             "phase": self._spec["phase"],

@@ -82,7 +82,7 @@ class Evaluation:
     files: Callable[[Found, pd.DataFrame, str], Files] = plain_files
     item_facts: Callable[[str, Any], ItemFacts] = by_path
 
-    # Its conversations with one agent, read from its own files: see reports/talks.py.
+    # Its conversations with one agent, read from its own files: see reports/transcripts.py.
     talks: Talks = no_talks
 
     # Instrument health: checks of the main arm; what the arms of `Methodology.probes` say about it; rules and words of checks

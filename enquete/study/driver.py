@@ -64,7 +64,7 @@ class Driver:
         self._fresh = fresh
         self.simulation: Population | None = None  # as it was read when the run was chosen, until it is driven
         self._synthesise = synthesise
-        self._workplace: RunSession | None = None
+        self._run_session: RunSession | None = None
         self._latest: dict[str, Any] | None = None  # event of its progress
         self._wanted_pause = False
         self._pausing: set[asyncio.Task[None]] = set()
@@ -75,15 +75,15 @@ class Driver:
         self._wanted_pause = True
         if self._joined is not None:
             self._joined.pause()
-        if self._workplace is not None:
-            task = asyncio.get_running_loop().create_task(self._workplace.budget.stop(INTERRUPTED))
+        if self._run_session is not None:
+            task = asyncio.get_running_loop().create_task(self._run_session.budget.stop(INTERRUPTED))
             self._pausing.add(task)
             task.add_done_callback(self._pausing.discard)
 
     @property
     def waits_for(self) -> str:
         """Why nothing moves, while the model's server is away or being started; else ""."""
-        return self._workplace.waits_for if self._workplace is not None else ""
+        return self._run_session.waits_for if self._run_session is not None else ""
 
     @property
     def is_pausing(self) -> bool:
@@ -120,7 +120,7 @@ class Driver:
 
     async def _drive(self) -> None:
         async with using(self._folder.name, self._machine) as run_session:
-            self._workplace = run_session
+            self._run_session = run_session
             run_session.simulation, self.simulation = self.simulation, None
             if self._progress is not None:
                 run_session.tell(self._progress)

@@ -19,7 +19,6 @@ from enquete.analysis.inference import (
     detectable_association,
     detectable_change,
     detectable_difference,
-    detectable_share,
     extreme,
     max_t,
     over_questions,
@@ -189,7 +188,6 @@ def test_detectable_effects_are_statsmodels() -> None:
     assert detectable_difference([5, 15], 1) == detectable_difference([10, 10], 1)  # of average size
     w = GofChisquarePower().solve_power(nobs=50, alpha=0.05, power=0.8, n_bins=3)  # df 2
     assert detectable_association(50, 2, 3) == pytest.approx(w, rel=1e-4)
-    assert detectable_share(100) == pytest.approx((1.959964 + 0.841621) * 0.05, abs=1e-6)
 
 
 def test_detectable_effects_of_too_little() -> None:
@@ -198,8 +196,6 @@ def test_detectable_effects_of_too_little() -> None:
     assert detectable_difference([20], 1.0) is None
     assert detectable_difference([1, 1], 1.0) is None
     assert detectable_association(10, 1, 3) is None
-    assert detectable_share(0) is None
-    assert detectable_share(1) == 1.0
 
 
 def test_detectable_change_is_found_four_times_in_five() -> None:

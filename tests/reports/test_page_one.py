@@ -94,6 +94,7 @@ def test_of_data_that_are_not_usable_only_what_was_tested_is_found_and_that_stan
         found, as_it_is = judged("not usable"), judged("usable")
     tested, every = ([one for listed in page.by_methodology.values() for one in listed] for page in (found, as_it_is))
     assert {one.id for one in every} - {one.id for one in tested}
+    assert None in {one.p for one in every}
     assert None not in {one.p for one in [*tested, *found.findings]}
     assert "Delphi: not usable. What was not tested is no finding: see the appendix." in found.notices
     text = brief(found, "en")

@@ -138,32 +138,32 @@ class _Stage:
     """What both respondents were asked in one stage."""
 
     def __init__(self, run_session: RunSession, name: str, phase: str, second: Arm):
-        self._workplace, self._name, self._phase = run_session, name, phase
+        self._run_session, self._name, self._phase = run_session, name, phase
         self._arms: dict[Side, Arm] = {"a": run_session.record.main, "b": second}
         self._units: dict[tuple[str, int], frozenset[str]] = {}
         self._people = {who.id: who for who in run_session.population}
 
     def units(self) -> Iterator[tuple[int, str]]:
         """(round, unit) of both respondents, each once."""
-        procedure = self._workplace.procedure(self._name)
+        procedure = self._run_session.procedure(self._name)
         for number in range(1, procedure.rounds + 1):
-            both = (self._workplace.units(self._name, self._phase, number, arm.id) for arm in self._asking(number))
+            both = (self._run_session.units(self._name, self._phase, number, arm.id) for arm in self._asking(number))
             for unit in dict.fromkeys(unit for units in both for unit in units):
                 yield number, unit
 
     def _asking(self, number: int) -> list[Arm]:
-        rounds = self._workplace.procedure(self._name).rounds
+        rounds = self._run_session.procedure(self._name).rounds
         arms = self._arms.values()
         return [arm for arm in arms if number in rounds_owed(rounds, self._desk(arm))]
 
     def _units_of(self, arm: Arm, number: int) -> frozenset[str]:
         """An arm that asks some of the agents has other units."""
         if (arm.id, number) not in self._units:
-            self._units[arm.id, number] = frozenset(self._workplace.units(self._name, self._phase, number, arm.id))
+            self._units[arm.id, number] = frozenset(self._run_session.units(self._name, self._phase, number, arm.id))
         return self._units[arm.id, number]
 
     def _desk(self, arm: Arm) -> LedgerContext:
-        return self._workplace.desk(self._name, self._phase, arm.id)
+        return self._run_session.desk(self._name, self._phase, arm.id)
 
     def asked(self, side: Side, number: int, unit: str) -> Iterator[Asked]:
         """What this unit was asked in this round, answered or not."""
@@ -178,9 +178,9 @@ class _Stage:
         if unit not in self._units_of(arm, number):
             return ()
         try:
-            blocks: Sequence[Block] = self._workplace.procedure(self._name).blocks(unit, number, self._desk(arm))
+            blocks: Sequence[Block] = self._run_session.procedure(self._name).blocks(unit, number, self._desk(arm))
         except Exception:  # a unit that a recorded bug broke owes nothing that could be compared
-            if (arm.id, self._name, self._phase, number, unit) in self._workplace.failed_units:
+            if (arm.id, self._name, self._phase, number, unit) in self._run_session.failed_units:
                 return ()
             raise
         return blocks
