@@ -465,17 +465,17 @@ def _frame(table: Table, rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None
     wrong = set(frame.columns).symmetric_difference(names)
     if wrong:
         raise TypeError(f"table {table.name!r}: {', '.join(sorted(map(str, wrong)))} declared or given alone")
-    frame = frame[names].reset_index(drop=True)
     made = {}
     for one in table.stored:
         try:
             made[one.name] = _cast(frame[one.name], one)
         except (TypeError, ValueError) as error:
             raise TypeError(f"{table.name}.{one.name}, declared as {one.format}: {error}") from error
-    return pd.DataFrame(made)
+    return pd.DataFrame(made, columns=pd.Index(names, dtype=object))
 
 
-def _cast(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
+def _cast(values: pd.Series[Any], column: Column) -> Any:
+    """An array, since a frame of arrays is made without aligning them: a run has a hundred frames."""
     import pandas as pd  # noqa: PLC0415 - see above
 
     if column.format in DTYPES:
@@ -483,12 +483,12 @@ def _cast(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
         if column.format == "integer":
             known = pd.to_numeric(known)
         elif column.format != "flag":
-            return pd.to_numeric(known).astype("float64")
+            return pd.to_numeric(known).astype("float64").to_numpy()
         dtype: Any = DTYPES[column.format]
-        return known.astype(dtype)
-    return values.astype(object).where(
-        values.map(lambda one: isinstance(one, list | tuple | dict)) | values.notna(), None
-    )
+        return known.astype(dtype).array
+    texts = values.to_numpy(dtype=object, copy=True)
+    texts[[not isinstance(one, str | list | tuple | dict) and pd.isna(one) for one in texts]] = None
+    return texts
 
 
 def records(frame: pd.DataFrame) -> list[JsonValue]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
@@ -213,7 +215,15 @@ def test_detectable_change_is_found_four_times_in_five() -> None:
 # --- one correction --------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=20)  # statsmodels collects garbage at every call
+@pytest.fixture(scope="module")
+def _frozen() -> Iterator[None]:
+    """statsmodels collects garbage at every call: what a session of tests has made until here is left alone."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("_frozen")
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_questions_of_one_test_each_are_holms(ps: list[float]) -> None:
     rows = pd.Series([np.nan, *ps], index=[f"r{k}" for k in range(len(ps) + 1)])
