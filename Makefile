@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 # Hundreds of processes of the tests load the package; where an image forbids bytecode each would compile it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-model test lint graphs words readme bench bench-peers soak chaos clean
+.PHONY: demo demo-model test lint graphs words readme bench bench-peers size soak chaos clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), f"Enquete needs Python 3.11 or newer, not {sys.version.split()[0]}"'
@@ -68,6 +68,9 @@ bench: $(VENV)/dev          ## CPU, memory, bytes and tokens beside clients writ
 
 bench-peers: $(VENV)/dev .peers/inspect/bin/python .peers/edsl/bin/python  ## Inspect AI and EDSL on the same work
 	$(BIN)/python -m tests.bench $(if $(QUICK),--quick,--write) peers
+
+size: $(VENV)/dev           ## how much there is to read; FOLDERS="../before ." are checkouts side by side
+	@$(BIN)/python -m tests.bench.code_size $(FOLDERS)
 
 soak: $(VENV)/dev           ## the long tests, and property tests with four times as many examples; not part of make test
 	$(BIN)/python -m pytest -m 'soak or hypothesis' --hypothesis-profile soak tests -p no:cacheprovider -s
