@@ -6,7 +6,19 @@ import altair as alt
 import pandas as pd
 
 from enquete.locale import N_
-from enquete.reports.charts import LABEL, WIDTH, ChartData, along, beside, heat, intervals, stacked, whole, worded
+from enquete.reports.charts import (
+    LABEL,
+    WIDER,
+    WIDTH,
+    ChartData,
+    along,
+    beside,
+    heat,
+    intervals,
+    stacked,
+    whole,
+    worded,
+)
 from enquete.reports.figures.palette import COLOURS, MUTED, stages
 from enquete.reports.figures.text import broken
 
@@ -98,7 +110,8 @@ def _matrix(data: ChartData, table: str, low: float, high: float) -> alt.TopLeve
     rows = rows.assign(said=[data.told(table, "mean", value) for value in rows["mean"]])
     order = list(dict.fromkeys(rows["group_id"]))
     most, words = rows.groupby("group_id")["n"].max(), dict(zip(rows["group_id"], rows["group"], strict=True))
-    heads = {one: [*broken(words[one], (WIDTH - LABEL) / len(order), 3), f"n = {most[one]}"] for one in order}
+    px = (WIDTH - LABEL * WIDER) / len(order)
+    heads = {one: [*broken(words[one], px, 3), f"n = {most[one]}"] for one in order}
     axis = alt.Axis(title=None, labelAngle=0, labelExpr=worded(heads))
     base = data.chart(rows).encode(y=data.names(rows, "item"), x=alt.X("group_id:N", sort=order, axis=axis))
     return heat(base, "mean", low, high, "said", data.label(table, "mean")).properties(height=alt.Step(STEP))
