@@ -115,10 +115,13 @@ def ranked(findings: Iterable[KeyFinding]) -> list[KeyFinding]:
 
 
 def leading(by_methodology: Mapping[str, Sequence[KeyFinding]], across: Sequence[KeyFinding] = ()) -> list[KeyFinding]:
-    """Of every methodology its first, the best ranked first; then the next best of all, and of what joins methodologies; nulls last."""
-    own = [ranked(found) for found in by_methodology.values() if found]
-    firsts = ranked(found[0] for found in own)
-    others = ranked(one for found in (*own, ranked(across)) for one in (found[1:] if found in own else found))
-    return [*firsts, *(one for one in others if one.kind != "null"), *(one for one in others if one.kind == "null")][
-        :ON_PAGE_ONE
-    ]
+    """Of every methodology the first that it declares, so that its own question comes before how groups differ in it, differences
+    before the rest; then the next best of all, and of what joins methodologies; nulls last."""
+    own = [found for found in by_methodology.values() if found]
+    firsts = [min(found, key=lambda one: ORDER[one.kind]) for found in own]
+    others = ranked([*(one for found in own for one in found if one not in firsts), *across])
+    return [
+        *ranked(firsts),
+        *(one for one in others if one.kind != "null"),
+        *(one for one in others if one.kind == "null"),
+    ][:ON_PAGE_ONE]
