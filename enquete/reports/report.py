@@ -197,7 +197,7 @@ def banner(reading: RunReading, asked: TookPart) -> str:
     )
 
 
-_TITLE = N_("{topic}: what {n} simulated stakeholders say")
+_TITLE = NN_("{topic}: what {n} simulated stakeholder says", "{topic}: what {n} simulated stakeholders say")
 _TITLE_WITH_PEOPLE = N_("{topic}: what {who} say")
 
 
@@ -209,8 +209,10 @@ def _title(reading: RunReading, asked: TookPart, language: Language) -> str:
     record = reading.record
     topics = [_in_language(used.content.get("topic"), language) for used in record.instruments.values()]
     topic = next(filter(None, topics), record.topic or record.sim_id)
-    text = tell(_TITLE_WITH_PEOPLE if asked.people else _TITLE, language)
-    text = text.replace("{who}", asked.told(language)).replace("{n}", str(len(asked.agents)))
+    if asked.people:
+        text = tell(_TITLE_WITH_PEOPLE, language).replace("{who}", asked.told(language))
+    else:
+        text = plural(_TITLE, len(asked.agents), language)
     left = TITLE_WORDS - len(text.replace("{topic}", "").split())
     return text.replace("{topic}", _shortened(topic, left))
 
