@@ -15,7 +15,7 @@ import typer
 from enquete.interfaces.cli import app as cli
 from enquete.state import errors
 from tests.interfaces.conftest import REPOSITORY, Command
-from tests.interfaces.readme_blocks import blocks, furnished, stale, typed
+from tests.interfaces.readme_blocks import FIRST_STUDY, blocks, furnished, stale, typed
 
 PAGES = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md"), *(REPOSITORY / "examples").glob("*.md")]
 EDGE = re.compile(r"^\s*(\w+) -{1,2}\.?-?.*> (\w+);", re.MULTILINE)
@@ -37,6 +37,18 @@ def test_the_drawing_is_the_parent_graph() -> None:
 def test_outputs_are_what_the_commands_say(number: int, tmp_path: Path) -> None:
     furnished(tmp_path)
     assert stale(blocks()[number], typed) == [], "make readme"
+
+
+def test_the_first_study_is_what_the_commands_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its files, its commands, and its analysis in pandas."""
+    furnished(tmp_path)
+    (block,) = blocks(FIRST_STUDY)
+    assert stale(block, typed) == [], "make readme"
+    (code,) = re.findall(r"```python\n(.*?)```", FIRST_STUDY.read_text("utf-8"), re.DOTALL)
+    exec(code, {})
+    groups = (tmp_path / "results").glob("synthesis/run_*/exports/poll/groups.csv")
+    assert "closed,centre,5,2.8\n" in next(groups).read_text("utf-8")
+    assert re.search(r"^centre +2\.8$", capsys.readouterr().out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
