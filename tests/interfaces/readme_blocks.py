@@ -139,7 +139,7 @@ def passage(file: str, names: str) -> str:
         targets = [getattr(target, "id", "") for target in node.targets] if isinstance(node, ast.Assign) else []
         for name in {getattr(node, "name", ""), *targets}.intersection(names.split()):
             parts[name] = "\n".join(source.splitlines()[node.lineno - 1 : node.end_lineno])
-    return "\n\n".join(parts[name] for name in names.split()) + "\n"
+    return "\n\n\n".join(parts[name] for name in names.split()) + "\n"  # as `ruff format` sets code in pages
 
 
 def quotations() -> list[tuple[str, str]]:

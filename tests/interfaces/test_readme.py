@@ -113,6 +113,13 @@ def test_files_that_pages_name_exist(page: Path) -> None:
         assert [*REPOSITORY.glob(path.replace("NAME", "*"))], path
 
 
+def test_pages_that_the_program_names_exist() -> None:
+    files = [file for suffix in ("py", "j2", "yaml") for file in (REPOSITORY / "enquete").rglob(f"*.{suffix}")]
+    named = {page for file in files for page in re.findall(r"docs/[\w-]+\.md", file.read_text("utf-8"))}
+    assert "docs/own-instruments.md" in named
+    assert [page for page in named if not (REPOSITORY / page).exists()] == []
+
+
 def test_the_ten_concepts_are_where_the_architecture_says() -> None:
     """The class of a concept stands in its file, be it under a package of that name."""
     page = (REPOSITORY / "docs" / "architecture.md").read_text("utf-8")
