@@ -34,6 +34,7 @@ from enquete.reports.evaluation import Evaluation, evaluations
 from enquete.reports.figures.palette import COLOURS, GRID, MUTED
 from enquete.reports.figures.text import broken
 from enquete.reports.findings import Findings
+from enquete.reports.group_tables import groups_by
 from enquete.reports.health.presented import lacking, reasons, verdict
 from enquete.reports.health.verdicts import Health
 from enquete.reports.key_findings import FEWEST, PER_METHODOLOGY, KeyFinding, Strip, leading, tested
@@ -47,6 +48,7 @@ from enquete.reports.replicates import told as replicates_text
 from enquete.reports.replicates.again import Replicates
 from enquete.reports.run_reading import RunReading
 from enquete.reports.table.items import Asked
+from enquete.reports.table.rows import persona_columns
 from enquete.reports.templates import render
 from enquete.reports.views import Results
 from enquete.reports.writing import write_json
@@ -245,7 +247,12 @@ _COMPARED = N_("Compared are groups of {fewest} agents or more: {groups} with {n
 def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Sequence[str], *, interim: bool) -> str:
     """How many answers there will be is known once everything is asked: what rounds and turns ask depends on those before."""
     language, main = reading.language, frame[frame["arm_role"].eq("main")]
-    sizes = Counter(who.stakeholder_type for who in reading.population if who.id in asked.all)
+    groups_of = groups_by(reading.by, persona_columns(reading.ledger)) if reading.by else None
+    sizes = Counter(
+        who.stakeholder_type if groups_of is None else groups_of[who.id]
+        for who in reading.population
+        if who.id in asked.all and (groups_of is None or who.id in groups_of)
+    )
     said = tell(_SO_FAR if interim else _ASKED, language).format(
         agents=asked.told(language), types=plural(NN_("{n} group", "{n} groups"), len(sizes), language),
         methods=", ".join(titles), responded=len(responded(main)), planned=len(main),

@@ -236,7 +236,7 @@ class RunRequest(BaseModel):
         Field(
             description="put every question to a second respondent too, whose answers a critic compares with the first's"
         ),
-        OptionMetadata(*EVERYWHERE, about="study", more="docs/second-respondent.md"),
+        OptionMetadata(*EVERYWHERE, about="study", more="docs/probes.md"),
     ] = False
     model_b: Annotated[
         str | None,
@@ -297,7 +297,7 @@ class RunRequest(BaseModel):
             allow_inf_nan=False,
             description="cap in US dollars for the whole run, where the model's price is known",
         ),
-        OptionMetadata(*EVERYWHERE, value="AMOUNT", more="docs/prices.md"),
+        OptionMetadata(*EVERYWHERE, value="AMOUNT", more="docs/budget.md"),
     ] = None
     confirm: Annotated[
         bool,

@@ -145,7 +145,7 @@ def require_affordable(estimate: Estimate, *, confirmed: bool) -> None:
     if estimate.cap_usd is not None and estimate.unpriced:
         raise SettingsError(
             f"budget_usd: the price of {', '.join(estimate.unpriced)} is unknown, so a cap on money cannot be held; put it "
-            "into a price file (ENQUETE_PRICES, docs/prices.md) or use budget_tokens"
+            "into a price file (ENQUETE_PRICES, docs/budget.md) or use budget_tokens"
         )
     exceeds = estimate.exceeds
     if exceeds and not confirmed:

@@ -1,4 +1,4 @@
-"""The registry of oracles is true, whole, and printed in docs/statistics.md: `python -m tests.analysis.test_oracles`."""
+"""The registry of oracles is true, whole, and printed in README.md beside it: `python -m tests.analysis.test_oracles`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import enquete.analysis
 from tests.analysis.oracles import LINES, PLUMBING, Line
 
 HERE = Path(__file__).parent
-PAGE = HERE.parents[1] / "docs" / "statistics.md"
+PAGE = HERE / "README.md"
 
 INTRO = """# Statistics and their oracles
 
 Every statistic that Enquete computes itself, or takes from a library and gives meaning to, is tested against something that is not
-Enquete: a published value, another implementation, or a derivation by hand. `tests/analysis/oracles.py` names function, expected
-figure and test of each.
+Enquete: a published value, another implementation, or a derivation by hand. `oracles.py` names function, expected figure and test of
+each.
 """
 
 

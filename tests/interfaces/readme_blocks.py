@@ -1,5 +1,5 @@
-"""The outputs that the README shows, and its figure: each block is run, compared with what the commands say now, and written
-anew by
+"""The outputs that the README and docs/first-study.md show, and the README's figure: each block is run, compared with what
+the commands say now, and written anew, as are the passages that CONTRIBUTING.md quotes, by
 
     python -m tests.interfaces.readme_blocks
 
@@ -8,6 +8,7 @@ A line `…` stands for lines that are left out. Names of runs differ from time 
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import shlex
@@ -24,16 +25,20 @@ from tests.support.studies import personas
 
 REPOSITORY = Path(__file__).parents[2]
 README = REPOSITORY / "README.md"
+FIRST_STUDY = REPOSITORY / "docs" / "first-study.md"
+CONTRIBUTING = REPOSITORY / "CONTRIBUTING.md"
 FIGURE = REPOSITORY / "docs" / "drift.svg"
 BLOCK = re.compile(r"```text\n(\$ enquete .*?)```", re.DOTALL)
+FILE = re.compile(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
+QUOTED = re.compile(r"(<!-- quoted: (\S+) (.*?) -->\n```python\n)(.*?)```", re.DOTALL)
 RUN = re.compile(r"run_\d{8}T\d{6}_[0-9a-f]{6}(\.[0-9a-f]{16})?")
 LEFT_OUT = "…"
 Say = Callable[[list[str]], tuple[int, str]]
 """Words of a command line → its exit code and all that it says."""
 
 
-def blocks() -> list[str]:
-    return BLOCK.findall(README.read_text("utf-8"))
+def blocks(page: Path = README) -> list[str]:
+    return BLOCK.findall(page.read_text("utf-8"))
 
 
 def steps(block: str) -> Iterator[tuple[str, list[str]]]:
@@ -108,9 +113,11 @@ def drawn(folder: Path) -> Path:
 
 
 def furnished(folder: Path) -> Path:
-    """What the README's commands find: five people of the examples, ten invented ones."""
+    """What the commands find: five people of the examples, ten invented ones, and the files that the first study shows."""
     shutil.copy(REPOSITORY / "examples" / "personas.csv", folder / "personas.csv")
     personas(folder, 10).rename(folder / "personas.json")
+    for name, text in FILE.findall(FIRST_STUDY.read_text("utf-8")):
+        (folder / name).write_text(text, "utf-8")
     return folder
 
 
@@ -124,16 +131,35 @@ def typed(words: list[str]) -> tuple[int, str]:
     return code, err.getvalue() + out.getvalue()
 
 
+def passage(file: str, names: str) -> str:
+    """The definitions of these names in a file of the repository, as they stand there."""
+    source = (REPOSITORY / file).read_text("utf-8")
+    parts = dict[str, str]()
+    for node in ast.parse(source).body:
+        targets = [getattr(target, "id", "") for target in node.targets] if isinstance(node, ast.Assign) else []
+        for name in {getattr(node, "name", ""), *targets}.intersection(names.split()):
+            parts[name] = "\n".join(source.splitlines()[node.lineno - 1 : node.end_lineno])
+    return "\n\n\n".join(parts[name] for name in names.split()) + "\n"  # as `ruff format` sets code in pages
+
+
+def quotations() -> list[tuple[str, str]]:
+    """(shown, in the source) of every passage that CONTRIBUTING.md quotes."""
+    return [(found[4], passage(found[2], found[3])) for found in QUOTED.finditer(CONTRIBUTING.read_text("utf-8"))]
+
+
 def main() -> None:
-    text = README.read_text("utf-8")
-    for block in blocks():
-        with tempfile.TemporaryDirectory() as folder, chdir(furnished(Path(folder))):
-            done = run(block, typed)
-            if block.startswith("$ enquete demo"):
-                shutil.copy(drawn(Path("demo-out")), FIGURE)
-        made = "\n".join("\n".join([f"$ {command}", *anew(shown, said)]) for command, shown, said in done)
-        text = text.replace(block, f"{made}\n")
-    README.write_text(text, "utf-8")
+    text = CONTRIBUTING.read_text("utf-8")
+    CONTRIBUTING.write_text(QUOTED.sub(lambda found: f"{found[1]}{passage(found[2], found[3])}```", text), "utf-8")
+    for page in (README, FIRST_STUDY):
+        text = page.read_text("utf-8")
+        for block in blocks(page):
+            with tempfile.TemporaryDirectory() as folder, chdir(furnished(Path(folder))):
+                done = run(block, typed)
+                if block.startswith("$ enquete demo"):
+                    shutil.copy(drawn(Path("demo-out")), FIGURE)
+            made = "\n".join("\n".join([f"$ {command}", *anew(shown, said)]) for command, shown, said in done)
+            text = text.replace(block, f"{made}\n")
+        page.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

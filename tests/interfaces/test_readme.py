@@ -15,9 +15,13 @@ import typer
 from enquete.interfaces.cli import app as cli
 from enquete.state import errors
 from tests.interfaces.conftest import REPOSITORY, Command
-from tests.interfaces.readme_blocks import blocks, furnished, stale, typed
+from tests.interfaces.readme_blocks import FIRST_STUDY, blocks, furnished, quotations, stale, typed
 
-PAGES = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md"), *(REPOSITORY / "examples").glob("*.md")]
+PAGES = [
+    page
+    for folder in (".", "docs", "examples", "enquete/analysis/health", "tests/*")
+    for page in REPOSITORY.glob(f"{folder}/*.md")
+]
 EDGE = re.compile(r"^\s*(\w+) -{1,2}\.?-?.*> (\w+);", re.MULTILINE)
 
 
@@ -39,12 +43,26 @@ def test_outputs_are_what_the_commands_say(number: int, tmp_path: Path) -> None:
     assert stale(blocks()[number], typed) == [], "make readme"
 
 
+def test_the_first_study_is_what_the_commands_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its files, its commands, and its analysis in pandas."""
+    furnished(tmp_path)
+    (block,) = blocks(FIRST_STUDY)
+    assert stale(block, typed) == [], "make readme"
+    (code,) = re.findall(r"```python\n(.*?)```", FIRST_STUDY.read_text("utf-8"), re.DOTALL)
+    exec(code, {})
+    groups = (tmp_path / "results").glob("synthesis/run_*/exports/poll/groups.csv")
+    assert "closed,centre,5,2.8\n" in next(groups).read_text("utf-8")
+    assert re.search(r"^centre +2\.8$", capsys.readouterr().out, re.MULTILINE)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
 def test_links_lead_somewhere_and_commands_exist(page: Path) -> None:
     text = page.read_text("utf-8")
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+    for target, heading in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", text):
         if "://" not in target:
-            assert (page.parent / target).exists(), target
+            file = page.parent / target if target else page
+            assert file.exists(), target
+            assert not heading or heading in anchors(file.read_text("utf-8")), f"{target}#{heading}"
     for verb in re.findall(r"^(?:\$ )?enquete ([a-z-]+)", text, re.MULTILINE):
         assert command_of(verb) is not None, verb
 
@@ -67,6 +85,14 @@ def test_options_that_pages_show_exist(page: Path) -> None:
             assert option in known, f"enquete {verb} has no {option}"
 
 
+def anchors(text: str) -> list[str]:
+    """Of all headings, as GitHub makes them."""
+    return [
+        re.sub(r"[^\w\- ]", "", line.strip().lower()).replace(" ", "-")
+        for line in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    ]
+
+
 @cache
 def command_of(verb: str) -> Any:
     """Those of methodologies included."""
@@ -80,9 +106,39 @@ def options_of(verb: str, *rest: str) -> set[str]:
     return {name for each in command.params for name in (*each.opts, *each.secondary_opts)} | {"--help"}
 
 
-def test_folders_of_the_readme_exist() -> None:
-    for path in re.findall(r"`(enquete/[a-z_/]+(?:\.py)?)", (REPOSITORY / "README.md").read_text("utf-8")):
-        assert (REPOSITORY / path).exists(), path
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_files_that_pages_name_exist(page: Path) -> None:
+    """In `code`, of what changes are made in: a pattern names something."""
+    for path in re.findall(r"`((?:enquete|tests|examples|bench)/[\w/.*-]+)`", page.read_text("utf-8")):
+        assert [*REPOSITORY.glob(path.replace("NAME", "*"))], path
+
+
+def test_pages_that_the_program_names_exist() -> None:
+    files = [file for suffix in ("py", "j2", "yaml") for file in (REPOSITORY / "enquete").rglob(f"*.{suffix}")]
+    named = {page for file in files for page in re.findall(r"docs/[\w-]+\.md", file.read_text("utf-8"))}
+    assert "docs/own-instruments.md" in named
+    assert [page for page in named if not (REPOSITORY / page).exists()] == []
+
+
+def test_the_ten_concepts_are_where_the_architecture_says() -> None:
+    """The class of a concept stands in its file, be it under a package of that name."""
+    page = (REPOSITORY / "docs" / "architecture.md").read_text("utf-8")
+    rows = re.findall(r"^\| \*\*(\w+)\*\* \|.*\| `(\S+)` \|$", page, re.MULTILINE)
+    assert len(rows) == 10
+    map_ = (REPOSITORY / "README.md").read_text("utf-8")
+    assert dict(re.findall(r"^\| \*\*(\w+)\*\*:.*\| `(\S+?)`", map_, re.MULTILINE)).keys() == {name for name, _ in rows}
+    without_class = {"Method": "Procedure", "Model": "", "Dataset": "", "Report": ""}
+    for concept, path in rows:
+        name = without_class.get(concept, concept)
+        assert re.search(rf"^\| \*\*{concept}\*\*:.*\| `{Path(path).parent}\b", map_, re.MULTILINE), concept
+        assert not name or f"class {name}(" in (REPOSITORY / path).read_text("utf-8").replace(":\n", "(\n"), concept
+
+
+def test_quoted_passages_are_the_source() -> None:
+    found = quotations()
+    assert len(found) == 3
+    for shown, source in found:
+        assert shown == source, "make readme"
 
 
 def test_every_error_has_its_line() -> None:

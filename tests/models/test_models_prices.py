@@ -309,7 +309,7 @@ def test_the_file_in_the_configuration_folder_is_read_unless_another_is_named(
 
 
 def test_the_example_of_the_docs_does_what_the_docs_say(tmp_path: Path, root: Path) -> None:
-    text = (root / "docs" / "prices.md").read_text("utf-8")
+    text = (root / "docs" / "budget.md").read_text("utf-8")
     match = re.search(r"```yaml\n(.*?)```", text, re.DOTALL)
     assert match
     prices = read(tmp_path, match[1])

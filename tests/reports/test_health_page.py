@@ -1,9 +1,10 @@
-"""docs/health.md is printed from the thresholds that the checks use: `python -m tests.reports.test_health_page`."""
+"""enquete/analysis/health/README.md is printed from the thresholds beside it, and README.md beside this from what they say of panels
+of people and of panels without opinions: `python -m tests.reports.test_health_page`."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,6 @@ from enquete.analysis.health.thresholds import (
 )
 from enquete.graphs.roundtable.measures import reason
 from enquete.reports.bibliography import bibliography, cited, readable
-from enquete.reports.health.words import BASES, CHECKS
 from tests.support.people import (
     BETWEEN,
     FAULTY,
@@ -40,43 +40,17 @@ from tests.support.people import (
     standings,
 )
 
-PAGE = Path(__file__).parents[2] / "docs" / "health.md"
+PAGE = Path(__file__).parents[2] / "enquete" / "analysis" / "health" / "README.md"
+CALIBRATION = Path(__file__).parent / "README.md"
 
-INTRO = """# Instrument health
+INTRO = """# Instrument health: the checks
 
-Whether the answers of a run can be used, by methodology, with the reasons. The report shows the verdicts after its summary; `health.json`
-has every check with all that it rests on; cautions and worse are flags of the run.
+How to read them: [instrument health](../../../docs/health.md). Printed from `thresholds.py` beside this page, where the reasons for
+checks, bounds and minima stand; what was read of each source stands in `enquete/reports/bibliography.yaml`.
 
-| verdict | rule, the first that holds |
-|---|---|
-| nothing to judge | no check was computed |
-| not usable | a *decisive* check is bad, or two others; or a *floor* check (coherence, stability, retest) is bad and none is passed |
-| interim | the run was paused, and the methodology is not asked to its end |
-| cannot be judged | a floor check lacks agents, items or variation, and none is passed; coherence counts only with `order_smoothness` |
-| usable with caution | a check is bad or calls for caution |
-| usable as far as checked; reliability not tested | nothing of this, but no retest ([probes](probes.md)) was computed |
-| usable | otherwise |
-
-- A value exactly on a threshold is fine. A check below its minimum, or that the design rules out, is *not computed*: no pass, no failure.
-  One that is taken in both waves counts once, by its worse outcome. *Information* enters no verdict.
-- Coherence counts as passed where `order_smoothness` is passed, too, or where there is no order to follow: items asked one by one, or
-  few of them in an order of each agent's own.
-- Longitudinal waves are checked each for itself and against each other; a Delphi's ratings before any feedback, and for stability against
-  the last; of a forced sort only coherence, profiles and gaps, because its grid settles the rest.
-- *Rests on*: panels of people, a test in the run's own data, a published benchmark, a definition, or this project's proposal, which
-  alone never makes a check worse than a caution. Data of people are compared where the instrument
-  [gives them](own-instruments.md#answers-of-people).
-- Points are those of a five-point scale; other scales are stretched. For differences between types n counts the agents of types with at
-  least five.
-- Of a methodology that is *not usable* the report says so above what was found and shows no finding without a test; its tables and
-  figures are in the appendix.
-- Not tested: whether only some of the agents answer at random (half of a panel is not found), whether answers fit the persona (comparing
-  the texts has a power of 5 to 18%), what sticks within a theme whose questions stand together, and levels of use of the scale
-  other than its height (who goes to the ends, whatever is asked).
-- That answers hang together does not make them true; that they do not, leaves nothing to interpret. Of a synthetic run even *usable* says
-  only that the procedure ran without a fault.
-
-This page is printed from `enquete/analysis/health/thresholds.py`, where the reasons for the minima stand, too.
+*Decisive* and *floor*: see the verdicts. Bounds are caution; bad. Points are those of a five-point scale; other scales are
+stretched. Bounds rest on panels of *people*, a test against *chance* in the run's own data, a *published* benchmark, or this
+project's *proposal*.
 """
 
 HEADS: Mapping[str, Mapping[str, Threshold]] = {
@@ -86,89 +60,73 @@ HEADS: Mapping[str, Mapping[str, Threshold]] = {
 
 def bounds(given: Bounds) -> str:
     low, high = given
-    if low is None and high is None:
-        return "see formula"
     if low is not None and high is not None:
         return f"outside {low:g} to {high:g}"
-    return f"below {low:g}" if low is not None else f"above {high:g}"
+    return f"< {low:g}" if low is not None else f"> {high:g}" if high is not None else ""
 
 
 def line(name: str, one: Threshold) -> str:
     least = ", ".join(f"{n} {unit}" for unit, n in one.least.items())
-    what = CHECKS[name][1]
-    bad = "–" if one.bad == (None, None) and one.caution != (None, None) else bounds(one.bad)
-    of_verdict = "yes" if one.decisive else "floor" if one.floor else ""
-    rests_on = readable(one.source) if one.basis == "people" else f"{BASES[one.basis]}: {readable(one.source)}"
-    cells = [
-        f"`{name}`: {what}", one.formula, bounds(one.caution), bad, least, of_verdict, one.why, rests_on,
-    ]  # fmt: skip
+    of_verdict = " (decisive)" if one.decisive else " (floor)" if one.floor else ""
+    limits = "; ".join(filter(None, map(bounds, (one.caution, one.bad)))) or "formula"
+    rests_on = ": ".join(filter(None, [one.basis, ", ".join(each.short for each in cited(one.source))]))
+    cells = [f"`{name}`{of_verdict}", one.formula, limits, least, rests_on]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-CALIBRATED = """## Calibrated on people
+CALIBRATED = """# Instrument health, calibrated on people
 
 People must pass what agents are held to. 13 groups of people answered 16 to 49 considerations before and after a deliberation
 ([deliberr]; [niemeyer_veri_2022]): 26 panels of 9 to 63 people on 7 or 11 points, two of them Q sorts. Every check that
-applies was run over each, and over panels in their shape without opinions.
+applies was run over each, and over panels in their shape without opinions. No check objects to a panel of people:
 """
 
 
 def of_people() -> list[str]:
-    """By check what people's panels have, and how many of them it objects to."""
+    """By check what people's panels have; it objects to none of them."""
     found = [one for panel in panels() for one in checked(panel)] + [
         one for group in groups() for one in checked_twice(*group)[-len(BETWEEN):]
     ]  # fmt: skip
-    lines = ["| check | panels | lowest | median | highest | caution | bad |", "|---|---:|---:|---:|---:|---:|---:|"]
+    lines = ["| check | panels | lowest | median | highest |", "|---|---:|---:|---:|---:|"]
     for check in (*ON_RATINGS, *BETWEEN):
         own = [one for one in found if one.name == check.__name__ and one.value is not None]
+        assert not any(one.verdict in ("caution", "bad") for one in own)
         if own:
             least, middle, most = np.quantile([one.value for one in own], [0, 0.5, 1])
-            counts = [sum(one.verdict == verdict for one in own) for verdict in ("caution", "bad")]
-            lines.append(
-                f"| `{check.__name__}` | {len(own)} | {least:.2f} | {middle:.2f} | {most:.2f} | {counts[0]} | {counts[1]} |"
-            )
+            lines.append(f"| `{check.__name__}` | {len(own)} | {least:.2f} | {middle:.2f} | {most:.2f} |")
     return lines
+
+
+VERDICTS: Sequence[Standing] = ("usable as far as checked", "usable with caution", "cannot be judged", "not usable")
 
 
 def of_panels() -> list[str]:
     """Overall verdicts, of one occasion, by kind and size of the panel."""
-    heads = ("usable as far as checked", "usable with caution", "cannot be judged", "not usable")
-    rows = {("people", "all there are"): standings(map(checked, panels()))}
-    rows |= {("people, both occasions", "all there are"): standings(checked_twice(*group) for group in groups())}
-    rows |= {("people, drawn from these", str(n)): people(n) for n in (FEW, *SIZES)}
-    for name, make in FAULTY.items():
-        rows |= {(name, str(n)): faulty(make, n) for n in FAULTY_SIZES}
-    lines = ["| panels | agents | n | " + " | ".join(heads) + " |", "|---|---:|---:" + "|---:" * len(heads) + "|"]
+    told = lambda found: "/".join(str(found[verdict]) for verdict in VERDICTS)  # noqa: E731
+    rows = {
+        "people, all there are": standings(map(checked, panels())),
+        "people, both occasions": standings(checked_twice(*group) for group in groups()),
+        **{f"{n} drawn from people": people(n) for n in (FEW, *SIZES)},
+    }
+    lines = ["| panels | |", "|---|---:|", *(f"| {kind} | {told(found)} |" for kind, found in rows.items()), ""]
+    lines += ["| panels of | " + " | ".join(f"{n} agents" for n in FAULTY_SIZES) + " |"]
+    lines += ["|---|" + "---:|" * len(FAULTY_SIZES)]
     return lines + [
-        f"| {kind} | {n} | {found.total()} | " + " | ".join(str(found[head]) for head in heads) + " |"
-        for (kind, n), found in rows.items()
+        f"| {name} | " + " | ".join(told(faulty(make, n)) for n in FAULTY_SIZES) + " |" for name, make in FAULTY.items()
     ]
 
 
 def page() -> str:
-    parts = [
-        INTRO,
-        readable(CALIBRATED),
-        *of_people(),
-        "",
-        "Verdicts over all checks, of one occasion and without any probe:\n",
-        *of_panels(),
-        "",
-    ]
+    parts = [INTRO]
     for head, rules in HEADS.items():
-        parts.append(f"## {head}\n")
-        parts.append("| check | formula | caution | bad | minimum | decisive | why | rests on |")
-        parts.append("|---|---|---|---|---|---|---|---|")
-        parts += [line(name, one) for name, one in rules.items()]
-        parts.append("")
-    return "\n".join([*parts, *sources()])
+        parts += [f"## {head}\n", "| check | formula | bounds | minimum | rests on |", "|---|---|---|---|---|"]
+        parts += [*(line(name, one) for name, one in rules.items()), ""]
+    return "\n".join(parts)
 
 
-def sources() -> list[str]:
-    read = (
-        "What was read of each, often the abstract alone, and whom it is about: `enquete/reports/bibliography.yaml`.\n"
-    )
-    return ["## Sources\n", read, *(f"- {one.full}" for one in bibliography().values()), ""]
+def calibration() -> str:
+    verdicts = f"Verdicts over all checks, of one occasion and without any probe ({' / '.join(VERDICTS)}):\n"
+    return "\n".join([readable(CALIBRATED), *of_people(), "", verdicts, *of_panels(), ""])
 
 
 def test_every_source_is_cited_and_every_citation_has_one() -> None:
@@ -229,9 +187,11 @@ def test_rates_over_many_panels() -> None:
             assert found["not usable"] + found["cannot be judged"] >= 0.9 * found.total()
 
 
-def test_the_page_is_current() -> None:
+def test_the_pages_are_current() -> None:
     assert PAGE.read_text("utf-8") == page(), "run `python -m tests.reports.test_health_page`"
+    assert CALIBRATION.read_text("utf-8") == calibration(), "run `python -m tests.reports.test_health_page`"
 
 
 if __name__ == "__main__":
     PAGE.write_text(page(), "utf-8")
+    CALIBRATION.write_text(calibration(), "utf-8")

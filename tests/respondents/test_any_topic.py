@@ -33,6 +33,7 @@ from enquete.instruments.source import read_source
 from enquete.instruments.text import Text
 from enquete.state.asking import Block, BlockKey, Item, Option, Participant
 
+DATA = Path(__file__).parents[1] / "data"
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "own-instruments.md").read_text("utf-8")
 EXAMPLES = dict(re.findall(r"<!-- example: (\w+) -->\n```yaml\n(.*?)```", DOCUMENT, re.S))
 KINDS = ("Tenant", "Landlord", "Plumber", "Utility", "Council")
@@ -79,7 +80,7 @@ def test_sorts_are_of_four_kinds_whoever_sorts(kinds: int) -> None:
 
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_a_panel_has_camps_and_speaks_of_the_topic(language) -> None:
-    instrument = validate_instrument(DelphiInstrument, read_source("x", EXAMPLES["delphi"].encode()))
+    instrument = validate_instrument(DelphiInstrument, read_source("x", (DATA / "heat_delphi.yaml").read_bytes()))
     truth = panel(instrument)
     (question,) = instrument.question_items(language)
     said = " ".join(

@@ -73,7 +73,7 @@ class Studio:
 
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    """Started once, as docs/studio.md says, in an empty folder, without a key."""
+    """Started once, as docs/interfaces.md says, in an empty folder, without a key."""
     folder = tmp_path_factory.mktemp("studio")
     (folder / "sitecustomize.py").write_text(WATCH.format(log=str(folder / "addresses.log")), "utf-8")
     port = free_port()

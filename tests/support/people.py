@@ -1,5 +1,5 @@
 """Panels of people before and after deliberation (tests/data/humans), what health says of them, and of panels in their shape
-without any opinion: what docs/health.md prints and the test beside it holds it to.
+without any opinion: what tests/reports/README.md prints and the test beside it holds it to.
 
 People's smaller panels are drawn from theirs without replacement.
 """

@@ -32,7 +32,7 @@ def coherence(answers: Answers, *, seed: int = 0) -> Diagnostic:
     apart: answers at random, to which no item is another than the next (`shared` is 0), and one profile with noise. Where no
     item varies there is one answer and no panel: bad; where fewer than five do, nothing can be said.
 
-    People's panels and answers with nothing in them: docs/health.md#calibrated-on-people.
+    People's panels and answers with nothing in them: tests/reports/README.md.
     """
     x = filled(answers.centred)
     varies = int((x.std(axis=0) > 1e-9).sum()) if len(x) else 0

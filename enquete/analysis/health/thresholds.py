@@ -2,7 +2,7 @@
 
 What a check's bounds rest on is its `basis`, and a check that rests on a proposal alone is never worse than a caution:
 
-- "people": calibrated on 26 panels of people (tests/support/people.py, docs/health.md), none of which it calls bad;
+- "people": calibrated on 26 panels of people (tests/support/people.py, tests/reports/README.md), none of which it calls bad;
 - "chance": a test against the run's own data, its own noise, or an even spread;
 - "published": a benchmark that was looked up;
 - "definition": there is nothing to interpret otherwise;

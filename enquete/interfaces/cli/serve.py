@@ -47,7 +47,7 @@ def serve(
         ),
     ] = None,
 ) -> int:
-    """Serve the web page and the HTTP API over the simulations under --root, until it is stopped (docs/web.md, docs/http.md).
+    """Serve the web page and the HTTP API over the simulations under --root, until it is stopped (docs/interfaces.md).
 
     Listens on this machine only, unless --host names another address; then clients must send a token. A first Ctrl-C or
     SIGTERM pauses the runs that go on, so that they can be resumed; a second one leaves at once.

@@ -29,7 +29,7 @@ def view(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the server; 0 takes any free one.")] = 8642,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it, or only say its address.")] = True,
 ) -> int:
-    """Open the web page: start, watch and read studies in a browser (docs/web.md).
+    """Open the web page: start, watch and read studies in a browser (docs/interfaces.md).
 
     Uses the server that runs on this machine for the same folder, else starts one until Ctrl-C, which pauses the runs that
     go on.

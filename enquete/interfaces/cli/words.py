@@ -115,7 +115,7 @@ TEXTS: Mapping[str, str] = {
     "total": N_("Total"),
     "unknown": N_("unknown"),
     "usd_of": N_("USD for {model}: {usd}"),
-    "unpriced": N_("The price of {models} is unknown: name it in a price file (docs/prices.md)."),
+    "unpriced": N_("The price of {models} is unknown: name it in a price file (docs/budget.md)."),
     "time_needed": N_("Time: about {time} with {concurrency} requests in flight."),
     "time_unknown": N_("time unknown: how fast a model on this machine is, its answers tell while it runs"),
     "cap_tokens": N_("cap {cap} tokens"),

@@ -243,9 +243,7 @@ BUSY_RETRY_S = 30
 LOGGERS = ("enquete.http", "uvicorn")
 GRACE_S = 10
 KEEP_ALIVE_S = 30
-DESCRIPTION = (
-    "Interviews the agents of simulations. Every JSON answer is {success, data, error, details}; see docs/http.md."
-)
+DESCRIPTION = "Interviews the agents of simulations. Every JSON answer is {success, data, error, details}; see docs/interfaces.md."
 
 log = logging.getLogger("enquete.http")
 

@@ -29,7 +29,7 @@ def mcp(
         ),
     ] = None,
 ) -> int:
-    """Offer the interviews to a model, by the Model Context Protocol (docs/mcp.md).
+    """Offer the interviews to a model, by the Model Context Protocol (docs/interfaces.md).
 
     Speaks on stdin and stdout until the client leaves, or serves HTTP until interrupted. Only simulations under --root
     can be reached, by their id. A run that goes on when the client leaves, or at a first Ctrl-C or SIGTERM, is paused and

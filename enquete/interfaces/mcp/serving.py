@@ -63,7 +63,7 @@ LENGTHS = ("minLength", "maxLength", "minItems", "maxItems")
 MADE_UP = ("title",)
 """By pydantic, of the names."""
 TOLD_ELSEWHERE = ("description", "default", "required")
-"""Of results: docs/mcp.md says what they hold, and whatever a schema names is always there."""
+"""Of results: docs/interfaces.md says what they hold, and whatever a schema names is always there."""
 NULL = {"type": "null"}
 
 Schema = dict[str, Any]
