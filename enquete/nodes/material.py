@@ -20,7 +20,7 @@ from enquete.instruments.language import language_of
 from enquete.instruments.reading import LANGUAGES
 from enquete.instruments.review import Finding, Kind, Wording
 from enquete.instruments.text import LANGUAGE_NAMES, Text
-from enquete.nodes.marks import MARKS, digest
+from enquete.nodes.instrument_pins import MARKS, digest
 from enquete.nodes.planning import load_methodology
 from enquete.simulations.discourse import Post, Statement, Theme, actors, posts, spoken, statements, stems_of, themes
 from enquete.simulations.population import Population

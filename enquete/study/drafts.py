@@ -11,11 +11,10 @@ from enquete.checkpoints.budget import Budget
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.load import load_own
 from enquete.instruments.review import Finding, review
-from enquete.nodes.authoring.author import Author
-from enquete.nodes.authoring.likely import Expected, expected
-from enquete.nodes.marks import accept
+from enquete.nodes.draft_author import Author, Expected, expected
+from enquete.nodes.instrument_pins import accept
 from enquete.nodes.material import CONCOURSE, Material, drafted, material_of, require_free, write
-from enquete.nodes.standalone_context import opened
+from enquete.nodes.model_server import opened
 from enquete.simulations.locate import locate
 from enquete.simulations.population import load_population
 from enquete.state.errors import SettingsError

@@ -13,14 +13,13 @@ from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.schema import NewerLedger
 from enquete.checkpoints.start_lock import NAME, alone
 from enquete.graphs.registry import dotted_paths
-from enquete.nodes.fit_judge import is_open, judged
-from enquete.nodes.fitting import require_fit
-from enquete.nodes.opening import Choice, begin, choose_run, chosen_again
+from enquete.nodes.fit import is_open, judged, require_fit
+from enquete.nodes.model_server import require_server_of
 from enquete.nodes.planning import require_own_limits
+from enquete.nodes.run_choice import Choice, begin, choose_run, chosen_again
 from enquete.nodes.run_session import Progress
-from enquete.nodes.server_check import require_server_of
 from enquete.nodes.survey import survey
-from enquete.nodes.waiting import simulation_status
+from enquete.nodes.waves import simulation_status
 from enquete.simulations.locate import list_simulations
 from enquete.simulations.population import Population
 from enquete.state.errors import RunNotFound, SettingsError

@@ -20,7 +20,7 @@ from enquete.instruments.language import language_of
 from enquete.instruments.load import load_own, load_shipped
 from enquete.instruments.polls import QuestionsInstrument
 from enquete.instruments.text import instrument_notices
-from enquete.nodes.freezing import freeze_instruments
+from enquete.nodes.instrument_pins import freeze_instruments
 from enquete.state.errors import InstrumentError
 from enquete.state.request import RunRequest
 from enquete.study.listing import own_instruments

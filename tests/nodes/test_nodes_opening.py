@@ -14,7 +14,7 @@ from enquete.checkpoints.folders import LEDGER, read_record, read_run
 from enquete.checkpoints.ledger import Ledger
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.pack import pack_named
-from enquete.nodes.opening import Choice, begin, choose_run
+from enquete.nodes.run_choice import Choice, begin, choose_run
 from enquete.nodes.survey import survey
 from enquete.state.errors import (
     InstrumentError,

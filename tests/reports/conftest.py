@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 
 from enquete.graphs.registry import dotted_paths
-from enquete.nodes.opening import begin, choose_run
 from enquete.nodes.planning import planned
 from enquete.nodes.rounds import conduct_unit
+from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import RunSession, using
-from enquete.nodes.waiting import open_t1
+from enquete.nodes.waves import open_t1
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesise
 from enquete.reports.table.rows import responses

@@ -137,9 +137,9 @@ def agreed(sim: str, request: dict[str, Any]) -> dict[str, Any] | None:
     Nothing is asked where nothing is paid: the synthetic respondent, a replay, a run that is finished.
     """
     from enquete.graphs.registry import dotted_paths  # noqa: PLC0415
-    from enquete.nodes.fitting import told  # noqa: PLC0415
-    from enquete.nodes.opening import choose_run  # noqa: PLC0415
-    from enquete.nodes.server_check import require_server_of  # noqa: PLC0415
+    from enquete.nodes.fit import told  # noqa: PLC0415
+    from enquete.nodes.model_server import require_server_of  # noqa: PLC0415
+    from enquete.nodes.run_choice import choose_run  # noqa: PLC0415
     from enquete.state.request import parse_request  # noqa: PLC0415
     from enquete.state.settings import Environment, resolve_machine  # noqa: PLC0415
     from enquete.study.background import wait  # noqa: PLC0415

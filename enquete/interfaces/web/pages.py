@@ -35,7 +35,7 @@ from enquete.interfaces.web.said import Fields, checked, fields_of, form_of
 from enquete.interfaces.web.signing_in import is_token, sign_in, sign_out
 from enquete.interfaces.web.study_form import choices, request_of, values_of
 from enquete.locale import tell
-from enquete.nodes.fitting import told
+from enquete.nodes.fit import told
 from enquete.reports.run_reading import open_run
 from enquete.simulations.completion import completion
 from enquete.simulations.locate import Known
