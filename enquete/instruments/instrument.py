@@ -8,7 +8,6 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, field_validator, model_validator
 
 from enquete.instruments.derived import Draft, complete_head, complete_scales
-from enquete.instruments.human import Human
 from enquete.instruments.reading import (
     LANGUAGES,
     Identifier,
@@ -21,7 +20,7 @@ from enquete.instruments.reading import (
     wrong,
 )
 from enquete.instruments.review import Wording
-from enquete.instruments.scales import AGREEMENT, Ends, Scale, with_builtin_scales
+from enquete.instruments.scales import AGREEMENT, Ends, Human, Scale, with_builtin_scales
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Spoken
 

@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError
 
-from enquete.instruments.problems import validation_problems
-from enquete.instruments.source import MOST_BYTES, Source, read_source
+from enquete.instruments.source import MOST_BYTES, Source, read_source, validation_problems
 from enquete.state.errors import InstrumentError, SettingsError
 from enquete.state.regular_files import read_regular
 

@@ -16,10 +16,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from enquete.checkpoints.budget import Budget
-from enquete.instruments.language import language_of, words_of
 from enquete.instruments.reading import LANGUAGES
 from enquete.instruments.review import Finding, Wording, alike, review, translation_differs, triples, words_found
-from enquete.instruments.text import LANGUAGE_NAMES
+from enquete.instruments.text import LANGUAGE_NAMES, language_of, words_of
 from enquete.models.metered import estimate
 from enquete.models.prices import Prices, cost
 from enquete.nodes.material import OTHER, Material, Slot, Written, by_rule, drafted, source_of

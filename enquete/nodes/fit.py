@@ -19,8 +19,7 @@ from enquete.analysis.vocabulary import stemmed
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import Fit, RunRecord, UsedInstrument
 from enquete.instruments.instrument import Instrument
-from enquete.instruments.language import function_words, language_of, words_of
-from enquete.instruments.text import Text
+from enquete.instruments.text import Text, function_words, language_of, words_of
 from enquete.locale import N_, tell
 from enquete.nodes.model_server import staffed
 from enquete.nodes.planning import load_methodology

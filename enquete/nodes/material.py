@@ -16,10 +16,9 @@ from pathlib import Path
 
 from enquete.checkpoints.folders import write_atomically
 from enquete.instruments.derived import slug
-from enquete.instruments.language import language_of
 from enquete.instruments.reading import LANGUAGES
 from enquete.instruments.review import Finding, Kind, Wording
-from enquete.instruments.text import LANGUAGE_NAMES, Text
+from enquete.instruments.text import LANGUAGE_NAMES, Text, language_of
 from enquete.nodes.instrument_pins import MARKS, digest
 from enquete.nodes.planning import load_methodology
 from enquete.simulations.discourse import Post, Statement, Theme, actors, posts, spoken, statements, stems_of, themes
@@ -27,8 +26,8 @@ from enquete.simulations.population import Population
 from enquete.simulations.texts import one_line
 from enquete.state.asking import Spoken
 from enquete.state.errors import SettingsError
-from enquete.state.imported import loaded
-from enquete.state.showing import as_cell
+from enquete.state.lazy_import import loaded
+from enquete.state.visible_text import as_cell
 
 CONCOURSE = "concourse.csv"
 FEWEST_THEMES = 2

@@ -29,8 +29,8 @@ from enquete.models.weights import file_of
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.person import HumanRespondent
 from enquete.state.asking import Arm
-from enquete.state.boxed_weights import LOCAL_URL
 from enquete.state.errors import ModelError, ModelRejected, ModelUnavailable, SettingsError
+from enquete.state.local_weights import LOCAL_URL
 from enquete.state.settings import Machine
 
 EVERY_S, LOGGED_EVERY_S = 1.0, 10.0

@@ -17,8 +17,8 @@ from enquete.models.metered import valued
 from enquete.models.prices import Price, cost
 from enquete.state.asking import Arm, Participant
 from enquete.state.errors import SettingsError
-from enquete.state.imported import loaded
 from enquete.state.interview_context import InterviewContext
+from enquete.state.lazy_import import loaded
 from enquete.state.methodology import Methodology, Procedure
 
 NARRATIVE = "narrative"

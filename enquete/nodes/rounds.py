@@ -23,7 +23,7 @@ from enquete.state.asking import Arm, Outcome
 from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState, ShardSpec
 from enquete.state.concurrency import gather
 from enquete.state.errors import LedgerError
-from enquete.state.imported import loaded
+from enquete.state.lazy_import import loaded
 from enquete.state.methodology import Steps
 from enquete.state.request import RunRequest
 

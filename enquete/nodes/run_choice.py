@@ -57,8 +57,8 @@ from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population
 from enquete.state.asking import Arm, Language, Participant
-from enquete.state.boxed_weights import LOCAL_URL, Weights, is_local
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError, Unfit
+from enquete.state.local_weights import LOCAL_URL, Weights, is_local
 from enquete.state.request import SHIPPED, CriticSettings, MemoryKind, RunRequest, offered
 from enquete.state.settings import Environment, resolve_arms, resolve_machine, resolve_root
 

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict
 
 from enquete.state.asking import Answer, Block, Language, Outcome, Participant
 from enquete.state.concurrency import gather
-from enquete.state.imported import Imported
 from enquete.state.interview_context import InterviewContext
+from enquete.state.lazy_import import Imported
 
 InstrumentT = TypeVar("InstrumentT", bound=BaseModel)
 SettingsT = TypeVar("SettingsT", bound=BaseModel)

@@ -21,7 +21,7 @@ from enquete.reports.run_reading import open_run
 from enquete.respondents.person import require_readable, submit
 from enquete.state.complaints import complaints
 from enquete.state.errors import InputError, OverBudget, RunLocked, SettingsError
-from enquete.state.imported import loaded
+from enquete.state.lazy_import import loaded
 from enquete.state.operations import Begun, Operation, Standing, Stopped
 from enquete.state.request import parse_request
 from enquete.study.background import awaited

@@ -19,9 +19,9 @@ from enquete.graphs.discovery.record import misfits, reduced
 from enquete.graphs.discovery.schema import DiscoverySchema, shown_path
 from enquete.instruments.layers import shipped
 from enquete.state.asking import Language
-from enquete.state.authorship import authorship
 from enquete.state.errors import Busy, InputError
 from enquete.state.operations import Operation, Port, Stopped
+from enquete.state.visible_text import authorship
 
 # --- The project store: a SQLite file beside the simulations, with projects, conversations, the state of their
 # schemas, records

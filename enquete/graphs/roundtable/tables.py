@@ -13,10 +13,10 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from enquete.checkpoints.folders import NeverStarted, write_atomically
 from enquete.graphs.roundtable.discussion import Discussion, discussions
 from enquete.graphs.roundtable.settings import RoundtableSettings
-from enquete.state.authorship import authorship
 from enquete.state.errors import InputError
 from enquete.state.operations import Port, Standing
 from enquete.state.regular_files import read_regular
+from enquete.state.visible_text import authorship
 
 FOLDER = "roundtables"
 FILE = "roundtable.json"

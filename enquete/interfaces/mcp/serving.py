@@ -44,7 +44,7 @@ from enquete.interfaces.service.secrecy import mask_of
 from enquete.nodes.instrument_pins import shelved
 from enquete.state.complaints import complaints
 from enquete.state.errors import EnqueteError
-from enquete.state.imported import loaded
+from enquete.state.lazy_import import loaded
 from enquete.state.operations import Operation
 from enquete.study.operating import operate, operations
 from enquete.study.run import Run

@@ -42,7 +42,7 @@ from enquete.simulations.locate import Known
 from enquete.state.asking import Block, Item
 from enquete.state.data_formats import FileFormat
 from enquete.state.errors import EnqueteError, InputError, RunMismatch, RunNotFound
-from enquete.state.file_cache import FileCache, stamp_of
+from enquete.state.regular_files import FileCache, stamp_of
 from enquete.study.lifecycle import Wanted
 from enquete.study.operating import FacadePort
 from enquete.study.threads import run_in_thread
