@@ -11,8 +11,8 @@ from enquete.instruments.derived import Draft, complete_head, complete_scales
 from enquete.instruments.reading import (
     LANGUAGES,
     Identifier,
+    InstrumentDocument,
     Line,
-    Reading,
     identifier,
     not_empty,
     reading,
@@ -103,7 +103,7 @@ class Instrument(Part):
         own = document.get("scales", {})
         if not isinstance(own, Mapping):
             return document  # a problem of its own, reported at `scales`
-        used = Reading(document).used("scale")
+        used = InstrumentDocument(document).used("scale")
         if "scale" in cls.model_fields and "scale" not in document:
             used.add(str(cls.model_fields["scale"].default))
         document["scales"] = with_builtin_scales(dict(own), used, cls.scale_ends)

@@ -22,7 +22,15 @@ from enquete.instruments.derived import Draft, Note
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.pack import pack_named
 from enquete.instruments.reading import suggestion
-from enquete.instruments.source import MOST_BYTES, FieldPath, Source, Value, decoded, read_source, validation_problems
+from enquete.instruments.source import (
+    MOST_BYTES,
+    FieldPath,
+    SourceFile,
+    Value,
+    decoded,
+    read_source,
+    validation_problems,
+)
 from enquete.instruments.text import Part
 from enquete.locale import N_
 from enquete.state.errors import InstrumentError
@@ -87,12 +95,12 @@ def _shipped(model: type[BaseModel], name: str, raw: bytes) -> BaseModel:
     return validate_instrument(model, read_source(name, raw))
 
 
-def validate_instrument(model: type[T], source: Source) -> T:
+def validate_instrument(model: type[T], source: SourceFile) -> T:
     """`source` as a `model`; raises InstrumentError with the problems in the order of their lines."""
     return complete_instrument(model, source)[0]
 
 
-def complete_instrument(model: type[T], source: Source) -> tuple[T, tuple[Note, ...]]:
+def complete_instrument(model: type[T], source: SourceFile) -> tuple[T, tuple[Note, ...]]:
     """The same, and what was derived because the source does not say it."""
     problems = list(source.problems)
     document, told = source.document, source.told
@@ -171,7 +179,7 @@ _UNREAD = N_("column “{column}” is not read")
 _HEADLESS = N_("no header: every line is read as one item")
 
 
-def read_sheet(name: str, raw: bytes, model: type[Instrument]) -> Source:
+def read_sheet(name: str, raw: bytes, model: type[Instrument]) -> SourceFile:
     """The rows as the document of an instrument, lines kept. Raises InstrumentError."""
     if model.listed is None:
         raise InstrumentError([f"{name}: a table of items is no whole instrument here; write it as YAML"])
@@ -198,7 +206,7 @@ def read_sheet(name: str, raw: bytes, model: type[Instrument]) -> Source:
             lines[(section, place, id_key if column == "id" else column)] = line
         lines[(section, place)] = line
         entries.append(entry)
-    return Source(name, {section: entries}, lines, {}, tuple(problems), tuple(told))
+    return SourceFile(name, {section: entries}, lines, {}, tuple(problems), tuple(told))
 
 
 def fields_of(model: type[Instrument], section: str) -> set[str]:

@@ -36,7 +36,7 @@ _PLAIN_TAGS = {_TAG + name for name in ("null", "bool", "int", "float")}
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFile:
     """The values of a file. `lines` and `written` are by path, such as ('items', 3, 'scale'); lines count from 1."""
 
     name: str
@@ -51,7 +51,7 @@ class Source:
         return next((self.lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in self.lines), 1)
 
 
-def read_source(name: str, raw: bytes) -> Source:
+def read_source(name: str, raw: bytes) -> SourceFile:
     """Read the bytes of the file that messages call `name`.
 
     Raises InstrumentError where there is nothing to validate: too large, no UTF-8, YAML syntax, empty, no mapping.
@@ -68,7 +68,7 @@ def read_source(name: str, raw: bytes) -> Source:
         )
     walk = _Walk(name)
     document = walk.mapping(root, (), ())
-    return Source(name, document, walk.lines, walk.written, tuple(walk.problems))
+    return SourceFile(name, document, walk.lines, walk.written, tuple(walk.problems))
 
 
 def field_name(path: FieldPath) -> str:
@@ -272,7 +272,7 @@ def read_as(value: object) -> str:
 # --- Validation errors of pydantic, told in the terms of the file: line, field, bad value, what would be right
 
 
-def validation_problems(error: ValidationError, model: type[BaseModel], source: Source) -> list[tuple[int, str]]:
+def validation_problems(error: ValidationError, model: type[BaseModel], source: SourceFile) -> list[tuple[int, str]]:
     """One (line, message) for each problem. Where quotes are missing, nothing else is said of the same entry."""
     found = error.errors(include_url=False)
     unquoted = {loc[:-1] for one in found if one["type"] == "extra_forbidden" and is_prose((loc := one["loc"])[-1])}
@@ -292,7 +292,7 @@ def is_prose(key: object) -> bool:
 UNQUOTED = f"is a piece of a text that a colon, a comma or a question mark has cut: {QUOTE}"
 
 
-def _problem(details: ErrorDetails, model: type[BaseModel], source: Source) -> tuple[int, str]:
+def _problem(details: ErrorDetails, model: type[BaseModel], source: SourceFile) -> tuple[int, str]:
     path = written_path(tuple(step for step in details["loc"] if step != "[key]"), source)
     line = source.line(_present(path, source))
     # The key of a mapping is its own spelling; for a value it is what stands at its place.
@@ -302,7 +302,7 @@ def _problem(details: ErrorDetails, model: type[BaseModel], source: Source) -> t
     return line, f"{source.name}:{line}: {where}: {message}" if where else f"{source.name}:{line}: {message}"
 
 
-def written_path(loc: FieldPath, source: Source) -> FieldPath:
+def written_path(loc: FieldPath, source: SourceFile) -> FieldPath:
     """The place that pydantic's location means: ('title', 'en') may stand in the file as `title_en` or as `en`."""
     path: list[str | int] = []
     node: object = source.document
@@ -318,7 +318,7 @@ def written_path(loc: FieldPath, source: Source) -> FieldPath:
     return tuple(path)
 
 
-def _present(path: FieldPath, source: Source) -> FieldPath:
+def _present(path: FieldPath, source: SourceFile) -> FieldPath:
     """`path`, or the same text in another language where this one is missing."""
     last = str(path[-1]) if path else ""
     if path in source.lines or last[-2:] not in LANGUAGES:

@@ -30,8 +30,8 @@ from enquete.nodes.critic_pairs import (
     PAIR,
     REPEATED,
     UNTOLD,
-    Asked,
-    Pair,
+    AnswerPair,
+    AskedQuestion,
     PairRecord,
     annotated,
     matched,
@@ -85,7 +85,7 @@ class CriticOutput(TypedDict):
     outcomes: Annotated[dict[str, str], merge_by_id]
 
 
-_MATCHED: WeakKeyDictionary[RunSession, list[Pair]] = WeakKeyDictionary()
+_MATCHED: WeakKeyDictionary[RunSession, list[AnswerPair]] = WeakKeyDictionary()
 
 
 async def grade(state: CriticState) -> dict[str, Any]:
@@ -99,7 +99,7 @@ async def grade(state: CriticState) -> dict[str, Any]:
         return {"pairs": len(pairs), "outcome": "" if graded else "short"}
 
 
-async def _both(judge: Judge, pair: Pair) -> None:
+async def _both(judge: Judge, pair: AnswerPair) -> None:
     await judge.grade(pair, "a")
     await judge.grade(pair, "b")
 
@@ -113,7 +113,7 @@ async def pairwise_grading(state: CriticState) -> dict[str, Any]:
         pairs = await _matched(run_session, judge)
         again = _repeated(run_session, pairs)
 
-        async def judged(pair: Pair) -> None:
+        async def judged(pair: AnswerPair) -> None:
             found = await judge.judge(pair, again=pair.a.question_id in again)
             await _freeze(run_session, judge.second, f"{PAIR}{found.question_id}", found.model_dump(mode="json"))
 
@@ -162,20 +162,20 @@ def _judge(run_session: RunSession) -> Judge:
     return Judge(run_session, second, how)
 
 
-async def _matched(run_session: RunSession, judge: Judge) -> list[Pair]:
+async def _matched(run_session: RunSession, judge: Judge) -> list[AnswerPair]:
     """As the node before found them, or anew in another process."""
     if run_session not in _MATCHED:
         _MATCHED[run_session] = await matched(run_session, judge.second, judge.how.pairs)
     return _MATCHED[run_session]
 
 
-def _open(run_session: RunSession, second: Arm, pairs: Sequence[Pair]) -> list[Pair]:
+def _open(run_session: RunSession, second: Arm, pairs: Sequence[AnswerPair]) -> list[AnswerPair]:
     """Those that are not judged yet."""
     settled = {found.question_id for found in pair_records(run_session.ledger, second.id)}
     return [pair for pair in pairs if pair.a.question_id not in settled]
 
 
-def _repeated(run_session: RunSession, pairs: Sequence[Pair]) -> set[str]:
+def _repeated(run_session: RunSession, pairs: Sequence[AnswerPair]) -> set[str]:
     """Drawn by the run's seed from all that need a critic."""
     names = [pair.a.question_id for pair in pairs if not pair.alike]
     return set(sorted(names, key=lambda name: uniform(run_session.record.seed, "again", name))[:REPEATED])
@@ -239,7 +239,7 @@ class Judge:
     second: Arm
     how: CriticSettings
 
-    async def grade(self, pair: Pair, side: Side) -> int | None:
+    async def grade(self, pair: AnswerPair, side: Side) -> int | None:
         """By the rubric, 1–5; None where the reply holds no grade. What both say alike has one grade. Raises Short."""
         asked = pair.a if side == "a" or pair.alike else pair.b
         text = await self._reply(
@@ -250,7 +250,7 @@ class Judge:
         )
         return read_grade(text)
 
-    async def judge(self, pair: Pair, *, again: bool) -> PairRecord:
+    async def judge(self, pair: AnswerPair, *, again: bool) -> PairRecord:
         """Compared in both orders, once more in the first where it is asked for `again`; with the grades as they are filed.
         Raises Short."""
         orders: tuple[Order, ...] = () if pair.alike else ("ab", "ba", "again") if again else ("ab", "ba")
@@ -269,7 +269,7 @@ class Judge:
             },
         )  # fmt: skip
 
-    async def _compare(self, pair: Pair, order: Order) -> str | None:
+    async def _compare(self, pair: AnswerPair, order: Order) -> str | None:
         first, then = (pair.b, pair.a) if order == "ba" else (pair.a, pair.b)
         place = "ba" if order == "ba" else "ab"
         return await self._reply(
@@ -293,7 +293,7 @@ class Judge:
             raise Short
         return None if found == "failed" else found.text
 
-    def _quality(self, asked: Asked) -> float:
+    def _quality(self, asked: AskedQuestion) -> float:
         """The planted one. By the answer's id without its run's, so that the same run makes the same pairs."""
         answer = asked.answer_id.removeprefix(f"{self.run_session.record.run_id}/")
         main = self.run_session.record.main
@@ -319,7 +319,7 @@ NOTED_AT_ONCE: Final = 100
 log = logging.getLogger("enquete")
 
 
-async def annotate_memory(run_session: RunSession, second: Arm, pairs: Sequence[Pair]) -> int:
+async def annotate_memory(run_session: RunSession, second: Arm, pairs: Sequence[AnswerPair]) -> int:
     """How many pairs the memory was told of. What it could not be told is noted, and tried again by the next walk; it never
     ends a run. A replay says nothing new."""
     if run_session.record.replay_of:
@@ -344,7 +344,9 @@ async def annotate_memory(run_session: RunSession, second: Arm, pairs: Sequence[
     return len(told)
 
 
-def _tell(run_session: RunSession, second: Arm, some: Sequence[tuple[PairRecord, Pair]], usable: bool) -> list[str]:
+def _tell(
+    run_session: RunSession, second: Arm, some: Sequence[tuple[PairRecord, AnswerPair]], usable: bool
+) -> list[str]:
     """Questions of which both records took the result. The word of an unusable critic is no preference."""
     record, people = run_session.record, {who.id: who for who in run_session.population}
     asked = [one for _, pair in some for one in (pair.a, pair.b)]
@@ -376,7 +378,7 @@ def _won(found: PairRecord, letter: str) -> bool | None:
     return found.winner == letter if found.winner in ("A", "B") else None
 
 
-def _remembered(record: RunRecord, asked: Asked, who: Participant | None) -> Record:
+def _remembered(record: RunRecord, asked: AskedQuestion, who: Participant | None) -> Record:
     return Record(
         id=asked.answer_id,
         kind="answer",

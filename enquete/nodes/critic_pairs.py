@@ -137,7 +137,7 @@ SIDES: Final[tuple[Side, ...]] = ("a", "b")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQuestion:
     """One question as one respondent was asked it, with the answer."""
 
     question_id: str  # methodology/phase/session/round/turn/participant/item
@@ -155,11 +155,11 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class AnswerPair:
     """Both answers to one question; `persona` is of who was asked."""
 
-    a: Asked
-    b: Asked
+    a: AskedQuestion
+    b: AskedQuestion
     persona: str
 
     @property
@@ -172,9 +172,9 @@ class Pair:
         return " ".join(self.a.said.split()).casefold() == " ".join(self.b.said.split()).casefold()
 
 
-async def matched(run_session: RunSession, second: Arm, most: int) -> list[Pair]:
+async def matched(run_session: RunSession, second: Arm, most: int) -> list[AnswerPair]:
     """All pairs of a run in the order of the plan, or of each stage the `most` that are drawn by the run's seed."""
-    found: list[Pair] = []
+    found: list[AnswerPair] = []
     for name, phase in planned(run_session.record):
         if name in run_session.record.carried:
             continue
@@ -187,10 +187,10 @@ async def matched(run_session: RunSession, second: Arm, most: int) -> list[Pair]
     return found
 
 
-async def _of_stage(run_session: RunSession, name: str, phase: str, second: Arm) -> AsyncIterator[Pair]:
+async def _of_stage(run_session: RunSession, name: str, phase: str, second: Arm) -> AsyncIterator[AnswerPair]:
     """One methodology in one phase, unit by unit."""
     stage = _Stage(run_session, name, phase, second)
-    buffer: MatchingBuffer[Asked] = MatchingBuffer()
+    buffer: MatchingBuffer[AskedQuestion] = MatchingBuffer()
     for number, unit in stage.units():
         for side in SIDES:
             for asked in stage.asked(side, number, unit):
@@ -225,7 +225,7 @@ class _Stage:
     def _asking(self, number: int) -> list[Arm]:
         rounds = self._run_session.procedure(self._name).rounds
         arms = self._arms.values()
-        return [arm for arm in arms if number in rounds_owed(rounds, self._desk(arm))]
+        return [arm for arm in arms if number in rounds_owed(rounds, self._context(arm))]
 
     def _units_of(self, arm: Arm, number: int) -> frozenset[str]:
         """An arm that asks some of the agents has other units."""
@@ -233,14 +233,14 @@ class _Stage:
             self._units[arm.id, number] = frozenset(self._run_session.units(self._name, self._phase, number, arm.id))
         return self._units[arm.id, number]
 
-    def _desk(self, arm: Arm) -> LedgerContext:
-        return self._run_session.desk(self._name, self._phase, arm.id)
+    def _context(self, arm: Arm) -> LedgerContext:
+        return self._run_session.context(self._name, self._phase, arm.id)
 
-    def asked(self, side: Side, number: int, unit: str) -> Iterator[Asked]:
+    def asked(self, side: Side, number: int, unit: str) -> Iterator[AskedQuestion]:
         """What this unit was asked in this round, answered or not."""
-        desk = self._desk(self._arms[side])
+        context = self._context(self._arms[side])
         for block in self._blocks(side, number, unit):
-            stored = desk.stored(block.key)
+            stored = context.stored(block.key)
             for item in block.items:
                 yield self._one(block, item, stored.get(item.id), (number, unit))
 
@@ -249,18 +249,18 @@ class _Stage:
         if unit not in self._units_of(arm, number):
             return ()
         try:
-            blocks: Sequence[Block] = self._run_session.procedure(self._name).blocks(unit, number, self._desk(arm))
+            blocks: Sequence[Block] = self._run_session.procedure(self._name).blocks(unit, number, self._context(arm))
         except Exception:  # a unit that a recorded bug broke owes nothing that could be compared
             if (arm.id, self._name, self._phase, number, unit) in self._run_session.failed_units:
                 return ()
             raise
         return blocks
 
-    def _one(self, block: Block, item: Item, answer: Answer | None, unit: tuple[int, str]) -> Asked:
+    def _one(self, block: Block, item: Item, answer: Answer | None, unit: tuple[int, str]) -> AskedQuestion:
         key = block.key
         names = (key.methodology, key.phase, key.session, key.round, key.turn, key.participant, item.id)
         question = "/".join(map(str, names))
-        return Asked(
+        return AskedQuestion(
             question_id=question,
             answer_id=f"{key.run}/{key.arm}/{question}",
             methodology=key.methodology,
@@ -275,7 +275,7 @@ class _Stage:
             unit=unit,
         )
 
-    def partners(self, left: Iterable[tuple[Side, Asked]]) -> Iterator[tuple[Asked, Asked]]:
+    def partners(self, left: Iterable[tuple[Side, AskedQuestion]]) -> Iterator[tuple[AskedQuestion, AskedQuestion]]:
         """A's answers that left the buffer alone, with B's from the ledger. A B's that left is found by its A's.
 
         A group that discusses was asked more than the buffer holds: what B was asked is made once for all of it.
@@ -285,12 +285,12 @@ class _Stage:
             theirs = {one.question_id: one for one in self.asked("b", *unit)}
             yield from ((one, theirs[one.question_id]) for one in ours if one.question_id in theirs)
 
-    def pairs(self, both: Iterable[tuple[Asked, Asked]]) -> Iterator[Pair]:
+    def pairs(self, both: Iterable[tuple[AskedQuestion, AskedQuestion]]) -> Iterator[AnswerPair]:
         """Those of which neither is missing, refused or a tool call, and that answer the same question."""
         for a, b in both:
             who = self._people.get(a.participant)
             if a.said and b.said and a.wording == b.wording:
-                yield Pair(a, b, who.persona if who else "")
+                yield AnswerPair(a, b, who.persona if who else "")
 
 
 def _options(item: Item) -> str:

@@ -17,11 +17,11 @@ from pydantic import BaseModel
 
 from enquete.checkpoints.budget import Budget
 from enquete.instruments.reading import LANGUAGES
-from enquete.instruments.review import Finding, Wording, alike, review, translation_differs, triples, words_found
+from enquete.instruments.review import ReviewFinding, Wording, alike, review, translation_differs, triples, words_found
 from enquete.instruments.text import LANGUAGE_NAMES, language_of, words_of
 from enquete.models.metered import estimate
 from enquete.models.prices import Prices, cost
-from enquete.nodes.material import OTHER, Material, Slot, Written, by_rule, drafted, source_of
+from enquete.nodes.material import OTHER, Material, Slot, SlotText, by_rule, drafted, source_of
 from enquete.nodes.model_server import url_of
 from enquete.respondents.quoted_data import fence
 from enquete.respondents.roles import Role
@@ -55,7 +55,7 @@ class _Kept:
 class Author:
     """One draft. dropped: of which slots nothing of the model's was used, and why."""
 
-    desk: InterviewContext
+    context: InterviewContext
     model: str
     budget: Budget
     kept: dict[str, _Kept] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class Author:
     async def _ask(self, role: Role[Any, ResultT], data: BaseModel) -> ResultT:
         """A piece of work is known by what is asked: begun anew after a kill, none is paid twice."""
         subject = hashlib.sha256(data.model_dump_json().encode()).hexdigest()[:16]
-        done = await role.work(self.desk, NoSettings(), subject, data)
+        done = await role.work(self.context, NoSettings(), subject, data)
         if done == "short":
             raise SettingsError(
                 f"the draft stopped: {self.budget.stopped or 'its budget is used up (--budget-tokens)'}"
@@ -105,7 +105,7 @@ class Author:
                 break
         if not topic.de or len(kept) < FEWEST_THEMES:
             return replace(
-                material, findings=(Finding("by_rule", "themes", None, {"found": "; ".join(faults) or "–"}),)
+                material, findings=(ReviewFinding("by_rule", "themes", None, {"found": "; ".join(faults) or "–"}),)
             )
         themes = [_theme(one, posts, material) for one, posts in zip(kept[:MOST_THEMES], sources, strict=False)]
         topics: dict[Spoken, str] = {language: one_line(topic.in_(language)) for language in LANGUAGES}
@@ -139,7 +139,7 @@ class Author:
                 material,
                 findings=(
                     *material.findings,
-                    Finding("by_rule", "statements", None, {"found": "; ".join(faults) or "–"}),
+                    ReviewFinding("by_rule", "statements", None, {"found": "; ".join(faults) or "–"}),
                 ),
             )
         picked = [chosen[number] for number in sorted(chosen)]
@@ -199,11 +199,11 @@ class Author:
                 text = one_line(back.get(number, ""))
                 if not comes_back(pairs[name].in_(material.language), text, material.language):
                     self.doubts[name] = text
-        doubts = [Finding("comes_back", name, None, {"found": text or "–"}) for name, text in self.doubts.items()]
-        dropped = [Finding("dropped", name, None, {"found": why}) for name, why in self.dropped.items()]
+        doubts = [ReviewFinding("comes_back", name, None, {"found": text or "–"}) for name, text in self.doubts.items()]
+        dropped = [ReviewFinding("dropped", name, None, {"found": why}) for name, why in self.dropped.items()]
         return replace(material, write=partial(self._write, material), findings=(*material.findings, *dropped, *doubts))
 
-    def _write(self, material: Material, slot: Slot) -> Written:
+    def _write(self, material: Material, slot: Slot) -> SlotText:
         one = self.kept.get(slot.id)
         if one is None:
             why = f"; what {self.model} wrote was dropped: {self.dropped[slot.id]}" if slot.id in self.dropped else ""
@@ -212,7 +212,7 @@ class Author:
         posts = ", ".join(f"{post.source} ({post.name})" for post in one.sources) or source_of(slot)
         about = f"{source_of(slot)}; " if slot.about and one.sources else ""
         doubt = f"; CHECK, translated back: “{self.doubts[slot.id]}”" if slot.id in self.doubts else ""
-        return Written(one.text.de, one.text.en, one_line(f"{about}{posts}; written by {self.model}{doubt}"))
+        return SlotText(one.text.de, one.text.en, one_line(f"{about}{posts}; written by {self.model}{doubt}"))
 
 
 # --- what is asked with ----------------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def slots_of(material: Material, methods: Mapping[str, str]) -> dict[str, list[S
     """What the methodologies need, by the instrument."""
     asked: dict[str, list[Slot]] = {}
 
-    def note(slot: Slot) -> Written:
+    def note(slot: Slot) -> SlotText:
         asked.setdefault(slot.id.partition("/")[0], []).append(slot)
         return by_rule(slot)
 
@@ -546,7 +546,7 @@ LABEL_TOKENS = 40
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedCost:
     """What a draft is likely to take where all of it can be used at once. usd: None where the price is unknown."""
 
     requests: int
@@ -559,7 +559,7 @@ class Expected:
         return self.input_tokens + self.output_tokens
 
 
-def expected(material: Material, methods: Mapping[str, str], model: str, machine: Machine) -> Expected:
+def expected(material: Material, methods: Mapping[str, str], model: str, machine: Machine) -> ExpectedCost:
     """Built from the rule's draft: what is asked is that long, and what comes back."""
     shown = sample(material.posts)
     instruments = slots_of(material, methods)
@@ -580,4 +580,4 @@ def expected(material: Material, methods: Mapping[str, str], model: str, machine
     wrote += sum(estimate(slot.de) + estimate(slot.en) + TOKENS_OF_FORM for slot in slots)
     wrote += sum(estimate(text) + TOKENS_OF_FORM for text in [*own, *written])
     price = Prices.read(machine.prices).of(model, url_of(machine))
-    return Expected(len(prompts), read, wrote, cost(price, read, wrote) if price else None)
+    return ExpectedCost(len(prompts), read, wrote, cost(price, read, wrote) if price else None)

@@ -27,7 +27,7 @@ from enquete.models.metered import BYTES_PER_TOKEN
 from enquete.models.prices import Price, Prices, cost
 from enquete.nodes.critic_pairs import REPEATED
 from enquete.nodes.model_server import asked_url
-from enquete.nodes.planning import CRITIC, NARRATIVE, NARRATIVE_SHARE, claim_name, load_methodology, planned
+from enquete.nodes.planning import CRITIC, NARRATIVE_SHARE, claim_name, load_methodology, planned
 from enquete.nodes.run_session import RunSession, Sources
 from enquete.respondents.critic.judgement import Question, comparing, grading
 from enquete.respondents.critic.standin import STAND_IN
@@ -68,7 +68,7 @@ class Range(BaseModel):
 NOTHING = Range(low=0, likely=0, high=0)
 
 
-class Line(BaseModel):
+class EstimateLine(BaseModel):
     """One kind of call. usd is None where the model's price is unknown, never 0."""
 
     model_config = ConfigDict(frozen=True)
@@ -99,7 +99,7 @@ class Estimate(BaseModel):
     agents: int
     rehearsed: Annotated[int, Field(description="agents whose prompts were measured")]
     respondent: str
-    lines: tuple[Line, ...]
+    lines: tuple[EstimateLine, ...]
     largest_call: int = 0
     courses: Mapping[str, tuple[float, ...]] = Field(default_factory=dict, exclude=True)
     seconds: Annotated[
@@ -194,7 +194,7 @@ def estimated(
     prices: Prices,
     machine: Machine,
     *,
-    more: Sequence[Line] = (),
+    more: Sequence[EstimateLine] = (),
     notes: Sequence[str] = (),
 ) -> Estimate:
     """`more`: lines of work outside the methodologies (the narrative)."""
@@ -234,7 +234,7 @@ def _batches(record: RunRecord, rehearsal: Rehearsal) -> int:
     return asides * sum(longest.values()) + (record.critic is not None) + 1
 
 
-def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, prices: Prices, url: str) -> Line:
+def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, prices: Prices, url: str) -> EstimateLine:
     """An answer's calls grow with the agents; the interviewer's too, but in whole batches where not by the row."""
     answers = kind.purpose == "answer"
     asks = arm if answers else record.main
@@ -269,7 +269,7 @@ def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, pr
     )
 
 
-def priced_line(*, price: Price | None, input_tokens: Range, output_tokens: Range, **known: object) -> Line:
+def priced_line(*, price: Price | None, input_tokens: Range, output_tokens: Range, **known: object) -> EstimateLine:
     """A line with its cost. The ends of the two token ranges belong together."""
     usd = None
     if price is not None:
@@ -279,7 +279,7 @@ def priced_line(*, price: Price | None, input_tokens: Range, output_tokens: Rang
         }
         usd = Range(**ends)
     source = price.source if price else ""
-    return Line.model_validate(
+    return EstimateLine.model_validate(
         {**known, "input_tokens": input_tokens, "output_tokens": output_tokens, "usd": usd, "price_source": source}
     )
 
@@ -318,7 +318,7 @@ def _written(likely: float, fewest: float, most: float, has_model: bool, batches
     return Range(low=likely * fewest * WRITTEN_LEAST * BYTES_LIKELY / BYTES_MOST, likely=likely, high=high).whole()
 
 
-def _seconds(lines: Sequence[Line], record: RunRecord, machine: Machine, batches: int) -> Range | None:
+def _seconds(lines: Sequence[EstimateLine], record: RunRecord, machine: Machine, batches: int) -> Range | None:
     """Calls in lanes, as many as may be in flight; no faster than the model's limits allow. Of batches what is promised at most."""
     if record.weights:
         return None
@@ -339,7 +339,7 @@ def _seconds(lines: Sequence[Line], record: RunRecord, machine: Machine, batches
     return Range(low=ends[0], likely=ends[1], high=ends[2])
 
 
-def _limited(line: Line, lines: Sequence[Line], end: str, limits: ModelLimits | None) -> float:
+def _limited(line: EstimateLine, lines: Sequence[EstimateLine], end: str, limits: ModelLimits | None) -> float:
     """Seconds that the limits a minute of this line's model take for all of its calls."""
     if limits is None:
         return 0.0
@@ -352,9 +352,6 @@ def _limited(line: Line, lines: Sequence[Line], end: str, limits: ModelLimits | 
 
 def _sum(ranges: Sequence[Range]) -> Range:
     return reduce(Range.__add__, ranges, NOTHING)
-
-
-__all__ = ["NARRATIVE", "Estimate", "Line", "Range", "estimated", "priced_line"]
 
 
 # --- A rehearsal: the whole study with the synthetic respondent over a sample of the agents, in a ledger that is
@@ -473,7 +470,7 @@ async def _rehearsed(
             run_session = RunSession(Path(name), acted, ledger, Machine(cap_tokens=10**15), Sources())
             run_session.by_model = record.main.respondent == "llm"
             plans = {
-                (method, phase): run_session.procedure(method).plan(run_session.desk(method, phase, acted.main.id))
+                (method, phase): run_session.procedure(method).plan(run_session.context(method, phase, acted.main.id))
                 for method, phase in planned(acted)
             }
             held = await _play(run_session, plans)
@@ -537,14 +534,14 @@ async def _play(run_session: RunSession, plans: Mapping[tuple[str, str], Plan]) 
             continue
         procedure = run_session.procedure(name)
         for arm in arms:
-            desk = run_session.desk(name, phase, arm.id)
+            context = run_session.context(name, phase, arm.id)
             for number in range(1, procedure.rounds + 1):
                 every = run_session.units(name, phase, number, arm.id)
                 share = held.get((name, phase, arm.id))
                 units = _few(every, plans[name, phase]) if share is None else _spread(every, round(len(every) * share))
                 held.setdefault((name, phase, arm.id), len(units) / len(every) if every else 1.0)
-                await asyncio.gather(*(procedure.conduct(unit, number, desk) for unit in units))
-                if await procedure.between(number, desk) != "next":
+                await asyncio.gather(*(procedure.conduct(unit, number, context) for unit in units))
+                if await procedure.between(number, context) != "next":
                     break
     return held
 
@@ -599,7 +596,7 @@ ANSWERED = 0.5
 """Share of questions that both answer, at least. What both say alike is graded once and not compared; in the middle, half."""
 
 
-def critic_lines(record: RunRecord, rehearsal: Rehearsal, prices: Prices, url: str) -> list[Line]:
+def critic_lines(record: RunRecord, rehearsal: Rehearsal, prices: Prices, url: str) -> list[EstimateLine]:
     """None in a run without a second respondent."""
     second, how = record.second, record.critic
     if second is None or how is None:

@@ -223,7 +223,7 @@ async def judged(record: RunRecord, population: Population, ledger: Ledger, mach
     data = question(record, population)
     machine = machine.model_copy(update={"base_url": machine.base_url or record.base_url or None})
     async with staffed(ledger, record.main.model, machine, METHODOLOGY) as standalone:
-        done = await FIT.work(standalone.desk, NoSettings(), "fit", data)
+        done = await FIT.work(standalone.context, NoSettings(), "fit", data)
     if done == "short" or done[1] == RULE or not done[0].verdicts:
         return fit
     said = {one.name: one.fits for one in done[0].verdicts}

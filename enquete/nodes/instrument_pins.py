@@ -17,7 +17,7 @@ from enquete.instruments.derived import Note
 from enquete.instruments.load import complete_instrument, freeze_instrument, load_own, load_shipped, shipped_file
 from enquete.instruments.pack import pack_named
 from enquete.instruments.reading import suggestion
-from enquete.instruments.source import Source
+from enquete.instruments.source import SourceFile
 from enquete.instruments.text import instrument_notices
 from enquete.locale import N_, tell
 from enquete.nodes.planning import load_methodology
@@ -104,7 +104,7 @@ def _of_ones_own(
     """The file of that name, with a `shelf` one that lies there; or the file that this content would be."""
     if isinstance(given, str):
         return load_own(model, Path(given) if shelf is None else shelved(shelf, given))
-    return complete_instrument(model, Source(IN_PYTHON, given, {}, {}, ()))
+    return complete_instrument(model, SourceFile(IN_PYTHON, given, {}, {}, ()))
 
 
 def shelved(shelf: str, name: str) -> Path:

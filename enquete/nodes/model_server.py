@@ -143,7 +143,7 @@ async def telling(
 
 @dataclass(frozen=True)
 class StandaloneContext:
-    desk: LedgerContext
+    context: LedgerContext
     ledger: Ledger
     budget: Budget
 
@@ -163,14 +163,14 @@ async def staffed(ledger: Ledger, model: str, machine: Machine, methodology: str
         ledger, budget, sender, Terms(model, 0, 0, Prices.read(machine.prices).of(model, url), "", url)
     )
     arm = Arm(respondent="llm", model=model, temperature=0)
-    desk = LedgerContext(
+    context = LedgerContext(
         arm=arm, main_arm=arm.id, methodology=methodology, phase="", language="en", asking="block", population=(),
         ledger=ledger, respondent=HumanRespondent(ledger), model=metered, interviewers=lambda _: metered,
         interviewer_has_model=True,
     )  # fmt: skip
     try:
         async with telling(lambda: sender.waits_for, _log, LOGGED_EVERY_S):
-            yield StandaloneContext(desk, ledger, budget)
+            yield StandaloneContext(context, ledger, budget)
     finally:
         await sender.aclose()
 

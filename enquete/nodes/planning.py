@@ -62,9 +62,9 @@ def closed(round: int) -> str:
     return f"closed/{round}"
 
 
-def rounds_owed(rounds: int, desk: InterviewContext) -> range:
+def rounds_owed(rounds: int, context: InterviewContext) -> range:
     """The rounds of this arm: up to the one it ended with, or as many as there may be."""
-    ended = (number for number in range(1, rounds + 1) if desk.frozen(closed(number)) == "end")
+    ended = (number for number in range(1, rounds + 1) if context.frozen(closed(number)) == "end")
     return range(1, next(ended, rounds) + 1)
 
 

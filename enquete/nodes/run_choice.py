@@ -133,7 +133,7 @@ def _named(arms: Sequence[Arm], weights: Weights) -> list[Arm]:
 
 
 @dataclass(frozen=True)
-class Choice:
+class RunChoice:
     """The run that a request means."""
 
     action: Literal["new", "resume", "finished"]
@@ -143,7 +143,7 @@ class Choice:
 
 def choose_run(
     request: RunRequest, environment: Environment, available: Mapping[str, str]
-) -> tuple[Choice, Population]:
+) -> tuple[RunChoice, Population]:
     """Decide without writing anything. `available`: name → dotted path of each methodology, in default order."""
     path = locate(request.sim, resolve_root(request, environment))
     population = chosen(load_population(path, assume_completed=request.assume_completed), request)
@@ -163,7 +163,7 @@ def choose_run(
     return _choice(request, draft, population, known, interviews), population
 
 
-def chosen_again(choice: Choice, request: RunRequest, population: Population) -> Choice:
+def chosen_again(choice: RunChoice, request: RunRequest, population: Population) -> RunChoice:
     """What a request for a new run means by now: somebody may have begun that run since. Raises RunMismatch."""
     interviews = choice.folder.parent.parent
     return _choice(request, choice.record, population, _known(request, population, interviews), interviews)
@@ -176,19 +176,19 @@ def _known(request: RunRequest, population: Population, interviews: Path) -> lis
 
 def _choice(
     request: RunRequest, draft: RunRecord, population: Population, known: Sequence[StoredRun], interviews: Path
-) -> Choice:
+) -> RunChoice:
     unfinished = [run for run in known if not run.is_finished]
     for run in unfinished:
         if run.record.fingerprint == draft.fingerprint:
             require_as_begun(request, run.record)
-            return Choice("resume", run.folder, run.record)
+            return RunChoice("resume", run.folder, run.record)
     for run in reversed(known):
         if run.record.fingerprint == draft.fingerprint and not request.rerun:
-            return Choice("finished", run.folder, run.record)
+            return RunChoice("finished", run.folder, run.record)
     own = [run for run in unfinished if not (run.record.replay_of or run.record.rerun_of)]
     if own and not (draft.replay_of or draft.rerun_of):
         refuse_mismatch(own[-1], draft)
-    return Choice("new", run_folder(interviews, draft.run_id), draft)
+    return RunChoice("new", run_folder(interviews, draft.run_id), draft)
 
 
 def _of(population: Population, run: StoredRun) -> StoredRun:
@@ -411,7 +411,7 @@ def require_questions(methods: Mapping[str, str], phases: list[str]) -> None:
 
 
 async def begin(
-    choice: Choice,
+    choice: RunChoice,
     population: Population,
     estimate: JsonValue = None,
     settle: Callable[[Ledger], Awaitable[RunRecord]] | None = None,
@@ -435,7 +435,7 @@ async def begin(
 
 
 async def _write(
-    choice: Choice,
+    choice: RunChoice,
     population: Population,
     ledger: Ledger,
     estimate: JsonValue,
@@ -461,7 +461,7 @@ async def _write(
     write_atomically(choice.folder / RECORD, as_file(record, ledger))
 
 
-def run_population(choice: Choice, population: Population) -> Sequence[Participant]:
+def run_population(choice: RunChoice, population: Population) -> Sequence[Participant]:
     """Whom a new run asks: the simulation's agents, with T0's personas where T0 was taken earlier; a replay's or a
     re-run's are those of the run it goes back to."""
     record, runs = choice.record, choice.folder.parent

@@ -92,7 +92,7 @@ class RunSession(RunBase[Ledger]):
         self._sources = sources
         if sources.sender is not None:
             self.budget.when_stopped = self._halt
-        self._desks: dict[tuple[str, str, str], LedgerContext] = {}
+        self._contexts: dict[tuple[str, str, str], LedgerContext] = {}
         self._units: dict[tuple[str, str, int, str], Sequence[str]] = {}
         most, agents = (MOST_IN_BATCHES,) * 2 if record.batch else (machine.concurrency, 4 * machine.concurrency)
         self._admission = asyncio.Semaphore(most + min(MOST_SETTLING, most // MOST_SETTLING))
@@ -149,25 +149,25 @@ class RunSession(RunBase[Ledger]):
     def units(self, name: str, phase: str, round: int, arm: str) -> Sequence[str]:
         key = (name, phase, round, arm)
         if key not in self._units:
-            self._units[key] = tuple(self.procedure(name).units(round, self.desk(name, phase, arm)))
+            self._units[key] = tuple(self.procedure(name).units(round, self.context(name, phase, arm)))
         return self._units[key]
 
-    def desk(self, name: str, phase: str, arm_id: str = "main") -> LedgerContext:
+    def context(self, name: str, phase: str, arm_id: str = "main") -> LedgerContext:
         key = (name, phase, arm_id)
-        if key not in self._desks:
-            self._desks[key] = self._make_desk(name, phase, self.arm(arm_id))
-        return self._desks[key]
+        if key not in self._contexts:
+            self._contexts[key] = self._make_context(name, phase, self.arm(arm_id))
+        return self._contexts[key]
 
     def rest(self) -> None:
-        """Nobody is being asked: desks and what they owe are made again for whoever is asked next."""
-        self._desks.clear()
+        """Nobody is being asked: contexts and what they owe are made again for whoever is asked next."""
+        self._contexts.clear()
         self._units.clear()
 
     def remember(self, phase: str) -> None:
-        """Digests of this phase were stored: desks made before must not be used again."""
-        self._desks = {key: desk for key, desk in self._desks.items() if key[1] != phase}
+        """Digests of this phase were stored: contexts made before must not be used again."""
+        self._contexts = {key: context for key, context in self._contexts.items() if key[1] != phase}
 
-    def _make_desk(self, name: str, phase: str, arm: Arm) -> LedgerContext:
+    def _make_context(self, name: str, phase: str, arm: Arm) -> LedgerContext:
         digests = self.ledger.digests(phase) if arm.digest != "none" else {}
         people = [who.remembering(digests.get(who.id)) for who in self.population]
         main = self.record.main

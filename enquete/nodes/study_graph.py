@@ -291,7 +291,7 @@ def node_name(methodology: str, phase: str, phases: tuple[str, ...]) -> str:
     return f"{methodology}_{phase}" if len(phases) > 1 else methodology
 
 
-class Steps:
+class EntryNodes:
     """Node functions and routes of the outermost graph."""
 
     def __init__(self, inner: Inner, synthesise: Synthesise):
@@ -468,7 +468,7 @@ class Steps:
         return sends
 
 
-def crash_handler(name: str, phase: str, steps: Steps) -> Any:
+def crash_handler(name: str, phase: str, steps: EntryNodes) -> Any:
     """A bug in one methodology's graph: recorded, that methodology failed, its siblings and the run go on."""
 
     async def handler(state: dict[str, Any], error: NodeError) -> Command[Any]:
@@ -508,7 +508,7 @@ def critic_crash_handler() -> Any:
 
 def build(name: str, inner: Inner, synthesise: Synthesise) -> Any:
     """The outermost graph over these methodologies, without a checkpointer: the façade or Studio brings its own."""
-    steps = Steps(inner, synthesise)
+    steps = EntryNodes(inner, synthesise)
     builder = StateGraph(
         InterviewsState, context_schema=RunRequest, input_schema=InterviewsInput, output_schema=InterviewsOutput
     )

@@ -16,7 +16,7 @@ from enquete.nodes import fit
 from enquete.nodes.estimate import (
     BYTES_LEAST,
     Estimate,
-    Line,
+    EstimateLine,
     Range,
     Rehearsal,
     critic_lines,
@@ -26,7 +26,7 @@ from enquete.nodes.estimate import (
 )
 from enquete.nodes.model_server import asked_url
 from enquete.nodes.planning import CRITIC, NARRATIVE
-from enquete.nodes.run_choice import Choice, choose_run, run_population
+from enquete.nodes.run_choice import RunChoice, choose_run, run_population
 from enquete.nodes.waves import simulation_status
 from enquete.simulations.digest import digests
 from enquete.simulations.population import Population
@@ -59,13 +59,15 @@ async def foresee(asked: RunRequest) -> Foreseen:
     return Foreseen(expected, choice.record.fit)
 
 
-def is_checked(request: RunRequest, choice: Choice) -> bool:
+def is_checked(request: RunRequest, choice: RunChoice) -> bool:
     """Whether questions that do not fit are refused."""
     asked_before = request.rerun or choice.record.replay_of
     return choice.action == "new" and not asked_before and (request.fit or Environment.read().fit) == "checked"
 
 
-async def estimate_run(choice: Choice, population: Population, machine: Machine, *, checked: bool = False) -> Estimate:
+async def estimate_run(
+    choice: RunChoice, population: Population, machine: Machine, *, checked: bool = False
+) -> Estimate:
     """What a run that has not begun will cost. A replay costs nothing, and is told so. checked: whether a model is asked if its
     questions fit."""
     record = choice.record
@@ -102,7 +104,7 @@ def _memories(
     return dict(digests(population, limit=record.digest_chars, language=record.language).texts), []
 
 
-def _narrative(record: RunRecord, prices: Prices, url: str) -> list[Line]:
+def _narrative(record: RunRecord, prices: Prices, url: str) -> list[EstimateLine]:
     """The report's summary, which a model writes only where one answers too."""
     main = record.main
     if main.respondent != "llm":
@@ -125,7 +127,7 @@ def _narrative(record: RunRecord, prices: Prices, url: str) -> list[Line]:
     return [line]
 
 
-def _fit(record: RunRecord, population: Population, prices: Prices, url: str) -> list[Line]:
+def _fit(record: RunRecord, population: Population, prices: Prices, url: str) -> list[EstimateLine]:
     """One request before the run, where words do not settle it."""
     if not fit.is_open(record):
         return []

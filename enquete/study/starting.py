@@ -16,7 +16,7 @@ from enquete.graphs.registry import dotted_paths
 from enquete.nodes.fit import is_open, judged, require_fit
 from enquete.nodes.model_server import require_server_of
 from enquete.nodes.planning import require_own_limits
-from enquete.nodes.run_choice import Choice, begin, choose_run, chosen_again
+from enquete.nodes.run_choice import RunChoice, begin, choose_run, chosen_again
 from enquete.nodes.run_session import Progress
 from enquete.nodes.survey import survey
 from enquete.nodes.waves import simulation_status
@@ -55,7 +55,7 @@ class Start:
         self.shown = shown
         self.fresh = fresh
         self.simulation = simulation
-        self.to_begin: Choice | None = None
+        self.to_begin: RunChoice | None = None
         self._is_there = False  # the model's server, when it was asked
 
     def driver(self, progress: Progress | None = None) -> Driver:
@@ -85,7 +85,7 @@ class Start:
         if not population.has_simulation:
             self.simulation = None  # its agents are in the ledger now, and nothing else of it is asked for again
 
-    def take(self, choice: Choice) -> None:
+    def take(self, choice: RunChoice) -> None:
         """This is the run that is meant."""
         self.folder = choice.folder
         self.resumed, self.shown = choice.action == "resume", choice.action == "finished"

@@ -80,7 +80,7 @@ async def _stage(run_session: RunSession, name: str, phase: str, agents: Sequenc
     for number in range(1, procedure.rounds + 1):
         verdict = "end"
         for arm in run_session.record.arms:
-            desk = run_session.desk(name, phase, arm.id)
+            desk = run_session.context(name, phase, arm.id)
             units = list(procedure.units(number, desk))
             reached = units if agents is None else [units[i] for i in agents if i < len(units)]
             await asyncio.gather(
@@ -90,7 +90,7 @@ async def _stage(run_session: RunSession, name: str, phase: str, agents: Sequenc
             await run_session.ledger.set_stage(name, phase, "short")
             return
         for arm in run_session.record.arms:
-            verdict = await procedure.between(number, run_session.desk(name, phase, arm.id))
+            verdict = await procedure.between(number, run_session.context(name, phase, arm.id))
         if verdict == "failed":
             await run_session.ledger.set_stage(name, phase, "failed", f"round {number}")
             return

@@ -16,7 +16,7 @@ from enquete.interfaces.service.declared import taking
 from enquete.state.errors import SettingsError
 
 if TYPE_CHECKING:
-    from enquete.nodes.estimate import Estimate, Line
+    from enquete.nodes.estimate import Estimate, EstimateLine
 
 
 @taking(o.options("study", "driving", "start"))
@@ -68,7 +68,7 @@ def _head() -> list[str]:
     return [say(key) for key in ("stage", "purpose", "by", "calls", "input", "output", "usd")]
 
 
-def _row(line: Line) -> list[str]:
+def _row(line: EstimateLine) -> list[str]:
     stage = " ".join(word for word in (line.methodology, line.phase) if word)
     arm = "" if line.arm == "main" else f" ({line.arm})"
     return [
