@@ -16,7 +16,7 @@ import pytest
 
 from enquete.demo import demo_population
 from enquete.demo.build import Network
-from enquete.demo.sources import Agent, load_agents, load_course, load_world, steps_of
+from enquete.demo.sources import DemoAgent, load_agents, load_course, load_world, steps_of
 from enquete.instruments.pack import pack_named
 from enquete.locale import tell
 from enquete.respondents.stakeholders import type_of
@@ -235,7 +235,7 @@ def test_slips_in_the_sources_are_named() -> None:
     ],
 )
 def test_a_course_that_cannot_have_happened_is_refused(steps: list[str | dict[str, str]], message: str) -> None:
-    agents: tuple[Agent, ...] = load_agents()
+    agents: tuple[DemoAgent, ...] = load_agents()
     second = tuple(step for entry in steps for step in steps_of(entry, "x"))
     with closing(sqlite3.connect(":memory:")) as connection:
         network = Network(connection, "twitter", agents, load_world().started_at)

@@ -9,9 +9,8 @@ import json
 from pathlib import Path
 
 from enquete.checkpoints.folders import read_record, reading, run_folders, set_aside, write_atomically
-from enquete.state.bounded_json import parse_json
 from enquete.state.errors import LedgerError
-from enquete.state.regular_files import read_regular
+from enquete.state.regular_files import parse_json, read_regular
 
 NAME = "latest.json"
 

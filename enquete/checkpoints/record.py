@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.state.asking import Arm, Language
-from enquete.state.boxed_weights import Weights
+from enquete.state.local_weights import Weights
 from enquete.state.request import CriticSettings, MemoryKind
 
 PERSONA_COLUMNS = "persona_columns"

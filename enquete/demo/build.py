@@ -14,7 +14,17 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from enquete.demo import records
-from enquete.demo.sources import PLATFORMS, Agent, Platform, Rounds, Step, World, load_agents, load_course, load_world
+from enquete.demo.sources import (
+    PLATFORMS,
+    DemoAgent,
+    Platform,
+    Rounds,
+    Step,
+    World,
+    load_agents,
+    load_course,
+    load_world,
+)
 from enquete.state.errors import SimulationError
 
 # --- One platform of the demo: its course of events played into an OASIS database, feeds included --------------------
@@ -25,7 +35,7 @@ TICK = timedelta(seconds=11, microseconds=370_211)
 
 
 @dataclass(frozen=True)
-class Post:
+class DemoPost:
     """`root`: the original of a quote or repost, else the post itself. `round` when it appeared."""
 
     id: int
@@ -41,11 +51,13 @@ class Network:
     Twitter counts time in rounds, Reddit in dates. Nobody acts on a post that the refresh before did not show.
     """
 
-    def __init__(self, connection: sqlite3.Connection, platform: Platform, agents: Sequence[Agent], start: str) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, platform: Platform, agents: Sequence[DemoAgent], start: str
+    ) -> None:
         self.db = connection
         self.platform = platform
         self.index = {agent.key: number for number, agent in enumerate(agents)}
-        self.posts: dict[str, Post] = {}
+        self.posts: dict[str, DemoPost] = {}
         self.comments: dict[str, tuple[int, str]] = {}  # id, label of the post
         self.round = 0
         self.clock = datetime.fromisoformat(start)
@@ -68,7 +80,7 @@ class Network:
         self.clock += TICK
         return self.clock.isoformat(" ", "microseconds")
 
-    def sign_up(self, agents: Sequence[Agent]) -> None:
+    def sign_up(self, agents: Sequence[DemoAgent]) -> None:
         self.db.executescript((files("enquete.demo") / "schema.sql").read_text("utf-8"))
         for number, agent in enumerate(agents):
             row = (number, number, agent.username, agent.bio, self.now())
@@ -116,21 +128,21 @@ class Network:
 
     def create_post(self, who: int, step: Step) -> dict[str, JsonValue]:
         new = self.insert("post", user_id=who, content=step.text)
-        self.posts[step.label] = Post(new, who, new, self.round)
+        self.posts[step.label] = DemoPost(new, who, new, self.round)
         return {"content": step.text, "post_id": new}
 
     def quote_post(self, who: int, step: Step) -> dict[str, JsonValue]:
         quoted = self.posts[step.target]
         original = self.content(quoted.root)
         new = self.insert("post", user_id=who, original_post_id=quoted.root, content=original, quote_content=step.text)
-        self.posts[step.label] = Post(new, who, quoted.root, self.round)
+        self.posts[step.label] = DemoPost(new, who, quoted.root, self.round)
         self.count("post", "num_shares", quoted.root)
         return {"quoted_id": quoted.id, "new_post_id": new}
 
     def repost(self, who: int, step: Step) -> dict[str, JsonValue]:
         original = self.posts[step.target]
         new = self.insert("post", user_id=who, original_post_id=original.root)
-        self.posts[f"{step.who} {step.target}"] = Post(new, who, original.root, self.round, is_repost=True)
+        self.posts[f"{step.who} {step.target}"] = DemoPost(new, who, original.root, self.round, is_repost=True)
         self.count("post", "num_shares", original.root)
         return {"reposted_id": original.id, "new_post_id": new}
 
@@ -187,7 +199,7 @@ class Network:
             return step.target
         return self.comments[step.target][1] if step.verb == "likes_comment" and step.target in self.comments else ""
 
-    def feed(self, who: int) -> list[Post]:
+    def feed(self, who: int) -> list[DemoPost]:
         """Posts of earlier rounds by others: followed agents' newest first on Twitter, then a share that differs by agent."""
         earlier = [post for post in self.posts.values() if post.round < self.round and post.author != who]
         if self.platform == "reddit":
@@ -196,7 +208,7 @@ class Network:
         followed = [post for post in reversed(earlier) if post.author in followees]
         return [*followed[: FEED - RECOMMENDED], *self.recommended(who)]
 
-    def recommended(self, who: int) -> list[Post]:
+    def recommended(self, who: int) -> list[DemoPost]:
         recent = [
             post
             for post in self.posts.values()
@@ -214,7 +226,7 @@ class Network:
     def content(self, post_id: int) -> str:
         return str(self.db.execute("SELECT content FROM post WHERE post_id = ?", (post_id,)).fetchone()[0])
 
-    def as_shown(self, post: Post) -> JsonValue:
+    def as_shown(self, post: DemoPost) -> JsonValue:
         row = self.db.execute(
             "SELECT content, quote_content, created_at, num_likes, num_dislikes, num_shares, num_reports"
             " FROM post WHERE post_id = ?",
@@ -250,14 +262,14 @@ class Network:
         return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def as_shared(post: Post, author: int, original: str, quote: str | None) -> str:
+def as_shared(post: DemoPost, author: int, original: str, quote: str | None) -> str:
     """How OASIS words a repost or quote in a feed."""
     if post.is_repost:
         return f"User {post.author} reposted a post from User {author}. Repost content: {original}. "
     return f"User {post.author} quoted a post from User {author}. Quote content: {quote}. Original Content: {original}"
 
 
-def rotated(posts: Sequence[Post], who: int) -> list[Post]:
+def rotated(posts: Sequence[DemoPost], who: int) -> list[DemoPost]:
     """Newest first, begun at a place of the agent's own, so that not all see the same."""
     newest = list(reversed(posts))
     start = (who * 3) % len(newest) if newest else 0
@@ -289,7 +301,7 @@ class ActionLog:
     """Initial posts stand in it twice: in round 0 as they were ordered, in round 1 as they were found in the trace."""
 
     def __init__(
-        self, connection: sqlite3.Connection, platform: Platform, agents: Sequence[Agent], world: World
+        self, connection: sqlite3.Connection, platform: Platform, agents: Sequence[DemoAgent], world: World
     ) -> None:
         self.db = connection
         self.platform = platform

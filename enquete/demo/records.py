@@ -9,14 +9,14 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from enquete.demo.sources import PLATFORMS, Agent, Platform, Step, World
+from enquete.demo.sources import PLATFORMS, DemoAgent, Platform, Step, World
 
 Logs = Mapping[Platform, Sequence[Mapping[str, JsonValue]]]
 Initial = Mapping[Platform, Sequence[Step]]
 NEWEST = 20
 
 
-def write_profiles(path: Path, agents: Sequence[Agent], world: World) -> None:
+def write_profiles(path: Path, agents: Sequence[DemoAgent], world: World) -> None:
     """reddit_profiles.json and twitter_profiles.csv; an agent's index is its place in both."""
     profiles = [profile(number, agent, world) for number, agent in enumerate(agents)]
     text = json.dumps(profiles, ensure_ascii=False, indent=2) + "\n"
@@ -28,7 +28,7 @@ def write_profiles(path: Path, agents: Sequence[Agent], world: World) -> None:
             table.writerow((number, agent.name, agent.username, f"{agent.bio} {agent.persona}", agent.bio))
 
 
-def profile(number: int, agent: Agent, world: World) -> dict[str, JsonValue]:
+def profile(number: int, agent: DemoAgent, world: World) -> dict[str, JsonValue]:
     return {
         "user_id": number,
         "username": agent.username,
@@ -46,7 +46,7 @@ def profile(number: int, agent: Agent, world: World) -> dict[str, JsonValue]:
     }
 
 
-def config(world: World, agents: Sequence[Agent], rounds: int, initial: Initial) -> dict[str, JsonValue]:
+def config(world: World, agents: Sequence[DemoAgent], rounds: int, initial: Initial) -> dict[str, JsonValue]:
     """simulation_config.json."""
     return {
         "simulation_id": world.sim_id,
@@ -75,7 +75,7 @@ def config(world: World, agents: Sequence[Agent], rounds: int, initial: Initial)
     }
 
 
-def agent_config(number: int, agent: Agent, world: World) -> dict[str, JsonValue]:
+def agent_config(number: int, agent: DemoAgent, world: World) -> dict[str, JsonValue]:
     rhythm = world.rhythms[agent.type]
     return {
         "agent_id": number,
@@ -94,7 +94,7 @@ def agent_config(number: int, agent: Agent, world: World) -> dict[str, JsonValue
     }
 
 
-def initial_posts(agents: Sequence[Agent], initial: Initial) -> list[JsonValue]:
+def initial_posts(agents: Sequence[DemoAgent], initial: Initial) -> list[JsonValue]:
     index = {agent.key: number for number, agent in enumerate(agents)}
     return [
         {"content": step.text, "poster_type": agents[index[step.who]].type, "poster_agent_id": index[step.who]}
@@ -103,7 +103,7 @@ def initial_posts(agents: Sequence[Agent], initial: Initial) -> list[JsonValue]:
     ]
 
 
-def state(world: World, agents: Sequence[Agent]) -> dict[str, JsonValue]:
+def state(world: World, agents: Sequence[DemoAgent]) -> dict[str, JsonValue]:
     """state.json, which the simulator leaves at running whatever happens afterwards."""
     return {
         "simulation_id": world.sim_id,

@@ -26,7 +26,7 @@ STEP = re.compile(
 )
 
 
-class Agent(BaseModel):
+class DemoAgent(BaseModel):
     """One agent as the sources describe it; `key` is its name in the course of events."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -94,11 +94,11 @@ Rounds = tuple[tuple[Step, ...], ...]
 
 
 @cache
-def load_agents(pack: str = "") -> tuple[Agent, ...]:
+def load_agents(pack: str = "") -> tuple[DemoAgent, ...]:
     """In the order of the files, which is their index. Raises SimulationError."""
-    found: list[Agent] = []
+    found: list[DemoAgent] = []
     for name in sorted(file.name for file in demo_of(pack).joinpath("agents").iterdir()):
-        found += validated(TypeAdapter(list[Agent]), read(pack, f"agents/{name}"), name)
+        found += validated(TypeAdapter(list[DemoAgent]), read(pack, f"agents/{name}"), name)
     return tuple(found)
 
 

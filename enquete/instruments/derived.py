@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from enquete.instruments.language import language_of
 from enquete.instruments.reading import LANGUAGES
+from enquete.instruments.text import language_of
 from enquete.locale import N_, tell
 from enquete.state.asking import Spoken
 

@@ -8,12 +8,11 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, field_validator, model_validator
 
 from enquete.instruments.derived import Draft, complete_head, complete_scales
-from enquete.instruments.human import Human
 from enquete.instruments.reading import (
     LANGUAGES,
     Identifier,
+    InstrumentDocument,
     Line,
-    Reading,
     identifier,
     not_empty,
     reading,
@@ -21,7 +20,7 @@ from enquete.instruments.reading import (
     wrong,
 )
 from enquete.instruments.review import Wording
-from enquete.instruments.scales import AGREEMENT, Ends, Scale, with_builtin_scales
+from enquete.instruments.scales import AGREEMENT, Ends, Human, Scale, with_builtin_scales
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Spoken
 
@@ -104,7 +103,7 @@ class Instrument(Part):
         own = document.get("scales", {})
         if not isinstance(own, Mapping):
             return document  # a problem of its own, reported at `scales`
-        used = Reading(document).used("scale")
+        used = InstrumentDocument(document).used("scale")
         if "scale" in cls.model_fields and "scale" not in document:
             used.add(str(cls.model_fields["scale"].default))
         document["scales"] = with_builtin_scales(dict(own), used, cls.scale_ends)

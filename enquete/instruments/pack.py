@@ -47,7 +47,7 @@ class Data(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Sides(Data):
+class ForAndAgainst(Data):
     """What is said by those who are for something, and by those who are against it."""
 
     pro: Lines = Field(alias="for")

@@ -11,11 +11,10 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import AfterValidator, Field, StrictFloat, StrictInt, ValidationInfo, field_validator, model_validator
 
 from enquete.instruments.derived import Draft, slug
-from enquete.instruments.human import Human, on_scale, points_of
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, identifier, not_empty, wrong
 from enquete.instruments.review import Wording
-from enquete.instruments.scales import Scale, ScaleName
+from enquete.instruments.scales import Human, Scale, ScaleName, on_scale, points_of
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Item, Language, Option
 
@@ -31,7 +30,7 @@ Entry: TypeAlias = dict[str, Any]
 """A question as it stands in a file."""
 
 
-class Answer(Part):
+class AnswerOption(Part):
     """An option of a choice."""
 
     inline_text = "label"
@@ -39,7 +38,7 @@ class Answer(Part):
     label: Text
 
 
-class Question(Part):
+class QuestionEntry(Part):
     """`kind`: likert on a scale, choice of one option, number between bounds, or open. Options are numbered from 1."""
 
     inline_text = "wording"
@@ -48,7 +47,7 @@ class Question(Part):
     wording: Text
     kind: Kind = "likert"
     scale: ScaleName | None = None  # of a likert item; None: the instrument's
-    options: tuple[Answer, ...] = ()
+    options: tuple[AnswerOption, ...] = ()
     minimum: StrictFloat | StrictInt | None = None
     maximum: StrictFloat | StrictInt | None = None
     human: Human | None = None
@@ -79,7 +78,7 @@ class QuestionsInstrument(Instrument):
     )
     instruction: Text
     scale: ScaleName = DEFAULT_SCALE
-    questions: Annotated[tuple[Question, ...], AfterValidator(not_empty)]
+    questions: Annotated[tuple[QuestionEntry, ...], AfterValidator(not_empty)]
 
     @classmethod
     def complete(cls, draft: Draft) -> None:
@@ -98,11 +97,11 @@ class QuestionsInstrument(Instrument):
     def items(self, language: Language) -> tuple[Item, ...]:
         return tuple(self._item(question, language) for question in self.questions)
 
-    def question(self, question_id: str) -> Question:
+    def question(self, question_id: str) -> QuestionEntry:
         """KeyError for an unknown id."""
         return {question.question_id: question for question in self.questions}[question_id]
 
-    def scale_of(self, question: Question) -> Scale:
+    def scale_of(self, question: QuestionEntry) -> Scale:
         return self.scales[question.scale or self.scale]
 
     def wordings(self) -> Iterator[Wording]:
@@ -115,7 +114,7 @@ class QuestionsInstrument(Instrument):
     def human_answers(self) -> dict[str, Human]:
         return {one.question_id: one.human for one in self.questions if one.human is not None}
 
-    def _item(self, question: Question, language: Language) -> Item:
+    def _item(self, question: QuestionEntry, language: Language) -> Item:
         about: dict[str, Any] = {"id": question.question_id, "wording": question.wording.in_(language)}
         if question.kind == "open":
             return Item(kind="text", **about)
@@ -144,7 +143,7 @@ def kind_of(part: Mapping[Any, Any]) -> Kind:
 # --- as Python objects -----------------------------------------------------------------------------------------------
 
 
-class Asked:
+class PollQuestion:
     """A question as an object. `wording`: a text, or one in each language: {"de": …, "en": …}."""
 
     def __init__(self, wording: Words, /, *, id: str = "", **more: Any):
@@ -155,35 +154,35 @@ class Asked:
         return {"question_id": self.id or f"q{place}", "wording": self.wording, **self._more}
 
 
-class Likert(Asked):
+class Likert(PollQuestion):
     """A statement that is rated: on likert5 unless another scale (or a number of points) is named."""
 
     def __init__(self, wording: Words, /, *, scale: str | int | None = None, id: str = ""):
         super().__init__(wording, id=id, scale=scale, kind="likert")
 
 
-class Choice(Asked):
+class Choice(PollQuestion):
     """One of several options."""
 
     def __init__(self, wording: Words, /, *options: Words, id: str = ""):
         super().__init__(wording, id=id, options=list(options), kind="choice")
 
 
-class Number(Asked):
+class Number(PollQuestion):
     """A number, between bounds where there are any."""
 
     def __init__(self, wording: Words, /, minimum: float | None = None, maximum: float | None = None, *, id: str = ""):
         super().__init__(wording, id=id, minimum=minimum, maximum=maximum, kind="number")
 
 
-class Open(Asked):
+class Open(PollQuestion):
     """Answered in one's own words."""
 
     def __init__(self, wording: Words, /, *, id: str = ""):
         super().__init__(wording, id=id, kind="open")
 
 
-def as_document(questions: tuple[Asked, ...], topic: str, instruction: Words | None) -> Entry:
+def as_document(questions: tuple[PollQuestion, ...], topic: str, instruction: Words | None) -> Entry:
     """The file that these questions would be."""
     head = {"instrument_id": slug(topic) if topic else "questions", "version": "1", "title": topic, "topic": topic}
     said = {key: value for key, value in {**head, "instruction": instruction}.items() if value}

@@ -27,7 +27,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True)
-class Reading:
+class InstrumentDocument:
     """The document being validated, as it stands in the file."""
 
     document: Mapping[object, object] = field(default_factory=dict)
@@ -56,22 +56,22 @@ class Reading:
         return {str(value) for value in _values(self.document, key) if _is_name(value)}
 
 
-_reading: ContextVar[Reading | None] = ContextVar("reading", default=None)
+_reading: ContextVar[InstrumentDocument | None] = ContextVar("reading", default=None)
 
 
 @contextmanager
 def reading(document: Mapping[object, object]) -> Iterator[None]:
     """Validate within `document`: leaf validators see it through `current`."""
-    token = _reading.set(Reading(document))
+    token = _reading.set(InstrumentDocument(document))
     try:
         yield
     finally:
         _reading.reset(token)
 
 
-def current() -> Reading:
+def current() -> InstrumentDocument:
     """The document being validated; an empty one where a part is built on its own."""
-    return _reading.get() or Reading()
+    return _reading.get() or InstrumentDocument()
 
 
 def wrong(message: str) -> PydanticCustomError:

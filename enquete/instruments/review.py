@@ -16,10 +16,9 @@ from importlib.resources import files
 from itertools import combinations
 from typing import Literal
 
-from enquete.instruments.language import function_words, language_of, words_of
 from enquete.instruments.pack import read_yaml
 from enquete.instruments.reading import LANGUAGES
-from enquete.instruments.text import Text
+from enquete.instruments.text import Text, function_words, language_of, words_of
 from enquete.locale import N_, tell
 from enquete.state.asking import Spoken
 
@@ -76,7 +75,7 @@ class Wording:
 
 
 @dataclass(frozen=True)
-class Finding:
+class ReviewFinding:
     """What a rule says of an item, or of a family, in one language or of both."""
 
     rule: str
@@ -90,24 +89,24 @@ class Finding:
         return f"{self.where}{f' ({self.language})' if self.language else ''}: {said}"
 
 
-def review(wordings: Sequence[Wording]) -> list[Finding]:
+def review(wordings: Sequence[Wording]) -> list[ReviewFinding]:
     """Everything that the rules find, in the order of the items; families and pairs last."""
     found = [finding for one in wordings for finding in _of_one(one)]
     return [*found, *missing_translations(wordings), *unbalanced(wordings), *duplicates(wordings)]
 
 
-def _of_one(one: Wording) -> Iterator[Finding]:
+def _of_one(one: Wording) -> Iterator[ReviewFinding]:
     for language in LANGUAGES:
         text = getattr(one.text, language)
         for rule in BY_WORDS[one.kind] if text else ():
             if said := words_found(rule, language, text):
-                yield Finding(rule, one.id, language, {"found": said})
+                yield ReviewFinding(rule, one.id, language, {"found": said})
         most = MOST_WORDS.get(one.kind)
         if text and most and len(words_of(text)) > most:
-            yield Finding("too_long", one.id, language, {"found": len(words_of(text)), "most": most})
+            yield ReviewFinding("too_long", one.id, language, {"found": len(words_of(text)), "most": most})
     differs = translation_differs(one.text.de, one.text.en) if one.text.de and one.text.en else ""
     if differs and not (differs == "same" and one.kind == "text"):  # a name may be the same in both
-        yield Finding("translation_differs", one.id, None, {"found": _DIFFERS[differs]})
+        yield ReviewFinding("translation_differs", one.id, None, {"found": _DIFFERS[differs]})
 
 
 def words_found(rule: str, language: Spoken, text: str) -> str:
@@ -139,13 +138,13 @@ def _lexicon() -> Mapping[tuple[str, str], tuple[tuple[re.Pattern[str], ...], re
 # --- over several items ----------------------------------------------------------------------------------------------
 
 
-def missing_translations(wordings: Sequence[Wording]) -> Iterator[Finding]:
+def missing_translations(wordings: Sequence[Wording]) -> Iterator[ReviewFinding]:
     """Where some texts are in both languages, those that are in one only."""
     both = any(one.text.de and one.text.en for one in wordings)
     for one in wordings if both else ():
         lacking = [language for language in LANGUAGES if not getattr(one.text, language)]
         if lacking:
-            yield Finding(
+            yield ReviewFinding(
                 "missing_translation", one.id, None, {"found": {"de": N_("German"), "en": N_("English")}[lacking[0]]}
             )
 
@@ -165,7 +164,7 @@ def translation_differs(german: str, english: str) -> str:
     return "" if LENGTHS[0] <= ratio <= LENGTHS[1] else "length"
 
 
-def unbalanced(wordings: Iterable[Wording]) -> Iterator[Finding]:
+def unbalanced(wordings: Iterable[Wording]) -> Iterator[ReviewFinding]:
     """Families in which all, or all but one of many, are keyed the same way."""
     families: dict[str, list[bool]] = {}
     for one in wordings:
@@ -174,10 +173,10 @@ def unbalanced(wordings: Iterable[Wording]) -> Iterator[Finding]:
     for family, reverse in families.items():
         n, most = len(reverse), max(Counter(reverse).values())
         if n >= FEWEST_KEYED and most / n > 0.8:
-            yield Finding("unbalanced_keying", family, None, {"found": most, "n": n})
+            yield ReviewFinding("unbalanced_keying", family, None, {"found": most, "n": n})
 
 
-def duplicates(wordings: Sequence[Wording]) -> Iterator[Finding]:
+def duplicates(wordings: Sequence[Wording]) -> Iterator[ReviewFinding]:
     """Pairs that say almost the same in a language both have; a negated twin is one, too. The same said of the matters of two
     families is none."""
     closed = [one for one in wordings if one.kind != "text"]
@@ -187,7 +186,7 @@ def duplicates(wordings: Sequence[Wording]) -> Iterator[Finding]:
         for (a, one), (b, other) in combinations(known.items(), 2):
             apart = families[a] and families[b] and families[a] != families[b] and one != other
             if not apart and alike(one, other) >= ALIKE:
-                yield Finding("near_duplicate", b, language, {"found": a})
+                yield ReviewFinding("near_duplicate", b, language, {"found": a})
 
 
 def alike(one: frozenset[str], other: frozenset[str]) -> float:

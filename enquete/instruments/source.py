@@ -1,22 +1,28 @@
-"""An instrument file as YAML: plain values, and for each of them its line and how it is written there.
-
-PyYAML alone keeps the last of two equal keys, turns `no` into false and expands aliases without end; here these are
-problems.
+"""An instrument file as YAML: plain values, for each of them its line and how it is written there, and what is wrong with it in the
+file's own terms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from types import UnionType
+from typing import Annotated, TypeAlias, Union, get_args, get_origin
 
 import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from enquete.instruments.derived import Note
-from enquete.instruments.reading import shown
+from enquete.instruments.reading import LANGUAGES, shown, suggestion
+from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
 from enquete.state.errors import InstrumentError
 
-Path = tuple[str | int, ...]
+# --- An instrument file as YAML: plain values, and for each of them its line and how it is written there -------------
+# PyYAML alone keeps the last of two equal keys, turns `no` into false and expands aliases without end; here these are
+# problems.
+
+FieldPath = tuple[str | int, ...]
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str | int, Value] | None"
 
 MOST_BYTES = 1_000_000
@@ -30,22 +36,22 @@ _PLAIN_TAGS = {_TAG + name for name in ("null", "bool", "int", "float")}
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFile:
     """The values of a file. `lines` and `written` are by path, such as ('items', 3, 'scale'); lines count from 1."""
 
     name: str
     document: dict[str | int, Value]
-    lines: Mapping[Path, int]
-    written: Mapping[Path, str]  # unquoted scalars that are no text, as they stand in the file
+    lines: Mapping[FieldPath, int]
+    written: Mapping[FieldPath, str]  # unquoted scalars that are no text, as they stand in the file
     problems: tuple[tuple[int, str], ...]  # (line, message); equal keys, keys that are no text, unknown tags
     told: tuple[Note, ...] = ()  # how it was read, where that is no matter of course
 
-    def line(self, path: Path) -> int:
+    def line(self, path: FieldPath) -> int:
         """The line of `path`, or of the nearest part around it that stands in the file."""
         return next((self.lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in self.lines), 1)
 
 
-def read_source(name: str, raw: bytes) -> Source:
+def read_source(name: str, raw: bytes) -> SourceFile:
     """Read the bytes of the file that messages call `name`.
 
     Raises InstrumentError where there is nothing to validate: too large, no UTF-8, YAML syntax, empty, no mapping.
@@ -62,10 +68,10 @@ def read_source(name: str, raw: bytes) -> Source:
         )
     walk = _Walk(name)
     document = walk.mapping(root, (), ())
-    return Source(name, document, walk.lines, walk.written, tuple(walk.problems))
+    return SourceFile(name, document, walk.lines, walk.written, tuple(walk.problems))
 
 
-def field_name(path: Path) -> str:
+def field_name(path: FieldPath) -> str:
     """('items', 3, 'scale') as 'items[3].scale'."""
     parts = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "".join(parts).removeprefix(".")
@@ -170,13 +176,13 @@ class _Walk:
     """Turns nodes into values and notes lines, spellings and problems on the way."""
 
     name: str
-    lines: dict[Path, int] = field(default_factory=dict)
-    written: dict[Path, str] = field(default_factory=dict)
+    lines: dict[FieldPath, int] = field(default_factory=dict)
+    written: dict[FieldPath, str] = field(default_factory=dict)
     problems: list[tuple[int, str]] = field(default_factory=list)
     count: int = 0
     constructor: yaml.constructor.SafeConstructor = field(default_factory=yaml.constructor.SafeConstructor)
 
-    def value(self, node: yaml.Node, path: Path, around: tuple[int, ...]) -> Value:
+    def value(self, node: yaml.Node, path: FieldPath, around: tuple[int, ...]) -> Value:
         self.lines.setdefault(path, _line(node))
         self.count += 1
         if self.count > MOST_NODES:
@@ -190,12 +196,12 @@ class _Walk:
             return self.mapping(node, path, around)
         return self.sequence(node, path, around)
 
-    def sequence(self, node: yaml.Node, path: Path, around: tuple[int, ...]) -> list[Value]:
+    def sequence(self, node: yaml.Node, path: FieldPath, around: tuple[int, ...]) -> list[Value]:
         self.check_tag(node, path, {_TAG + "seq"})
         inside = (*around, id(node))
         return [self.value(child, (*path, index), inside) for index, child in enumerate(node.value)]
 
-    def mapping(self, node: yaml.MappingNode, path: Path, around: tuple[int, ...]) -> dict[str | int, Value]:
+    def mapping(self, node: yaml.MappingNode, path: FieldPath, around: tuple[int, ...]) -> dict[str | int, Value]:
         self.check_tag(node, path, {_TAG + "map"})
         values: dict[str | int, Value] = {}
         first: dict[str, int] = {}
@@ -213,7 +219,7 @@ class _Walk:
             values[key] = self.value(child, (*path, key), (*around, id(node)))
         return values
 
-    def key(self, node: yaml.Node, path: Path) -> str | int | None:
+    def key(self, node: yaml.Node, path: FieldPath) -> str | int | None:
         if not isinstance(node, yaml.ScalarNode):
             self.problem(node, path, "a key that is itself a list or mapping; a key is a word")
             return None
@@ -227,7 +233,7 @@ class _Walk:
         self.problem(node, path, f"YAML reads the key {node.value} as {read_as(key)}; put it in quotes: '{node.value}'")
         return None
 
-    def scalar(self, node: yaml.ScalarNode, path: Path) -> str | int | float | bool | None:
+    def scalar(self, node: yaml.ScalarNode, path: FieldPath) -> str | int | float | bool | None:
         if any("\ud800" <= character <= "\udfff" for character in node.value):
             self.problem(node, path, "half of a surrogate pair; write the character itself")
             return ""
@@ -244,14 +250,14 @@ class _Walk:
         self.written[path] = str(node.value)
         return found if isinstance(found, int | float) else None
 
-    def check_tag(self, node: yaml.Node, path: Path, allowed: set[str]) -> bool:
+    def check_tag(self, node: yaml.Node, path: FieldPath, allowed: set[str]) -> bool:
         if node.tag in allowed:
             return True
         tag = node.tag.replace(_TAG, "!!")
         self.problem(node, path, f"the tag {tag} is not supported; remove it")
         return False
 
-    def problem(self, node: yaml.Node, path: Path, message: str) -> None:
+    def problem(self, node: yaml.Node, path: FieldPath, message: str) -> None:
         where = f"{field_name(path)}: " if path else ""
         self.problems.append((_line(node), f"{self.name}:{_line(node)}: {where}{message}"))
 
@@ -261,3 +267,195 @@ def read_as(value: object) -> str:
     if value is None:
         return "nothing"
     return str(value).lower() if isinstance(value, bool) else f"the number {value}"
+
+
+# --- Validation errors of pydantic, told in the terms of the file: line, field, bad value, what would be right
+
+
+def validation_problems(error: ValidationError, model: type[BaseModel], source: SourceFile) -> list[tuple[int, str]]:
+    """One (line, message) for each problem. Where quotes are missing, nothing else is said of the same entry."""
+    found = error.errors(include_url=False)
+    unquoted = {loc[:-1] for one in found if one["type"] == "extra_forbidden" and is_prose((loc := one["loc"])[-1])}
+    return [
+        _problem(details, model, source)
+        for details in found
+        if (details["type"] == "extra_forbidden" and is_prose(details["loc"][-1]))
+        or not any(part and details["loc"][: len(part)] == part for part in unquoted)
+    ]
+
+
+def is_prose(key: object) -> bool:
+    """Words of a text that YAML took for a key: keys are one word in small letters."""
+    return isinstance(key, str) and (" " in key.strip() or key[:1].isupper() or key.endswith(("?", "!", ".")))
+
+
+UNQUOTED = f"is a piece of a text that a colon, a comma or a question mark has cut: {QUOTE}"
+
+
+def _problem(details: ErrorDetails, model: type[BaseModel], source: SourceFile) -> tuple[int, str]:
+    path = written_path(tuple(step for step in details["loc"] if step != "[key]"), source)
+    line = source.line(_present(path, source))
+    # The key of a mapping is its own spelling; for a value it is what stands at its place.
+    written = str(details["input"]) if details["loc"][-1:] == ("[key]",) else source.written.get(path)
+    message = _MESSAGES.get(details["type"], _other)(details, model, written)
+    where = field_name(path)
+    return line, f"{source.name}:{line}: {where}: {message}" if where else f"{source.name}:{line}: {message}"
+
+
+def written_path(loc: FieldPath, source: SourceFile) -> FieldPath:
+    """The place that pydantic's location means: ('title', 'en') may stand in the file as `title_en` or as `en`."""
+    path: list[str | int] = []
+    node: object = source.document
+    steps = list(loc)
+    while steps:
+        if isinstance(node, str | int | float) and steps[0] not in LANGUAGES:
+            break  # beyond a plain value: one of its possible types
+        step = steps.pop(0)
+        if steps and steps[0] in LANGUAGES and isinstance(node, Mapping) and step not in node:
+            step = _flat_key(node, str(step), str(steps.pop(0)))
+        path.append(step)
+        node = _child(node, step)
+    return tuple(path)
+
+
+def _present(path: FieldPath, source: SourceFile) -> FieldPath:
+    """`path`, or the same text in another language where this one is missing."""
+    last = str(path[-1]) if path else ""
+    if path in source.lines or last[-2:] not in LANGUAGES:
+        return path
+    others = ((*path[:-1], last[:-2] + language) for language in LANGUAGES)
+    return next((other for other in others if other in source.lines), path)
+
+
+def _flat_key(node: Mapping[object, object], name: str, language: str) -> str:
+    flat = any(f"{name}_{other}" in node for other in LANGUAGES)
+    return f"{name}_{language}" if flat else language
+
+
+def _child(node: object, step: str | int) -> object:
+    if isinstance(node, Mapping):
+        # pydantic names the key of a mapping in its validated form: 1 for the written '1'
+        return node.get(step, next((value for key, value in node.items() if str(key) == str(step)), None))
+    if isinstance(node, list) and isinstance(step, int) and step < len(node):
+        return node[step]
+    return None
+
+
+def model_at(model: type[BaseModel], loc: FieldPath) -> type[BaseModel] | None:
+    """The model whose fields stand at `loc`, following fields, lists and mappings."""
+    found: object = model
+    for step in loc:
+        found = _inside(_bare(found), step)
+    found = _bare(found)
+    return found if isinstance(found, type) and issubclass(found, BaseModel) else None
+
+
+def _bare(annotation: object) -> object:
+    """The annotation without Annotated and without `| None`."""
+    if get_origin(annotation) is Annotated:
+        return _bare(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return _bare(next(option for option in get_args(annotation) if option is not type(None)))
+    return annotation
+
+
+def _inside(annotation: object, step: str | int) -> object:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        info = annotation.model_fields.get(str(step))
+        return info.annotation if info else None
+    arguments = get_args(annotation)
+    if get_origin(annotation) in (tuple, list):
+        return arguments[0]
+    return arguments[1] if get_origin(annotation) is dict else None
+
+
+_Message = Callable[[ErrorDetails, type[BaseModel], str | None], str]
+
+
+def _as_written(details: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
+    return details["msg"]
+
+
+def _text(details: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
+    value = details["input"]
+    if value is None:
+        return "is empty; write a text"
+    if isinstance(value, Mapping) and any(map(is_prose, value)):
+        return UNQUOTED
+    if written is None:
+        return f"is {shown(value)}; write a text"
+    return f"YAML reads {written} as {read_as(value)}; for a text put it in quotes: '{written}'"
+
+
+def _scale(details: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
+    return (
+        f"is {shown(details['input'])}, no scale; write a name such as likert5 or a number of points. "
+        "A scale of your own is defined under `scales:` and named here"
+    )
+
+
+def _unknown_key(details: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
+    if is_prose(details["loc"][-1]):
+        return UNQUOTED
+    at = model_at(model, tuple(details["loc"][:-1]))
+    known = [] if at is None else at.known_keys() if issubclass(at, Part) else list(at.model_fields)
+    return f"is no known key{suggestion(str(details['loc'][-1]), known)}"
+
+
+def _missing(details: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
+    at = model_at(model, tuple(details["loc"][:-1]))
+    if at is not None and issubclass(at, Part) and at.inline_text == details["loc"][-1]:
+        forms = " and ".join(f"`{language}:` ({LANGUAGE_NAMES[language]})" for language in LANGUAGES)
+        return f"is missing; write the text as {forms}"
+    return "is missing"
+
+
+def _kind(wanted: str) -> _Message:
+    def message(details: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
+        return f"is {shown(details['input'])}; write {wanted}"
+
+    return message
+
+
+def _mapping(details: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
+    if model_at(model, tuple(details["loc"])) is not Text:
+        return f"is {shown(details['input'])}; write a mapping (key: value)"
+    return _text(details, model, written) + ("" if written else " or {de: …, en: …}")
+
+
+def _choice(details: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
+    expected = str(details.get("ctx", {}).get("expected", ""))
+    return f"is {shown(details['input'])}; write {expected}"
+
+
+def _limit(details: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
+    text = details["msg"].removeprefix("Input should be ")
+    return f"is {shown(details['input'])}; must be {text}"
+
+
+def _other(details: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
+    return f"is {shown(details['input'])}: {details['msg']}"
+
+
+_MESSAGES: dict[str, _Message] = {
+    "instrument": _as_written,
+    "text": _text,
+    "string_type": _text,
+    "scale": _scale,
+    "extra_forbidden": _unknown_key,
+    "missing": _missing,
+    "literal_error": _choice,
+    "model_type": _mapping,
+    "model_attributes_type": _mapping,
+    "dict_type": _kind("a mapping (key: value)"),
+    "tuple_type": _kind("a list (lines beginning with -)"),
+    "bool_type": _kind("true or false"),
+    "int_type": _kind("a whole number"),
+    "int_parsing": _kind("a whole number"),
+    "int_from_float": _kind("a whole number"),
+    "float_type": _kind("a number"),
+    "greater_than_equal": _limit,
+    "less_than_equal": _limit,
+    "greater_than": _limit,
+    "less_than": _limit,
+}

@@ -1,16 +1,17 @@
 """Texts in several languages, and the models that hold them.
 
 In YAML a text is written inline (`label: {de: …, en: …}`), flat (`label_de: …`, `label_en: …`), directly in its part
-where that part is mainly a text (`de: …`, `en: …` in an item), or as a plain string in the file's default language.
-"""
+where that part is mainly a text (`de: …`, `en: …` in an item), or as a plain string in the file's default language."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, ClassVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_serializer, model_validator
 
+from enquete.analysis.vocabulary import FUNCTION_WORDS
 from enquete.instruments.reading import LANGUAGES, clean_text, current, wrong
 from enquete.state.asking import Language, Spoken
 
@@ -142,3 +143,30 @@ def instrument_notices(instrument: BaseModel, language: Language) -> tuple[str, 
     return tuple(
         _NOTICE[language].format(place=place) for place, text in texts_of(instrument) if not text.has(language)
     )
+
+
+# --- Which language a text is in, by its function words: enough to tell German from English, and neither from both
+
+SURE = 2.0
+"""So many times as many function words of one language as of the other."""
+
+
+def words_of(text: str) -> list[str]:
+    """In lower case."""
+    return re.findall(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", text.casefold())
+
+
+def language_of(texts: Iterable[str]) -> Spoken | None:
+    """None where the words do not tell, as in a name or in a third language."""
+    words = [word for text in texts for word in words_of(text)]
+    counts: dict[Spoken, int] = {
+        language: sum(word in known for word in words) for language, known in FUNCTION_WORDS.items()
+    }
+    first, second = sorted(counts, key=lambda language: -counts[language])
+    enough = counts[first] >= max(1, 0.08 * len(words))
+    return first if enough and counts[first] >= SURE * counts[second] else None
+
+
+def function_words() -> frozenset[str]:
+    """Of every language: words that say nothing of what a text is about."""
+    return frozenset().union(*FUNCTION_WORDS.values())

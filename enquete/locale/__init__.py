@@ -101,24 +101,24 @@ def _forms(entry: POEntry) -> str | tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Said:
+class MarkedText:
     """A marked text with what is to be filled in, texts of either kind: told in a language when that is known."""
 
     text: str
     facts: Mapping[str, Words]
 
 
-def said(text: str, /, **facts: Words) -> Said:
-    return Said(text, facts)
+def said(text: str, /, **facts: Words) -> MarkedText:
+    return MarkedText(text, facts)
 
 
-Words: TypeAlias = str | Said
+Words: TypeAlias = str | MarkedText
 """Words in no language yet: a marked text, a name as it is, or a text with what is filled in."""
 
 
 def tell(text: Words, language: str) -> str:
     """The words in this language; as they are where the catalogue does not have them, as names of things are."""
-    if isinstance(text, Said):
+    if isinstance(text, MarkedText):
         facts = {name: tell(fact, language) for name, fact in text.facts.items()}
         return tell(text.text, language).format(**facts)
     found = catalogue(language).get(text) if language != SOURCE else None

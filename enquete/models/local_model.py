@@ -22,8 +22,8 @@ import psutil
 
 from enquete.models.faults import Tally, Unavailable
 from enquete.models.transport import Response, Transport
-from enquete.state.boxed_weights import Weights
 from enquete.state.interview_context import Prompt
+from enquete.state.local_weights import Weights
 
 READY_S = 600.0
 """A large file on a slow disk takes minutes to load."""

@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError
 
-from enquete.instruments.problems import validation_problems
-from enquete.instruments.source import MOST_BYTES, Source, read_source
+from enquete.instruments.source import MOST_BYTES, SourceFile, read_source, validation_problems
 from enquete.state.errors import InstrumentError, SettingsError
 from enquete.state.regular_files import read_regular
 
@@ -108,7 +107,7 @@ def read_price_file(path: Path) -> PriceFile:
     return _validated(source)
 
 
-def _validated(source: Source) -> PriceFile:
+def _validated(source: SourceFile) -> PriceFile:
     _refuse_passwords(source)
     problems = list(source.problems)
     known = {line for line, _ in problems}  # a value that YAML could not give is not also "missing"
@@ -121,7 +120,7 @@ def _validated(source: Source) -> PriceFile:
     return prices
 
 
-def _refuse_passwords(source: Source) -> None:
+def _refuse_passwords(source: SourceFile) -> None:
     """Before anything else, because other messages repeat the key that they are about."""
     servers = source.document.get("servers")
     for name in map(str, servers if isinstance(servers, dict) else ()):

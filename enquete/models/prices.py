@@ -13,7 +13,7 @@ from pathlib import Path
 from platformdirs import user_config_dir
 
 from enquete.models.price_file import PriceFile, read_price_file, server_of
-from enquete.state.boxed_weights import LOCAL_URL
+from enquete.state.local_weights import LOCAL_URL
 
 OPENAI_URL = "https://api.openai.com/v1"
 """The server where none is named."""

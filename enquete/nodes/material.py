@@ -16,19 +16,18 @@ from pathlib import Path
 
 from enquete.checkpoints.folders import write_atomically
 from enquete.instruments.derived import slug
-from enquete.instruments.language import language_of
 from enquete.instruments.reading import LANGUAGES
-from enquete.instruments.review import Finding, Kind, Wording
-from enquete.instruments.text import LANGUAGE_NAMES, Text
-from enquete.nodes.marks import MARKS, digest
+from enquete.instruments.review import Kind, ReviewFinding, Wording
+from enquete.instruments.text import LANGUAGE_NAMES, Text, language_of
+from enquete.nodes.instrument_pins import MARKS, digest
 from enquete.nodes.planning import load_methodology
 from enquete.simulations.discourse import Post, Statement, Theme, actors, posts, spoken, statements, stems_of, themes
 from enquete.simulations.population import Population
 from enquete.simulations.texts import one_line
 from enquete.state.asking import Spoken
 from enquete.state.errors import SettingsError
-from enquete.state.imported import loaded
-from enquete.state.showing import as_cell
+from enquete.state.lazy_import import loaded
+from enquete.state.visible_text import as_cell
 
 CONCOURSE = "concourse.csv"
 FEWEST_THEMES = 2
@@ -59,7 +58,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Written:
+class SlotText:
     """What stands in a slot, and where it is from. "": not in that language."""
 
     de: str
@@ -75,8 +74,8 @@ class Written:
         return pair({language: text for language, text in texts.items() if text})
 
 
-def by_rule(slot: Slot) -> Written:
-    return Written(slot.de, slot.en, f"{source_of(slot)}; the sentence is Enquete's")
+def by_rule(slot: Slot) -> SlotText:
+    return SlotText(slot.de, slot.en, f"{source_of(slot)}; the sentence is Enquete's")
 
 
 def source_of(slot: Slot) -> str:
@@ -101,9 +100,9 @@ class Material:
     statements: tuple[Statement, ...]
     posts: tuple[Post, ...]
     folder: Path
-    write: Callable[[Slot], Written] = by_rule
+    write: Callable[[Slot], SlotText] = by_rule
     author: str = RULE
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ReviewFinding, ...] = ()
 
     @property
     def topic(self) -> str:
@@ -125,7 +124,7 @@ class Material:
         """What is found wrong there, as the end of a comment."""
         return "".join(f"; CHECK {one_line(one.told('en'))}" for one in self.findings if one.where == where)
 
-    def by_rule(self, slot: Slot) -> Written:
+    def by_rule(self, slot: Slot) -> SlotText:
         """Enquete's own sentence, in the languages that topic and themes have: none speaks German with English words in it."""
         own = by_rule(slot)
         if self.bilingual:

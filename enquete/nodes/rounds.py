@@ -23,7 +23,7 @@ from enquete.state.asking import Arm, Outcome
 from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState, ShardSpec
 from enquete.state.concurrency import gather
 from enquete.state.errors import LedgerError
-from enquete.state.imported import loaded
+from enquete.state.lazy_import import loaded
 from enquete.state.methodology import Steps
 from enquete.state.request import RunRequest
 
@@ -68,9 +68,9 @@ async def run_shard(run_session: RunSession, spec: ShardSpec, report: Report) ->
 async def conduct_unit(run_session: RunSession, spec: ShardSpec, unit: str) -> Outcome:
     """One unit. A bug stays with its unit, recorded with its traceback; a ledger that cannot be written stops the run."""
     key = (spec["arm"], spec["methodology"], spec["phase"], spec["round"], unit)
-    desk = run_session.desk(spec["methodology"], spec["phase"], spec["arm"])
+    context = run_session.context(spec["methodology"], spec["phase"], spec["arm"])
     try:
-        outcome = await run_session.procedure(spec["methodology"]).conduct(unit, spec["round"], desk)
+        outcome = await run_session.procedure(spec["methodology"]).conduct(unit, spec["round"], context)
     except LedgerError:
         raise
     except Exception as error:
@@ -131,7 +131,7 @@ executor: ShardExecutor = LocalExecutor()
 
 def rounds_graph(name: str, steps: Steps) -> Any:
     """The inner graph of the methodology of this name, compiled: nested in the outermost one, which alone interrupts."""
-    nodes = Rounds(name, steps)
+    nodes = RoundNodes(name, steps)
     builder = StateGraph(RoundsState, context_schema=RunRequest, input_schema=RoundsInput, output_schema=RoundsOutput)
     builder.add_node(steps.open, nodes.open_round)
     builder.add_node(steps.ask, _around(nodes.ask, steps.unit), input_schema=ShardSpec)
@@ -163,7 +163,7 @@ def graph_failure(arm: str, methodology: str, phase: str) -> tuple[str, str, str
     return arm, methodology, phase, 0, "the methodology itself"
 
 
-class Rounds:
+class RoundNodes:
     """Node functions for the methodology of this name."""
 
     def __init__(self, name: str, steps: Steps):
@@ -201,10 +201,10 @@ class Rounds:
 
     def _due(self, run_session: RunSession, phase: str, arm: Arm) -> int | None:
         """The first round that is open. An arm that has ended owes none, but its last where failed answers are asked again."""
-        desk = run_session.desk(self._name, phase, arm.id)
-        owed = rounds_owed(run_session.procedure(self._name).rounds, desk)
+        context = run_session.context(self._name, phase, arm.id)
+        owed = rounds_owed(run_session.procedure(self._name).rounds, context)
         again = owed[-1] if (self._name, phase) in run_session.asked_again else None
-        return next((number for number in owed if desk.frozen(closed(number)) is None), again)
+        return next((number for number in owed if context.frozen(closed(number)) is None), again)
 
     def _arms(self, run_session: RunSession, aside: bool) -> list[Arm]:
         """Those that are asked together, the main one first: others answer about its themes and feedback."""
@@ -260,18 +260,18 @@ class Rounds:
     def _read(self, run_session: RunSession, phase: str, number: int) -> dict[str, Any]:
         if self._steps.readout is None:
             return {}
-        return dict(self._steps.readout(run_session.desk(self._name, phase, run_session.record.main.id), number))
+        return dict(self._steps.readout(run_session.context(self._name, phase, run_session.record.main.id), number))
 
     async def _between(self, run_session: RunSession, phase: str, number: int, arms: Sequence[str]) -> str:
         """Each arm's own verdict, the main one's first; what kept one from it, or "". A bug here fails the methodology."""
         procedure = run_session.procedure(self._name)
         try:
             for arm in arms:
-                desk = run_session.desk(self._name, phase, arm)
-                verdict = await procedure.between(number, desk)
+                context = run_session.context(self._name, phase, arm)
+                verdict = await procedure.between(number, context)
                 if verdict not in ("next", "end"):
                     return verdict
-                await desk.freeze(closed(number), verdict if number < procedure.rounds else "end")
+                await context.freeze(closed(number), verdict if number < procedure.rounds else "end")
         except LedgerError:
             raise
         except Exception as error:

@@ -19,28 +19,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from enquete.checkpoints.backup import BackupCopies, backed_up
-from enquete.checkpoints.batch_jobs import sweep_unordered
+from enquete.checkpoints.batch_jobs import Noted, sweep_unordered
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.connection import damaged
 from enquete.checkpoints.disk_reserve import DiskReserve
+from enquete.checkpoints.entries import CALL, call_values
 from enquete.checkpoints.folders import LEDGER, held
 from enquete.checkpoints.integrity import require_sound
-from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.ledger import Ledger, Usage
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.usage import Used, usage
 from enquete.checkpoints.write_counter import LOST, lost_text, missing, told_beside
 from enquete.models.cache import ResponseCache, default_folder
-from enquete.models.faults import checked_url
-from enquete.models.limits import Limiter
-from enquete.models.local_model import LocalModel
 from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
-from enquete.models.prices import OPENAI_URL, Prices
-from enquete.models.transport import Transport
-from enquete.models.weights import file_of
-from enquete.nodes.batching import MOST_IN_BATCHES, adopt, make_collector, tell
-from enquete.nodes.planning import CRITIC, claim_name, claims
-from enquete.nodes.replaying import replaying
-from enquete.nodes.run_base import RunBase
+from enquete.models.prices import Prices
+from enquete.nodes.model_server import LIMITER, asked_url, make_sender
+from enquete.nodes.planning import CRITIC, RunBase, claim_name, claims
 from enquete.respondents.critic.standin import STAND_IN
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.llm import LLMRespondent
@@ -49,9 +43,8 @@ from enquete.respondents.person import HumanRespondent
 from enquete.respondents.synthetic import SyntheticRespondent, plausible
 from enquete.simulations.population import Population
 from enquete.state.asking import Arm, CallKey, Language
-from enquete.state.boxed_weights import LOCAL_URL
-from enquete.state.errors import SettingsError
-from enquete.state.interview_context import REHEARSAL, Metered, Respondent
+from enquete.state.errors import ModelUnavailable, ReplayMissing, SettingsError
+from enquete.state.interview_context import REHEARSAL, Completion, Metered, Respondent
 from enquete.state.methodology import Truth
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine, resolve_machine
@@ -62,10 +55,11 @@ if TYPE_CHECKING:
 Progress = Callable[[dict[str, Any]], None]
 log = logging.getLogger("enquete")
 
+MOST_IN_BATCHES = 10_000
+"""Calls of a run that wait for batches, or for their replies, at once, in place of those in flight. With 5 KB of text each holds 32 KB
+of memory."""
 MOST_SETTLING = 8
 """Calls of a run beside those that may be in flight, and an eighth of them at most: filed before a slot is free, or settled after."""
-LIMITER = Limiter(32)
-"""One limit on requests in flight for the whole process, whatever runs in it."""
 
 
 class RunSession(RunBase[Ledger]):
@@ -98,7 +92,7 @@ class RunSession(RunBase[Ledger]):
         self._sources = sources
         if sources.sender is not None:
             self.budget.when_stopped = self._halt
-        self._desks: dict[tuple[str, str, str], LedgerContext] = {}
+        self._contexts: dict[tuple[str, str, str], LedgerContext] = {}
         self._units: dict[tuple[str, str, int, str], Sequence[str]] = {}
         most, agents = (MOST_IN_BATCHES,) * 2 if record.batch else (machine.concurrency, 4 * machine.concurrency)
         self._admission = asyncio.Semaphore(most + min(MOST_SETTLING, most // MOST_SETTLING))
@@ -155,25 +149,25 @@ class RunSession(RunBase[Ledger]):
     def units(self, name: str, phase: str, round: int, arm: str) -> Sequence[str]:
         key = (name, phase, round, arm)
         if key not in self._units:
-            self._units[key] = tuple(self.procedure(name).units(round, self.desk(name, phase, arm)))
+            self._units[key] = tuple(self.procedure(name).units(round, self.context(name, phase, arm)))
         return self._units[key]
 
-    def desk(self, name: str, phase: str, arm_id: str = "main") -> LedgerContext:
+    def context(self, name: str, phase: str, arm_id: str = "main") -> LedgerContext:
         key = (name, phase, arm_id)
-        if key not in self._desks:
-            self._desks[key] = self._make_desk(name, phase, self.arm(arm_id))
-        return self._desks[key]
+        if key not in self._contexts:
+            self._contexts[key] = self._make_context(name, phase, self.arm(arm_id))
+        return self._contexts[key]
 
     def rest(self) -> None:
-        """Nobody is being asked: desks and what they owe are made again for whoever is asked next."""
-        self._desks.clear()
+        """Nobody is being asked: contexts and what they owe are made again for whoever is asked next."""
+        self._contexts.clear()
         self._units.clear()
 
     def remember(self, phase: str) -> None:
-        """Digests of this phase were stored: desks made before must not be used again."""
-        self._desks = {key: desk for key, desk in self._desks.items() if key[1] != phase}
+        """Digests of this phase were stored: contexts made before must not be used again."""
+        self._contexts = {key: context for key, context in self._contexts.items() if key[1] != phase}
 
-    def _make_desk(self, name: str, phase: str, arm: Arm) -> LedgerContext:
+    def _make_context(self, name: str, phase: str, arm: Arm) -> LedgerContext:
         digests = self.ledger.digests(phase) if arm.digest != "none" else {}
         people = [who.remembering(digests.get(who.id)) for who in self.population]
         main = self.record.main
@@ -260,11 +254,6 @@ def make_budget(record: RunRecord, ledger: Ledger, machine: Machine, prices: Pri
     return Budget(cap, ledger.total("tokens"), cap_usd=cap_usd, spent_usd=usd, claims=expected, at_once=record.batch)
 
 
-def asked_url(record: RunRecord, machine: Machine) -> str:
-    """The server that this run's models are asked at: the one named now, else the run's own."""
-    return LOCAL_URL if record.weights else machine.base_url or record.base_url or OPENAI_URL
-
-
 def spent_usd(ledger: Ledger, record: RunRecord, prices: Prices, url: str) -> float | None:
     """What the run has cost, as `valued` has it; None where a model's price is unknown."""
     total = 0.0
@@ -291,39 +280,6 @@ def make_respondent(
         seed = main.seed if arm.aside else arm.seed
         return SyntheticRespondent(truth, language, seed, again=arm.seed, unmoved=arm.digest == "neutral")
     raise SettingsError(f"arm {arm.id!r}: respondent {arm.respondent!r} is not available in this version")
-
-
-def server_url(arms: Sequence[Arm], machine: Machine) -> str | None:
-    """Where requests go; None where no arm needs a model. Raises SettingsError where neither key nor server is known."""
-    if machine.offline or not any(arm.respondent == "llm" for arm in arms):
-        return None
-    if machine.api_key is None and not machine.base_url:
-        raise SettingsError("this run's answers come from a model: set LLM_API_KEY or LLM_BASE_URL")
-    return checked_url(machine.base_url or OPENAI_URL)
-
-
-def make_sender(record: RunRecord, machine: Machine) -> Transport | LocalModel | None:
-    """The transport, where any arm needs a model; with a server of the run's own where that is a local one."""
-    if record.weights and not machine.offline:
-        own = machine.model_copy(update={"api_key": None})
-        return LocalModel(
-            record.weights, file_of(record.weights), machine.local_context, lambda url: _transport(url, own)
-        )
-    # The run's own server, unless another is named now.
-    machine = machine.model_copy(update={"base_url": machine.base_url or record.base_url or None})
-    url = server_url(record.arms, machine)
-    return _transport(url, machine) if url else None
-
-
-def _transport(url: str, machine: Machine) -> Transport:
-    return Transport(
-        base_url=url,
-        api_key=machine.api_key,
-        timeout_s=machine.timeout_s,
-        limiter=LIMITER,
-        limits=machine.limits,
-        patience_s=machine.patience_s,
-    )
 
 
 @dataclass
@@ -424,7 +380,74 @@ async def open_sources(
         cache = stack.enter_context(
             closing(ResponseCache((machine.cache_dir or default_folder()) / "responses.sqlite"))
         )
-    batch_queue = make_collector(asked_url(record, machine), machine, ledger) if record.batch else None
-    if batch_queue is not None:
+    batch_queue = None
+    if record.batch:
+        from enquete.models.batch_queue import BatchQueue  # noqa: PLC0415 - the SDK takes a second to import
+
+        url = asked_url(record, machine)
+        batch_queue = BatchQueue(url, machine.api_key, ledger, patience_s=machine.patience_s)
         stack.push_async_callback(batch_queue.aclose)
     return Sources(sender, cache=cache, batch_queue=batch_queue, prices=prices)
+
+
+# --- Where responses come from that no request is made for now: batches of an earlier session, an earlier run
+
+
+def adopt(batch_queue: BatchQueue, ledger: Ledger, budget: Budget, terms: Callable[[CallKey, str], Terms]) -> None:
+    """Go on with what an earlier session ordered."""
+    from enquete.models.earlier_batches import EarlierBatches  # noqa: PLC0415
+
+    adopted = EarlierBatches(ledger, budget, terms, batch_queue.key)
+    for call, longest in batch_queue.adopt(adopted.settle):
+        adopted.take(call, longest)
+
+
+def tell(batch_queue: BatchQueue, budget: Budget, progress: Callable[[dict[str, Any]], None]) -> None:
+    """How far the batches are, as events of a run's progress: of requests, not of agents."""
+
+    def report(order: Noted, placed: int, fault: str) -> None:
+        progress(
+            {
+                "methodology": "batch", "phase": "", "arm": "main", "round": order.number, "batches": placed,
+                "fault": fault, "done": order.done + order.failed, "total": order.total, "tokens": budget.spent,
+                "cap": budget.cap, "expected": budget.expected,
+            },
+        )  # fmt: skip
+
+    batch_queue.tell(report)
+
+
+class LedgerReplay:
+    """The responses of one run."""
+
+    def __init__(self, ledger: Ledger):
+        self._ledger = ledger
+
+    def obtained(self, key: CallKey) -> tuple[Completion, Usage]:
+        """What this call got then, at what cost. A failure fails again."""
+        row = self._ledger.read(
+            "SELECT status, response, finish, input_tokens, output_tokens, allowance, sends, latency_ms, fingerprint, raw,"
+            f" model, error FROM calls WHERE {CALL}",
+            call_values(key),
+        ).fetchone()
+        if row is not None and row[0] == "settled":
+            usage = Usage(row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10])
+            # Ids of answers begin with their run's: what a model cited then it cites of this run now.
+            text = row[1] if self._ledger.run not in row[1] else row[1].replace(self._ledger.run, key.run)
+            return Completion(text, row[2]), usage
+        if row is not None and row[0] == "failed":
+            raise ModelUnavailable(row[11], sends=row[6])
+        raise ReplayMissing(
+            f"run {self._ledger.run} made no request {key.methodology} {key.phase} {key.purpose} {key.subject!r} "
+            f"(attempt {key.attempt}), so it cannot be replayed: instruments, prompts or Enquete itself have changed"
+        )
+
+
+@contextmanager
+def replaying(folder: Path) -> Iterator[LedgerReplay]:
+    """Raises LedgerError where the run's ledger is missing or cannot be read."""
+    ledger = Ledger.reading(folder / LEDGER)
+    try:
+        yield LedgerReplay(ledger)
+    finally:
+        ledger.close_reading()

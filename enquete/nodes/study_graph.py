@@ -27,13 +27,13 @@ from enquete.checkpoints.folders import new_run_id
 from enquete.checkpoints.forms import open_forms
 from enquete.checkpoints.ledger import Failure, Ledger
 from enquete.demo import demo_population
-from enquete.nodes.critic.graph import STAGE, critic_graph
-from enquete.nodes.opening import begin, choose_run
+from enquete.nodes.critic_graph import STAGE, critic_graph
+from enquete.nodes.model_server import require_server_of
 from enquete.nodes.planning import CRITIC, OF_PROBES, planned
 from enquete.nodes.rounds import graph_failure
+from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import RunSession, using
-from enquete.nodes.server_check import require_server_of
-from enquete.nodes.waiting import open_t1, simulation_status
+from enquete.nodes.waves import open_t1, simulation_status
 from enquete.respondents.person import as_shown, require_readable, submit
 from enquete.state.asking import Block, Participant
 from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState
@@ -291,7 +291,7 @@ def node_name(methodology: str, phase: str, phases: tuple[str, ...]) -> str:
     return f"{methodology}_{phase}" if len(phases) > 1 else methodology
 
 
-class Steps:
+class EntryNodes:
     """Node functions and routes of the outermost graph."""
 
     def __init__(self, inner: Inner, synthesise: Synthesise):
@@ -379,7 +379,7 @@ class Steps:
     async def gate(self, state: InterviewsState, runtime: Runtime[RunRequest]) -> dict[str, Any]:
         """The one place that stops for budget or people; after it, what is unfinished is dispatched again.
 
-        What it can be resumed with, nodes/resuming.py says. Raises SettingsError, InputError for anything else.
+        What it can be resumed with, the beginning of this module says. Raises SettingsError, InputError for anything else.
         """
         async with using(state["run"]) as run_session:
             unfinished = self._unfinished(run_session, "T0") or self._unfinished(run_session, "T1")
@@ -468,7 +468,7 @@ class Steps:
         return sends
 
 
-def crash_handler(name: str, phase: str, steps: Steps) -> Any:
+def crash_handler(name: str, phase: str, steps: EntryNodes) -> Any:
     """A bug in one methodology's graph: recorded, that methodology failed, its siblings and the run go on."""
 
     async def handler(state: dict[str, Any], error: NodeError) -> Command[Any]:
@@ -508,7 +508,7 @@ def critic_crash_handler() -> Any:
 
 def build(name: str, inner: Inner, synthesise: Synthesise) -> Any:
     """The outermost graph over these methodologies, without a checkpointer: the façade or Studio brings its own."""
-    steps = Steps(inner, synthesise)
+    steps = EntryNodes(inner, synthesise)
     builder = StateGraph(
         InterviewsState, context_schema=RunRequest, input_schema=InterviewsInput, output_schema=InterviewsOutput
     )

@@ -12,9 +12,8 @@ from enquete.checkpoints.folders import RECORD, NeverStarted, StoredRun, read_ru
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.schema import NewerLedger
 from enquete.simulations.population import Population
-from enquete.state.bounded_json import parse_json
 from enquete.state.errors import LedgerError, SettingsError
-from enquete.state.regular_files import read_regular
+from enquete.state.regular_files import parse_json, read_regular
 
 _TIME = re.compile(r"run_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)_")
 

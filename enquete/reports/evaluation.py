@@ -22,7 +22,7 @@ from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.health.probes import Arms, repeated
 from enquete.reports.table.lines import lines
 from enquete.reports.transcripts import Talks, no_talks
-from enquete.state.imported import loaded
+from enquete.state.lazy_import import loaded
 from enquete.state.methodology import Methodology
 
 Shown = float | str | None

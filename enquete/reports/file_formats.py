@@ -28,7 +28,7 @@ from enquete.reports.writing import write_csv, write_json
 from enquete.state.asking import Language
 from enquete.state.data_formats import FORMATS, FileFormat
 from enquete.state.errors import InputError
-from enquete.state.showing import as_cell, visible
+from enquete.state.visible_text import as_cell, visible
 
 AT_ONCE = 20_000
 """Rows."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 from enquete.analysis.vocabulary import stemmed
 from enquete.locale import decimals, percent, quoted
 from enquete.state.asking import Language
-from enquete.state.showing import visible
+from enquete.state.visible_text import visible
 
 MISSING = "–"
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$^&])")

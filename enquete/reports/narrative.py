@@ -186,7 +186,7 @@ def _desk(run_session: RunSession) -> LedgerContext:
     """The interviewer's desk of the main arm, filed under the synthesis; it has nobody to ask."""
     name = next(iter(run_session.record.methods))
     nobody = NobodyAsks()
-    own = run_session.desk(name, "T1", run_session.record.main.id)
+    own = run_session.context(name, "T1", run_session.record.main.id)
     interviewers = run_session.interviewers(NARRATIVE)
     return replace(own, methodology=METHODOLOGY, phase="", respondent=nobody, model=nobody, interviewers=interviewers)
 

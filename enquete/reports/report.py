@@ -21,7 +21,7 @@ from pydantic import JsonValue
 from enquete.analysis.health.diagnostics import NOT_USABLE, Standing
 from enquete.checkpoints.folders import write_atomically
 from enquete.locale import N_, NN_, Words, plural, tell
-from enquete.nodes import fitting
+from enquete.nodes import fit
 from enquete.nodes.planning import CRITIC
 from enquete.reports import accounts, citations, pictures
 from enquete.reports.accounts import TookPart, took_part
@@ -261,7 +261,7 @@ def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Se
     if 0 < compared < len(asked.all):
         groups = plural(NN_("{n} group", "{n} groups"), sum(n >= FEWEST for n in sizes.values()), language)
         said = f"{said} {tell(_COMPARED, language).format(fewest=FEWEST, n=compared, groups=groups)}"
-    unfit = fitting.told(reading.record.fit, language) if reading.record.fit else []
+    unfit = fit.told(reading.record.fit, language) if reading.record.fit else []
     return " ".join([said, *([not_asked(reading)] if reading.record.chosen else []), *unfit])
 
 

@@ -24,7 +24,7 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.instruments.pack import names_of_types
 from enquete.instruments.text import Text
-from enquete.nodes.run_base import RunBase
+from enquete.nodes.planning import RunBase
 from enquete.reports.markdown import readable
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.state.asking import Arm, Block, CallKey, Language, Participant

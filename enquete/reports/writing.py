@@ -16,7 +16,7 @@ from pydantic_core import to_json
 from enquete.checkpoints.folders import draft_of
 from enquete.reports.context import Files, jsonable
 from enquete.reports.table.row import INTEGERS
-from enquete.state.showing import as_cell, visible
+from enquete.state.visible_text import as_cell, visible
 
 _SPECIAL = re.compile('[,"\r\n]')
 """What a cell is quoted for."""

@@ -10,8 +10,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from enquete.simulations.texts import clean
-from enquete.state.bounded_json import parse_json
-from enquete.state.regular_files import open_regular
+from enquete.state.regular_files import open_regular, parse_json
 
 Platform = Literal["twitter", "reddit"]
 PLATFORMS: tuple[Platform, ...] = ("twitter", "reddit")

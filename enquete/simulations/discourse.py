@@ -17,8 +17,8 @@ from sklearn.cluster import KMeans
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from enquete.analysis.vocabulary import STOP_WORDS, stemmed
-from enquete.instruments.language import language_of, words_of
 from enquete.instruments.review import alike, triples
+from enquete.instruments.text import language_of, words_of
 from enquete.simulations.action_log import PLATFORMS, LogLines, Platform, is_action, log_path
 from enquete.simulations.database import database_path, opened
 from enquete.simulations.ownership import LogOwners, owners_of

@@ -18,7 +18,7 @@ from enquete.simulations.ownership import LogOwners, owners_of, withheld_issue
 from enquete.simulations.population import Population, Seat
 from enquete.simulations.sources import Issue
 from enquete.simulations.texts import clean, one_line
-from enquete.state.bounded_json import parse_json
+from enquete.state.regular_files import parse_json
 
 # --- Memories from an OASIS database: its trace read backwards, so that only the newest of each agent is ever held ---
 

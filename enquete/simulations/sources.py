@@ -16,9 +16,8 @@ from typing import Literal
 from pydantic import JsonValue
 
 from enquete.simulations.texts import clip
-from enquete.state.bounded_json import parse_json
 from enquete.state.errors import SimulationError
-from enquete.state.regular_files import read_regular
+from enquete.state.regular_files import parse_json, read_regular
 
 MOST_ROWS = 100_000
 """Agents in one file. Twice the largest population that was ever interviewed here."""

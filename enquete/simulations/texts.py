@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from enquete.state.showing import visible
+from enquete.state.visible_text import visible
 
 
 def clean(value: JsonValue) -> str:

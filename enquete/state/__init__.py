@@ -1,1 +1,1 @@
-"""Types every layer shares: asking, desk, methodology, channels and reducers, settings, errors. No behaviour beyond validation."""
+"""Types every layer shares: asking, methodology, channels and reducers, settings, errors. No behaviour beyond validation."""

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict
 
 from enquete.state.asking import Answer, Block, Language, Outcome, Participant
 from enquete.state.concurrency import gather
-from enquete.state.imported import Imported
 from enquete.state.interview_context import InterviewContext
+from enquete.state.lazy_import import Imported
 
 InstrumentT = TypeVar("InstrumentT", bound=BaseModel)
 SettingsT = TypeVar("SettingsT", bound=BaseModel)
@@ -47,9 +47,9 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
     One round, in which everybody is asked the same, is a list of blocks; all else has its default:
 
         class Wave(Procedure[Survey, NoSettings]):
-            def blocks(self, unit, round, desk):
+            def blocks(self, unit, round, context):
                 items = self.instrument.items(self.language)
-                return [Block(key=desk.key(unit, "items"), instruction="Please answer.", items=items)]
+                return [Block(key=context.key(unit, "items"), instruction="Please answer.", items=items)]
     """
 
     rounds: int = 1
@@ -65,41 +65,43 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
         self.language: Language = language
 
     @abstractmethod
-    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
         """The blocks this unit owes in this round: `conduct` asks them, the export expects their rows. None: not known yet."""
 
-    def units(self, round: int, desk: InterviewContext) -> Sequence[str]:
+    def units(self, round: int, context: InterviewContext) -> Sequence[str]:
         """Who owes something in this round: an agent, a conversation or a whole discussion, independent of one another."""
-        return [who.id for who in desk.participants()]
+        return [who.id for who in context.participants()]
 
-    def seated(self, desk: InterviewContext) -> Sequence[str]:
+    def seated(self, context: InterviewContext) -> Sequence[str]:
         """Whom it asks at all: everybody, unless only some get a seat."""
-        return [who.id for who in desk.participants()]
+        return [who.id for who in context.participants()]
 
-    async def conduct(self, unit: str, round: int, desk: InterviewContext) -> Outcome:
+    async def conduct(self, unit: str, round: int, context: InterviewContext) -> Outcome:
         """Ask once, or loop over turns. Rebuilds its state from stored rows, so it may start over at any time."""
-        blocks = self.blocks(unit, round, desk)
-        if desk.in_batches and not self.carries_over:
-            replies = await gather(desk.ask(block) for block in blocks)
+        blocks = self.blocks(unit, round, context)
+        if context.in_batches and not self.carries_over:
+            replies = await gather(context.ask(block) for block in blocks)
             return next((reply.state for reply in replies if reply.state != "done"), "done")
         for block in blocks:
-            reply = await desk.ask(block)
+            reply = await context.ask(block)
             if reply.state != "done":
                 return reply.state
         return "done"
 
-    async def between(self, round: int, desk: InterviewContext) -> Literal["next", "end", "waiting", "short", "failed"]:
+    async def between(
+        self, round: int, context: InterviewContext
+    ) -> Literal["next", "end", "waiting", "short", "failed"]:
         """After the barrier: code themes, freeze medians, test exit criteria. Each arm goes by its own verdict."""
         return "end"
 
-    def plan(self, desk: InterviewContext) -> Plan:
+    def plan(self, context: InterviewContext) -> Plan:
         """Counted from what one unit owes in each round. What depends on answers is a methodology's own to say."""
         owed = [
             (len(units), part)
             for number in range(1, self.rounds + 1)
-            for units in [self.units(number, desk)]
-            for block in (self.blocks(units[0], number, desk) if units else ())
-            for part in block.parts(desk.asking)
+            for units in [self.units(number, context)]
+            for block in (self.blocks(units[0], number, context) if units else ())
+            for part in block.parts(context.asking)
         ]
         rows = sum(n * len(part.items) for n, part in owed)
         return Plan(
@@ -114,7 +116,7 @@ Truth = Callable[[Participant, Block, Language, int], Sequence[Answer]]
 
 
 Readout = Callable[[InterviewContext, int], Mapping[str, Mapping[str, object]]]
-"""Channels that a reader of Studio wants to see after a round: (desk of the main arm, round) → updates."""
+"""Channels that a reader of Studio wants to see after a round: (context of the main arm, round) → updates."""
 
 
 @dataclass(frozen=True)

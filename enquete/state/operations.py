@@ -26,7 +26,7 @@ from enquete.state.asking import Block, Language
 
 
 @dataclass(frozen=True)
-class Begun:
+class BegunRun:
     """A run that nobody has been asked in yet. respondent, model: who will answer."""
 
     token: str
@@ -35,7 +35,7 @@ class Begun:
 
 
 @dataclass(frozen=True)
-class Stopped:
+class StoppedRun:
     """A run at its end or next stop. findings: of the methodology that asked for it; {} before there are any."""
 
     token: str
@@ -46,7 +46,7 @@ class Stopped:
 
 
 @dataclass(frozen=True)
-class Standing:
+class RunSnapshot:
     """A run as it stands, whoever drives it. respondent, model: who answers in the main arm; settings: the methodology's own;
     frozen: its frozen values in the main arm; names: of participants, by id; forms: what waits for a person; submitted: what
     a person of whom nothing is asked now entered last, by participant: a call that gives it again was cut short by a kill."""
@@ -79,13 +79,13 @@ class Port(Protocol):
         """Within, nobody else is within for this folder: what is looked up there still holds when a run is begun. Raises Busy."""
         ...
 
-    async def begin(self, sim: str | Path, **request: Any) -> Begun:
+    async def begin(self, sim: str | Path, **request: Any) -> BegunRun:
         """Write a new run of this methodology alone, as `conduct_interviews` takes it. File its token before
         `resume` asks anybody, so that a call that is killed is gone on with. `sim`: an id under the root, or a file that the
         operation wrote. Raises InputError."""
         ...
 
-    async def resume(self, sim: str | Path, token: str, **request: Any) -> Stopped:
+    async def resume(self, sim: str | Path, token: str, **request: Any) -> StoppedRun:
         """Drive a run to its end or next stop; one that is driven already, here or elsewhere, is waited for. Raises InputError."""
         ...
 
@@ -97,14 +97,14 @@ class Port(Protocol):
         ...
 
     async def freeze(self, sim: str | Path, token: str, name: str, value: JsonValue, **request: Any) -> None:
-        """Freeze a value of the methodology for the main arm, as its desk would."""
+        """Freeze a value of the methodology for the main arm, as its interview context would."""
         ...
 
     def runs(self, out: str) -> Sequence[str]:
         """The runs of a folder, by name."""
         ...
 
-    def look(self, out: str, run: str) -> Standing:
+    def look(self, out: str, run: str) -> RunSnapshot:
         """Reads, and touches nothing. Raises LedgerError where the run cannot be read."""
         ...
 

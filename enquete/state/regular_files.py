@@ -1,17 +1,25 @@
-"""Opening files that somebody else put there: regular ones only, up to a size, without ever waiting.
-
-A named pipe blocks whoever opens it, a device has no end, a huge file takes all memory. What is wrong is an OSError whose
-`strerror` is a sentence, so that a reader names the file and says why as with any other file that it cannot read.
-Measured by: a pipe, a device, a socket, a folder and a sparse terabyte are each refused within milliseconds.
+"""Files that somebody else wrote: opened without ever waiting, read up to a size, parsed within bounds, and what was made of them
+kept as long as they stay the same.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
-from typing import BinaryIO
+from threading import Lock
+from typing import BinaryIO, Generic, TypeVar
+
+from pydantic import JsonValue
+
+# --- Opening files that somebody else put there: regular ones only, up to a size, without ever waiting ---------------
+# A named pipe blocks whoever opens it, a device has no end, a huge file takes all memory. What is wrong is an OSError whose
+# `strerror` is a sentence, so that a reader names the file and says why as with any other file that it cannot read.
+# Measured by: a pipe, a device, a socket, a folder and a sparse terabyte are each refused within milliseconds.
 
 MOST_BYTES = 64_000_000
 """Of a file that is read as a whole: 20,000 agents of 3 kB. In memory it is a few times that."""
@@ -72,3 +80,82 @@ def _regular(found: os.stat_result) -> os.stat_result:
 
 def _megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f}".removesuffix(".0")
+
+
+# --- JSON that somebody else wrote: whatever is wrong with it is a ValueError, and its values take no more memory
+# than planned
+
+MOST_PARTS = 4_000_000
+"""Brackets, braces and commas: each can cost up to 70 bytes of memory as a value, so that a text of some megabytes could
+otherwise take gigabytes. 20,000 agents with 40 fields have 800,000."""
+
+
+def parse_json(text: str | bytes) -> JsonValue:
+    """The JSON value of a text; ValueError also for what json itself answers with other exceptions."""
+    signs = "[{," if isinstance(text, str) else (b"[", b"{", b",")
+    if len(text) > MOST_PARTS and (parts := sum(map(text.count, signs))) > MOST_PARTS:  # type: ignore[arg-type]
+        raise ValueError(f"more than {MOST_PARTS:,} parts ({parts:,} brackets and commas)")
+    try:
+        value: JsonValue = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return value
+
+
+# --- What was made of files, kept as long as they stay the same: a table of a large run is parsed once, not for every
+# page
+
+T = TypeVar("T")
+Stamp = tuple[tuple[Path, int, int] | None, ...]
+"""Of each file its path, time of change in ns and size; None for one that is not there."""
+
+
+class FileCache(Generic[T]):
+    """The last `most` things by key, the longest unused given up first. Safe between threads: one makes, others wait."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held: OrderedDict[Hashable, tuple[Stamp, T]] = OrderedDict()
+        self._making: dict[Hashable, Lock] = {}
+        self._lock = Lock()
+
+    def get(self, key: Hashable, files: Iterable[Path], make: Callable[[], T]) -> T:
+        """What `make` gave for these files as they are now."""
+        stamp = stamp_of(files)
+        with self._lock:
+            making = self._making.setdefault(key, Lock())
+        with making:
+            with self._lock:
+                held = self._held.get(key)
+                if held is not None and held[0] == stamp:
+                    self._held.move_to_end(key)
+                    return held[1]
+            made = make()
+            self.keep(key, stamp, made)
+            return made
+
+    def held(self, key: Hashable, stamp: Stamp) -> T | None:
+        """What is kept of files that are as they were."""
+        with self._lock:
+            held = self._held.get(key)
+            return held[1] if held is not None and held[0] == stamp else None
+
+    def keep(self, key: Hashable, stamp: Stamp, made: T) -> None:
+        with self._lock:
+            self._held[key] = (stamp, made)
+            self._held.move_to_end(key)
+            while len(self._held) > self._most:
+                given_up, _ = self._held.popitem(last=False)
+                self._making.pop(given_up, None)
+
+
+def stamp_of(files: Iterable[Path]) -> Stamp:
+    return tuple(_stat(file) for file in files)
+
+
+def _stat(file: Path) -> tuple[Path, int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return file, found.st_mtime_ns, found.st_size

@@ -14,10 +14,10 @@ from typing import Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, Json, SecretStr, ValidationError
 
 from enquete.state.asking import AS_WRITTEN, Arm, Spoken
-from enquete.state.boxed_weights import DEFAULT_CONTEXT, is_local
 from enquete.state.complaints import complaints
 from enquete.state.errors import SettingsError
-from enquete.state.file_cache import Stamp, stamp_of
+from enquete.state.local_weights import DEFAULT_CONTEXT, is_local
+from enquete.state.regular_files import Stamp, stamp_of
 from enquete.state.request import (
     DEFAULT_CONCURRENCY,
     DEFAULT_MAX_TOKENS,

@@ -10,12 +10,11 @@ from pathlib import Path
 from enquete.checkpoints.budget import Budget
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.load import load_own
-from enquete.instruments.review import Finding, review
-from enquete.nodes.authoring.author import Author
-from enquete.nodes.authoring.likely import Expected, expected
-from enquete.nodes.marks import accept
+from enquete.instruments.review import ReviewFinding, review
+from enquete.nodes.draft_author import Author, ExpectedCost, expected
+from enquete.nodes.instrument_pins import accept
 from enquete.nodes.material import CONCOURSE, Material, drafted, material_of, require_free, write
-from enquete.nodes.standalone_context import opened
+from enquete.nodes.model_server import opened
 from enquete.simulations.locate import locate
 from enquete.simulations.population import load_population
 from enquete.state.errors import SettingsError
@@ -72,7 +71,7 @@ class Drafting:
         names = [name for own in drafted(self._material, dotted_paths()).values() for name in own]
         require_free(folder, [*names, CONCOURSE])
 
-    def expected(self) -> Expected:
+    def expected(self) -> ExpectedCost:
         """What the model is likely to cost."""
         return expected(self._material, dotted_paths(), self.model, self._machine)
 
@@ -88,7 +87,7 @@ class Drafting:
     async def _authored(self) -> Drafts:
         async with opened(self._material.folder, self.model, self._machine, RUN) as standalone:
             self._budget = standalone.budget
-            material = await Author(standalone.desk, self.model, standalone.budget).draft(
+            material = await Author(standalone.context, self.model, standalone.budget).draft(
                 self._material, dotted_paths()
             )
             return _written(material, standalone.ledger.total("tokens"))
@@ -127,7 +126,7 @@ def _written(material: Material, tokens: int = 0) -> Drafts:
     return Drafts(material.folder, files, [theme.label for theme in material.themes], findings, tokens)
 
 
-def _told(found: list[Finding] | tuple[Finding, ...]) -> list[dict[str, str]]:
+def _told(found: list[ReviewFinding] | tuple[ReviewFinding, ...]) -> list[dict[str, str]]:
     return [{language: one.told(language) for language in ("en", "de")} for one in found]
 
 

@@ -24,9 +24,9 @@ from enquete.checkpoints.disk_reserve import DiskFull, disk_fault, is_full
 from enquete.checkpoints.savers import saver, thread_id
 from enquete.graphs.interviews import study_graph
 from enquete.models.clients import untraced
+from enquete.nodes.model_server import telling
 from enquete.nodes.planning import planned
 from enquete.nodes.run_session import Progress, RunSession, driving, using
-from enquete.nodes.server_check import telling
 from enquete.nodes.study_graph import Synthesise
 from enquete.reports.synthesis import synthesise
 from enquete.simulations.population import Population

@@ -12,14 +12,22 @@ from enquete.graphs.registry import dotted_paths
 from enquete.models.metered import BYTES_PER_TOKEN
 from enquete.models.metered import estimate as tokens_of
 from enquete.models.prices import Prices
-from enquete.nodes import fit_judge
-from enquete.nodes.critic.cost import critic_lines
-from enquete.nodes.estimate import BYTES_LEAST, Estimate, Line, Range, estimated, priced_line
-from enquete.nodes.opening import Choice, choose_run, run_population
+from enquete.nodes import fit
+from enquete.nodes.estimate import (
+    BYTES_LEAST,
+    Estimate,
+    EstimateLine,
+    Range,
+    Rehearsal,
+    critic_lines,
+    estimated,
+    priced_line,
+    rehearse,
+)
+from enquete.nodes.model_server import asked_url
 from enquete.nodes.planning import CRITIC, NARRATIVE
-from enquete.nodes.rehearsal import Rehearsal, rehearse
-from enquete.nodes.run_session import asked_url
-from enquete.nodes.waiting import simulation_status
+from enquete.nodes.run_choice import RunChoice, choose_run, run_population
+from enquete.nodes.waves import simulation_status
 from enquete.simulations.digest import digests
 from enquete.simulations.population import Population
 from enquete.state.asking import ATTEMPTS
@@ -51,13 +59,15 @@ async def foresee(asked: RunRequest) -> Foreseen:
     return Foreseen(expected, choice.record.fit)
 
 
-def is_checked(request: RunRequest, choice: Choice) -> bool:
+def is_checked(request: RunRequest, choice: RunChoice) -> bool:
     """Whether questions that do not fit are refused."""
     asked_before = request.rerun or choice.record.replay_of
     return choice.action == "new" and not asked_before and (request.fit or Environment.read().fit) == "checked"
 
 
-async def estimate_run(choice: Choice, population: Population, machine: Machine, *, checked: bool = False) -> Estimate:
+async def estimate_run(
+    choice: RunChoice, population: Population, machine: Machine, *, checked: bool = False
+) -> Estimate:
     """What a run that has not begun will cost. A replay costs nothing, and is told so. checked: whether a model is asked if its
     questions fit."""
     record = choice.record
@@ -94,7 +104,7 @@ def _memories(
     return dict(digests(population, limit=record.digest_chars, language=record.language).texts), []
 
 
-def _narrative(record: RunRecord, prices: Prices, url: str) -> list[Line]:
+def _narrative(record: RunRecord, prices: Prices, url: str) -> list[EstimateLine]:
     """The report's summary, which a model writes only where one answers too."""
     main = record.main
     if main.respondent != "llm":
@@ -117,20 +127,20 @@ def _narrative(record: RunRecord, prices: Prices, url: str) -> list[Line]:
     return [line]
 
 
-def _fit(record: RunRecord, population: Population, prices: Prices, url: str) -> list[Line]:
+def _fit(record: RunRecord, population: Population, prices: Prices, url: str) -> list[EstimateLine]:
     """One request before the run, where words do not settle it."""
-    if not fit_judge.is_open(record):
+    if not fit.is_open(record):
         return []
     read, written = (
-        tokens_of(fit_judge.FIT.prompt(fit_judge.question(record, population), "en")),
-        fit_judge.FIT.max_output_tokens,
+        tokens_of(fit.FIT.prompt(fit.question(record, population), "en")),
+        fit.FIT.max_output_tokens,
     )
     line = priced_line(
-        methodology=fit_judge.METHODOLOGY,
+        methodology=fit.METHODOLOGY,
         phase="",
         arm=record.main.id,
         claim=NARRATIVE,
-        purpose=fit_judge.FIT.purpose,
+        purpose=fit.FIT.purpose,
         model=record.main.model,
         calls=Range(low=1, likely=1, high=ATTEMPTS),
         input_tokens=Range(low=read / 2, likely=read, high=2 * ATTEMPTS * read).whole(),

@@ -9,7 +9,7 @@ from pathlib import Path
 from enquete.graphs.registry import methodologies
 from enquete.instruments.load import load_own
 from enquete.instruments.source import read_source
-from enquete.nodes.freezing import shelved
+from enquete.nodes.instrument_pins import shelved
 from enquete.state.errors import InstrumentError
 from enquete.state.request import RunRequest
 

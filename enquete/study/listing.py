@@ -13,7 +13,7 @@ from enquete.instruments.pack import pack_named, packs
 from enquete.instruments.reading import LANGUAGES
 from enquete.instruments.text import texts_of
 from enquete.locale import languages, tell
-from enquete.nodes.freezing import ENDINGS
+from enquete.nodes.instrument_pins import ENDINGS
 from enquete.state.errors import InstrumentError
 from enquete.study.reviewing import reviewed
 

@@ -21,8 +21,8 @@ from enquete.reports.run_reading import open_run
 from enquete.respondents.person import require_readable, submit
 from enquete.state.complaints import complaints
 from enquete.state.errors import InputError, OverBudget, RunLocked, SettingsError
-from enquete.state.imported import loaded
-from enquete.state.operations import Begun, Operation, Standing, Stopped
+from enquete.state.lazy_import import loaded
+from enquete.state.operations import BegunRun, Operation, RunSnapshot, StoppedRun
 from enquete.state.request import parse_request
 from enquete.study.background import awaited
 from enquete.study.run import Run
@@ -91,16 +91,16 @@ class FacadePort:
     def alone(self, out: str) -> AbstractAsyncContextManager[None]:
         return alone(Path(out) / LOCK)
 
-    async def begin(self, sim: str | Path, **request: Any) -> Begun:
+    async def begin(self, sim: str | Path, **request: Any) -> BegunRun:
         if self.tasks is not None:
             self.tasks.require_room()
         own = {"methods": [self.methodology], "phase": "T1", "shelf": self.shelf, "new": True}
         task = await run_in_thread(lambda: chosen(parse_request(**self._where(sim), **own, **request)), within_s=None)
         await task.begin()
         record = read_record(task.folder)
-        return Begun(record.token, record.main.respondent, record.main.model)
+        return BegunRun(record.token, record.main.respondent, record.main.model)
 
-    async def resume(self, sim: str | Path, token: str, **request: Any) -> Stopped:
+    async def resume(self, sim: str | Path, token: str, **request: Any) -> StoppedRun:
         while True:
             task = await run_in_thread(lambda: to_resume(token, {**self._where(sim), **request}), within_s=None)
             try:
@@ -130,11 +130,11 @@ class FacadePort:
     def runs(self, out: str) -> Sequence[str]:
         return [folder.name for folder in run_folders(Path(out))]
 
-    def look(self, out: str, run: str) -> Standing:
+    def look(self, out: str, run: str) -> RunSnapshot:
         folder = find_run(Path(out), run)
         stored = read_run(folder)
         with open_run(folder) as reading:
-            return Standing(
+            return RunSnapshot(
                 run=run, status=stored.status, note=stored.note, language=stored.record.language,
                 respondent=stored.record.main.respondent, model=stored.record.main.model,
                 settings=reading.settings(self.methodology),
@@ -165,9 +165,9 @@ class FacadePort:
         driver = task.driver()
         return await awaited(drive(task, driver), driver.pause)
 
-    def _stopped(self, run: Run) -> Stopped:
+    def _stopped(self, run: Run) -> StoppedRun:
         found = run.results.get(self.methodology)
         with open_run(run.folder) as reading:
             waiting = open_forms(reading.ledger)
         question = waiting[0].block.items[0].wording if waiting else ""
-        return Stopped(run.record.token, run.status, run.note, found if isinstance(found, dict) else {}, question)
+        return StoppedRun(run.record.token, run.status, run.note, found if isinstance(found, dict) else {}, question)

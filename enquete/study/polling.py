@@ -10,7 +10,7 @@ from pathlib import Path
 from typing_extensions import Unpack
 
 from enquete.graphs.registry import methodologies
-from enquete.instruments.polls import Asked, QuestionsInstrument, Words, as_document
+from enquete.instruments.polls import PollQuestion, QuestionsInstrument, Words, as_document
 from enquete.state.errors import SettingsError
 from enquete.study.arguments import Arguments as Request
 from enquete.study.describing import OF_A_RUN, listing
@@ -20,7 +20,11 @@ from enquete.study.run import Run
 
 @listing(OF_A_RUN)
 def ask(
-    sim_id: str | Path, *questions: Asked, topic: str = "", instruction: Words | None = None, **request: Unpack[Request]
+    sim_id: str | Path,
+    *questions: PollQuestion,
+    topic: str = "",
+    instruction: Words | None = None,
+    **request: Unpack[Request],
 ) -> Run:
     """Ask every agent these questions once; the run, with the ledger, table and report of any other.
 
@@ -29,7 +33,7 @@ def ask(
     """
     if not questions:
         raise SettingsError('ask: name at least one question, such as Likert("Quotas are fair.")')
-    wrong = [type(one).__name__ for one in questions if not isinstance(one, Asked)]
+    wrong = [type(one).__name__ for one in questions if not isinstance(one, PollQuestion)]
     if wrong:
         raise SettingsError(f"ask: {wrong[0]} is no question; write Likert(…), Choice(…), Number(…) or Open(…)")
     name = next(name for name, one in methodologies().items() if issubclass(one.instrument, QuestionsInstrument))

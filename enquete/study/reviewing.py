@@ -14,7 +14,7 @@ from enquete.graphs.registry import methodologies
 from enquete.instruments.derived import Note
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.load import load_own
-from enquete.instruments.review import Finding, review
+from enquete.instruments.review import ReviewFinding, review
 from enquete.state.errors import InstrumentError, SettingsError
 from enquete.study.instrument_mismatch import likeliest, of_another
 from enquete.study.run import Run
@@ -36,7 +36,7 @@ class Reviewed:
     methodology: str
     instrument: Instrument
     notes: tuple[Note, ...]
-    findings: list[Finding]
+    findings: list[ReviewFinding]
 
 
 def reviewed(file: str, methodology: str = "") -> Reviewed:

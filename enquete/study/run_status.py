@@ -17,7 +17,7 @@ from enquete.models.prices import OPENAI_URL, Prices
 from enquete.nodes.planning import claims, closed, largest_call, planned, rounds_owed
 from enquete.nodes.run_session import spent_usd
 from enquete.reports.run_reading import RunReading
-from enquete.state.boxed_weights import LOCAL_URL
+from enquete.state.local_weights import LOCAL_URL
 from enquete.state.request import DEFAULT_MAX_TOKENS
 from enquete.state.settings import Environment
 

@@ -11,7 +11,7 @@ from enquete.nodes.survey import UnreadableRun, interviews_folder, survey
 from enquete.simulations.completion import completion
 from enquete.simulations.locate import locate
 from enquete.simulations.population import load_population
-from enquete.state.file_cache import FileCache
+from enquete.state.regular_files import FileCache
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, resolve_root
 

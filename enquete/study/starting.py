@@ -13,14 +13,13 @@ from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.schema import NewerLedger
 from enquete.checkpoints.start_lock import NAME, alone
 from enquete.graphs.registry import dotted_paths
-from enquete.nodes.fit_judge import is_open, judged
-from enquete.nodes.fitting import require_fit
-from enquete.nodes.opening import Choice, begin, choose_run, chosen_again
+from enquete.nodes.fit import is_open, judged, require_fit
+from enquete.nodes.model_server import require_server_of
 from enquete.nodes.planning import require_own_limits
+from enquete.nodes.run_choice import RunChoice, begin, choose_run, chosen_again
 from enquete.nodes.run_session import Progress
-from enquete.nodes.server_check import require_server_of
 from enquete.nodes.survey import survey
-from enquete.nodes.waiting import simulation_status
+from enquete.nodes.waves import simulation_status
 from enquete.simulations.locate import list_simulations
 from enquete.simulations.population import Population
 from enquete.state.errors import RunNotFound, SettingsError
@@ -56,7 +55,7 @@ class Start:
         self.shown = shown
         self.fresh = fresh
         self.simulation = simulation
-        self.to_begin: Choice | None = None
+        self.to_begin: RunChoice | None = None
         self._is_there = False  # the model's server, when it was asked
 
     def driver(self, progress: Progress | None = None) -> Driver:
@@ -86,7 +85,7 @@ class Start:
         if not population.has_simulation:
             self.simulation = None  # its agents are in the ledger now, and nothing else of it is asked for again
 
-    def take(self, choice: Choice) -> None:
+    def take(self, choice: RunChoice) -> None:
         """This is the run that is meant."""
         self.folder = choice.folder
         self.resumed, self.shown = choice.action == "resume", choice.action == "finished"

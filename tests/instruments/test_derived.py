@@ -16,11 +16,10 @@ from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.registry import dotted_paths
 from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.instruments.instrument import Instrument
-from enquete.instruments.language import language_of
 from enquete.instruments.load import load_own, load_shipped
 from enquete.instruments.polls import QuestionsInstrument
-from enquete.instruments.text import instrument_notices
-from enquete.nodes.freezing import freeze_instruments
+from enquete.instruments.text import instrument_notices, language_of
+from enquete.nodes.instrument_pins import freeze_instruments
 from enquete.state.errors import InstrumentError
 from enquete.state.request import RunRequest
 from enquete.study.listing import own_instruments

@@ -14,7 +14,7 @@ from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.load import load_shipped
 from enquete.instruments.pack import NEUTRAL, Pack, names_of_types, pack_named, pack_on, packs
 from enquete.instruments.text import Text
-from enquete.nodes.opening import choose_methods
+from enquete.nodes.run_choice import choose_methods
 from enquete.state.asking import Language
 from enquete.state.errors import SettingsError
 from enquete.state.request import parse_request

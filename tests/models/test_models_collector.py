@@ -15,8 +15,8 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.models.batch_queue import BatchQueue
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.transport import Transport
-from enquete.nodes.batching import adopt
-from enquete.nodes.run_session import LIMITER
+from enquete.nodes.model_server import LIMITER
+from enquete.nodes.run_session import adopt
 from enquete.state.asking import CallKey
 from enquete.state.interview_context import Completion, Prompt
 from tests.support.ledgers import with_ledger

@@ -16,8 +16,8 @@ from pydantic import SecretStr
 import enquete
 from enquete.models.local_model import LocalModel
 from enquete.models.reachability import WITHIN_S, Absence, absence
-from enquete.state.boxed_weights import Weights
 from enquete.state.errors import ModelRejected, ModelUnavailable
+from enquete.state.local_weights import Weights
 from tests.support.model_server import ModelServer
 from tests.support.raw_server import RawServer, reply
 from tests.support.studies import personas

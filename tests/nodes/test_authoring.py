@@ -6,8 +6,7 @@ from itertools import product
 
 import pytest
 
-from enquete.nodes.authoring.checking import comes_back, speaking_of, text_faults, theme_faults
-from enquete.nodes.authoring.requests import Pair, ThemeOut
+from enquete.nodes.draft_author import Pair, ThemeOut, comes_back, speaking_of, text_faults, theme_faults
 from enquete.nodes.material import Slot
 from enquete.simulations.discourse import Post, Theme
 

@@ -9,8 +9,8 @@ import pytest
 import enquete
 from enquete.demo import demo_population
 from enquete.graphs.registry import dotted_paths
-from enquete.nodes.fitting import stems, told
-from enquete.nodes.opening import choose_run
+from enquete.nodes.fit import stems, told
+from enquete.nodes.run_choice import choose_run
 from enquete.state.errors import Unfit
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment

@@ -14,7 +14,7 @@ from enquete.checkpoints.folders import LEDGER, read_record, read_run
 from enquete.checkpoints.ledger import Ledger
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.pack import pack_named
-from enquete.nodes.opening import Choice, begin, choose_run
+from enquete.nodes.run_choice import RunChoice, begin, choose_run
 from enquete.nodes.survey import survey
 from enquete.state.errors import (
     InstrumentError,
@@ -42,14 +42,14 @@ def running(tmp_path: Path) -> Path:
     return mirofish_folder(tmp_path / "simulations" / SIM, 4, status="running")
 
 
-def choose(sim: Path | str, **request: Any) -> Choice:
+def choose(sim: Path | str, **request: Any) -> RunChoice:
     return choose_run(parse_request(sim=str(sim), **request), Environment.read(), dotted_paths())[0]
 
 
 DEFAULTS = [name for name, methodology in methodologies().items() if methodology.default]
 
 
-def start(sim: Path, *, ended: str = "", **request: Any) -> Choice:
+def start(sim: Path, *, ended: str = "", **request: Any) -> RunChoice:
     """A run begun, and filed as ended where that is said."""
     choice, population = choose_run(parse_request(sim=str(sim), **request), Environment.read(), dotted_paths())
     assert choice.action == "new"
@@ -187,7 +187,7 @@ class TestBaseline:
             choose(running, phase="T0")
         assert tree(tmp_path) == before
 
-    def earlier(self, folder: Path, **request: Any) -> Choice:
+    def earlier(self, folder: Path, **request: Any) -> RunChoice:
         """A T0 that was measured and is the canonical one."""
         taken = start(folder, phase="T0", ended="completed", **request)
         move_latest(folder / "interviews", {"T0/longitudinal": taken.record.run_id})

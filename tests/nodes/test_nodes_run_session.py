@@ -18,7 +18,8 @@ from pydantic import SecretStr
 from enquete.checkpoints.folders import LEDGER, is_held
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.prices import OPENAI_URL
-from enquete.nodes.run_session import server_url, using
+from enquete.nodes.model_server import server_url
+from enquete.nodes.run_session import using
 from enquete.state.asking import Arm
 from enquete.state.errors import LedgerError, RunLocked, SettingsError
 from enquete.state.settings import Machine

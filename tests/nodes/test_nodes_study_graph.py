@@ -10,9 +10,9 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 
 from enquete.graphs.registry import dotted_paths, methodologies
-from enquete.nodes.opening import begin, choose_run
 from enquete.nodes.planning import planned
 from enquete.nodes.rounds import rounds_graph
+from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import using
 from enquete.nodes.study_graph import build
 from enquete.reports.run_reading import open_run

@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 
 from enquete.graphs.registry import dotted_paths
-from enquete.nodes.opening import begin, choose_run
 from enquete.nodes.planning import planned
 from enquete.nodes.rounds import conduct_unit
+from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import RunSession, using
-from enquete.nodes.waiting import open_t1
+from enquete.nodes.waves import open_t1
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesise
 from enquete.reports.table.rows import responses
@@ -80,7 +80,7 @@ async def _stage(run_session: RunSession, name: str, phase: str, agents: Sequenc
     for number in range(1, procedure.rounds + 1):
         verdict = "end"
         for arm in run_session.record.arms:
-            desk = run_session.desk(name, phase, arm.id)
+            desk = run_session.context(name, phase, arm.id)
             units = list(procedure.units(number, desk))
             reached = units if agents is None else [units[i] for i in agents if i < len(units)]
             await asyncio.gather(
@@ -90,7 +90,7 @@ async def _stage(run_session: RunSession, name: str, phase: str, agents: Sequenc
             await run_session.ledger.set_stage(name, phase, "short")
             return
         for arm in run_session.record.arms:
-            verdict = await procedure.between(number, run_session.desk(name, phase, arm.id))
+            verdict = await procedure.between(number, run_session.context(name, phase, arm.id))
         if verdict == "failed":
             await run_session.ledger.set_stage(name, phase, "failed", f"round {number}")
             return

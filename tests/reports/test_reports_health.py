@@ -21,7 +21,7 @@ import enquete.analysis
 from enquete.analysis.health.diagnostics import Overall, judged
 from enquete.analysis.health.thresholds import THRESHOLDS, Threshold
 from enquete.graphs.registry import methodologies
-from enquete.instruments.human import Human
+from enquete.instruments.scales import Human
 from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health import tables, words

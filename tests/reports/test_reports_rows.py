@@ -90,7 +90,7 @@ def test_tokens_of_the_table_sum_to_what_answer_calls_spent(make, personas, aski
 def test_a_block_that_was_paid_but_not_answered_keeps_its_tokens(make, personas):
     async def pay(run_session: RunSession) -> None:
         who = run_session.population[0].id
-        key = run_session.desk("longitudinal", "T1").key(who, "items")
+        key = run_session.context("longitudinal", "T1").key(who, "items")
         for attempt in range(2):
             call = CallKey(key.run, "main", "longitudinal", "T1", "answer", key.subject, attempt)
             await run_session.ledger.reserve(
@@ -188,7 +188,7 @@ def test_a_line_of_jsonl_is_what_was_asked_at_once_and_has_every_answer(whole):
 
 def test_a_failed_answer_has_its_status_and_no_value(make, personas):
     async def fail(run_session: RunSession) -> None:
-        desk = run_session.desk("longitudinal", "T1")
+        desk = run_session.context("longitudinal", "T1")
         items = run_session.procedure("longitudinal").blocks(run_session.population[0].id, 1, desk)[0].items
         await run_session.ledger.store(
             desk.key(run_session.population[0].id, "items"),

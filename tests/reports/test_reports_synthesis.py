@@ -205,7 +205,7 @@ def test_a_measured_t0_becomes_canonical_and_a_reconstructed_one_does_not(make, 
 
 
 async def every_call_fails(run_session: RunSession) -> None:
-    desk = run_session.desk("longitudinal", "T1")
+    desk = run_session.context("longitudinal", "T1")
     procedure = run_session.procedure("longitudinal")
     for who in run_session.population:
         block = procedure.blocks(who.id, 1, desk)[0]

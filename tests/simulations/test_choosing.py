@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.demo import demo_population
-from enquete.nodes.opening import chosen, told
+from enquete.nodes.run_choice import chosen, told
 from enquete.simulations.among import among, condition
 from enquete.simulations.check import check
 from enquete.simulations.digest import digests

@@ -2,7 +2,7 @@
 
 import pytest
 
-from enquete.state.bounded_json import parse_json
+from enquete.state.regular_files import parse_json
 
 
 @pytest.mark.parametrize("text", ["", "nope", "[" * 100_000, '{"a":' * 100_000, b"\xff\xff", "9" * 5000])

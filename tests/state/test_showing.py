@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from enquete.state.showing import visible
+from enquete.state.visible_text import visible
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from enquete.interfaces.cli.costs import time_text
 from enquete.interfaces.cli.progress import title
 from enquete.interfaces.cli.summary import headline
 from enquete.interfaces.service.status import note_of
-from enquete.nodes.batching import require_as_begun
+from enquete.nodes.run_choice import require_as_begun
 from enquete.state.errors import SettingsError
 from enquete.state.request import parse_request
 from enquete.study.starting import chosen

@@ -16,9 +16,8 @@ from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.registry import dotted_paths
 from enquete.instruments.layers import load_layer
 from enquete.instruments.load import load_own
-from enquete.nodes.fitting import is_elsewhere
-from enquete.nodes.freezing import drafts_named, freeze_instruments
-from enquete.nodes.marks import is_draft
+from enquete.nodes.fit import is_elsewhere
+from enquete.nodes.instrument_pins import drafts_named, freeze_instruments, is_draft
 from enquete.simulations.discourse import posts
 from enquete.simulations.population import load_population
 from enquete.state.errors import SettingsError

@@ -18,9 +18,9 @@ from enquete.models.local_model import CHILD, LocalModel
 from enquete.models.transport import Transport
 from enquete.models.weights import file_of, hash_of, weights_of
 from enquete.state.asking import Status
-from enquete.state.boxed_weights import Weights
 from enquete.state.errors import ModelUnavailable, SettingsError
 from enquete.state.interview_context import Prompt
+from enquete.state.local_weights import Weights
 from tests.support.studies import personas, rows, stored_answers
 
 pytestmark = pytest.mark.skipif(

@@ -12,7 +12,7 @@ import pytest
 
 import enquete
 from enquete.memory.local import LocalMemory
-from enquete.nodes.critic.outcome import PairRecord
+from enquete.nodes.critic_pairs import PairRecord
 from enquete.state.errors import SettingsError
 from enquete.study.run import Run
 from tests.support.model_server import ModelServer

@@ -11,7 +11,7 @@ import pytest
 from enquete.interfaces.web.run.chapters import named, others, untitled, with_links
 from enquete.interfaces.web.run.requests import Key
 from enquete.interfaces.web.run.table import COLUMNS, NUMBERS, AnswerTable, Where, as_written, marked, phrases
-from enquete.state.file_cache import FileCache
+from enquete.state.regular_files import FileCache
 
 REPORT = "# T\n\nfirst\n\n## A \\| B\n\n- said so\n\n## C\n\nlast"
 

@@ -19,9 +19,9 @@ from enquete.graphs.discovery.record import misfits, reduced
 from enquete.graphs.discovery.schema import DiscoverySchema, shown_path
 from enquete.instruments.layers import shipped
 from enquete.state.asking import Language
-from enquete.state.authorship import authorship
 from enquete.state.errors import Busy, InputError
-from enquete.state.operations import Operation, Port, Stopped
+from enquete.state.operations import Operation, Port, StoppedRun
+from enquete.state.visible_text import authorship
 
 # --- The project store: a SQLite file beside the simulations, with projects, conversations, the state of their
 # schemas, records
@@ -515,7 +515,7 @@ def _conversed(
 
 
 async def _kept(
-    projects: Projects, asked: InConversation, schema: DiscoverySchema, held: Conversed, stopped: Stopped
+    projects: Projects, asked: InConversation, schema: DiscoverySchema, held: Conversed, stopped: StoppedRun
 ) -> dict[str, JsonValue]:
     """The project's own account of it, and the answer to the caller. held: as it was filed when the run was begun."""
     found: Mapping[str, Any] = next(iter(stopped.findings.get("records") or []), {})
@@ -548,7 +548,7 @@ def _shown(one: Conversed, behind: Behind) -> dict[str, JsonValue]:
     }  # fmt: skip
 
 
-def _summary(one: Conversed, asked: int, stopped: Stopped) -> str:
+def _summary(one: Conversed, asked: int, stopped: StoppedRun) -> str:
     how = "The record is complete." if one.complete else f"Still missing: {', '.join(one.missing)}."
     note = f" {stopped.note}" if stopped.note and stopped.status != "completed" else ""
     return f"{asked} questions were asked. {how}{note}"

@@ -10,10 +10,10 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, ValidationInfo, field_validator
 
 from enquete.instruments.derived import Draft
-from enquete.instruments.human import Human, on_scale
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import LANGUAGES, Line, current, identifier, shown, wrong
 from enquete.instruments.review import Wording
+from enquete.instruments.scales import Human, on_scale
 from enquete.instruments.text import Part, Text
 from enquete.locale import N_
 from enquete.state.asking import Item, Language, Option

@@ -18,7 +18,7 @@ import yaml
 from enquete.reports.context import Files, Found
 from enquete.reports.markdown import escape
 from enquete.reports.table.lines import lines
-from enquete.state.showing import as_cell
+from enquete.state.visible_text import as_cell
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]

@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from enquete.checkpoints.folders import read_record, run_folder
 from enquete.graphs.laddering.codebook import RECODED, recode
 from enquete.simulations.locate import by_id
-from enquete.state.authorship import authorship
 from enquete.state.errors import InputError
 from enquete.state.operations import Operation, Port
+from enquete.state.visible_text import authorship
 
 LONGEST_CHAIN = 8  # codes
 FOLDER = Path("T1", "laddering")

@@ -8,11 +8,10 @@ from typing import Annotated
 from pydantic import AfterValidator, StrictBool, ValidationInfo, field_validator
 
 from enquete.instruments.derived import Draft, in_every_language, slug, spelled
-from enquete.instruments.human import Human, on_scale, points_of
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, identifier, not_empty, reference
 from enquete.instruments.review import Wording
-from enquete.instruments.scales import Scale, ScaleName
+from enquete.instruments.scales import Human, Scale, ScaleName, on_scale, points_of
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Item, Language
 

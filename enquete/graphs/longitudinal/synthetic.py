@@ -16,7 +16,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, Field
 
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.instruments.pack import NEUTRAL, Data, Lines, Pack, Sides, pack_named, pack_on
+from enquete.instruments.pack import NEUTRAL, Data, ForAndAgainst, Lines, Pack, pack_named, pack_on
 from enquete.instruments.text import Text
 from enquete.respondents.planted import answer_at, normal, persona_hash, pick, spread, uniform
 from enquete.respondents.stakeholders import type_of, voice
@@ -39,7 +39,7 @@ class LongitudinalTruth(Data):
 
     position: Mapping[str, Mapping[str, float]] = {}  # by type and family
     change: Mapping[str, Mapping[str, float]] = {}
-    views: Mapping[str, Sides] = {}  # by family; "any" in the neutral pack
+    views: Mapping[str, ForAndAgainst] = {}  # by family; "any" in the neutral pack
     experience: Lines = Field({})
 
 

@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 
 from enquete.analysis.inference import selected_intervals, share_intervals
-from enquete.instruments.polls import Question, QuestionsInstrument
+from enquete.instruments.polls import QuestionEntry, QuestionsInstrument
 from enquete.locale import N_
 from enquete.reports import declarations as d
 from enquete.reports.charts import ChartData, intervals
@@ -163,7 +163,7 @@ def analyse(
     return d.shaped(PRESENTATION, tables, {"n_questions": len(asked)})
 
 
-def _ends(one: Question, instrument: QuestionsInstrument) -> Ends:
+def _ends(one: QuestionEntry, instrument: QuestionsInstrument) -> Ends:
     scale = instrument.scale_of(one) if one.kind == "likert" else None
     return (scale.min, scale.max) if scale else (one.minimum, one.maximum)
 
@@ -182,7 +182,7 @@ def _means(
 
 
 def _options(
-    answered: pd.DataFrame, one: Question, about: dict[str, Any], error: float, context: AnalysisContext
+    answered: pd.DataFrame, one: QuestionEntry, about: dict[str, Any], error: float, context: AnalysisContext
 ) -> Iterator[dict[str, Any]]:
     counts = answered["choice"].astype(str).value_counts().to_dict() if one.options else {}
     names = [str(place) for place in range(1, len(one.options) + 1)]

@@ -13,10 +13,10 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from enquete.checkpoints.folders import NeverStarted, write_atomically
 from enquete.graphs.roundtable.discussion import Discussion, discussions
 from enquete.graphs.roundtable.settings import RoundtableSettings
-from enquete.state.authorship import authorship
 from enquete.state.errors import InputError
-from enquete.state.operations import Port, Standing
+from enquete.state.operations import Port, RunSnapshot
 from enquete.state.regular_files import read_regular
+from enquete.state.visible_text import authorship
 
 FOLDER = "roundtables"
 FILE = "roundtable.json"
@@ -44,14 +44,14 @@ class OpenTable:
 
     kept: Kept
     folder: Path
-    standing: Standing | None
+    standing: RunSnapshot | None
 
     @property
     def sim(self) -> str | Path:
         return self.kept.sim_id or self.folder / PEOPLE
 
     @property
-    def held(self) -> Standing:
+    def held(self) -> RunSnapshot:
         """The current run. Raises InputError before there is one."""
         if self.standing is None:
             raise InputError(
@@ -123,7 +123,7 @@ class Tables:
             raise InputError(f"{FOLDER}/{id}/{FILE}: cannot be read ({error}); move the folder aside") from None
         return OpenTable(kept, folder, self._current(kept, folder))
 
-    def _current(self, kept: Kept, folder: Path) -> Standing | None:
+    def _current(self, kept: Kept, folder: Path) -> RunSnapshot | None:
         """The run that no other has gone on from; one that was killed before it asked anybody is none."""
         runs = [run for run in self._port.runs(str(folder)) if run not in kept.replaced]
         for run in reversed([*kept.replaced[-1:], *runs]):

@@ -9,11 +9,10 @@ from pydantic import AfterValidator, Field, StrictInt, field_validator
 from pydantic_core import PydanticCustomError
 
 from enquete.instruments.derived import Draft, in_every_language, spelled
-from enquete.instruments.human import Human, on_scale, points_of
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import LANGUAGES, Line, current, identifier, not_empty, shown, suggestion, wrong
 from enquete.instruments.review import Wording
-from enquete.instruments.scales import AMOUNT, Scale, ScaleName
+from enquete.instruments.scales import AMOUNT, Human, Scale, ScaleName, on_scale, points_of
 from enquete.instruments.text import Part, Text
 from enquete.locale import N_, tell
 from enquete.state.asking import Item, Language

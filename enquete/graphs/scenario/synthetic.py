@@ -15,7 +15,7 @@ from functools import cached_property
 from pydantic import BaseModel
 
 from enquete.graphs.scenario.instrument import OPEN, ROLES, ScenarioInstrument
-from enquete.instruments.pack import NEUTRAL, Data, Pack, Sides, Words, pack_named, pack_on
+from enquete.instruments.pack import NEUTRAL, Data, ForAndAgainst, Pack, Words, pack_named, pack_on
 from enquete.instruments.text import Text
 from enquete.respondents.planted import answer_at, normal, persona_hash, pick, spread, uniform
 from enquete.respondents.stakeholders import type_of, voice
@@ -41,8 +41,10 @@ class ScenarioTruth(Data):
 
     dimensions: tuple[str, ...] = ()
     scenarios: Mapping[str, PlantedScenario] = {}
-    reactions: Mapping[str, Sides] = {}  # by scenario; "any" in the neutral pack, with {about} for the scenario's name
-    actions: Mapping[str, Sides] = {}  # by stakeholder type; "any" in the neutral pack
+    reactions: Mapping[
+        str, ForAndAgainst
+    ] = {}  # by scenario; "any" in the neutral pack, with {about} for the scenario's name
+    actions: Mapping[str, ForAndAgainst] = {}  # by stakeholder type; "any" in the neutral pack
 
     def position(self, scenario: str, kind: str, dimension: str) -> float:
         """Of a type on a planted scenario; what the tables do not name is drawn by its name and does not change."""
@@ -124,7 +126,7 @@ class Planted:
             sentences.insert(1, voice(kind, self.pack, language, *key))
         return " ".join(sentences)
 
-    def _sides(self, scenario: str, kind: str) -> tuple[Sides, Sides]:
+    def _sides(self, scenario: str, kind: str) -> tuple[ForAndAgainst, ForAndAgainst]:
         """Reactions and actions: the pack's on a scenario that it plants, else those of anybody to anything."""
         general = pack_named(NEUTRAL).truth(METHODOLOGY, ScenarioTruth)
         known, anybody = self.known.get(scenario, ""), general.actions["any"]

@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 from enquete.interfaces.cli.output import prepare_streams
 from enquete.interfaces.cli.signals import STOPPED
-from enquete.state.imported import loaded
+from enquete.state.lazy_import import loaded
 
 # --- The commands there are, each with the module that has it: `enquete --help` imports none of them (but the
 # declarations of

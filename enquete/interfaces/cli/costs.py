@@ -16,7 +16,7 @@ from enquete.interfaces.service.declared import taking
 from enquete.state.errors import SettingsError
 
 if TYPE_CHECKING:
-    from enquete.nodes.estimate import Estimate, Line
+    from enquete.nodes.estimate import Estimate, EstimateLine
 
 
 @taking(o.options("study", "driving", "start"))
@@ -68,7 +68,7 @@ def _head() -> list[str]:
     return [say(key) for key in ("stage", "purpose", "by", "calls", "input", "output", "usd")]
 
 
-def _row(line: Line) -> list[str]:
+def _row(line: EstimateLine) -> list[str]:
     stage = " ".join(word for word in (line.methodology, line.phase) if word)
     arm = "" if line.arm == "main" else f" ({line.arm})"
     return [
@@ -137,9 +137,9 @@ def agreed(sim: str, request: dict[str, Any]) -> dict[str, Any] | None:
     Nothing is asked where nothing is paid: the synthetic respondent, a replay, a run that is finished.
     """
     from enquete.graphs.registry import dotted_paths  # noqa: PLC0415
-    from enquete.nodes.fitting import told  # noqa: PLC0415
-    from enquete.nodes.opening import choose_run  # noqa: PLC0415
-    from enquete.nodes.server_check import require_server_of  # noqa: PLC0415
+    from enquete.nodes.fit import told  # noqa: PLC0415
+    from enquete.nodes.model_server import require_server_of  # noqa: PLC0415
+    from enquete.nodes.run_choice import choose_run  # noqa: PLC0415
     from enquete.state.request import parse_request  # noqa: PLC0415
     from enquete.state.settings import Environment, resolve_machine  # noqa: PLC0415
     from enquete.study.background import wait  # noqa: PLC0415

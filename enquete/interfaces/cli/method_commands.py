@@ -18,7 +18,7 @@ from enquete.state.settings import Environment, resolve_root
 
 def of_a_methodology(name: str) -> Any:
     from enquete.graphs.registry import methodologies  # noqa: PLC0415
-    from enquete.state.imported import loaded  # noqa: PLC0415
+    from enquete.state.lazy_import import loaded  # noqa: PLC0415
 
     found = next((one for one in methodologies().values() if one.command == name), None)
     if found is None:

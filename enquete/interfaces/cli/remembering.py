@@ -9,7 +9,7 @@ import typer
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli.output import one_object, result, table
 from enquete.interfaces.cli.words import say, tongue
-from enquete.state.authorship import warning
+from enquete.state.visible_text import warning
 
 if TYPE_CHECKING:
     from enquete.study.remembered import Record

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from enquete.locale import N_, SOURCE, in_language, languages
-from enquete.state.authorship import SYNTHETIC
+from enquete.state.visible_text import SYNTHETIC
 
 
 def tongue(environment: Mapping[str, str] = os.environ) -> str:

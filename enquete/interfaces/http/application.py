@@ -44,7 +44,7 @@ from enquete.interfaces.web.mishaps import is_page, mishap
 from enquete.interfaces.web.pages import make_pages
 from enquete.state.errors import Busy, EnqueteError, OverBudget
 from enquete.state.operations import Operation
-from enquete.state.showing import visible
+from enquete.state.visible_text import visible
 from enquete.study.operating import operations
 from enquete.study.sandbox import PathSandbox
 from enquete.study.tasks import TooManyRuns

@@ -13,7 +13,7 @@ from enquete.interfaces.service.declared import FileName, meaning, sent
 from enquete.interfaces.service.mirofish import METHODOLOGY, Aggregate, TaskStatus
 from enquete.interfaces.service.status import Budget, Stage, StatusWord
 from enquete.state.asking import Spoken
-from enquete.state.boxed_weights import LOCAL
+from enquete.state.local_weights import LOCAL
 from enquete.state.request import Name, RunRequest, offered
 
 RUN_ID = r"^run_[0-9A-Za-z_]{1,64}$"

@@ -33,10 +33,10 @@ from enquete.interfaces.service.retrying import retry_read
 from enquete.interfaces.service.secrecy import Mask
 from enquete.interfaces.service.status import StatusWord, budget_of, note_of, ran_short, stage_of, status_of
 from enquete.simulations.completion import completion
-from enquete.state.authorship import warning
 from enquete.state.data_formats import FileFormat, Layout
 from enquete.state.errors import RunLocked, RunNotFound
 from enquete.state.request import parse_request
+from enquete.state.visible_text import warning
 from enquete.study.estimating import Foreseen, foresee
 from enquete.study.lifecycle import Wanted, after, as_at_t0, before
 from enquete.study.remembered import search_memory

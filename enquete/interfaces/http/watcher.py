@@ -23,7 +23,7 @@ from enquete.simulations.completion import Completion, completion
 from enquete.simulations.locate import Known
 from enquete.simulations.sources import read_object
 from enquete.state.errors import EnqueteError, SimulationError
-from enquete.state.file_cache import Stamp, stamp_of
+from enquete.state.regular_files import Stamp, stamp_of
 from enquete.study.lifecycle import Wanted, after, before
 from enquete.study.tasks import TooManyRuns
 from enquete.study.threads import run_in_thread

@@ -41,9 +41,9 @@ from enquete.interfaces.service.status import status_of
 from enquete.nodes.estimate import Estimate
 from enquete.simulations.locate import Known
 from enquete.state.asking import Spoken
-from enquete.state.authorship import warning
 from enquete.state.data_formats import FileFormat
 from enquete.state.errors import EnqueteError, InputError, SettingsError
+from enquete.state.visible_text import warning
 from enquete.study.listing import Asked, own_instruments, shipped_instruments
 from enquete.study.remembered import search_memory as memory_search
 from enquete.study.sandbox import OutsideRoot

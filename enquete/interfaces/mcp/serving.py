@@ -41,10 +41,10 @@ from enquete.interfaces.service.listening import Server, ServerSettings, address
 from enquete.interfaces.service.prompt_headers import PromptHeaders
 from enquete.interfaces.service.retrying import retry_read
 from enquete.interfaces.service.secrecy import mask_of
-from enquete.nodes.freezing import shelved
+from enquete.nodes.instrument_pins import shelved
 from enquete.state.complaints import complaints
 from enquete.state.errors import EnqueteError
-from enquete.state.imported import loaded
+from enquete.state.lazy_import import loaded
 from enquete.state.operations import Operation
 from enquete.study.operating import operate, operations
 from enquete.study.run import Run

@@ -35,14 +35,14 @@ from enquete.interfaces.web.said import Fields, checked, fields_of, form_of
 from enquete.interfaces.web.signing_in import is_token, sign_in, sign_out
 from enquete.interfaces.web.study_form import choices, request_of, values_of
 from enquete.locale import tell
-from enquete.nodes.fitting import told
+from enquete.nodes.fit import told
 from enquete.reports.run_reading import open_run
 from enquete.simulations.completion import completion
 from enquete.simulations.locate import Known
 from enquete.state.asking import Block, Item
 from enquete.state.data_formats import FileFormat
 from enquete.state.errors import EnqueteError, InputError, RunMismatch, RunNotFound
-from enquete.state.file_cache import FileCache, stamp_of
+from enquete.state.regular_files import FileCache, stamp_of
 from enquete.study.lifecycle import Wanted
 from enquete.study.operating import FacadePort
 from enquete.study.threads import run_in_thread

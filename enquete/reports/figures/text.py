@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enquete.state.showing import visible
+from enquete.state.visible_text import visible
 
 SIZE = 12
 """px, of all text that has no size of its own."""

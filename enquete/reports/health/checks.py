@@ -20,7 +20,7 @@ from enquete.analysis.health.order import order_smoothness
 from enquete.analysis.health.quality import flat_items, human_anchor, persona_flattening, variance_ratio
 from enquete.analysis.health.style import acquiescence, extreme_style, midpoint_style, style
 from enquete.analysis.health.thresholds import THRESHOLDS, Threshold
-from enquete.instruments.human import Human
+from enquete.instruments.scales import Human
 from enquete.locale import tell
 from enquete.reports.declarations import Analysis
 from enquete.reports.health.occasions import answers, asked, expected, occasion, phases, rounds

@@ -15,8 +15,7 @@ from pydantic import JsonValue
 
 from enquete.analysis.agreement.kappa import Kappa, stratified_kappa, weighted_kappa
 from enquete.analysis.preference import PositionBias, WinRate, position_bias, win_rate
-from enquete.nodes.critic.annotating import UNTOLD
-from enquete.nodes.critic.outcome import COSTS, PairRecord, pair_records
+from enquete.nodes.critic_pairs import COSTS, UNTOLD, PairRecord, pair_records
 from enquete.nodes.planning import CRITIC
 from enquete.reports.context import jsonable
 from enquete.reports.run_reading import RunReading

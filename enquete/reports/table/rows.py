@@ -19,7 +19,7 @@ from enquete.reports.table.stage import Columns, Stage
 from enquete.simulations.join import join
 from enquete.simulations.texts import one_line
 from enquete.state.asking import Participant
-from enquete.state.showing import as_cell
+from enquete.state.visible_text import as_cell
 
 PLAIN = ("block",)
 """Columns of a plain table alone: `block`, the part of the instrument that an answer was given in, "" where there is none."""

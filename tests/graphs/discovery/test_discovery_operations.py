@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from enquete.graphs.discovery.operations import FILE, Projects
-from enquete.state.authorship import SOME_SYNTHETIC, SYNTHETIC
 from enquete.state.errors import Busy, EnqueteError, InputError, SettingsError
+from enquete.state.visible_text import SOME_SYNTHETIC, SYNTHETIC
 from enquete.study.operating import FacadePort, operate, operations
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder

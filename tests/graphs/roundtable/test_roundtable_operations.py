@@ -28,8 +28,8 @@ from enquete.interfaces.http.application import make_app
 from enquete.interfaces.mcp.serving import make_server, make_server_state
 from enquete.interfaces.service.listening import ServerSettings
 from enquete.reports.run_reading import open_run
-from enquete.state.authorship import SOME_SYNTHETIC, SYNTHETIC
 from enquete.state.errors import EnqueteError, OverBudget
+from enquete.state.visible_text import SOME_SYNTHETIC, SYNTHETIC
 from enquete.study.operating import FacadePort, operate
 from tests.support.populations import mirofish_folder
 

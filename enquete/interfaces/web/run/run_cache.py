@@ -24,8 +24,7 @@ from enquete.reports.charts import Picture
 from enquete.reports.markdown import readable
 from enquete.reports.pictures import FILE, read
 from enquete.reports.run_reading import read_result
-from enquete.state.file_cache import FileCache
-from enquete.state.regular_files import read_regular
+from enquete.state.regular_files import FileCache, read_regular
 from enquete.study.run import Run
 from enquete.study.sandbox import PathSandbox
 

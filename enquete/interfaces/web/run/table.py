@@ -19,7 +19,7 @@ import pandas as pd
 from enquete.interfaces.web.run.requests import Key
 from enquete.locale import N_, tell
 from enquete.state.asking import RESPONDED, Language
-from enquete.state.showing import as_cell
+from enquete.state.visible_text import as_cell
 
 FEW = (
     "run_id", "arm", "arm_role", "methodology", "phase", "session", "participant", "agent_name", "stakeholder_type",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,10 +17,9 @@ from enquete.instruments.derived import Note
 from enquete.instruments.load import complete_instrument, freeze_instrument, load_own, load_shipped, shipped_file
 from enquete.instruments.pack import pack_named
 from enquete.instruments.reading import suggestion
-from enquete.instruments.source import Source
+from enquete.instruments.source import SourceFile
 from enquete.instruments.text import instrument_notices
 from enquete.locale import N_, tell
-from enquete.nodes.marks import is_draft
 from enquete.nodes.planning import load_methodology
 from enquete.state.asking import Language
 from enquete.state.complaints import complaint
@@ -103,7 +104,7 @@ def _of_ones_own(
     """The file of that name, with a `shelf` one that lies there; or the file that this content would be."""
     if isinstance(given, str):
         return load_own(model, Path(given) if shelf is None else shelved(shelf, given))
-    return complete_instrument(model, Source(IN_PYTHON, given, {}, {}, ()))
+    return complete_instrument(model, SourceFile(IN_PYTHON, given, {}, {}, ()))
 
 
 def shelved(shelf: str, name: str) -> Path:
@@ -160,3 +161,39 @@ def method_settings(
             lines = [f"settings: {name}.{complaint(each)}" for each in error.errors(include_url=False)]
             raise SettingsError("; ".join(lines)) from None
     return found
+
+
+# --- Which files are drafts as they were written: `drafts.json` beside them holds their hashes. An edit or `accept`
+# ends that
+
+MARKS = "drafts.json"
+
+
+def digest(raw: bytes) -> str:
+    return hashlib.sha256(raw).hexdigest()
+
+
+def is_draft(file: Path) -> bool:
+    """Whether these are the bytes that a draft was written with, and nobody accepted them."""
+    marks = _marks(file.parent)
+    try:
+        return file.name in marks and marks[file.name] == digest(file.read_bytes())
+    except OSError:
+        return False
+
+
+def accept(folder: Path) -> list[str]:
+    """The drafts in a folder are instruments from now on; their names. Raises SettingsError where there are none."""
+    marks = _marks(folder)
+    if not marks:
+        raise SettingsError(f"{folder}: there are no drafts to accept; `enquete draft SIM --into {folder}` writes some")
+    (folder / MARKS).unlink()
+    return sorted(marks)
+
+
+def _marks(folder: Path) -> dict[str, str]:
+    try:
+        found = json.loads((folder / MARKS).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}

@@ -1,4 +1,5 @@
-"""Pairs of answers to one question, respondent A's and B's, matched from the ledger: it survives whatever a process does not.
+"""Pairs of answers to one question, respondent A's and B's, and what became of each: matched from the ledger, which survives whatever a
+process does not, and frozen in it.
 
 The key is the question's id, an answer's key without run and arm. Two answers are a pair only where both respondents were
 asked in the same words: a conversation that went another way asked another question.
@@ -15,13 +16,83 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Generic, Literal, TypeVar
 
-from enquete.nodes.planning import planned, rounds_owed
+from pydantic import BaseModel, ConfigDict
+
+from enquete.checkpoints.ledger import Ledger
+from enquete.nodes.planning import CRITIC, planned, rounds_owed
 from enquete.nodes.run_session import RunSession
 from enquete.respondents.critic.judgement import Question
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.planted import uniform
 from enquete.state.asking import RESPONDED, Answer, Arm, Block, Item
+
+# --- What became of a pair: frozen in the ledger once, read by the report, by the memory and by whoever goes on after
+# a kill
+
+REPEATED = 50
+"""Pairs of a run that are compared once more: what a critic says twice about the same pair tells how far it can be trusted."""
+PAIR, ANNOTATED, COSTS = "pair/", "annotated/", "costs"
+UNTOLD: Final = "critic_unannotated"
+
+Winner = Literal["A", "B", "tie", ""]
+"""tie: the critic chose by the place, or both say the same. "": no verdict in one of the orders."""
+
+
+class PairRecord(BaseModel):
+    """One question answered by both. Scores by the rubric, None where a grade could not be read."""
+
+    model_config = ConfigDict(frozen=True)
+
+    question_id: str
+    answer_id_a: str
+    answer_id_b: str
+    winner: Winner = ""
+    score_a: int | None = None
+    score_b: int | None = None
+    reason: str = ""
+    methodology: str = ""
+    phase: str = ""
+    participant: str = ""
+    question_type: str = ""
+    forward: Literal["A", "B", ""] = ""  # who won where A's answer stood first
+    backward: Literal["A", "B", ""] = ""  # who won where B's did
+    again: Literal["A", "B", ""] = ""  # who won where A's stood first, judged once more
+    alike: bool = False  # both say the same: nothing was judged
+    value_a: float | None = None
+    value_b: float | None = None
+    width: float | None = None  # of the scale that both values are on
+
+
+def winner_of(forward: str, backward: str) -> Winner:
+    """A win needs both orders; a split is a tie; without a verdict in one of them nothing is said."""
+    if not (forward and backward):
+        return ""
+    return "tie" if forward != backward else "A" if forward == "A" else "B"
+
+
+def pair_records(ledger: Ledger, arm: str) -> Iterator[PairRecord]:
+    """All pairs of this respondent B, by question."""
+    rows = ledger.read(
+        "SELECT value FROM frozen WHERE methodology=? AND phase='' AND arm=? AND name LIKE ? ORDER BY name",
+        (CRITIC, arm, f"{PAIR}%"),
+    ).fetchall()
+    return (PairRecord.model_validate_json(row[0]) for row in rows)
+
+
+def annotated(ledger: Ledger, arm: str) -> set[str]:
+    """Questions whose result the memory has."""
+    rows = ledger.read(
+        "SELECT name FROM frozen WHERE methodology=? AND phase='' AND arm=? AND name LIKE ?",
+        (CRITIC, arm, f"{ANNOTATED}%"),
+    ).fetchall()
+    return {row[0].removeprefix(ANNOTATED) for row in rows}
+
+
+# --- Pairs of answers to one question, respondent A's and B's, matched from the ledger: it survives whatever a
+# process does not
+# The key is the question's id, an answer's key without run and arm. Two answers are a pair only where both respondents were
+# asked in the same words: a conversation that went another way asked another question.
 
 # --- The matching buffer: which of two answers to a question comes first does not matter, and it never grows beyond
 # its size
@@ -66,7 +137,7 @@ SIDES: Final[tuple[Side, ...]] = ("a", "b")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQuestion:
     """One question as one respondent was asked it, with the answer."""
 
     question_id: str  # methodology/phase/session/round/turn/participant/item
@@ -84,11 +155,11 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class AnswerPair:
     """Both answers to one question; `persona` is of who was asked."""
 
-    a: Asked
-    b: Asked
+    a: AskedQuestion
+    b: AskedQuestion
     persona: str
 
     @property
@@ -101,9 +172,9 @@ class Pair:
         return " ".join(self.a.said.split()).casefold() == " ".join(self.b.said.split()).casefold()
 
 
-async def matched(run_session: RunSession, second: Arm, most: int) -> list[Pair]:
+async def matched(run_session: RunSession, second: Arm, most: int) -> list[AnswerPair]:
     """All pairs of a run in the order of the plan, or of each stage the `most` that are drawn by the run's seed."""
-    found: list[Pair] = []
+    found: list[AnswerPair] = []
     for name, phase in planned(run_session.record):
         if name in run_session.record.carried:
             continue
@@ -116,10 +187,10 @@ async def matched(run_session: RunSession, second: Arm, most: int) -> list[Pair]
     return found
 
 
-async def _of_stage(run_session: RunSession, name: str, phase: str, second: Arm) -> AsyncIterator[Pair]:
+async def _of_stage(run_session: RunSession, name: str, phase: str, second: Arm) -> AsyncIterator[AnswerPair]:
     """One methodology in one phase, unit by unit."""
     stage = _Stage(run_session, name, phase, second)
-    buffer: MatchingBuffer[Asked] = MatchingBuffer()
+    buffer: MatchingBuffer[AskedQuestion] = MatchingBuffer()
     for number, unit in stage.units():
         for side in SIDES:
             for asked in stage.asked(side, number, unit):
@@ -154,7 +225,7 @@ class _Stage:
     def _asking(self, number: int) -> list[Arm]:
         rounds = self._run_session.procedure(self._name).rounds
         arms = self._arms.values()
-        return [arm for arm in arms if number in rounds_owed(rounds, self._desk(arm))]
+        return [arm for arm in arms if number in rounds_owed(rounds, self._context(arm))]
 
     def _units_of(self, arm: Arm, number: int) -> frozenset[str]:
         """An arm that asks some of the agents has other units."""
@@ -162,14 +233,14 @@ class _Stage:
             self._units[arm.id, number] = frozenset(self._run_session.units(self._name, self._phase, number, arm.id))
         return self._units[arm.id, number]
 
-    def _desk(self, arm: Arm) -> LedgerContext:
-        return self._run_session.desk(self._name, self._phase, arm.id)
+    def _context(self, arm: Arm) -> LedgerContext:
+        return self._run_session.context(self._name, self._phase, arm.id)
 
-    def asked(self, side: Side, number: int, unit: str) -> Iterator[Asked]:
+    def asked(self, side: Side, number: int, unit: str) -> Iterator[AskedQuestion]:
         """What this unit was asked in this round, answered or not."""
-        desk = self._desk(self._arms[side])
+        context = self._context(self._arms[side])
         for block in self._blocks(side, number, unit):
-            stored = desk.stored(block.key)
+            stored = context.stored(block.key)
             for item in block.items:
                 yield self._one(block, item, stored.get(item.id), (number, unit))
 
@@ -178,18 +249,18 @@ class _Stage:
         if unit not in self._units_of(arm, number):
             return ()
         try:
-            blocks: Sequence[Block] = self._run_session.procedure(self._name).blocks(unit, number, self._desk(arm))
+            blocks: Sequence[Block] = self._run_session.procedure(self._name).blocks(unit, number, self._context(arm))
         except Exception:  # a unit that a recorded bug broke owes nothing that could be compared
             if (arm.id, self._name, self._phase, number, unit) in self._run_session.failed_units:
                 return ()
             raise
         return blocks
 
-    def _one(self, block: Block, item: Item, answer: Answer | None, unit: tuple[int, str]) -> Asked:
+    def _one(self, block: Block, item: Item, answer: Answer | None, unit: tuple[int, str]) -> AskedQuestion:
         key = block.key
         names = (key.methodology, key.phase, key.session, key.round, key.turn, key.participant, item.id)
         question = "/".join(map(str, names))
-        return Asked(
+        return AskedQuestion(
             question_id=question,
             answer_id=f"{key.run}/{key.arm}/{question}",
             methodology=key.methodology,
@@ -204,7 +275,7 @@ class _Stage:
             unit=unit,
         )
 
-    def partners(self, left: Iterable[tuple[Side, Asked]]) -> Iterator[tuple[Asked, Asked]]:
+    def partners(self, left: Iterable[tuple[Side, AskedQuestion]]) -> Iterator[tuple[AskedQuestion, AskedQuestion]]:
         """A's answers that left the buffer alone, with B's from the ledger. A B's that left is found by its A's.
 
         A group that discusses was asked more than the buffer holds: what B was asked is made once for all of it.
@@ -214,12 +285,12 @@ class _Stage:
             theirs = {one.question_id: one for one in self.asked("b", *unit)}
             yield from ((one, theirs[one.question_id]) for one in ours if one.question_id in theirs)
 
-    def pairs(self, both: Iterable[tuple[Asked, Asked]]) -> Iterator[Pair]:
+    def pairs(self, both: Iterable[tuple[AskedQuestion, AskedQuestion]]) -> Iterator[AnswerPair]:
         """Those of which neither is missing, refused or a tool call, and that answer the same question."""
         for a, b in both:
             who = self._people.get(a.participant)
             if a.said and b.said and a.wording == b.wording:
-                yield Pair(a, b, who.persona if who else "")
+                yield AnswerPair(a, b, who.persona if who else "")
 
 
 def _options(item: Item) -> str:

@@ -1,12 +1,13 @@
 """The order in which a model writes a draft: themes, statements, texts, and all of it translated back.
 
-What it writes and cannot be used is asked for once more, with the reason; then Enquete's own stands in its place, and the draft says so.
-"""
+What it writes and cannot be used is asked for once more, with the reason; then Enquete's own stands in its place, and the draft says so."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,32 +17,21 @@ from pydantic import BaseModel
 
 from enquete.checkpoints.budget import Budget
 from enquete.instruments.reading import LANGUAGES
-from enquete.instruments.review import Finding, Wording
-from enquete.nodes.authoring import checking
-from enquete.nodes.authoring.requests import (
-    BACK,
-    FEWEST_THEMES,
-    MOST_THEMES,
-    STATEMENTS,
-    TEXTS,
-    THEMES,
-    BackIn,
-    Numbered,
-    Pair,
-    StatementsIn,
-    TextOut,
-    TextsIn,
-    ThemeOut,
-    ThemesIn,
-)
-from enquete.nodes.material import OTHER, Material, Slot, Written, by_rule, drafted, source_of
+from enquete.instruments.review import ReviewFinding, Wording, alike, review, translation_differs, triples, words_found
+from enquete.instruments.text import LANGUAGE_NAMES, language_of, words_of
+from enquete.models.metered import estimate
+from enquete.models.prices import Prices, cost
+from enquete.nodes.material import OTHER, Material, Slot, SlotText, by_rule, drafted, source_of
+from enquete.nodes.model_server import url_of
+from enquete.respondents.quoted_data import fence
 from enquete.respondents.roles import Role
 from enquete.simulations.discourse import FEWEST, MOST, STANDING, Post, Statement, Theme, stems_of
 from enquete.simulations.texts import clip, one_line
-from enquete.state.asking import Spoken
+from enquete.state.asking import Language, Spoken
 from enquete.state.errors import SettingsError
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import NoSettings
+from enquete.state.settings import Machine
 
 MOST_POSTS, CLIPPED = 90, 280
 """Posts that are shown, and characters of each."""
@@ -65,7 +55,7 @@ class _Kept:
 class Author:
     """One draft. dropped: of which slots nothing of the model's was used, and why."""
 
-    desk: InterviewContext
+    context: InterviewContext
     model: str
     budget: Budget
     kept: dict[str, _Kept] = field(default_factory=dict)
@@ -85,7 +75,7 @@ class Author:
     async def _ask(self, role: Role[Any, ResultT], data: BaseModel) -> ResultT:
         """A piece of work is known by what is asked: begun anew after a kill, none is paid twice."""
         subject = hashlib.sha256(data.model_dump_json().encode()).hexdigest()[:16]
-        done = await role.work(self.desk, NoSettings(), subject, data)
+        done = await role.work(self.context, NoSettings(), subject, data)
         if done == "short":
             raise SettingsError(
                 f"the draft stopped: {self.budget.stopped or 'its budget is used up (--budget-tokens)'}"
@@ -103,12 +93,10 @@ class Author:
         for _ in range(2):
             given = await self._ask(THEMES, asked.model_copy(update={"again": faults}))
             faults = []
-            topic = (
-                topic if topic.de else given.topic if not checking.unusable(given.topic, checking.MOST_TOPIC) else topic
-            )
+            topic = topic if topic.de else given.topic if not unusable(given.topic, MOST_TOPIC) else topic
             for theme in given.themes:
-                named = checking.speaking_of(theme.in_(material.language), theme.posts, shown)
-                if fault := checking.theme_faults(theme, kept, named, material.language):
+                named = speaking_of(theme.in_(material.language), theme.posts, shown)
+                if fault := theme_faults(theme, kept, named, material.language):
                     faults.append(f"{theme.in_(material.language)}: {fault}")
                 else:
                     kept.append(theme)
@@ -117,7 +105,7 @@ class Author:
                 break
         if not topic.de or len(kept) < FEWEST_THEMES:
             return replace(
-                material, findings=(Finding("by_rule", "themes", None, {"found": "; ".join(faults) or "–"}),)
+                material, findings=(ReviewFinding("by_rule", "themes", None, {"found": "; ".join(faults) or "–"}),)
             )
         themes = [_theme(one, posts, material) for one, posts in zip(kept[:MOST_THEMES], sources, strict=False)]
         topics: dict[Spoken, str] = {language: one_line(topic.in_(language)) for language in LANGUAGES}
@@ -138,7 +126,7 @@ class Author:
             for one in given.statements:
                 if not 1 <= one.number <= len(sentences):
                     faults.append(f"{one.number}: is no number from above")
-                elif fault := checking.translation_faults(sentences[one.number - 1].text, one.translation, into):
+                elif fault := translation_faults(sentences[one.number - 1].text, one.translation, into):
                     faults.append(f"{one.number}: translation: {fault}")
                 elif one.number not in chosen and len(chosen) < MOST:
                     chosen[one.number] = replace(
@@ -151,7 +139,7 @@ class Author:
                 material,
                 findings=(
                     *material.findings,
-                    Finding("by_rule", "statements", None, {"found": "; ".join(faults) or "–"}),
+                    ReviewFinding("by_rule", "statements", None, {"found": "; ".join(faults) or "–"}),
                 ),
             )
         picked = [chosen[number] for number in sorted(chosen)]
@@ -187,8 +175,8 @@ class Author:
         if given is None:
             return "nothing was written"
         text = Pair(de=one_line(given.de), en=one_line(given.en))
-        sources = checking.speaking_of(text.in_(material.language), given.posts, shown)
-        if found := checking.text_faults(slot, text, kept, sources):
+        sources = speaking_of(text.in_(material.language), given.posts, shown)
+        if found := text_faults(slot, text, kept, sources):
             return "; ".join(one.removeprefix(slot.id).lstrip(": ") for one in found)
         kept.append(slot.wording(text.de, text.en))
         self.kept[slot.id] = _Kept(slot, text, sources)
@@ -209,13 +197,13 @@ class Author:
             back = {one.number: one.text for one in result.texts}
             for number, name in enumerate(batch, start=1):
                 text = one_line(back.get(number, ""))
-                if not checking.comes_back(pairs[name].in_(material.language), text, material.language):
+                if not comes_back(pairs[name].in_(material.language), text, material.language):
                     self.doubts[name] = text
-        doubts = [Finding("comes_back", name, None, {"found": text or "–"}) for name, text in self.doubts.items()]
-        dropped = [Finding("dropped", name, None, {"found": why}) for name, why in self.dropped.items()]
+        doubts = [ReviewFinding("comes_back", name, None, {"found": text or "–"}) for name, text in self.doubts.items()]
+        dropped = [ReviewFinding("dropped", name, None, {"found": why}) for name, why in self.dropped.items()]
         return replace(material, write=partial(self._write, material), findings=(*material.findings, *dropped, *doubts))
 
-    def _write(self, material: Material, slot: Slot) -> Written:
+    def _write(self, material: Material, slot: Slot) -> SlotText:
         one = self.kept.get(slot.id)
         if one is None:
             why = f"; what {self.model} wrote was dropped: {self.dropped[slot.id]}" if slot.id in self.dropped else ""
@@ -224,7 +212,7 @@ class Author:
         posts = ", ".join(f"{post.source} ({post.name})" for post in one.sources) or source_of(slot)
         about = f"{source_of(slot)}; " if slot.about and one.sources else ""
         doubt = f"; CHECK, translated back: “{self.doubts[slot.id]}”" if slot.id in self.doubts else ""
-        return Written(one.text.de, one.text.en, one_line(f"{about}{posts}; written by {self.model}{doubt}"))
+        return SlotText(one.text.de, one.text.en, one_line(f"{about}{posts}; written by {self.model}{doubt}"))
 
 
 # --- what is asked with ----------------------------------------------------------------------------------------------
@@ -243,7 +231,7 @@ def slots_of(material: Material, methods: Mapping[str, str]) -> dict[str, list[S
     """What the methodologies need, by the instrument."""
     asked: dict[str, list[Slot]] = {}
 
-    def note(slot: Slot) -> Written:
+    def note(slot: Slot) -> SlotText:
         asked.setdefault(slot.id.partition("/")[0], []).append(slot)
         return by_rule(slot)
 
@@ -321,3 +309,275 @@ def _theme(given: ThemeOut, named: Sequence[Post], material: Material) -> Theme:
     posts = {post for post in material.posts if own and own <= stems_of(post.text)} | set(named)
     labels: dict[Spoken, str] = {language: one_line(given.in_(language)) for language in LANGUAGES}
     return Theme(label, len(posts), len({post.agent for post in posts}), labels)
+
+
+# --- What a model is asked for a draft, and the form of what it says. In English whatever the study's language: each
+# asks for both
+# Posts are other people's words: fenced, numbered, data. Numbers are all that a model can name as a source.
+
+FEWEST_THEMES, MOST_THEMES = 4, 8
+
+
+class Numbered(BaseModel):
+    """A text under the number by which it is spoken of."""
+
+    number: int
+    text: str
+
+
+class Pair(BaseModel):
+    """The same in German and in English."""
+
+    de: str = ""
+    en: str = ""
+
+    def in_(self, language: Spoken) -> str:
+        return self.de if language == "de" else self.en
+
+
+class ThemesIn(BaseModel):
+    """hints: what the rule found. again: what was wrong before."""
+
+    topic: str
+    posts: list[Numbered]
+    hints: list[str]
+    again: list[str] = []
+
+
+class ThemeOut(Pair):
+    posts: list[int] = []
+
+
+class ThemesOut(BaseModel):
+    topic: Pair = Pair()
+    themes: list[ThemeOut] = []
+
+
+class StatementsIn(BaseModel):
+    """sentences: with their speakers; into: the language of the translation."""
+
+    topic: str
+    themes: list[str]
+    sentences: list[Numbered]
+    into: Spoken
+    fewest: int
+    most: int
+    again: list[str] = []
+
+
+class Translated(BaseModel):
+    number: int
+    translation: str = ""
+
+
+class StatementsOut(BaseModel):
+    statements: list[Translated] = []
+
+
+class TextsIn(BaseModel):
+    """wanted: what each text is to be, with Enquete's own."""
+
+    topic: str
+    posts: list[Numbered]
+    wanted: list[Numbered]
+    again: list[str] = []
+
+
+class TextOut(Pair):
+    number: int
+    posts: list[int] = []
+
+
+class TextsOut(BaseModel):
+    texts: list[TextOut] = []
+
+
+class BackIn(BaseModel):
+    texts: list[Numbered]
+    into: Spoken
+
+
+class BackOut(BaseModel):
+    texts: list[Numbered] = []
+
+
+def _themes(data: ThemesIn, language: Language) -> str:
+    return _prompt(
+        f"A study is prepared on what stakeholders wrote about: {json.dumps(data.topic, ensure_ascii=False)}. Their posts:",
+        data.posts,
+        "Give, in German and English:\n"
+        "- topic: what the study is about, a neutral noun phrase of at most twelve words.\n"
+        f"- themes: {FEWEST_THEMES} to {MOST_THEMES} things that several of them speak of and see differently, each a neutral noun "
+        "phrase of one to four words, with the numbers of posts that speak of it. What everybody always says is no theme. The first "
+        "two can develop independently of one another: they become the axes of scenarios.\n"
+        f"Name only numbers from above. Words used most: {', '.join(data.hints)}.",
+        data.again,
+        '{"topic": {"de": "…", "en": "…"}, "themes": [{"de": "…", "en": "…", "posts": [3, 17]}]}',
+    )
+
+
+def _statements(data: StatementsIn, language: Language) -> str:
+    return _prompt(
+        f"Statements of a Q-sort on {json.dumps(data.topic, ensure_ascii=False)} are chosen from what was really said:",
+        data.sentences,
+        f"Choose {data.fewest} to {data.most} by number, so that together they cover {', '.join(data.themes)}, every speaker, and "
+        "opposite positions. Each holds one position that others can share or reject, and can be understood alone; no two say the same. "
+        f"Translate each into {LANGUAGE_NAMES[data.into]} faithfully: the same strength, nothing added, nothing left out.",
+        data.again,
+        '{"statements": [{"number": 4, "translation": "…"}]}',
+    )
+
+
+def _texts(data: TextsIn, language: Language) -> str:
+    wanted = "\n".join(f"{one.number}. {one.text}" for one in data.wanted)
+    return _prompt(
+        f"An instrument on {json.dumps(data.topic, ensure_ascii=False)} is written from what stakeholders wrote:",
+        data.posts,
+        f"Write a text in German and one in English for each of these numbers:\n{wanted}\n"
+        "Both say the same. One thought each, in a short main clause, in words that those asked use themselves; concrete, about what "
+        "the posts speak of; no negation, no leading words, no vague amounts such as often or many; no two say the same. "
+        "Whoever is asked may be a person or an institution. Name the numbers of the posts that each rests on, only numbers from above.",
+        data.again,
+        '{"texts": [{"number": 1, "de": "…", "en": "…", "posts": [3]}]}',
+    )
+
+
+def _back(data: BackIn, language: Language) -> str:
+    return _prompt(
+        "Texts:",
+        data.texts,
+        f"Translate each into {LANGUAGE_NAMES[data.into]}, as literally as the language allows.",
+        (),
+        '{"texts": [{"number": 1, "text": "…"}]}',
+    )
+
+
+def _prompt(head: str, lines: Sequence[Numbered], task: str, again: Sequence[str], form: str) -> str:
+    data = fence("data", "\n".join(f"{one.number}. {one.text}" for one in lines))
+    wrong = (
+        "\n\nOf what you wrote before, this was not usable:\n" + "\n".join(f"- {one}" for one in again) if again else ""
+    )
+    return f"{head}\n{data}\n\n{task}{wrong}\n\nAnswer with JSON only: {form}"
+
+
+THEMES = Role("draft themes", _themes, ThemesOut, lambda data: ThemesOut(), max_output_tokens=2000)
+STATEMENTS = Role("draft statements", _statements, StatementsOut, lambda data: StatementsOut(), max_output_tokens=6000)
+TEXTS = Role("draft texts", _texts, TextsOut, lambda data: TextsOut(), max_output_tokens=4000)
+BACK = Role("draft back", _back, BackOut, lambda data: BackOut(), max_output_tokens=4000)
+"""Where nothing usable comes, the rule gives nothing, and what Enquete wrote itself stands."""
+
+
+# --- What of a model's draft is used: sources that exist and speak of it, items that pass the rules of a
+# questionnaire, and translations that come back as they were. By rule, over words
+
+MOST_CHARACTERS = 500
+MOST_LABEL, MOST_TOPIC = 6, 16
+"""Words of a theme, and of a topic."""
+SAME = 0.45
+"""Dice coefficient of the letter triples of a text and its back-translation, below which they may say different things. Literal ones of
+ten shipped items, made by hand, have 0.55 and more, another item's 0.41 and less (tests/nodes/test_authoring.py)."""
+TWIN = 0.6
+"""The same of two themes, from which they are one."""
+_NUMBERS = re.compile(r"\d+")
+
+
+def speaking_of(text: str, cited: Sequence[int], posts: Sequence[Post]) -> list[Post]:
+    """Of the posts that a model names by their numbers, from 1, those that exist and share a word with the text."""
+    own = stems_of(text)
+    named = [posts[number - 1] for number in dict.fromkeys(cited) if 1 <= number <= len(posts)]
+    return [post for post in named if own & stems_of(post.text)]
+
+
+def unusable(pair: Pair, most_words: int = 0) -> str:
+    """Why a pair is none, whatever it is for; "" where it is one."""
+    for language in ("de", "en"):
+        text = pair.in_(language).strip()
+        if not text or len(text) > MOST_CHARACTERS:
+            return f"{language}: {'missing' if not text else 'too long'}"
+        if most_words and len(words_of(text)) > most_words:
+            return f"{language}: more than {most_words} words"
+        if language_of([text]) not in (language, None):
+            return f"{language}: is in another language"
+    return ""
+
+
+def theme_faults(theme: ThemeOut, kept: Sequence[ThemeOut], posts: Sequence[Post], language: Spoken) -> str:
+    """posts: those that it names and that speak of it."""
+    if fault := unusable(theme, MOST_LABEL):
+        return fault
+    if any(alike(triples(theme.in_(language)), triples(one.in_(language))) >= TWIN for one in kept):
+        return "is another theme once more"
+    if len({post.agent for post in posts}) < 2:
+        return "the posts named do not speak of it, or are one agent's"
+    return ""
+
+
+def text_faults(slot: Slot, pair: Pair, kept: Sequence[Wording], sources: Sequence[Post]) -> list[str]:
+    """kept: those of the same instrument that are used already; sources: posts named that speak of it."""
+    if fault := unusable(pair):
+        return [fault]
+    found = [one.told("en") for one in review([*kept, slot.wording(pair.de, pair.en)]) if one.where == slot.id]
+    if slot.about is not None and not sources:
+        found.append(f"{slot.id}: names no post that speaks of it")
+    return found
+
+
+def translation_faults(text: str, other: str, into: Spoken) -> str:
+    """Of one statement's translation."""
+    pair = Pair(de=other, en=text) if into == "de" else Pair(de=text, en=other)
+    return unusable(pair) or translation_differs(pair.de, pair.en)
+
+
+def comes_back(text: str, back: str, language: Spoken) -> bool:
+    """Whether a text and its back-translation, in the same language, may say the same: words, numbers and negation."""
+    if sorted(_NUMBERS.findall(text)) != sorted(_NUMBERS.findall(back)):
+        return False
+    if bool(words_found("negated", language, text)) != bool(words_found("negated", language, back)):
+        return False
+    return alike(triples(text), triples(back)) >= SAME
+
+
+# --- What a draft's requests are likely to cost, before the first of them --------------------------------------------
+
+TOKENS_OF_FORM = 20
+"""Of JSON around a text."""
+LABEL_TOKENS = 40
+"""Of a theme in two languages with its posts."""
+
+
+@dataclass(frozen=True)
+class ExpectedCost:
+    """What a draft is likely to take where all of it can be used at once. usd: None where the price is unknown."""
+
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+def expected(material: Material, methods: Mapping[str, str], model: str, machine: Machine) -> ExpectedCost:
+    """Built from the rule's draft: what is asked is that long, and what comes back."""
+    shown = sample(material.posts)
+    instruments = slots_of(material, methods)
+    slots = [slot for own in instruments.values() for slot in own]
+    own = [one.text for one in material.chosen]
+    prompts = [
+        THEMES.prompt(themes_input(material, shown), "en"),
+        STATEMENTS.prompt(statements_input(material, candidates(material)), "en"),
+        *(TEXTS.prompt(texts_input(material, group, shown), "en") for group in instruments.values()),
+    ]
+    written = [*own, *(slot.en for slot in slots), *(theme.label for theme in material.themes)]
+    batches = [written[place : place + AT_ONCE] for place in range(0, len(written), AT_ONCE)]
+    for batch in batches:
+        lines = [Numbered(number=number, text=text) for number, text in enumerate(batch, start=1)]
+        prompts.append(BACK.prompt(BackIn(texts=lines, into=LANGUAGES[0]), "en"))
+    read = sum(estimate(text) for text in prompts)
+    wrote = LABEL_TOKENS * (len(material.themes) + 1)
+    wrote += sum(estimate(slot.de) + estimate(slot.en) + TOKENS_OF_FORM for slot in slots)
+    wrote += sum(estimate(text) + TOKENS_OF_FORM for text in [*own, *written])
+    price = Prices.read(machine.prices).of(model, url_of(machine))
+    return ExpectedCost(len(prompts), read, wrote, cost(price, read, wrote) if price else None)

@@ -1,8 +1,7 @@
 """Which run a request means, and how a new one begins: population read, instruments frozen, ledger made.
 
 One unfinished match: resume it. A finished match: show it, no calls. An unfinished one that differs: refuse with the
-differences. Nothing is written before everything that can be wrong was checked.
-"""
+differences. Nothing is written before everything that can be wrong was checked."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from dataclasses import dataclass, replace
 from heapq import nsmallest
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, NoReturn
+from typing import Any, Literal, NoReturn
 
 from pydantic import JsonValue
 
@@ -32,29 +31,25 @@ from enquete.checkpoints.folders import (
     write_atomically,
 )
 from enquete.checkpoints.ledger import Ledger, now
-from enquete.checkpoints.record import PERSONA_COLUMNS, Chosen, RunRecord, UsedInstrument, differences
+from enquete.checkpoints.record import (
+    PERSONA_COLUMNS,
+    Chosen,
+    RunRecord,
+    UsedInstrument,
+    content_differences,
+    differences,
+)
 from enquete.instruments.pack import pack_named
 from enquete.memory.connecting import require_reachable
 from enquete.models.weights import weights_of
 from enquete.nodes.arms import critic_settings, study_arms
-from enquete.nodes.baselines import baseline_personas, choose_baseline, unused_baseline
-from enquete.nodes.batching import in_batches, require_as_begun
-from enquete.nodes.fitting import fit_of
-from enquete.nodes.freezing import drafts_named, freeze_instruments, method_settings
-from enquete.nodes.planning import load_methodology, require_own_limits
+from enquete.nodes.fit import fit_of
+from enquete.nodes.instrument_pins import drafts_named, freeze_instruments, method_settings
+from enquete.nodes.model_server import server_url
+from enquete.nodes.planning import load_methodology, of_two_waves, require_own_limits
 from enquete.nodes.provenance import as_file, revision, versions
-from enquete.nodes.replaying import copy_memories
-from enquete.nodes.reruns import (
-    ARM_FIELDS,
-    as_before,
-    base_run,
-    kept_instruments,
-    require_same,
-    rerun_record,
-    settings_of,
-)
-from enquete.nodes.run_session import server_url
 from enquete.nodes.survey import interviews_folder, undamaged_runs
+from enquete.nodes.waves import baseline_personas, choose_baseline, copy_memories, unused_baseline
 from enquete.respondents.planted import uniform
 from enquete.respondents.presenting import sampled
 from enquete.simulations.among import among
@@ -62,9 +57,9 @@ from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population
 from enquete.state.asking import Arm, Language, Participant
-from enquete.state.boxed_weights import LOCAL_URL, Weights, is_local
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError, Unfit
-from enquete.state.request import CriticSettings, MemoryKind, RunRequest, offered
+from enquete.state.local_weights import LOCAL_URL, Weights, is_local
+from enquete.state.request import SHIPPED, CriticSettings, MemoryKind, RunRequest, offered
 from enquete.state.settings import Environment, resolve_arms, resolve_machine, resolve_root
 
 # --- Who is asked of a population, and who is not: what a request says of it, carried out ----------------------------
@@ -138,7 +133,7 @@ def _named(arms: Sequence[Arm], weights: Weights) -> list[Arm]:
 
 
 @dataclass(frozen=True)
-class Choice:
+class RunChoice:
     """The run that a request means."""
 
     action: Literal["new", "resume", "finished"]
@@ -148,7 +143,7 @@ class Choice:
 
 def choose_run(
     request: RunRequest, environment: Environment, available: Mapping[str, str]
-) -> tuple[Choice, Population]:
+) -> tuple[RunChoice, Population]:
     """Decide without writing anything. `available`: name → dotted path of each methodology, in default order."""
     path = locate(request.sim, resolve_root(request, environment))
     population = chosen(load_population(path, assume_completed=request.assume_completed), request)
@@ -168,7 +163,7 @@ def choose_run(
     return _choice(request, draft, population, known, interviews), population
 
 
-def chosen_again(choice: Choice, request: RunRequest, population: Population) -> Choice:
+def chosen_again(choice: RunChoice, request: RunRequest, population: Population) -> RunChoice:
     """What a request for a new run means by now: somebody may have begun that run since. Raises RunMismatch."""
     interviews = choice.folder.parent.parent
     return _choice(request, choice.record, population, _known(request, population, interviews), interviews)
@@ -181,19 +176,19 @@ def _known(request: RunRequest, population: Population, interviews: Path) -> lis
 
 def _choice(
     request: RunRequest, draft: RunRecord, population: Population, known: Sequence[StoredRun], interviews: Path
-) -> Choice:
+) -> RunChoice:
     unfinished = [run for run in known if not run.is_finished]
     for run in unfinished:
         if run.record.fingerprint == draft.fingerprint:
             require_as_begun(request, run.record)
-            return Choice("resume", run.folder, run.record)
+            return RunChoice("resume", run.folder, run.record)
     for run in reversed(known):
         if run.record.fingerprint == draft.fingerprint and not request.rerun:
-            return Choice("finished", run.folder, run.record)
+            return RunChoice("finished", run.folder, run.record)
     own = [run for run in unfinished if not (run.record.replay_of or run.record.rerun_of)]
     if own and not (draft.replay_of or draft.rerun_of):
         refuse_mismatch(own[-1], draft)
-    return Choice("new", run_folder(interviews, draft.run_id), draft)
+    return RunChoice("new", run_folder(interviews, draft.run_id), draft)
 
 
 def _of(population: Population, run: StoredRun) -> StoredRun:
@@ -416,7 +411,7 @@ def require_questions(methods: Mapping[str, str], phases: list[str]) -> None:
 
 
 async def begin(
-    choice: Choice,
+    choice: RunChoice,
     population: Population,
     estimate: JsonValue = None,
     settle: Callable[[Ledger], Awaitable[RunRecord]] | None = None,
@@ -440,7 +435,7 @@ async def begin(
 
 
 async def _write(
-    choice: Choice,
+    choice: RunChoice,
     population: Population,
     ledger: Ledger,
     estimate: JsonValue,
@@ -466,7 +461,7 @@ async def _write(
     write_atomically(choice.folder / RECORD, as_file(record, ledger))
 
 
-def run_population(choice: Choice, population: Population) -> Sequence[Participant]:
+def run_population(choice: RunChoice, population: Population) -> Sequence[Participant]:
     """Whom a new run asks: the simulation's agents, with T0's personas where T0 was taken earlier; a replay's or a
     re-run's are those of the run it goes back to."""
     record, runs = choice.record, choice.folder.parent
@@ -481,3 +476,165 @@ def run_population(choice: Choice, population: Population) -> Sequence[Participa
     if record.baseline == "earlier":
         return baseline_personas(runs / record.baseline_run_id, population)
     return population.participants
+
+
+# --- Re-runs: some methodologies asked anew after their instrument was edited, the others taken over as they were
+# answered
+# A re-run is a run of its own with a report over everything; the run it goes back to is never touched.
+
+CRITIC_FIELDS = {"critic_model", "critic_rubric", "critic_pairs"}
+ARM_FIELDS = {
+    "probes", "probe_sample", "replicates", "replicate_models", "placebo", "randomise", "elicitation", "respondent_b",
+    "model_b", "temperature_b", *CRITIC_FIELDS,
+}  # fmt: skip
+"""What a request says about arms and how they are asked."""
+
+KEPT = ("language", "asking", "arms", "digest_chars", "memory", "memoryless_weight", "seed")
+"""What a re-run shares with the run it goes back to: else their answers would not belong into one table."""
+
+
+def base_run(interviews: Path) -> RunRecord:
+    """The record of the run that a re-run goes back to: the canonical one. Raises RunNotFound, RunMismatch."""
+    run_id = latest(interviews).get("synthesis")
+    folder = run_folder(interviews, run_id) if run_id else None
+    if folder is None or not folder.is_dir():
+        raise RunNotFound(
+            f"rerun: no finished run in {interviews}; start one first",
+            fact="there is no finished run that a methodology could be asked anew in",
+        )
+    base = read_run(folder)
+    if not base.is_finished:
+        fact = f"run {folder.name} is not finished, so nothing can be asked anew in it"
+        raise RunMismatch(
+            f"rerun: run {folder.name} is not finished; first: enquete.resume('{base.record.token}')", fact=fact
+        )
+    return base.record
+
+
+def as_before(base: RunRecord) -> dict[str, Any]:
+    """What a re-run that says nothing of arms takes over from the run it goes back to."""
+    critic = base.critic.model_dump() if base.critic else {}
+    return {"arms": base.arms, **{f"critic_{name}": value or None for name, value in critic.items()}}
+
+
+def require_same(base: RunRecord, draft: RunRecord, request: RunRequest) -> None:
+    """Raises SettingsError where what was said contradicts the run that the other methodologies are taken from."""
+    said = request.model_fields_set & {"language", "asking", "digest_chars", "memory", "memoryless_weight", "seed"}
+    wrong = [
+        f"{name} ({_shown(getattr(base, name))} there, {_shown(getattr(draft, name))} asked for)"
+        for name in KEPT
+        if name in said and getattr(base, name) != getattr(draft, name)
+    ]
+    wrong += _arms_apart(base, draft, request)
+    if wrong:
+        is_one = len(wrong) == 1
+        fact = (
+            f"{', '.join(wrong)} {'differs' if is_one else 'differ'} from run {base.run_id}, whose other answers are taken "
+            f"over; leave {'that' if is_one else 'these'} out"
+        )
+        raise SettingsError(f"rerun: {fact}, or start a run of its own with new=True", fact=fact)
+
+
+MAIN_FIELDS = ("respondent", "model", "temperature")
+"""What is said of the main arm itself."""
+
+
+def _arms_apart(base: RunRecord, draft: RunRecord, request: RunRequest) -> list[str]:
+    """What was said and makes other arms, in the words it was said in."""
+    said = request.model_fields_set & {"arms", *MAIN_FIELDS, *ARM_FIELDS}
+    if not said or base.arms == draft.arms:
+        return []
+    here, now = base.main, draft.main
+    found = [
+        f"{name} ({_shown(getattr(here, name))} there, {_shown(getattr(now, name))} asked for)"
+        for name in MAIN_FIELDS
+        if name in said and getattr(here, name) != getattr(now, name)
+    ]
+    return found + sorted(said & {"arms", *ARM_FIELDS}) or sorted(said)
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def kept_instruments(base: RunRecord, methods: Mapping[str, str], request: RunRequest) -> dict[str, UsedInstrument]:
+    """A file of one's own that the earlier run asked is asked again unless another is named: it may be gone, or edited.
+
+    A shipped instrument is today's, because "as shipped" is what was asked for then.
+    """
+    own = {name: used for name, used in base.instruments.items() if used.source != SHIPPED}
+    return {name: own[name] for name in methods if name in own and name not in request.instruments}
+
+
+def rerun_record(base: RunRecord, draft: RunRecord, asked: list[str]) -> RunRecord:
+    """`draft`: the record that a run of only the methodologies `asked` would have."""
+    methods = {**base.methods, **{name: draft.methods[name] for name in asked}}
+    carried = {name: base.asked_by(name) for name in base.methods if name not in asked}
+    change = draft if of_two_waves(methods) in asked else base
+    instruments = {name: (draft if name in asked else base).instruments[name] for name in methods}
+    return draft.model_copy(
+        update={
+            **{name: getattr(base, name) for name in KEPT},
+            "topic": base.topic,
+            "methods": methods,
+            "phases": base.phases if carried else draft.phases,
+            "settings": {name: (draft if name in asked else base).settings[name] for name in methods},
+            "instruments": instruments,
+            "baseline": change.baseline,
+            "baseline_run_id": change.baseline_run_id,
+            "actions_at_start": change.actions_at_start,
+            "rerun_of": base.run_id,
+            "carried": carried,
+            "base_url": "" if base.weights else draft.base_url or base.base_url,
+            "weights": base.weights,
+            "notices": [*draft.notices, *_notices(base, draft.instruments, carried, asked)],
+        }
+    )
+
+
+def _notices(
+    base: RunRecord, now: Mapping[str, UsedInstrument], carried: Mapping[str, str], asked: list[str]
+) -> list[str]:
+    """What a reader must know about where the parts of this run come from."""
+    found = [f"{name}: taken over from run {run}, not asked anew" for name, run in carried.items()]
+    for name in asked:
+        before = base.instruments.get(name)
+        if before is None:
+            found.append(f"{name}: not part of run {base.run_id}")
+        elif before.hash == now[name].hash:
+            source = "" if before.source == SHIPPED else f" ({before.source})"
+            found.append(f"{name}: asked anew with the instrument of run {base.run_id}{source}")
+        else:
+            found.append(
+                f"{name}: asked anew; its instrument differs from that of run {base.run_id} "
+                f"({before.hash[:12]} → {now[name].hash[:12]}): {_changes(before.content, now[name].content)}"
+            )
+    return found
+
+
+def _changes(before: Mapping[str, JsonValue], now: Mapping[str, JsonValue]) -> str:
+    lines = content_differences(before, now)
+    more = f" and {len(lines) - 5} more" if len(lines) > 5 else ""
+    return "; ".join(lines[:5]) + more
+
+
+def settings_of(base: RunRecord, asked: list[str], given: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """A methodology's own settings stay those of the run, but for what is said now."""
+    return {name: {**base.settings.get(name, {}), **given.get(name, {})} for name in asked}
+
+
+def in_batches(request: RunRequest, arms: Sequence[Arm], *, local: bool) -> bool:
+    """Of a new run. Raises SettingsError where no server with a Batch API is asked."""
+    if request.batch and (local or not any(arm.respondent == "llm" for arm in arms)):
+        why = "a local model has" if local else "no model answers, so there is"
+        raise SettingsError(f"batch: {why} no Batch API; leave it out")
+    return request.batch
+
+
+def require_as_begun(request: RunRequest, record: RunRecord) -> None:
+    """Raises SettingsError where a run would go on at twice the price that is asked for."""
+    if request.batch and not record.batch:
+        raise SettingsError(
+            f"batch: run {record.run_id} is unfinished and was begun without batches, so it goes on without; leave batch out to go on "
+            "with it, or start another beside it: new=True"
+        )
