@@ -13,17 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from enquete.graphs.roundtable.analyst import ANALYST
-from enquete.graphs.roundtable.answering import private_form, public_form
-from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn
+from enquete.graphs.roundtable.agreement import ANALYST
+from enquete.graphs.roundtable.discussion import LEAST_SIZE, MOST_SIZE, Discussion, RoundtableSettings, RoundtableTurn
 from enquete.graphs.roundtable.instrument import RoundtableInstrument
-from enquete.graphs.roundtable.measures.arguments import statements
-from enquete.graphs.roundtable.settings import LEAST_SIZE, MOST_SIZE, RoundtableSettings
-from enquete.graphs.roundtable.summaries import SUMMARISER
-from enquete.graphs.roundtable.table import Table, laid
-from enquete.nodes.conversations import Asked, Conversations, keep
+from enquete.graphs.roundtable.table import SUMMARISER, Table, private_form, public_form
+from enquete.nodes.conversations import Asked, Conversations, keep, utterance_id
 from enquete.respondents.planted import uniform
 from enquete.respondents.roles import Role
+from enquete.respondents.themes.coded import Statement
 from enquete.respondents.themes.coding import code_themes
 from enquete.state.asking import ATTEMPTS, Block, Language, Outcome, Participant
 from enquete.state.interview_context import InterviewContext
@@ -165,6 +162,21 @@ def _farthest(
     else:
         apart = np.abs(points).max(axis=1)
     return int(np.argmax(np.where(free, apart, -1.0)))
+
+
+def statements(discussions: Iterable[Discussion]) -> list[Statement]:
+    """What is coded: each key point of what was said to a group, the position where there is none.
+
+    id: "<participant>|<group>#<turn>.<number>"; only groups that discussed, a control says nothing to anybody.
+    """
+    return [
+        Statement(id=f"{turn.participant}|{utterance_id(talk.unit, turn.turn)}.{number}", text=text)
+        for talk in discussions
+        for turn in talk.spoken
+        if not turn.private
+        for number, text in enumerate(turn.response.key_points or [turn.response.position], 1)
+        if text.strip()
+    ]
 
 
 GROUPS, CONTROLS = 1, 2
@@ -333,7 +345,7 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         }
 
     def _table(self, talk: Discussion, desk: InterviewContext) -> Table:
-        return laid(desk, self.instrument, self.settings, talk, self._read(talk, desk) or talk)
+        return Table(desk, self.instrument, self.settings, talk, self._read(talk, desk) or talk)
 
     def _read(self, talk: Discussion, desk: InterviewContext) -> Discussion | None:
         """What a control reads."""
