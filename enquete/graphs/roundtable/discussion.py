@@ -159,8 +159,7 @@ def discussions(frozen: Mapping[str, JsonValue], mode: str) -> Iterator[Discussi
         yield talk
 
 
-# --- Settings ---------------------------------------------------------------------------------------------------------
-
+# --- settings ------------------------------------------------------------------------------------------------------------
 
 Worker = Literal["model", "rule"]
 Cast = Literal["mixed", "consensus", "convergence", "polarisation", "groupthink", "unruly"]

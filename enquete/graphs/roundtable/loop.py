@@ -7,8 +7,7 @@ checkpoint, after every turn or every round. Nodes are async; LangGraph sends pl
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
 from functools import reduce
 from typing import Literal
 
@@ -17,13 +16,13 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from enquete.graphs.roundtable.agreement import ANALYST, RoundSaid, should_exit
-from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn, Weighed
-from enquete.graphs.roundtable.instrument import RoundtableInstrument
+from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn, Weighed
 from enquete.graphs.roundtable.table import (
     PRIVATE,
     SUMMARISER,
+    DiscussionContext,
     Rounds,
-    Table,
+    due,
     is_private,
     key_points,
     older,
@@ -32,23 +31,10 @@ from enquete.graphs.roundtable.table import (
 )
 from enquete.nodes.conversations import Asked, TurnOutcome, hear, keep, stopped
 from enquete.state.asking import RESPONDED, Outcome
-from enquete.state.interview_context import REHEARSAL, InterviewContext
+from enquete.state.interview_context import REHEARSAL
 
 STEPS = 5
 """Nodes a turn passes at most."""
-
-
-@dataclass(frozen=True)
-class LoopContext:
-    """What every node may use beside the channels. `shown`: whose words a control reads, the conversation as it stands then."""
-
-    desk: InterviewContext
-    instrument: RoundtableInstrument
-    settings: RoundtableSettings
-    shown: Discussion | None = None
-
-    def table(self, talk: Discussion) -> Table:
-        return Table(self.desk, self.instrument, self.settings, talk, self.shown or talk)
 
 
 class LoopInput(TypedDict):
@@ -68,7 +54,7 @@ class LoopState(LoopOutput, total=False):
     turns: list[RoundtableTurn]
 
 
-Loop = Runtime[LoopContext]
+Loop = Runtime[DiscussionContext]
 
 
 async def ask_before(state: LoopState, runtime: Loop) -> LoopState:
@@ -90,7 +76,7 @@ async def open_round(state: LoopState, runtime: Loop) -> LoopState:
     return {"outcome": outcome} if outcome else {"talk": talk, "round": talk.held + 1}
 
 
-async def sum_up(talk: Discussion, round: int, context: LoopContext) -> Outcome | None:
+async def sum_up(talk: Discussion, round: int, context: DiscussionContext) -> Outcome | None:
     """Freezes the summary of older rounds that this round is given, if it needs one."""
     table, settings = context.table(talk), context.settings
     known = table.overheard(round)
@@ -166,7 +152,7 @@ async def ask_after(state: LoopState, runtime: Loop) -> LoopState:
 # --- steps ---------------------------------------------------------------------------------------------------------------
 
 
-async def _privately(talk: Discussion, context: LoopContext) -> LoopState:
+async def _privately(talk: Discussion, context: DiscussionContext) -> LoopState:
     asked = due(talk, context.settings)
     turns = await _held(asked, talk, context)
     if not isinstance(turns, str):
@@ -178,7 +164,7 @@ async def _privately(talk: Discussion, context: LoopContext) -> LoopState:
     return {"talk": await _kept(talk, [*turns[:-1], turns[-1].model_copy(update={"stop": stop})], context)}
 
 
-async def _held(asked: Sequence[Asked], talk: Discussion, context: LoopContext) -> list[RoundtableTurn] | Outcome:
+async def _held(asked: Sequence[Asked], talk: Discussion, context: DiscussionContext) -> list[RoundtableTurn] | Outcome:
     table = context.table(talk)
     heard = await hear(context.desk, [table.block(one) for one in asked])
     if isinstance(heard, str):
@@ -187,7 +173,7 @@ async def _held(asked: Sequence[Asked], talk: Discussion, context: LoopContext) 
 
 
 async def _asked_again(
-    turns: Sequence[RoundtableTurn], talk: Discussion, context: LoopContext
+    turns: Sequence[RoundtableTurn], talk: Discussion, context: DiscussionContext
 ) -> list[RoundtableTurn] | Outcome:
     table = context.table(talk)
     wrong = [turn for turn in turns if turn.response.violations]
@@ -210,28 +196,10 @@ async def _asked_again(
     ]
 
 
-async def _kept(talk: Discussion, turns: Sequence[RoundtableTurn], context: LoopContext) -> Discussion:
+async def _kept(talk: Discussion, turns: Sequence[RoundtableTurn], context: DiscussionContext) -> Discussion:
     for turn in turns:
         talk = talk.after(await keep(context.desk, talk.unit, turn))
     return talk
-
-
-def due(talk: Discussion, settings: RoundtableSettings) -> list[Asked]:
-    """The rest of what is being asked: everybody before, a round, everybody after."""
-    if talk.stop:
-        return []
-    private = settings.private or not talk.seated
-    if private and len(talk.before) < len(talk.participants):
-        return _rest(talk, PRIVATE, talk.before)
-    if talk.seated and not talk.over:
-        rounds = talk.rounds()
-        return _rest(talk, talk.held + 1, rounds[talk.held] if len(rounds) > talk.held else ())
-    return _rest(talk, talk.held + 1, talk.afterwards) if private and (talk.seated or talk.reads) else []
-
-
-def _rest(talk: Discussion, round: int, spoken: Container[str]) -> list[Asked]:
-    left = [who for who in talk.participants if who not in spoken]
-    return [Asked(turn=talk.number + place, participant=who, round=round) for place, who in enumerate(left)]
 
 
 # --- edges ---------------------------------------------------------------------------------------------------------------
@@ -257,7 +225,7 @@ NEXT: dict[Hashable, str] = {
     "end": END,
 }
 
-builder = StateGraph(LoopState, context_schema=LoopContext, input_schema=LoopInput, output_schema=LoopOutput)
+builder = StateGraph(LoopState, context_schema=DiscussionContext, input_schema=LoopInput, output_schema=LoopOutput)
 for node in NODES:
     builder.add_node(node.__name__, node)
 builder.add_conditional_edges(START, where, NEXT)

@@ -422,8 +422,8 @@ def stages(talk: Discussion) -> list[Stage]:
 def said_in(talk: Discussion, stage: Stage | None) -> tuple[Stage, list[RoundtableTurn]]:
     """None: in the last round, else privately before. Raises InputError where nobody has spoken in it."""
     known = stages(talk)
-    if stage is None:
-        stage = next((one for one in reversed(known) if isinstance(one, int)), "before")
+    last: Stage = next((one for one in reversed(known) if isinstance(one, int)), "before")
+    stage = last if stage is None else stage
     turns = [turn for turn in talk.spoken if stage_of(turn) == stage]
     if not turns:
         there = ", ".join(map(str, known)) or "none yet"
@@ -490,7 +490,7 @@ async def export_roundtable(port: Port, asked: Exported) -> dict[str, JsonValue]
         "groups": [_group(table, talk) for talk in table.groups],
     }  # fmt: skip
     if markdown:
-        labels = {stage: tell(label, run.language) for stage, label in STAGES.items()}
+        labels: dict[Any, str] = {stage: tell(label, run.language) for stage, label in STAGES.items()}
         labels |= {n: tell(ROUND, run.language).format(round=n) for n in range(1, MOST_ROUNDS + 1)}
         text = render(
             "enquete.graphs.roundtable:export.md.j2", run.language, **whole, labels=labels,

@@ -4,7 +4,7 @@ answers are as a turn. Older rounds are told in few words, once they are longer 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -318,3 +318,34 @@ def is_private(asked: Asked, talk: Discussion) -> bool:
     if isinstance(asked, RoundtableTurn):
         return asked.private
     return asked.round == PRIVATE or not talk.seated or (talk.over and asked.round > talk.held)
+
+
+@dataclass(frozen=True)
+class DiscussionContext:
+    """What every step of a discussion may use. `shown`: whose words a control reads, as the conversation stands then."""
+
+    desk: InterviewContext
+    instrument: RoundtableInstrument
+    settings: RoundtableSettings
+    shown: Discussion | None = None
+
+    def table(self, talk: Discussion) -> Table:
+        return Table(self.desk, self.instrument, self.settings, talk, self.shown or talk)
+
+
+def due(talk: Discussion, settings: RoundtableSettings) -> list[Asked]:
+    """The rest of what is being asked: everybody before, a round, everybody after."""
+    if talk.stop:
+        return []
+    private = settings.private or not talk.seated
+    if private and len(talk.before) < len(talk.participants):
+        return _rest(talk, PRIVATE, talk.before)
+    if talk.seated and not talk.over:
+        rounds = talk.rounds()
+        return _rest(talk, talk.held + 1, rounds[talk.held] if len(rounds) > talk.held else ())
+    return _rest(talk, talk.held + 1, talk.afterwards) if private and (talk.seated or talk.reads) else []
+
+
+def _rest(talk: Discussion, round: int, spoken: Container[str]) -> list[Asked]:
+    left = [who for who in talk.participants if who not in spoken]
+    return [Asked(turn=talk.number + place, participant=who, round=round) for place, who in enumerate(left)]

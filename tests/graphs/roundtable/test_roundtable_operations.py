@@ -18,9 +18,9 @@ from mcp import Client
 from starlette.testclient import TestClient
 
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn, Weighed
-from enquete.graphs.roundtable.loop import due
 from enquete.graphs.roundtable.modes import Response
 from enquete.graphs.roundtable.operations import MOST_CHARS, fitted
+from enquete.graphs.roundtable.table import due
 from enquete.interfaces.cli import app as cli
 from enquete.interfaces.http.application import make_app
 from enquete.interfaces.mcp.serving import make_server, make_server_state
