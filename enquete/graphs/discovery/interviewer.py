@@ -243,49 +243,12 @@ _READING: Mapping[str, str] = {
     "problems": N_("Your last reading had problems; mend these and keep the rest:"),
 }
 
-_YES: Mapping[Language, re.Pattern[str]] = {
-    "de": re.compile(
-        r"\b(ja|jawohl|genau|stimmt|richtig|durchaus|das war.?s|alles gesagt|nichts mehr|fertig)\b", re.IGNORECASE
-    ),
-    "en": re.compile(
-        r"\b(yes|yeah|indeed|right|certainly|that is all|that's all|nothing more|nothing else|complete)\b",
-        re.IGNORECASE,
-    ),
-}
-_NO: Mapping[Language, re.Pattern[str]] = {
-    "de": re.compile(r"\b(nein|nicht|kein\w*|kaum|nie)\b", re.IGNORECASE),
-    "en": re.compile(r"\b(no|not|never|hardly|don't|isn't|doesn't)\b", re.IGNORECASE),
-}
-_EMPTY: Mapping[Language, re.Pattern[str]] = {
-    "de": re.compile(
-        r"\b(weiß (ich )?nicht|keine ahnung|dazu (kann|möchte) ich nichts|fällt mir nichts)\b", re.IGNORECASE
-    ),
-    "en": re.compile(
-        r"\b(don't know|no idea|can't say|cannot say|nothing comes to mind|rather not say)\b", re.IGNORECASE
-    ),
-}
-_BEGINS: Mapping[Language, re.Pattern[str]] = {
-    "de": re.compile(
-        r"^(also|na ja|naja|nun|ja|gut|ehrlich gesagt|bei uns|ich würde sagen|vor allem|das ist|das sind|da ist)[,:]?\s+",
-        re.IGNORECASE,
-    ),
-    "en": re.compile(
-        r"^(well|so|yes|honestly|okay|i would say|i'd say|mostly|mainly|that is|that's|there is|there are|it is)[,:]?\s+",
-        re.IGNORECASE,
-    ),
-}
-_BETWEEN: Mapping[Language, re.Pattern[str]] = {
-    "de": re.compile(
-        r"\s*(?:[,;]\s*(?:und |sowie |dann |außerdem |schließlich )?|\bund (?:dann |auch )?|\bsowie\b)\s*",
-        re.IGNORECASE,
-    ),
-    "en": re.compile(
-        r"\s*(?:[,;]\s*(?:and |then |also |finally )?|\band (?:then |also )?|\bas well as\b)\s*", re.IGNORECASE
-    ),
-}
+_YES_NO = re.compile(r"^(?:(ja|yes)|nein|no)\b", re.IGNORECASE)
+_EMPTY = re.compile(r"\b(weiß (ich )?nicht|fällt mir nichts|don't know|nothing comes to mind)\b", re.IGNORECASE)
+_OPENING = re.compile(r"^(?:\S+ ){0,2}\S+: ")
+_BETWEEN = re.compile(r",\s+|\s+(?:und|sowie|and|as well as)\s+", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _FIGURE = re.compile(r"-?\d+(?:[.,]\d+)?")
-LONGEST_ENTRY = 12  # words of one of several that a rule reads
 
 
 class ReadingInput(BaseModel):
@@ -335,112 +298,61 @@ def reading_schema(data: ReadingInput) -> dict[str, JsonValue]:
     }
 
 
-# --- without a model -----------------------------------------------------------------------------------------------------
+# --- without a model: crude, for a demonstration that costs nothing, and for a reply that nobody can use -------------------
 
 
 def read_by_rule(data: ReadingInput) -> Reading:
-    """What the answer says about the field asked for. Of others it reads nothing: it cannot tell a remark from an answer."""
-    if not data.about or _EMPTY[data.language].search(data.answer):
+    """Of what was asked for: labels of a closed list, the first figure, an opening yes or no, else the first sentence, at its
+    commas where there may be several. Words, no meanings; of all other fields nothing."""
+    node = data.discovery.at(data.about) if data.about else None
+    if node is None or _EMPTY.search(data.answer):
         return Reading()
-    node = data.discovery.at(data.about)
-    record: dict[str, Any] = {}
-    if node is not None and (value := _Reader(data.answer, data.language).value(node)) is not None:
-        _place(record, data.discovery, data.about, value)
-    return Reading(record=record)
+    sentences = [one for one in _SENTENCE.split(data.answer.strip()) if one]
+    value = _crude(node, sentences, data.language) if sentences else None
+    return Reading(record=_placed(data.discovery.nodes, data.about, value) if value else {})
 
 
-def _place(record: dict[str, Any], schema: DiscoverySchema, path: Sequence[str], value: Any) -> None:
+def _crude(node: Node, sentences: Sequence[str], language: Language) -> Any:
+    kind, first = node.field.type, sentences[0]
+    text = _OPENING.sub("", first).rstrip(".!?")
+    match kind:
+        case "choice" | "choices":
+            listed = {}
+            for sentence in sentences:
+                for each, value in node.field.values.items():
+                    words = (value.label.in_(language), *value.words.get(language, ()))
+                    if each not in listed and _pattern(words).search(normal(sentence)):
+                        listed[each] = said(each, sentence)
+            return list(listed.values()) if kind == "choices" else next(iter(listed.values()), None)
+        case "number":
+            figure = _FIGURE.search(first)
+            after = normal(first[figure.end() :]) if figure else ""
+            factor = next((f for unit, f in node.field.units.items() if after.startswith(normal(unit))), 1.0)
+            return said(float(figure[0].replace(",", ".")) * factor, first) if figure else None
+        case "boolean":
+            answered = _YES_NO.match(first)
+            return said(answered[1] is not None, first) if answered else None
+        case "texts":
+            return [said(one, one) for one in _BETWEEN.split(text) if one]
+        case "list":
+            return [{str(node.field.key): said(one, one)} for one in _BETWEEN.split(text) if one]
+        case "text":
+            return said(text, first)
+    return None
+
+
+def _placed(nodes: Mapping[str, Node], path: Path, value: Any) -> dict[str, Any]:
     """The value at its path; entries on the way are named by their key."""
-    nodes, held, steps = schema.nodes, record, list(path)
-    while steps:
-        name = steps.pop(0)
-        node = nodes[name]
-        if not steps:
-            held[name] = value
-            return
-        if node.field.type == "list":
-            entry: dict[str, Any] = {str(node.field.key): said(steps.pop(0), "")}
-            held[name] = [entry]
-            if not steps:
-                return
-            held = entry
-        else:
-            held = held.setdefault(name, {})
-        nodes = node.children
+    name, *steps = path
+    node = nodes[name]
+    if node.field.type == "list" and steps:
+        entry = {str(node.field.key): said(steps[0], "")}
+        return {name: [entry | (_placed(node.children, tuple(steps[1:]), value) if steps[1:] else {})]}
+    return {name: _placed(node.children, tuple(steps), value) if steps else value}
 
 
 def said(value: Any, quote: str) -> dict[str, Any]:
     return {"value": value, "quote": quote}
-
-
-class _Reader:
-    """One answer."""
-
-    def __init__(self, answer: str, language: Language):
-        self.language: Language = language
-        self.sentences = [one for one in _SENTENCE.split(answer.strip()) if one]
-        self.first = next(
-            (one for one in self.sentences if len(one.split()) > 2), self.sentences[0] if self.sentences else ""
-        )
-
-    def value(self, node: Node) -> Any:
-        match node.field.type:
-            case "choice":
-                found = self.choices(node)
-                return found[0] if found else None
-            case "choices":
-                return self.choices(node) or None
-            case "number":
-                return self._number(node)
-            case "boolean":
-                return self._yes_or_no()
-            case "texts":
-                return [said(one, one) for one in self._several()] or None
-            case "list":
-                return [{str(node.field.key): said(one, one)} for one in self._several()] or None
-            case "text":
-                return said(self._clause(self.first), self.first) if self.first else None
-        return None
-
-    def choices(self, node: Node) -> list[dict[str, Any]]:
-        """Values of a closed list by label or words, each with the sentence that has them."""
-        found = {}
-        for sentence in self.sentences:
-            for each, value in node.field.values.items():
-                words = (value.label.in_(self.language), *value.words.get(self.language, ()))
-                if each not in found and _pattern(words).search(normal(sentence)):
-                    found[each] = said(each, sentence)
-        return list(found.values())
-
-    def _number(self, node: Node) -> dict[str, Any] | None:
-        """The first figure, times the factor of the unit that follows it."""
-        for sentence in self.sentences:
-            for figure in _FIGURE.finditer(sentence):
-                after = normal(sentence[figure.end() :])
-                factor = next((f for unit, f in node.field.units.items() if after.startswith(normal(unit))), 1.0)
-                return said(float(figure[0].replace(",", ".")) * factor, sentence)
-        return None
-
-    def _yes_or_no(self) -> dict[str, Any] | None:
-        """Of the first sentence that says either; where both stand, what comes first."""
-        for sentence in self.sentences:
-            yes, no = _YES[self.language].search(sentence), _NO[self.language].search(sentence)
-            if yes or no:
-                return said(bool(yes and (not no or yes.start() <= no.start())), sentence)
-        return None
-
-    def _several(self) -> Iterator[str]:
-        """Parts of the first sentence that are short enough to be names of things."""
-        for part in _BETWEEN[self.language].split(self._clause(self.first)):
-            if part and len(part.split()) <= LONGEST_ENTRY:
-                yield part
-
-    def _clause(self, sentence: str) -> str:
-        """Without its opening words and its full stop."""
-        text, before = sentence.strip().rstrip(".!?"), ""
-        while text != before:
-            before, text = text, _BEGINS[self.language].sub("", text)
-        return text.strip()
 
 
 @lru_cache(maxsize=4096)
