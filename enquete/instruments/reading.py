@@ -174,3 +174,8 @@ def _values(node: object, key: str) -> Iterator[object]:
     elif isinstance(node, list | tuple):
         for value in node:
             yield from _values(value, key)
+
+
+def fold(text: str) -> str:
+    """As names and texts are compared: compatibility form, lower case, single spaces."""
+    return " ".join(unicodedata.normalize("NFKC", text).split()).casefold()

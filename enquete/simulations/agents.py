@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
+from enquete.instruments.reading import fold
 from enquete.simulations.records import Record
 from enquete.simulations.sources import Issue
-from enquete.simulations.texts import fold
 
 # --- Which record of one file is the same agent as which record of another, without ever trusting the index alone ----
 

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
+from enquete.instruments.reading import fold
 from enquete.simulations.population import Seat
 from enquete.simulations.sources import Issue
-from enquete.simulations.texts import clean, fold, whole
+from enquete.simulations.texts import clean, whole
 
 
 def owners_of(

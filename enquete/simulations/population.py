@@ -12,6 +12,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from enquete.instruments.reading import fold
 from enquete.simulations.action_log import PLATFORMS, summarise_logs
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER, Agent, reconcile
 from enquete.simulations.completion import NO_SIMULATION, Completion, completion_from, count_from
@@ -27,7 +28,7 @@ from enquete.simulations.records import (
     try_profiles,
 )
 from enquete.simulations.sources import Issue, refuse_errors
-from enquete.simulations.texts import clean, clip, fold, one_line
+from enquete.simulations.texts import clean, clip, one_line
 from enquete.state.asking import Participant
 from enquete.state.errors import SettingsError, SimulationError
 

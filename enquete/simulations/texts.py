@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 
 from pydantic import JsonValue
@@ -43,11 +42,6 @@ def clip(text: str, length: int) -> str:
     if len(text) <= length:
         return text
     return text[: length - 1].rstrip() + "…" if length > 0 else ""
-
-
-def fold(name: str) -> str:
-    """A name as it is compared: compatibility form, lower case, single spaces."""
-    return one_line(unicodedata.normalize("NFKC", name)).casefold()
 
 
 def whole(value: JsonValue) -> int | None:

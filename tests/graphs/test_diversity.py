@@ -37,7 +37,7 @@ from enquete.graphs.diversity.results import (
 from enquete.graphs.diversity.settings import DiversitySettings
 from enquete.graphs.diversity.synthetic import planted
 from enquete.graphs.diversity.tables import PRESENTATION
-from enquete.graphs.roundtable.settings import read_views
+from enquete.graphs.roundtable.discussion import read_views
 from enquete.instruments.load import load_shipped
 from enquete.models.metered import MeteredModel, Terms
 from enquete.reports import charts as pictured

@@ -22,7 +22,7 @@ from enquete.analysis.health.thresholds import (
     Bounds,
     Threshold,
 )
-from enquete.graphs.roundtable.measures import reason
+from enquete.graphs.roundtable import movement
 from enquete.reports.bibliography import bibliography, cited, readable
 from tests.support.people import (
     BETWEEN,
@@ -130,7 +130,7 @@ def calibration() -> str:
 
 
 def test_every_source_is_cited_and_every_citation_has_one() -> None:
-    texts = [CALIBRATED, str(reason.__doc__), *(rule.source for rule in THRESHOLDS.values())]
+    texts = [CALIBRATED, str(movement.__doc__), *(rule.source for rule in THRESHOLDS.values())]
     assert {one.short for text in texts for one in cited(text)} == {one.short for one in bibliography().values()}
 
 

@@ -8,12 +8,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from enquete.demo import demo_population
 from enquete.nodes.run_choice import chosen, told
-from enquete.simulations.among import among, condition
+from enquete.simulations.among import among
 from enquete.simulations.check import check
 from enquete.simulations.digest import digests
 from enquete.simulations.population import Population, load_population
@@ -76,15 +74,6 @@ def test_a_condition_on_what_is_known(people: Population, where: str, left: str)
 def test_anything_else_is_refused(people: Population, where: str, says: str) -> None:
     with pytest.raises(SettingsError, match=says):
         among(people, where=where)
-
-
-@given(st.text(alphabet="abt \"'()[]=<>!,.+-0123456789andornotin", max_size=40))
-def test_no_text_does_anything_but_hold_or_be_refused(text: str) -> None:
-    try:
-        found = condition(text).holds({"a": "1", "b": "x"})
-    except SettingsError:
-        return
-    assert found in (True, False)
 
 
 def test_types_and_names_go_together(people: Population) -> None:

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.simulations.texts import clean, clip, fold, one_line, whole
+from enquete.instruments.reading import fold
+from enquete.simulations.texts import clean, clip, one_line, whole
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.graphs.discovery.annotated import load_schema
+from enquete.graphs.discovery.schema import load_schema
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.laddering.concept import Concept
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument

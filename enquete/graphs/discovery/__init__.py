@@ -7,14 +7,14 @@ from enquete.state.methodology import Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="discovery",
-    drafts="enquete.graphs.discovery.drafting:draft",
+    drafts="enquete.graphs.discovery.instrument:draft",
     title=N_("Discovery"),
     default=False,
     order=60,
     phases=("T1",),
     instrument="enquete.graphs.discovery.instrument:DiscoveryInstrument",
-    settings="enquete.graphs.discovery.settings:DiscoverySettings",
-    procedure="enquete.graphs.discovery.procedure:Discovery",
+    settings="enquete.graphs.discovery.interview:DiscoverySettings",
+    procedure="enquete.graphs.discovery.interview:Discovery",
     synthetic="enquete.graphs.discovery.synthetic:planted",
     results="enquete.graphs.discovery.results:EVALUATION",
     steps=Steps("open_records", "fill_records", "close_records", unit="enquete.graphs.discovery.loop:interview_graph"),

@@ -1,19 +1,104 @@
-"""An interview: a conversation whose stored turns add up to a record, the words it rests on, and what was contradicted."""
+"""How discovery interviews are conducted: every agent for itself, question by question, until its record is complete or its
+budget is spent. Every arm interviews on its own. The schema is kept in the settings, so that a run holds what it was conducted
+with, whatever becomes of the file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Literal
+from pathlib import PurePath
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, model_validator
 
-from enquete.graphs.discovery.record import Contradiction, Path, Record, Told, reduced, unknown
-from enquete.graphs.discovery.reply import Problem
-from enquete.graphs.discovery.schema import DiscoverySchema
-from enquete.graphs.discovery.settings import DiscoverySettings
-from enquete.nodes.conversations import Conversation, Turn
+from enquete.graphs.discovery.instrument import DiscoveryInstrument
+from enquete.graphs.discovery.interviewer import AGAIN, ASKER, READER, QuestionInput, ask_by_rule, outline, targets
+from enquete.graphs.discovery.record import Contradiction, Path, Problem, Record, Told, misfits, reduced, unknown
+from enquete.graphs.discovery.schema import MOST_QUESTIONS, DiscoverySchema, load_schema
+from enquete.instruments.layers import require_language
+from enquete.instruments.load import load_shipped
+from enquete.nodes.conversations import Asked, Conversation, Conversations, Turn, dialogue, turn_block
+from enquete.respondents.roles import Role
+from enquete.state.asking import Block, Language, Outcome
+from enquete.state.interview_context import InterviewContext
+from enquete.state.methodology import Plan
+
+Worker = Literal["model", "rule"]
+
+
+class Said(BaseModel):
+    """A turn of an earlier conversation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question: str
+    answer: str
+
+
+class DiscoverySettings(BaseModel):
+    """Raises InstrumentError, naming file and line, where a schema is wrong.
+
+    Validated with a context `instrument`, that of the run, it takes the schema from there; with a context `language`, it
+    also raises where the schema cannot be used in it.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    ds: Annotated[
+        str,
+        Field(
+            description="what is to be found out: a shipped discovery schema or a file; the instrument's unless named"
+        ),
+    ] = ""
+    questions: Annotated[
+        int, Field(ge=0, le=MOST_QUESTIONS, description="budget of one interview, in questions; 0: the schema's own")
+    ] = 0
+    beyond: Annotated[
+        bool, Field(description="ask for what is not needed, too, once each, while there are questions left")
+    ] = False
+    asks: Annotated[Worker, Field(description="who words the questions: a model, or the rule alone")] = "model"
+    reads: Annotated[Worker, Field(description="who reads the answers: a model, or the rule alone")] = "model"
+    question_model: Annotated[str, Field(description="model that words questions; the main arm's unless named")] = ""
+    question_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
+    interpret_model: Annotated[str, Field(description="model that reads answers; the main arm's unless named")] = ""
+    interpret_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
+    current: Annotated[dict[str, Any], Field(description="what is known already: a record of this schema")] = {}
+    earlier: Annotated[
+        list[Said], Field(max_length=MOST_QUESTIONS, description="turns of the conversation before")
+    ] = []
+    read: Annotated[
+        DiscoverySchema | None, Field(description="filled when the settings are read: the schema as it was")
+    ] = None
+
+    @model_validator(mode="after")
+    def _read_schema(self, info: ValidationInfo) -> Self:
+        context = info.context or {}
+        instrument: DiscoveryInstrument | None = context.get("instrument")
+        self.ds = self.ds or (instrument or load_shipped(DiscoveryInstrument, "discovery")).ds
+        self.read = self.read or load_schema(self.ds, context.get("shelf"))
+        if wrong := list(misfits(self.read.nodes, self.current)):
+            raise ValueError(f"current: {'; '.join(wrong)}")
+        if language := context.get("language"):
+            require_language("discovery.ds", self.ds, self.read, language)
+        self.ds = PurePath(self.ds).name
+        return self
+
+    @property
+    def discovery(self) -> DiscoverySchema:
+        if self.read is None:  # the validator has filled it
+            raise RuntimeError("the settings were built without validation")
+        return self.read
+
+    @property
+    def budget(self) -> int:
+        """Questions of one interview."""
+        return self.questions or self.discovery.questions
+
+
+# --- the conversation -------------------------------------------------------------------------------------------------
+
 
 Stop = Literal["", "complete", "budget"]
 
@@ -92,3 +177,92 @@ def begun(unit: str, settings: DiscoverySettings) -> Interview:
         unit, discovery=settings.discovery, budget=Decimal(settings.budget), record=reduced(settings.discovery.nodes, {}, settings.current),
         earlier=tuple((one.question, one.answer) for one in settings.earlier), beyond=settings.beyond,
     )  # fmt: skip
+
+
+# --- how it is conducted ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DiscoveryContext:
+    """What every step of an interview may use."""
+
+    desk: InterviewContext
+    instrument: DiscoveryInstrument
+    settings: DiscoverySettings
+
+
+def question_input(interview: Interview, context: DiscoveryContext) -> QuestionInput:
+    discovery, language = interview.discovery, context.desk.language
+    return QuestionInput(
+        objective=discovery.objective.in_(language),
+        fields=outline(discovery, language),
+        targets=targets(discovery, interview.record, interview.asked, interview.open, interview.optional, language),
+        record=interview.record,
+        transcript=interview.transcript(),
+        language=language,
+    )
+
+
+def question_block(context: DiscoveryContext, interview: Interview, asked: Asked) -> Block:
+    """A question with the conversation before it, earlier ones included."""
+    language = context.desk.language
+    return turn_block(
+        context.desk, interview.unit, asked, context.instrument.instruction.in_(language),
+        heading=context.instrument.transcript_heading.in_(language), said=dialogue(interview.transcript(), language),
+        session=interview.discovery.id,
+    )  # fmt: skip
+
+
+class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryTurn, Interview]):
+    """Units are agents."""
+
+    turn = DiscoveryTurn
+
+    def __init__(self, instrument: DiscoveryInstrument, settings: DiscoverySettings, language: Language):
+        super().__init__(instrument, settings, language)
+        chosen: dict[Role[Any, Any], str] = {ASKER: settings.asks, READER: settings.reads}
+        self.roles = tuple(role for role, worker in chosen.items() if worker == "model")
+
+    @property
+    def most_turns(self) -> int:
+        return self.settings.budget
+
+    def begun(self, unit: str, desk: InterviewContext) -> Interview:
+        return begun(unit, self.settings)
+
+    def due(self, talk: Interview, desk: InterviewContext) -> Sequence[Asked]:
+        """The next question, in the words that the rule would choose; none for a record that is complete as it is."""
+        if talk.done:
+            return []
+        question = ask_by_rule(question_input(talk, DiscoveryContext(desk, self.instrument, self.settings))).question
+        return [Asked(turn=talk.number, question=question)]
+
+    def block(self, talk: Interview, asked: Asked, desk: InterviewContext) -> Block:
+        return question_block(DiscoveryContext(desk, self.instrument, self.settings), talk, asked)
+
+    async def advance(self, talk: Interview, desk: InterviewContext) -> Interview | Outcome:
+        """To the end of the interview, or to where it cannot go on now."""
+        from enquete.graphs.discovery.loop import STEPS, interview_graph  # noqa: PLC0415 - LangGraph is slow to import
+
+        limit = (int(talk.budget) + 1) * STEPS + 1
+        ended = await interview_graph.ainvoke(
+            {"interview": talk, "ascr": talk.record, "budget": talk.budget},
+            {"recursion_limit": limit},
+            context=DiscoveryContext(desk, self.instrument, self.settings),
+        )
+        outcome: Outcome | None = ended.get("outcome")
+        if outcome is not None:
+            return outcome
+        ahead: Interview = ended["interview"]
+        if ended["ascr"] != ahead.record:
+            raise RuntimeError(f"{talk.unit}: the stored turns give another record than the interview")
+        return ahead
+
+    def plan(self, desk: InterviewContext) -> Plan:
+        """A reading with problems is read again, which a rule's never has."""
+        plan, purpose = super().plan(desk), READER.purpose
+        if purpose not in plan.calls:
+            return plan
+        least, most = plan.calls[purpose]
+        calls = {**plan.calls, purpose: (least, most * (1 + AGAIN))}
+        return plan.model_copy(update={"calls": calls, "grows": {purpose: 1.0 + AGAIN}})

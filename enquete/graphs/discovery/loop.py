@@ -17,40 +17,49 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from enquete.graphs.discovery.instrument import DiscoveryInstrument
-from enquete.graphs.discovery.interview import QUESTION, DiscoveryTurn, Interview, Stop
-from enquete.graphs.discovery.questions import ASKER, QuestionInput, QuestionOut, Target, ask_by_rule, outline, targets
-from enquete.graphs.discovery.reading import AGAIN, READER, Reading, ReadingInput, read_by_rule
-from enquete.graphs.discovery.record import Contradiction, Record, Told, contradictions, reduced
-from enquete.graphs.discovery.reply import Checked, Problem, checked
+from enquete.graphs.discovery.interview import (
+    QUESTION,
+    DiscoveryContext,
+    DiscoveryTurn,
+    Interview,
+    Stop,
+    question_block,
+    question_input,
+)
+from enquete.graphs.discovery.interviewer import (
+    AGAIN,
+    ASKER,
+    READER,
+    Reading,
+    ReadingInput,
+    Target,
+    ask_by_rule,
+    read_by_rule,
+)
+from enquete.graphs.discovery.record import (
+    Checked,
+    Contradiction,
+    Problem,
+    Record,
+    Told,
+    checked,
+    contradictions,
+    reduced,
+)
 from enquete.graphs.discovery.schema import Node
-from enquete.graphs.discovery.settings import DiscoverySettings
 from enquete.nodes.conversations import (
     Asked,
     TurnOutcome,
     Utterance,
-    dialogue,
     hear,
     keep,
     stopped,
     subject,
-    turn_block,
 )
 from enquete.respondents.roles import RULE
-from enquete.state.asking import Block
-from enquete.state.interview_context import InterviewContext
 
 STEPS = 5
 """Nodes a question passes."""
-
-
-@dataclass(frozen=True)
-class LoopContext:
-    """What every node may use beside the channels."""
-
-    desk: InterviewContext
-    instrument: DiscoveryInstrument
-    settings: DiscoverySettings
 
 
 @dataclass(frozen=True)
@@ -101,7 +110,7 @@ class LoopState(LoopOutput, total=False):
     against: list[Contradiction]
 
 
-Loop = Runtime[LoopContext]
+Loop = Runtime[DiscoveryContext]
 
 
 async def check_budget(state: LoopState, runtime: Loop) -> LoopState:
@@ -121,7 +130,8 @@ async def formulate_question(state: LoopState, runtime: Loop) -> LoopState:
         if done == "short":
             return {"outcome": "short"}
         made, by = done
-    return {"question": made.question, "target": targeted(data, made), "worded_by": by}
+    target = next((one for one in data.targets if "/".join(one.path) == made.about), data.targets[0])
+    return {"question": made.question, "target": target, "worded_by": by}
 
 
 async def get_answer(state: LoopState, runtime: Loop) -> LoopState:
@@ -150,7 +160,7 @@ async def interpret_response(state: LoopState, runtime: Loop) -> LoopState:
 
 
 async def _read(
-    data: ReadingInput, interview: Interview, context: LoopContext
+    data: ReadingInput, interview: Interview, context: DiscoveryContext
 ) -> tuple[Checked, str] | Literal["short"]:
     """The best reading and who gave it."""
     if context.settings.reads == "rule":
@@ -204,39 +214,13 @@ def _new(against: list[Contradiction], target: Target) -> list[Contradiction]:
     return [one for one in against if target.contradiction is None or one.path != target.path]
 
 
-def question_input(interview: Interview, context: LoopContext) -> QuestionInput:
-    discovery, language = interview.discovery, context.desk.language
-    return QuestionInput(
-        objective=discovery.objective.in_(language),
-        fields=outline(discovery, language),
-        targets=targets(discovery, interview.record, interview.asked, interview.open, interview.optional, language),
-        record=interview.record,
-        transcript=interview.transcript(),
-        language=language,
-    )
-
-
-def targeted(data: QuestionInput, made: QuestionOut) -> Target:
-    return next((one for one in data.targets if "/".join(one.path) == made.about), data.targets[0])
-
-
-def question_block(context: LoopContext, interview: Interview, asked: Asked) -> Block:
-    """A question with the conversation before it, earlier ones included."""
-    language = context.desk.language
-    return turn_block(
-        context.desk, interview.unit, asked, context.instrument.instruction.in_(language),
-        heading=context.instrument.transcript_heading.in_(language), said=dialogue(interview.transcript(), language),
-        session=interview.discovery.id,
-    )  # fmt: skip
-
-
 async def more(state: LoopState) -> Literal["ask", "end"]:
     return "end" if state["complete"] or state["budget"] < QUESTION else "ask"
 
 
 NODES = (check_budget, formulate_question, get_answer, interpret_response, evaluate_completion)
 
-builder = StateGraph(LoopState, context_schema=LoopContext, input_schema=LoopInput, output_schema=LoopOutput)
+builder = StateGraph(LoopState, context_schema=DiscoveryContext, input_schema=LoopInput, output_schema=LoopOutput)
 for node in NODES:
     builder.add_node(node.__name__, node)
 builder.add_edge(START, "check_budget")

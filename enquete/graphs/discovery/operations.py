@@ -14,9 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.checkpoints.connection import is_locked
 from enquete.checkpoints.folders import write_atomically
-from enquete.graphs.discovery.annotated import load_schema
 from enquete.graphs.discovery.record import misfits, reduced
-from enquete.graphs.discovery.schema import DiscoverySchema, shown_path
+from enquete.graphs.discovery.schema import DiscoverySchema, load_schema, shown_path
 from enquete.instruments.layers import shipped
 from enquete.state.asking import Language
 from enquete.state.errors import Busy, InputError

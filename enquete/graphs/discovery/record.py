@@ -1,4 +1,6 @@
-"""Records: how what one answer gave (an SCR) is reduced into what all have given (the ASCR), by the reducers of the schema.
+"""Records: how what one answer gave (an SCR) is reduced into what all have given (the ASCR), by the reducers of the schema; and
+what a model gave for one, checked: closed lists mapped or refused, every value with words that stand in the answer. What cannot
+be used is named, so that it can be asked for again.
 
 A record is plain data: field → value. Texts and numbers, ids of closed lists, lists of them; a list of objects has their key
 as the first of each. What is not there is left out.
@@ -6,15 +8,19 @@ as the first of each. What is not there is left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, ValidationError, create_model
+from pydantic_core import ErrorDetails, PydanticCustomError
 
-from enquete.graphs.discovery.completion import there
-from enquete.graphs.discovery.schema import Node
+from enquete.graphs.discovery.schema import DiscoverySchema, Node
+from enquete.instruments.expressions import there
 from enquete.instruments.reading import shown, suggestion
-from enquete.respondents.quoting import normal
+from enquete.respondents.quoting import normal, stands_in
 
 Record = dict[str, Any]
 Nodes = Mapping[str, Node]
@@ -185,3 +191,271 @@ def _fits(node: Node, value: Any) -> bool:
         case "boolean":
             return isinstance(value, bool)
     return kind == "text" and isinstance(value, str)
+
+
+# --- what a model gave for a record -----------------------------------------------------------------------------------
+
+
+Kind = Literal["unknown", "unfit", "not_said"]
+
+MOST_PROBLEMS = 40
+MODULE = "enquete.graphs.discovery.reply"
+"""By which pydantic names the parts of the form: it stays as it was first sent, wherever this code stands."""
+LONGEST = 2000  # characters of a text
+
+
+class Problem(BaseModel):
+    """What of a reply was left out, and why: an unknown field, a value that does not fit, words that nobody said."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Kind
+    path: str
+    given: str
+    why: str
+
+
+@dataclass
+class Checked:
+    """values: an SCR; told: each value with its words."""
+
+    values: Record = field(default_factory=dict)
+    told: list[Told] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def checked(schema: DiscoverySchema, raw: Mapping[str, JsonValue], answer: str, known: Mapping[str, Any]) -> Checked:
+    """known: the record so far, whose entries may be named by their key alone."""
+    result = Checked()
+    model = record_model(schema)
+    fitting = _fitting(model, dict(raw), result.problems, list(schema.nodes))
+    result.values = _Taking(answer, result).taken(schema.nodes, fitting, (), known)
+    return result
+
+
+def record_model(schema: DiscoverySchema) -> type[BaseModel]:
+    """Of a reply: every field optional, every value with its quote, nothing else allowed. Made once a schema."""
+    if schema.content not in _MODELS:
+        _MODELS[schema.content] = _made(schema.id, schema.nodes)
+    return _MODELS[schema.content]
+
+
+_MODELS: dict[str, type[BaseModel]] = {}
+
+
+def reply_schema(schema: DiscoverySchema) -> Mapping[str, JsonValue]:
+    """As JSON Schema, all fields named and those without a value null, which is what strict servers want."""
+    return _form(record_model(schema))
+
+
+@cache
+def _form(model: type[BaseModel]) -> Mapping[str, JsonValue]:
+    made: dict[str, JsonValue] = _all_required(model.model_json_schema())
+    return made
+
+
+# --- the model -----------------------------------------------------------------------------------------------------------
+
+
+def _made(name: str, nodes: Nodes, key: str | None = None) -> type[BaseModel]:
+    fields: dict[str, Any] = {} if key is None else {"entry_key": (quoted(str), Field(alias=key))}
+    for place, (each, node) in enumerate(nodes.items()):
+        fields[f"field_{place}"] = (
+            _type(node, f"{name}_{place}") | None,
+            Field(default=None, alias=each, description=_told(node)),
+        )
+    title = re.sub(r"\W", "_", name)
+    return create_model(title, __config__=ConfigDict(extra="forbid", title=title), __module__=MODULE, **fields)
+
+
+def _type(node: Node, name: str) -> Any:
+    match node.field.type:
+        case "object":
+            return _made(name, node.children)
+        case "list":
+            return list[_made(name, node.children, str(node.field.key))]  # type: ignore[misc]  # a type made here
+        case "choice" | "choices":
+            one = quoted(closed(node))
+        case "number":
+            one = quoted(Annotated[float, BeforeValidator(_number)])
+        case "boolean":
+            one = quoted(bool)
+        case _:
+            one = quoted(Annotated[str, Field(max_length=LONGEST)])
+    return list[one] if node.field.type in ("choices", "texts") else one  # type: ignore[valid-type]
+
+
+@cache
+def quoted(kind: Any) -> Any:
+    """A value with the words it rests on. A bare value is taken where it is said itself."""
+
+    def wrapped(given: object) -> object:
+        return given if isinstance(given, Mapping) else {"value": given, "quote": str(given)}
+
+    model = create_model(
+        "Said", __config__=ConfigDict(extra="ignore"), __module__=MODULE, value=(kind, ...), quote=(str, "")
+    )
+    return Annotated[model, BeforeValidator(wrapped)]
+
+
+def closed(node: Node) -> Any:
+    """One of a closed list: by id or label, whatever case, hyphens and umlauts; anything else is refused."""
+    ids = tuple(node.field.values)
+    names = {plain(text): each for each, value in node.field.values.items()
+             for text in (each, *(getattr(value.label, language) or "" for language in ("de", "en"))) if text}  # fmt: skip
+
+    def mapped(given: object) -> object:
+        found = names.get(plain(str(given)))
+        if found is None:
+            raise PydanticCustomError("closed", "{why}", {"why": f"is none of: {', '.join(ids)}"})
+        return found
+
+    return Annotated[Literal[ids], BeforeValidator(mapped)]
+
+
+def plain(text: str) -> str:
+    """As closed lists are compared."""
+    return normal(text).replace(" ", "").replace("ä", "ae").replace("ö", "oe").replace("ü", "ue")
+
+
+def _number(given: object) -> float:
+    """As people write it: 1,5 and 1.250,5 and 1.5; never infinite."""
+    text = str(given).strip().replace(" ", "")
+    grouped = re.fullmatch(r"-?\d{1,3}(\.\d{3})*,\d+", text)
+    text = text.replace(".", "").replace(",", ".") if grouped else text.replace(",", ".")
+    if isinstance(given, bool) or not re.fullmatch(r"[+-]?\d{1,15}(\.\d{1,15})?", text):
+        raise PydanticCustomError("number", "should be a number")
+    return float(text)
+
+
+def _told(node: Node) -> str:
+    field = node.field
+    said_of = field.description or field.label
+    unit = f" ({field.unit.in_('en')})" if field.unit else ""
+    return f"{said_of.in_('en')}{unit}"
+
+
+def _all_required(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        made = {
+            key: _all_required(value) for key, value in schema.items() if key not in ("default", "title", "maxLength")
+        }
+        if isinstance(made.get("properties"), dict):
+            made |= {"required": list(made["properties"]), "additionalProperties": False}
+        return made
+    return [_all_required(each) for each in schema] if isinstance(schema, list) else schema
+
+
+# --- what fits -----------------------------------------------------------------------------------------------------------
+
+
+def _fitting(model: type[BaseModel], raw: Any, problems: list[Problem], known: Sequence[str]) -> dict[str, Any]:
+    """The reply without what does not fit, which is named: one problem is taken out at a time."""
+    raw = _copied(raw)
+    for _ in range(MOST_PROBLEMS):
+        try:
+            return model.model_validate(raw).model_dump(by_alias=True, exclude_none=True)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            problems.append(_problem(first, known))
+            if not _without(raw, first):
+                break
+    return {}
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _copied(each) for key, each in value.items()}
+    return [_copied(each) for each in value] if isinstance(value, list) else value
+
+
+def _problem(error: ErrorDetails, known: Sequence[str]) -> Problem:
+    path = ".".join(str(step) for step in error["loc"] if step not in ("value", "quote"))
+    if error["type"] == "extra_forbidden":
+        name = str(error["loc"][-1])
+        return Problem(
+            kind="unknown", path=path, given=shown(error["input"]), why=f"is no field{suggestion(name, known)}"
+        )
+    return Problem(kind="unfit", path=path, given=shown(error["input"]), why=error["msg"])
+
+
+def _without(raw: Any, error: ErrorDetails) -> bool:
+    """Take out what the error is about: an unknown key, or the smallest whole value around it."""
+    loc = list(error["loc"])
+    if error["type"] == "missing" and loc:
+        loc.pop()
+    while loc and loc[-1] in ("value", "quote"):
+        loc.pop()
+    held: Any = raw
+    around: tuple[Any, Any] | None = None
+    for step in loc:
+        if not _has(held, step):
+            break
+        around, held = (held, step), held[step]
+    if around is None:
+        return False
+    del around[0][around[1]]
+    return True
+
+
+def _has(held: Any, step: Any) -> bool:
+    return (isinstance(held, dict) and step in held) or (
+        isinstance(held, list) and isinstance(step, int) and step < len(held)
+    )
+
+
+# --- what was said -------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Taking:
+    """Plain values of a reply whose words stand in the answer."""
+
+    answer: str
+    result: Checked
+
+    def taken(self, nodes: Nodes, raw: Mapping[str, Any], above: Path, known: Mapping[str, Any]) -> Record:
+        made: Record = {}
+        for name, given in raw.items():
+            if name in nodes:
+                value = self._taken(nodes[name], given, (*above, name), (known or {}).get(name))
+                if there(value):
+                    made[name] = value
+        return made
+
+    def _taken(self, node: Node, given: Any, path: Path, known: Any) -> Any:
+        match node.field.type:
+            case "object":
+                return self.taken(node.children, given, path, known or {})
+            case "list":
+                return [entry for one in given if (entry := self._entry(node, one, path, known or []))]
+            case "choices" | "texts":
+                return [value for one in given if there(value := self._value(one, path))]
+            case _:
+                return self._value(given, path)
+
+    def _entry(self, node: Node, given: Mapping[str, Any], path: Path, known: Sequence[Mapping[str, Any]]) -> Record:
+        key = str(node.field.key)
+        name = given[key]["value"].strip()
+        before = next((one for one in known if same(one[key], name)), None)
+        if before is not None:
+            name = before[key]
+        elif self._value(given[key], (*path, name)) is None:
+            return {}
+        below = {each: value for each, value in given.items() if each != key}
+        return {key: name, **self.taken(node.children, below, (*path, name), before or {})}
+
+    def _value(self, given: Mapping[str, Any], path: Path) -> Any:
+        """The value, where its quote stands in the answer, or it does itself; else None, and a problem."""
+        value = given["value"].strip() if isinstance(given["value"], str) else given["value"]
+        quote = next(
+            (text for text in (given["quote"], value) if isinstance(text, str) and stands_in(text, self.answer)), None
+        )
+        if quote is None or not there(value):
+            why = "quote the words of the answer that say so; what nobody said stays empty"
+            self.result.problems.append(
+                Problem(kind="not_said", path=".".join(path), given=shown(given["quote"]), why=why)
+            )
+            return None
+        self.result.told.append(Told(path=path, value=value, quote=quote.strip()))
+        return value

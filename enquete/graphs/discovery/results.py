@@ -1,4 +1,10 @@
-"""What the interviews give: see reports/evaluation.py."""
+"""What discovery interviews give: a record for each agent, what is known of each field, how many questions that took, what was
+contradicted, who did the work; their files, their health.
+
+all_responses.csv has the interviews' words; what was read in them stands in the tables. Where a rule read more than RULE_AT_MOST
+of the answers there is no finding on content: a rule knows words, not meanings. Interviews are rebuilt from their stored turns;
+one that was cut short counts with what it has.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +20,15 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.analysis.health.diagnostics import judged
+from enquete.analysis.health.thresholds import FREE, Threshold
 from enquete.analysis.inference import share_intervals
 from enquete.analysis.means import share_interval
-from enquete.graphs.discovery import health
-from enquete.graphs.discovery.completion import there
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
-from enquete.graphs.discovery.interview import DiscoveryTurn, Interview, begun
+from enquete.graphs.discovery.interview import DiscoverySettings, DiscoveryTurn, Interview, begun
 from enquete.graphs.discovery.record import values
 from enquete.graphs.discovery.schema import Node, shown_path
-from enquete.graphs.discovery.settings import DiscoverySettings
+from enquete.instruments.expressions import there
 from enquete.locale import N_, tell
 from enquete.nodes.conversations import stored_turns
 from enquete.reports import declarations as d
@@ -30,16 +36,12 @@ from enquete.reports.context import AnalysisContext, Files, ItemFacts
 from enquete.reports.declarations import Analysis, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.group_tables import compared, group_finding, group_tables
+from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.table.lines import lines
 from enquete.reports.transcripts import INTERVIEWER, Line, Talk, lines_of
 from enquete.respondents.quoting import normal
 from enquete.respondents.roles import RULE, RULE_AT_MOST
 from enquete.state.asking import Language
-
-# --- What discovery interviews give: a record for each agent, what is known of each field, how records fill, what was
-# contradicted
-# all_responses.csv has the interviews' words; what was read in them stands in the tables. Where a rule read more than
-# RULE_AT_MOST of the answers there is no finding on content: a rule knows words, not meanings.
 
 TYPES = {
     "text": N_("text"), "texts": N_("texts"), "number": N_("number"), "boolean": N_("yes or no"),
@@ -227,10 +229,6 @@ PRESENTATION = d.Presentation(
     ),
 )  # fmt: skip
 
-
-# --- What the interviews found: a record for each agent, what is known of each field, how many questions that took,
-# what was
-# contradicted, who did the work. Interviews are rebuilt from their stored turns; one that was cut short counts with what it has.
 
 MOST_NAMED = 100
 """Values of a field in a table; all are in the records."""
@@ -547,14 +545,70 @@ def _cell(record: Any, path: Sequence[str]) -> str:
     )
 
 
+# --- health -----------------------------------------------------------------------------------------------------------
+
+
+EMPTY, UNSAID, BY_RULE = "records_without_values", "readings_nobody_said", "answers_read_by_rule"
+
+CHECKS = {
+    EMPTY: OwnCheck(
+        Threshold(
+            "share of interviews with an answer whose record stayed empty; bad if all", (None, 0.20), (None, 0.99),
+            {"interviews": 1}, "one interview that gave nothing has nothing to show", "definition",
+            "an empty record cannot be interpreted; the bound of a caution is this project's proposal",
+            "an interview that gives nothing is a gap that no status shows", decisive=True,
+        ),
+        "share", (N_("Interviews whose record stayed empty"), N_("What was said there is in no table.")),
+        {"too_few_interviews": N_("no interview has an answer")},
+    ),
+    UNSAID: OwnCheck(
+        Threshold(
+            "values that were read without words in the answer, as a share of all that were read; they are left out",
+            (None, 0.10), FREE, {"values": 1}, "every value is checked against its answer", "proposal",
+            "no benchmark was found", "a model that fills in what nobody said reads what it expects",
+        ),
+        "share",
+        (
+            N_("Values that a model read though nobody said them"),
+            N_("They were left out; the model fills in what it expects."),
+        ),
+        {"too_few_values": N_("nothing was read")},
+    ),
+    BY_RULE: OwnCheck(
+        Threshold(
+            "share of the answers that a rule read in the model's place", (None, 0.05), FREE, {"answers": 1},
+            "every answer is read once", "proposal", "no benchmark was found", "a rule reads words, not what was meant",
+        ),
+        "share", (N_("Answers that a rule read"), N_("A rule finds words, not what was meant.")),
+        {"no_model": N_("no model was to do it"), "too_few_answers": N_("no interview has an answer")},
+    ),
+}  # fmt: skip
+
+
+def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
+    """A synthetic run has no model to read; any other is meant to have one."""
+    empty = [not one for one in analysis.column("records", "record")]
+    unsaid, rule, answers = (analysis.count(name) for name in ("not_said", "read_by_rule", "answers_read"))
+    read = unsaid + analysis.count("values")
+    shares = {
+        EMPTY: (sum(empty), "interviews", len(empty)),
+        UNSAID: (unsaid, "values", read),
+        BY_RULE: (rule, "answers", answers),
+    }
+    for name, (count, of, n) in shares.items():
+        why_not = "no_model" if name == BY_RULE and rows["respondent"].eq("synthetic").all() else ""
+        yield "", judged(name, count / n if n else None, {of: n}, why_not=why_not, rule=CHECKS[name].rule)
+    yield from any_other(analysis, rows, humans)
+
+
 EVALUATION = Evaluation(
     analyse=analyse,
     presentation=PRESENTATION,
     files=files,
     item_facts=item_facts,
     talks=talks,
-    health=health.health,
-    checks=health.CHECKS,
+    health=health,
+    checks=CHECKS,
     glossary={
         N_("record"): N_(
             "What an interview has found out about one agent, field by field, each with the words it rests on."

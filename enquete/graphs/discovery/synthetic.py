@@ -13,9 +13,9 @@ from typing import Any
 from pydantic import Field
 
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
+from enquete.graphs.discovery.interview import DiscoverySettings
 from enquete.graphs.discovery.record import Nodes, Path, Record, values
 from enquete.graphs.discovery.schema import DiscoverySchema, Node
-from enquete.graphs.discovery.settings import DiscoverySettings
 from enquete.instruments.pack import NEUTRAL, Data, Lines, pack_named
 from enquete.respondents.planted import persona_hash, pick, sample, uniform
 from enquete.respondents.quoting import normal

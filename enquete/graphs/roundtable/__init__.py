@@ -7,13 +7,13 @@ from enquete.state.methodology import Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="roundtable",
-    drafts="enquete.graphs.roundtable.drafting:draft",
+    drafts="enquete.graphs.roundtable.instrument:draft",
     title=N_("Roundtable"),
     default=False,
     order=70,
     phases=("T1",),
     instrument="enquete.graphs.roundtable.instrument:RoundtableInstrument",
-    settings="enquete.graphs.roundtable.settings:RoundtableSettings",
+    settings="enquete.graphs.roundtable.discussion:RoundtableSettings",
     procedure="enquete.graphs.roundtable.procedure:Roundtable",
     seats_together=True,
     synthetic="enquete.graphs.roundtable.synthetic:planted",

@@ -1,15 +1,25 @@
-"""A discussion of a group: a conversation whose stored turns add up to rounds, with private positions before and after."""
+"""A discussion of a group: stored turns that add up to rounds, with private positions before and after; and what may be set of
+one. Files are kept in the settings, so that a run holds what it was conducted with.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, model_validator
 
-from enquete.graphs.roundtable.responses import Response, Violation
+from enquete.analysis.agreement.exits import Limits
+from enquete.graphs.roundtable.modes import Mode, Perspectives, Response, Violation, load_mode
+from enquete.instruments.layers import require_language
+from enquete.instruments.reading import suggestion
 from enquete.nodes.conversations import Conversation, Turn, stored_turns
+from enquete.state.asking import Participant
+from enquete.state.errors import InstrumentError
+from enquete.state.regular_files import read_regular
 
 Round = Mapping[str, Response]
 """participant → what it said, in the order of speaking."""
@@ -102,6 +112,21 @@ class Discussion(Conversation[RoundtableTurn]):
         """Whether the group has nothing more to say to one another."""
         return self.exit is not None and self.exit.should_exit
 
+    @property
+    def between(self) -> bool:
+        """Whether it stands between two rounds, the next of which nobody has opened yet."""
+        complete = len(self.rounds()) == self.held > 0
+        return self.seated and not self.stop and not self.over and complete and self.turns[-1].kind == "said"
+
+    @property
+    def word_name(self) -> str:
+        """The name under which is frozen what whoever leads it says before the next round; "": nothing, but that it goes on."""
+        return f"word/{self.unit}/{self.held + 1}"
+
+    def steered(self, remark: str) -> RoundtableTurn:
+        """The turn in which whoever leads the discussion says something before its next round."""
+        return RoundtableTurn(turn=self.number, round=self.held + 1, kind="steer", status="ok", answer=remark)
+
     def rounds(self) -> list[Round]:
         """What was said to the group, the last round perhaps unfinished."""
         found = dict[int, dict[str, Response]]()
@@ -132,3 +157,165 @@ def discussions(frozen: Mapping[str, JsonValue], mode: str) -> Iterator[Discussi
         for turn in stored_turns(frozen.get, unit, RoundtableTurn):
             talk = talk.after(turn)
         yield talk
+
+
+# --- settings ------------------------------------------------------------------------------------------------------------
+
+Worker = Literal["model", "rule"]
+Cast = Literal["mixed", "consensus", "convergence", "polarisation", "groupthink", "unruly"]
+Composed = Literal["mixed", "type", "views", "hand"]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+VIEWS = "views"
+MOST_BYTES = 100_000_000  # of a qmethod.json of thousands of sorts
+LEAST_SIZE, MOST_SIZE, MOST_ROUNDS = 2, 10, 12
+
+
+class Layers(BaseModel):
+    """What the settings `mode` and `views` stood for when the run began. views: participant → loadings on the Q factors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    mode: Mode
+    views: Mapping[str, tuple[float, ...]] = {}
+
+
+class RoundtableSettings(BaseModel):
+    """Raises InstrumentError, naming file and line, where a mode is wrong; with a context `language`, also where it cannot be
+    used in it; with a context `shelf`, files are named, and lie there."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    mode: Annotated[str, Field(description="how is discussed: a shipped mode or a YAML file")] = "collaborative"
+    question: Annotated[str, Field(description="what is discussed; the instrument's question unless named")] = ""
+    rounds: Annotated[int, Field(ge=1, le=MOST_ROUNDS, description="rounds a discussion has at most")] = 3
+    size: Annotated[int, Field(ge=LEAST_SIZE, le=MOST_SIZE, description="participants of a group")] = 5
+    groups: Annotated[int, Field(ge=0, description="groups that discuss; 0: as many as seat everybody")] = 0
+    compose: Annotated[
+        Composed,
+        Field(
+            description="who sits together: mixed across types, one type, most different views, or as `members` says"
+        ),
+    ] = "mixed"
+    members: Annotated[str, Field(description="groups by hand: names or ids, 'Ada, Ben; Cleo, Dan'")] = ""
+    views: Annotated[str, Field(description="qmethod.json of a diversity run, for groups of most different views")] = ""
+    perspectives: Annotated[Perspectives, Field(description="how a mode's perspectives are assigned")] = "round-robin"
+    perspective_of: Annotated[
+        str, Field(description="explicit perspectives: names or ids, 'Ada: technical; Ben: social'")
+    ] = ""
+    private: Annotated[bool, Field(description="ask everybody alone before and after the discussion")] = True
+    people: Annotated[
+        str, Field(description="whose seat a person takes, who answers in forms: names or ids, 'Ada; Ben'")
+    ] = ""
+    steering: Annotated[
+        bool, Field(description="after every round a group waits for a word of whoever leads the discussion")
+    ] = False
+    earlier: Annotated[
+        Mapping[str, tuple[RoundtableTurn, ...]],
+        Field(description="by group, what was said in the run before that this one goes on from"),
+    ] = {}
+    controls: Annotated[
+        int, Field(ge=0, description="agents who only read what a group said, asked before and after")
+    ] = 0
+    least_rounds: Annotated[int, Field(ge=1, le=MOST_ROUNDS, description="rounds before a discussion may end")] = 1
+    consensus: Annotated[Share, Field(description="agreement from which a discussion is over")] = 0.9
+    stable: Annotated[Share, Field(description="likeness to one's own last position that counts as unmoved")] = 0.7
+    stable_rounds: Annotated[
+        int, Field(ge=1, le=MOST_ROUNDS, description="rounds on end without a move that end it")
+    ] = 2
+    confident: Annotated[Share, Field(description="confidence of everybody that ends it where they agree")] = 0.85
+    agreed: Annotated[Share, Field(description="agreement that confidence needs beside it")] = 0.7
+    context_tokens: Annotated[
+        int, Field(ge=100, description="of earlier rounds, passed in full; beyond it older ones are summed up")
+    ] = 3000
+    arguments: Annotated[int, Field(ge=1, le=50, description="arguments that are told apart, at most")] = 15
+    summaries: Annotated[Worker, Field(description="who sums up older rounds: a model, or key points alone")] = "rule"
+    analyses: Annotated[Worker, Field(description="a model's reading of agreement beside the rule-based one")] = "rule"
+    cast: Annotated[
+        Cast, Field(description="how synthetic participants stand: what is planted in them, where no model answers")
+    ] = "mixed"
+    summary_model: Annotated[str, Field(description="model that sums up; the main arm's unless named")] = ""
+    summary_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
+    analyse_model: Annotated[str, Field(description="model that reads agreement; the main arm's unless named")] = ""
+    analyse_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
+    layers: Annotated[Layers | None, Field(description="filled when the settings are read: the files as they were")] = (
+        None
+    )
+
+    @model_validator(mode="after")
+    def _read_layers(self, info: ValidationInfo) -> Self:
+        context = info.context or {}
+        if self.layers is None:
+            views = read_views(self.views, context.get("shelf")) if self.views else {}
+            self.layers = Layers(mode=load_mode(self.mode, context.get("shelf")), views=views)
+        if language := context.get("language"):
+            require_language("roundtable.mode", self.mode, self.layers.mode, language)
+        self.mode, self.views = Path(self.mode).name, Path(self.views).name if self.views else ""
+        self._require_consistent()
+        return self
+
+    def _require_consistent(self) -> None:
+        if self.compose == "hand" and not self.members:
+            raise ValueError("members: groups by hand need them, as in 'Ada, Ben; Cleo, Dan'")
+        if self.members and self.compose != "hand":
+            raise ValueError("members: named, but groups are not made by hand; set compose to hand")
+        if self.compose == "views" and not self.played.views:
+            raise ValueError("views: groups of most different views need the qmethod.json of a diversity run")
+        if any(not LEAST_SIZE <= len(group) <= MOST_SIZE for group in self.by_hand):
+            raise ValueError(f"members: a group has {LEAST_SIZE} to {MOST_SIZE}, separated by commas")
+        roles = tuple(self.played.mode.roles)
+        for who, role in self.explicit.items():
+            if role not in roles:
+                raise ValueError(f"perspective_of: {who} is given {role!r}{suggestion(role, roles)}")
+        if self.least_rounds > self.rounds:
+            raise ValueError(f"least_rounds {self.least_rounds} is more than rounds {self.rounds}")
+
+    @property
+    def played(self) -> Layers:
+        if self.layers is None:  # the validator has filled it
+            raise RuntimeError("the settings were built without validation")
+        return self.layers
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(
+            consensus=self.consensus, stable=self.stable, stable_rounds=self.stable_rounds, confidence=self.confident,
+            agreement=self.agreed, least_rounds=self.least_rounds, most_rounds=self.rounds,
+        )  # fmt: skip
+
+    @property
+    def by_hand(self) -> list[list[str]]:
+        """Names or ids, group by group."""
+        groups = ([name.strip() for name in group.split(",")] for group in self.members.split(";"))
+        return [[name for name in group if name] for group in groups if any(group)]
+
+    def seats_person(self, who: Participant) -> bool:
+        """Whether this participant's seat is a person's."""
+        return not {who.id, who.name}.isdisjoint(self.persons)
+
+    @property
+    def persons(self) -> frozenset[str]:
+        """Names or ids of those whose seats persons take."""
+        return frozenset(name.strip() for name in self.people.split(";") if name.strip())
+
+    @property
+    def explicit(self) -> dict[str, str]:
+        """Name or id → perspective."""
+        pairs = (pair.rpartition(":") for pair in self.perspective_of.split(";") if pair.strip())
+        return {who.strip(): role.strip() for who, _, role in pairs}
+
+
+def read_views(path: str, shelf: str | None = None) -> dict[str, tuple[float, ...]]:
+    """participant → loadings, of a diversity run's qmethod.json; with a `shelf`, a folder, of one that lies there as
+    views/NAME.json, and no path. Raises InstrumentError."""
+    if shelf is not None and Path(path).name != path:
+        raise InstrumentError([f"views: {path!r} is a path; name a file that lies in {VIEWS}/ of the shelf"])
+    file = Path(path).expanduser() if shelf is None else Path(shelf, VIEWS, path).with_suffix(".json")
+    try:
+        found: Any = json.loads(read_regular(file, MOST_BYTES))
+        members = {str(one["participant"]): tuple(map(float, one["loadings"])) for one in found["members"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InstrumentError([f"views: {path} is no qmethod.json of a diversity run ({error})"]) from None
+    if not members:
+        raise InstrumentError([f"views: {path} has no members with loadings; that run found no shared views"])
+    return members

@@ -7,44 +7,34 @@ checkpoint, after every turn or every round. Nodes are async; LangGraph sends pl
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from functools import reduce
 from typing import Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from enquete.graphs.roundtable import answering
-from enquete.graphs.roundtable.analyst import ANALYST, RoundSaid, numbered
+from enquete.graphs.roundtable.agreement import ANALYST, RoundSaid, should_exit
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn, Weighed
-from enquete.graphs.roundtable.instrument import RoundtableInstrument
-from enquete.graphs.roundtable.measures.exits import should_exit
-from enquete.graphs.roundtable.modes.checks import Held, confidence_range, required
-from enquete.graphs.roundtable.responses import Violation
-from enquete.graphs.roundtable.settings import RoundtableSettings
-from enquete.graphs.roundtable.steering import awaits_word, steered, word_name
-from enquete.graphs.roundtable.summaries import SUMMARISER, Rounds, key_points, older, tokens
-from enquete.graphs.roundtable.table import PRIVATE, Table, is_private, laid, summary_name
-from enquete.nodes.conversations import Asked, TurnOutcome, Utterance, hear, keep, stopped
+from enquete.graphs.roundtable.table import (
+    PRIVATE,
+    SUMMARISER,
+    DiscussionContext,
+    Rounds,
+    due,
+    is_private,
+    key_points,
+    older,
+    summary_name,
+    tokens,
+)
+from enquete.nodes.conversations import Asked, TurnOutcome, hear, keep, stopped
 from enquete.state.asking import RESPONDED, Outcome
-from enquete.state.interview_context import REHEARSAL, InterviewContext
+from enquete.state.interview_context import REHEARSAL
 
 STEPS = 5
 """Nodes a turn passes at most."""
-
-
-@dataclass(frozen=True)
-class LoopContext:
-    """What every node may use beside the channels. `shown`: whose words a control reads, the conversation as it stands then."""
-
-    desk: InterviewContext
-    instrument: RoundtableInstrument
-    settings: RoundtableSettings
-    shown: Discussion | None = None
-
-    def table(self, talk: Discussion) -> Table:
-        return laid(self.desk, self.instrument, self.settings, talk, self.shown or talk)
 
 
 class LoopInput(TypedDict):
@@ -64,7 +54,7 @@ class LoopState(LoopOutput, total=False):
     turns: list[RoundtableTurn]
 
 
-Loop = Runtime[LoopContext]
+Loop = Runtime[DiscussionContext]
 
 
 async def ask_before(state: LoopState, runtime: Loop) -> LoopState:
@@ -76,17 +66,17 @@ async def open_round(state: LoopState, runtime: Loop) -> LoopState:
     """Where somebody leads the discussion, it waits for their word; what was said before is summed up, once it is longer than
     what is passed in full."""
     talk, context = state["talk"], runtime.context
-    if awaits_word(talk, context.settings):
-        said = context.desk.frozen(word_name(talk))
+    if context.settings.steering and talk.between:
+        said = context.desk.frozen(talk.word_name)
         if said is None and context.desk.run != REHEARSAL:
             return {"outcome": "waiting"}
         if said:
-            talk = talk.after(await keep(context.desk, talk.unit, steered(talk, str(said))))
+            talk = talk.after(await keep(context.desk, talk.unit, talk.steered(str(said))))
     outcome = await sum_up(talk, talk.held + 1, context)
     return {"outcome": outcome} if outcome else {"talk": talk, "round": talk.held + 1}
 
 
-async def sum_up(talk: Discussion, round: int, context: LoopContext) -> Outcome | None:
+async def sum_up(talk: Discussion, round: int, context: DiscussionContext) -> Outcome | None:
     """Freezes the summary of older rounds that this round is given, if it needs one."""
     table, settings = context.table(talk), context.settings
     known = table.overheard(round)
@@ -121,17 +111,25 @@ async def check_answers(state: LoopState, runtime: Loop) -> LoopState:
 
 
 async def weigh_round(state: LoopState, runtime: Loop) -> LoopState:
-    """With the last answer of a round: whether the group is through."""
+    """With the last answer of a round: whether the group is through. Where a model reads the round as well, both readings are
+    recorded, and the rule decides."""
     talk, turns, context = state["talk"], state["turns"], runtime.context
-    ahead = talk
-    for turn in turns:
-        ahead = ahead.after(turn)
-    if len(ahead.rounds()[-1]) < len(talk.participants):
+    ahead, settings = reduce(Discussion.after, turns, talk), context.settings
+    rounds = ahead.rounds()
+    if len(rounds[-1]) < len(talk.participants):
         return {}
-    weighed = await _weighed(ahead, context)
-    if weighed == "short":
-        return {"outcome": "short"}
-    stop = weighed.reason if weighed.should_exit and not context.settings.private else ""
+    end, analysed = should_exit(rounds, settings.limits, assigned=settings.played.mode.assigns_stances), {}
+    if settings.analyses == "model":
+        table = context.table(ahead)
+        by_number = sorted(rounds[-1], key=lambda who: table.numbers[who])
+        said = {str(table.numbers[who]): rounds[-1][who] for who in by_number}
+        data = RoundSaid(topic=table.question, said=said)
+        done = await ANALYST.work(context.desk, settings, f"{talk.unit}|round {len(rounds)}", data)
+        if done == "short":
+            return {"outcome": "short"}
+        analysed = {**done[0].model_dump(mode="json"), "by": done[1]}
+    weighed = Weighed(should_exit=end.should_exit, reason=end.reason, details=end.details, analysed=analysed)
+    stop = weighed.reason if weighed.should_exit and not settings.private else ""
     last = turns[-1].model_copy(update={"weighed": weighed, "stop": stop})
     return {"turns": [*turns[:-1], last], "reason": weighed.reason}
 
@@ -154,27 +152,28 @@ async def ask_after(state: LoopState, runtime: Loop) -> LoopState:
 # --- steps ---------------------------------------------------------------------------------------------------------------
 
 
-async def _privately(talk: Discussion, context: LoopContext) -> LoopState:
+async def _privately(talk: Discussion, context: DiscussionContext) -> LoopState:
     asked = due(talk, context.settings)
     turns = await _held(asked, talk, context)
     if not isinstance(turns, str):
         turns = await _asked_again(turns, talk, context)
     if isinstance(turns, str):
         return {"outcome": turns}
-    stop = _reason(talk) if _is_last(talk, asked) else ""
+    is_last = asked[0].round > PRIVATE or not (talk.seated or talk.reads)  # or one who has nobody to read
+    stop = (talk.exit.reason if talk.exit else "asked") if is_last else ""
     return {"talk": await _kept(talk, [*turns[:-1], turns[-1].model_copy(update={"stop": stop})], context)}
 
 
-async def _held(asked: Sequence[Asked], talk: Discussion, context: LoopContext) -> list[RoundtableTurn] | Outcome:
+async def _held(asked: Sequence[Asked], talk: Discussion, context: DiscussionContext) -> list[RoundtableTurn] | Outcome:
     table = context.table(talk)
     heard = await hear(context.desk, [table.block(one) for one in asked])
     if isinstance(heard, str):
         return heard
-    return [_turn(one, said, table) for one, said in zip(asked, heard, strict=True)]
+    return [table.turn(one, said) for one, said in zip(asked, heard, strict=True)]
 
 
 async def _asked_again(
-    turns: Sequence[RoundtableTurn], talk: Discussion, context: LoopContext
+    turns: Sequence[RoundtableTurn], talk: Discussion, context: DiscussionContext
 ) -> list[RoundtableTurn] | Outcome:
     table = context.table(talk)
     wrong = [turn for turn in turns if turn.response.violations]
@@ -186,7 +185,7 @@ async def _asked_again(
     if isinstance(heard, str):
         return heard
     second = {
-        one.turn: _turn(one, said, table) if said.text and said.status in RESPONDED else one
+        one.turn: table.turn(one, said) if said.text and said.status in RESPONDED else one
         for one, said in zip(wrong, heard, strict=True)
     }
     return [
@@ -197,72 +196,10 @@ async def _asked_again(
     ]
 
 
-def _turn(asked: Asked, said: Utterance, table: Table) -> RoundtableTurn:
-    """An answer as a turn, with what it does not keep to."""
-    private, made = is_private(asked, table.talk), answering.response(said.answers)
-    missing = answering.missing(said.answers)
-    context = table.context(asked)
-    if not said.text:  # a refusal or a fault is a gap of its own, and breaks no rule of the mode
-        found: tuple[Violation, ...] = ()
-    elif private:
-        held = Held(made, context, "", (), missing, first=True)
-        found = (*required(held), *confidence_range(held))
-    else:
-        found = table.mode.validate_response(made, context, missing)
-    return RoundtableTurn(
-        turn=asked.turn, participant=asked.participant, round=asked.round, **said.kept,
-        role=table.roles.get(asked.participant, ""), number=table.numbers.get(asked.participant, 0), private=private,
-        response=made.model_copy(update={"violations": found}), ratings=answering.ratings(said.answers),
-        ranking=answering.ranking(said.answers),
-    )  # fmt: skip
-
-
-async def _weighed(talk: Discussion, context: LoopContext) -> Weighed | Literal["short"]:
-    """By rule; where a model reads the round as well, both are recorded, and the rule decides."""
-    rounds, settings = talk.rounds(), context.settings
-    found = should_exit(rounds, settings.limits, assigned=settings.played.mode.assigns_stances)
-    analysed = {}
-    if settings.analyses == "model":
-        table = context.table(talk)
-        data = RoundSaid(topic=table.question, said=numbered(rounds[-1], table.numbers))
-        done = await ANALYST.work(context.desk, settings, f"{talk.unit}|round {len(rounds)}", data)
-        if done == "short":
-            return "short"
-        analysed = {**done[0].model_dump(mode="json"), "by": done[1]}
-    return Weighed(should_exit=found.should_exit, reason=found.reason, details=found.details, analysed=analysed)
-
-
-async def _kept(talk: Discussion, turns: Sequence[RoundtableTurn], context: LoopContext) -> Discussion:
+async def _kept(talk: Discussion, turns: Sequence[RoundtableTurn], context: DiscussionContext) -> Discussion:
     for turn in turns:
         talk = talk.after(await keep(context.desk, talk.unit, turn))
     return talk
-
-
-def _reason(talk: Discussion) -> str:
-    return talk.exit.reason if talk.exit is not None else "asked"
-
-
-def _is_last(talk: Discussion, asked: Sequence[Asked]) -> bool:
-    """Whether nothing follows: the private questions after, or those of one who has nobody to read."""
-    return asked[0].round > PRIVATE or not (talk.seated or talk.reads)
-
-
-def due(talk: Discussion, settings: RoundtableSettings) -> list[Asked]:
-    """The rest of what is being asked: everybody before, a round, everybody after."""
-    if talk.stop:
-        return []
-    private = settings.private or not talk.seated
-    if private and len(talk.before) < len(talk.participants):
-        return _rest(talk, PRIVATE, talk.before)
-    if talk.seated and not talk.over:
-        rounds = talk.rounds()
-        return _rest(talk, talk.held + 1, rounds[talk.held] if len(rounds) > talk.held else ())
-    return _rest(talk, talk.held + 1, talk.afterwards) if private and (talk.seated or talk.reads) else []
-
-
-def _rest(talk: Discussion, round: int, spoken: Container[str]) -> list[Asked]:
-    left = [who for who in talk.participants if who not in spoken]
-    return [Asked(turn=talk.number + place, participant=who, round=round) for place, who in enumerate(left)]
 
 
 # --- edges ---------------------------------------------------------------------------------------------------------------
@@ -288,7 +225,7 @@ NEXT: dict[Hashable, str] = {
     "end": END,
 }
 
-builder = StateGraph(LoopState, context_schema=LoopContext, input_schema=LoopInput, output_schema=LoopOutput)
+builder = StateGraph(LoopState, context_schema=DiscussionContext, input_schema=LoopInput, output_schema=LoopOutput)
 for node in NODES:
     builder.add_node(node.__name__, node)
 builder.add_conditional_edges(START, where, NEXT)

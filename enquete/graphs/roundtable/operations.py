@@ -1,52 +1,74 @@
-"""What a caller does with roundtables beside a run: begin one, go on with it, look at it; reading.py has what was said."""
+"""What a caller does with roundtables beside a run: begin one, go on with it, look at what was said.
+
+Each is a folder under the root, with the runs that hold it and what was asked for. What was said stands in the ledgers of its
+runs, of which each goes on from the one before. Replies are digests first, and never more than fits into one.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from pydantic_core import to_json
 
-from enquete.checkpoints.folders import write_atomically
-from enquete.graphs.roundtable.answering import plain
-from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn
-from enquete.graphs.roundtable.measures.clusters import agreement, clusters
-from enquete.graphs.roundtable.presentation import ACTIONS, EXITS, LEVELS, ROUND, STAGES
-from enquete.graphs.roundtable.responses import STANCES
-from enquete.graphs.roundtable.settings import LEAST_SIZE, MOST_ROUNDS, MOST_SIZE, Cast
-from enquete.graphs.roundtable.steering import steered, word_name
-from enquete.graphs.roundtable.tables import PEOPLE, Kept, OpenTable, Tables
-from enquete.graphs.roundtable.telling import (
-    Stage,
-    brief,
-    decision_of,
-    detail,
-    digest,
-    fitted,
-    held_in,
-    latest,
-    layered,
-    remark_of,
-    said_in,
-    stages,
-    told,
-    wordless,
+from enquete.checkpoints.folders import NeverStarted, write_atomically
+from enquete.graphs.roundtable.agreement import ACTIONS, LEVELS, FourLayers, agreement, clusters, four_layers
+from enquete.graphs.roundtable.discussion import (
+    LEAST_SIZE,
+    MOST_ROUNDS,
+    MOST_SIZE,
+    Cast,
+    Discussion,
+    RoundtableSettings,
+    RoundtableTurn,
+    discussions,
 )
-from enquete.locale import tell
+from enquete.graphs.roundtable.modes import STANCES
+from enquete.graphs.roundtable.presentation import EXITS, ROUND, STAGES
+from enquete.graphs.roundtable.table import plain
+from enquete.locale import N_, tell
 from enquete.reports.templates import render
-from enquete.state.asking import Spoken
+from enquete.respondents.person import as_shown
+from enquete.state.asking import Block, Spoken
 from enquete.state.errors import EnqueteError, InputError
-from enquete.state.operations import Operation, Port
+from enquete.state.operations import Operation, Port, RunSnapshot
+from enquete.state.regular_files import read_regular
+from enquete.state.visible_text import authorship
 
-# --- What was said at a roundtable, from its stored turns: the decision, a round, one answer, all of it as a file ----
-
+FOLDER, FILE, PEOPLE = "roundtables", "roundtable.json", "participants.json"
+MOST_NAMED = 10
+LISTED = 50
 ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 PAGE = 8000
 """Characters of an export that one reply holds."""
+MOST_CHARS = 10_000
+CUTS: tuple[tuple[int, int], ...] = ((2000, 100), (600, 60), (250, 40), (120, 25), (60, 12), (30, 6))
+"""(characters of a text, entries of a list): the first that makes a reply fit is taken."""
+SHORTENED = "texts or lists were cut to fit; get_response_detail has one answer, export_roundtable everything"
+SEPARATORS = ",;:"
+"""What joins names in the settings: a name that holds one is given by its id."""
+STARTED = "started"
+"""Of a run that has not stopped yet: begun just now, by an equal call at the same time, or cut off by a kill."""
+NEXT: Mapping[str, str] = {
+    "completed": N_(
+        "The discussion is over: read it with get_consensus. continue_roundtable goes on with further rounds and a remark."
+    ),
+    "person": N_("{names} must answer: pass `answers` to continue_roundtable."),
+    "word": N_("Between two rounds: continue_roundtable goes on, with a remark that all participants see or without."),
+    "paused": N_("Paused: continue_roundtable goes on, with a larger budget_tokens where the budget was used up."),
+    "awaiting_simulation": N_("The simulation has not completed: call continue_roundtable once it has."),
+    "failed": N_("Something failed, which the note names: continue_roundtable takes it up again."),
+    "started": N_("It is going on, or was cut off: look again, or go on with continue_roundtable."),
+}
+Stage = int | Literal["before", "after"]
+"""A round's number, or one of the private ones."""
+
+# --- what is asked -------------------------------------------------------------------------------------------------------
 
 
 class InTable(BaseModel):
@@ -77,118 +99,6 @@ class Exported(InTable):
     offset: Annotated[int, Field(ge=0, le=10**9, description="where the text that is returned begins")] = 0
 
 
-async def get_consensus(port: Port, asked: Counselled) -> dict[str, JsonValue]:
-    """What a roundtable came to, in four layers: the decision and how to take it, each participant's answer in brief, on what
-    it rests (conflicts, citations, groupthink), and how it came about."""
-    table = Tables(port).table(asked.roundtable_id)
-    talk = table.group(asked.group)
-    layers = _named(table, talk)
-    others: list[JsonValue] = [digest(table, each) for each in table.groups if each.unit != talk.unit]
-    return fitted({
-        "roundtable_id": table.kept.id, "status": table.held.status, "question": table.kept.question, "group": talk.unit,
-        **table.authorship, **layers, "other_groups": others,
-    })  # fmt: skip
-
-
-def _named(table: OpenTable, talk: Discussion) -> dict[str, Any]:
-    """The four layers, with the names of participants."""
-    found = layered(table, talk)
-    layers: dict[str, Any] = {**found.model_dump(mode="json"), "decision": decision_of(table, found)}
-    for one in layers["agent_responses"]:
-        one["name"] = table.name(one["participant"])
-    return layers
-
-
-async def get_round_details(port: Port, asked: Rounded) -> dict[str, JsonValue]:
-    """One round of a group: how far it agreed, why it ended there, the remark before it, and everybody's answer in brief."""
-    table = Tables(port).table(asked.roundtable_id)
-    talk = table.group(asked.group)
-    stage = latest(talk) if asked.round is None else asked.round
-    turns = said_in(talk, stage)
-    weighed = next((turn.weighed for turn in turns if turn.weighed is not None), None)
-    responses = {turn.participant: turn.response for turn in turns}
-    return fitted({
-        "roundtable_id": table.kept.id, "group": talk.unit, "round": stage, "rounds": list(stages(talk)), **table.authorship,
-        "agreement": agreement(responses), "positions": len(clusters(responses)), "remark": remark_of(talk, stage),
-        "weighed": weighed.model_dump(mode="json") if weighed else None,
-        "missing": [table.name(who) for who in talk.participants if who not in responses],
-        "responses": [brief(table, turn) for turn in turns],
-    })  # fmt: skip
-
-
-async def get_response_detail(port: Port, asked: Detailed) -> dict[str, JsonValue]:
-    """One participant's answer in one round in full: reasoning, the mode's own parts, citations, and what it did not keep to."""
-    table = Tables(port).table(asked.roundtable_id)
-    talk = table.group(asked.group)
-    stage = latest(talk) if asked.round is None else asked.round
-    turns = said_in(talk, stage)
-    for turn in turns:
-        if asked.agent in (turn.participant, table.name(turn.participant), str(turn.number)):
-            said = detail(table, turn)
-            by = table.authorship_of(person=said["answered_by"] == "person")
-            return fitted({"roundtable_id": table.kept.id, "group": talk.unit, **by, **said})
-    names = ", ".join(f"{table.name(turn.participant)} ({turn.number})" for turn in turns)
-    raise InputError(f"nobody called {asked.agent!r} spoke in round {stage} of {talk.unit}; who did: {names}")
-
-
-async def export_roundtable(port: Port, asked: Exported) -> dict[str, JsonValue]:
-    """Write everything that was said, with the decisions, to a Markdown or JSON file beside the runs, and return its beginning
-    (offset: where to read on)."""
-    table = Tables(port).table(asked.roundtable_id)
-    whole = _whole(table)
-    markdown = asked.format == "markdown"
-    text = _markdown(table, whole) if markdown else to_json(whole, indent=1).decode() + "\n"
-    file = table.folder / "exports" / f"{table.kept.id}.{'md' if markdown else 'json'}"
-    write_atomically(file, text)
-    if asked.offset > len(text):
-        raise InputError(f"offset: {asked.offset} lies beyond the end; the text has {len(text)} characters")
-    end = min(asked.offset + PAGE, len(text))
-    return {
-        "roundtable_id": table.kept.id, "file": file.relative_to(port.root).as_posix(), "characters": len(text),
-        **table.authorship, "text": text[asked.offset : end], "next_offset": end if end < len(text) else None,
-    }  # fmt: skip
-
-
-def _whole(table: OpenTable) -> dict[str, Any]:
-    return {
-        "roundtable_id": table.kept.id, "question": table.kept.question, "mode": table.settings.mode,
-        "language": table.held.language, "begun_at": table.kept.begun_at, "status": table.held.status,
-        **table.authorship, "runs": [*(one for one in table.kept.replaced if one != table.held.run), table.held.run],
-        "groups": [_group(table, talk) for talk in table.groups],
-    }  # fmt: skip
-
-
-def _group(table: OpenTable, talk: Discussion) -> dict[str, Any]:
-    return {
-        "group": talk.unit,
-        "participants": [{"participant": who, "name": table.name(who)} for who in talk.participants],
-        "consensus": _named(table, talk),
-        "rounds": [held_in(table, talk, stage) for stage in stages(talk)],
-    }
-
-
-def _markdown(table: OpenTable, whole: dict[str, Any]) -> str:
-    language, mode = table.held.language, table.settings.played.mode
-
-    def label(stage: Stage) -> str:
-        return tell(ROUND if isinstance(stage, int) else STAGES[stage], language).format(round=stage)
-
-    labelled = [
-        {**group, "rounds": [{**one, "label": label(one["round"])} for one in group["rounds"]]}
-        for group in whole["groups"]
-    ]
-    return render(
-        "enquete.graphs.roundtable:export.md.j2", language, **{**whole, "groups": labelled},
-        mode_title=mode.title.in_(language), titles=mode.titles(language), exits=EXITS, levels=LEVELS, actions=ACTIONS,
-        stances=STANCES,
-    )  # fmt: skip
-
-
-SEPARATORS = ",;:"
-"""What joins names in the settings: a name that holds one is given by its id."""
-STARTED = "started"
-"""Of a run that has not stopped yet: begun just now, by an equal call at the same time, or cut off by a kill."""
-LISTED = 50
 MOST_TOKENS = 1_000_000_000_000
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -273,6 +183,350 @@ class Listing(BaseModel):
     query: Annotated[str, Field(max_length=200, description="only those whose name or question holds it")] = ""
 
 
+# --- on disk -------------------------------------------------------------------------------------------------------------
+
+
+class Kept(BaseModel):
+    """What is known of a roundtable beside its runs. `asked`: the arguments it was started with; `replaced`: runs that a later
+    one went on from."""
+
+    id: str
+    question: str
+    mode: str
+    begun_at: str
+    sim_id: str = ""
+    language: str = "en"
+    asked: dict[str, JsonValue] = {}
+    replaced: list[str] = []
+
+
+@dataclass(frozen=True)
+class OpenTable:
+    """A roundtable, with its current run; None before that was begun."""
+
+    kept: Kept
+    folder: Path
+    standing: RunSnapshot | None
+
+    @property
+    def sim(self) -> str | Path:
+        return self.kept.sim_id or self.folder / PEOPLE
+
+    @property
+    def held(self) -> RunSnapshot:
+        """The current run. Raises InputError before there is one."""
+        if self.standing is None:
+            raise InputError(
+                f"{self.kept.id}: the discussion has not begun; call start_roundtable again with the same arguments"
+            )
+        return self.standing
+
+    @property
+    def authorship(self) -> dict[str, JsonValue]:
+        """Who answers. Persons at the table are none of the respondent's answers."""
+        run = self.held
+        behind = [run.respondent, *("human" for _ in self.settings.persons)]
+        return {**authorship(run.respondent, run.model, run.language, behind=behind)}
+
+    @property
+    def settings(self) -> RoundtableSettings:
+        settings: RoundtableSettings = self.held.settings
+        return settings
+
+    @property
+    def groups(self) -> Sequence[Discussion]:
+        return [talk for talk in discussions(self.held.frozen, self.settings.mode) if talk.seated]
+
+    @property
+    def wordless(self) -> list[Discussion]:
+        """Groups that wait for a word of whoever leads the discussion."""
+        frozen, steering = self.held.frozen, self.settings.steering
+        return [talk for talk in self.groups if steering and talk.between and talk.word_name not in frozen]
+
+    def group(self, unit: str) -> Discussion:
+        """The one of this name; "": the first. Raises InputError."""
+        groups = {talk.unit: talk for talk in self.groups}
+        if not groups:
+            raise InputError(f"{self.kept.id}: no group has been seated yet; see its status in list_roundtables")
+        if unit and unit not in groups:
+            raise InputError(f"no group {unit!r} in {self.kept.id}; there are {', '.join(groups)}")
+        return groups[unit or next(iter(groups))]
+
+    def name(self, who: str) -> str:
+        return self.held.names.get(who, who)
+
+    # --- as it is told -----------------------------------------------------------------------------------------------
+
+    def told(self) -> dict[str, JsonValue]:
+        """Where it stands: each group's decision, who or what it waits for, and what to do next."""
+        run, wordless = self.held, self.wordless
+        why = ("person" if run.forms else "word") if run.status == "waiting" else run.status
+        names = ", ".join(dict.fromkeys(self.name(block.key.participant) for block in run.forms))
+        return fitted({
+            "roundtable_id": self.kept.id, "status": run.status, "note": run.note if run.status != "completed" else "",
+            "question": self.kept.question, "mode": self.settings.mode, "run_id": run.run, **self.authorship,
+            "groups": [self.digest(talk) for talk in self.groups],
+            "waiting_for": [self._form(block) for block in run.forms],
+            "waiting_for_word": [talk.unit for talk in wordless],
+            "next": tell(NEXT.get(why, NEXT["paused"]), run.language).format(names=names),
+        })  # fmt: skip
+
+    def _form(self, block: Block) -> dict[str, JsonValue]:
+        """What a person has yet to fill in."""
+        items = tuple(item.model_copy(update={"id": plain(item.id)}) for item in block.items)
+        shown = as_shown(block.model_copy(update={"items": items}))
+        return {"participant": self.name(block.key.participant), "group": block.key.session, **shown}
+
+    def digest(self, talk: Discussion) -> dict[str, JsonValue]:
+        layers = self._layers(talk)
+        return {
+            "group": talk.unit, "participants": [self.name(who) for who in talk.participants],
+            "rounds": layers.metadata.rounds, "over": talk.over, "exit_reason": layers.metadata.exit_reason,
+            **self._decision(layers),
+        }  # fmt: skip
+
+    def layers(self, talk: Discussion) -> dict[str, Any]:
+        """The four layers, with the names of participants."""
+        layers = self._layers(talk)
+        told: dict[str, Any] = {**layers.model_dump(mode="json"), "decision": self._decision(layers)}
+        for one in told["agent_responses"]:
+            one["name"] = self.name(one["participant"])
+        return told
+
+    def _layers(self, talk: Discussion) -> FourLayers:
+        return four_layers(talk, self.held.language, self.settings.played.mode)
+
+    def _decision(self, layers: FourLayers) -> dict[str, JsonValue]:
+        """With the names of who holds it and who does not."""
+        decision = layers.decision
+        held, others = ([self.name(who) for who in group] for group in (decision.held_by, decision.not_held_by))
+        return {**decision.model_dump(mode="json"), "held_by": [*held], "not_held_by": [*others]}
+
+    def brief(self, turn: RoundtableTurn) -> dict[str, JsonValue]:
+        """One answer in a few lines."""
+        said = turn.response
+        return {
+            **self._speaker(turn), "stance": said.stance, "confidence": said.confidence, "position": said.position,
+            "key_points": list(said.key_points), "violations": len(said.violations),
+        }  # fmt: skip
+
+    def detail(self, turn: RoundtableTurn) -> dict[str, JsonValue]:
+        """One answer in full. slips: what the first answer did not keep to, where it was asked for once more."""
+        return {
+            **self._speaker(turn), "round": stage_of(turn), "status": turn.status, **turn.response.model_dump(mode="json"),
+            "retried": turn.retried, "slips": [one.model_dump(mode="json") for one in turn.slips],
+            "ratings": dict(turn.ratings), "ranking": list(turn.ranking),
+        }  # fmt: skip
+
+    def _speaker(self, turn: RoundtableTurn) -> dict[str, JsonValue]:
+        name, role = self.name(turn.participant), self.settings.played.mode.roles.get(turn.role)
+        person = not {turn.participant, name}.isdisjoint(self.settings.persons)
+        return {
+            "participant": turn.participant, "name": name, "number": turn.number,
+            "role": role.label.in_(self.held.language) if role else turn.role,
+            "answered_by": "person" if person else "agent",
+        }  # fmt: skip
+
+
+class Tables:
+    """Of one root. Raises InputError for a roundtable that there is not."""
+
+    def __init__(self, port: Port):
+        self._port, self._root = port, port.root / FOLDER
+
+    def folder(self, id: str) -> Path:
+        folder = self._root / id
+        if folder.resolve() != self._port.root.resolve() / FOLDER / id:
+            raise InputError(f"{FOLDER}/{id}: a symbolic link leads out of the root; put a folder in its place")
+        return folder
+
+    def known(self) -> list[str]:
+        """Names, the latest change last."""
+        found = [file for file in self._root.glob(f"*/{FILE}") if file.is_file()]
+        return [
+            file.parent.name for file in sorted(found, key=lambda file: (file.stat().st_mtime_ns, file.parent.name))
+        ]
+
+    def find(self, id: str) -> OpenTable | None:
+        folder = self.folder(id)
+        if not (folder / FILE).is_file():
+            return None
+        try:
+            kept = Kept.model_validate_json(read_regular(folder / FILE))
+        except (OSError, ValidationError) as error:
+            raise InputError(f"{FOLDER}/{id}/{FILE}: cannot be read ({error}); move the folder aside") from None
+        return OpenTable(kept, folder, self._current(kept, folder))
+
+    def _current(self, kept: Kept, folder: Path) -> RunSnapshot | None:
+        """The run that no other has gone on from; one that was killed before it asked anybody is none."""
+        runs = [run for run in self._port.runs(str(folder)) if run not in kept.replaced]
+        for run in reversed([*kept.replaced[-1:], *runs]):
+            try:
+                return self._port.look(str(folder), run)
+            except NeverStarted:
+                continue
+        return None
+
+    def table(self, id: str) -> OpenTable:
+        found = self.find(id)
+        if found is None:
+            known = ", ".join(reversed(self.known()[-MOST_NAMED:])) or "none"
+            raise InputError(f"no roundtable {id!r}; known: {known}. Begin it with start_roundtable")
+        return found
+
+    def keep(self, kept: Kept) -> None:
+        write_atomically(self.folder(kept.id) / FILE, kept.model_dump_json(indent=1) + "\n")
+
+    def drop(self, id: str) -> None:
+        """One that could not be begun."""
+        (self.folder(id) / FILE).unlink(missing_ok=True)
+
+
+# --- replies -------------------------------------------------------------------------------------------------------------
+
+
+def fitted(whole: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """All of it, or with its texts and lists cut until it fits, which is then said."""
+    shorter = dict(whole)
+    for chars, entries in CUTS:
+        if len(json.dumps(shorter, ensure_ascii=False)) <= MOST_CHARS:
+            break
+        cut: Any = _cut(whole, chars, entries)
+        shorter = {**cut, "shortened": SHORTENED}
+    return shorter
+
+
+def _cut(value: JsonValue | Mapping[str, JsonValue], chars: int, entries: int) -> JsonValue:
+    if isinstance(value, str):
+        return value if len(value) <= chars else f"{value[: chars - 1]}…"
+    if isinstance(value, Mapping):
+        return {key: _cut(one, chars, entries) for key, one in value.items()}
+    if isinstance(value, list):
+        more = [f"… {len(value) - entries} more"] if len(value) > entries and isinstance(value[0], str) else []
+        return [*(_cut(one, chars, entries) for one in value[:entries]), *more]
+    return value
+
+
+# --- what was said -------------------------------------------------------------------------------------------------------
+
+
+def stage_of(turn: RoundtableTurn) -> Stage:
+    return turn.round if not turn.private else "before" if turn.round == 0 else "after"
+
+
+def stages(talk: Discussion) -> list[Stage]:
+    """Those that somebody has spoken in, in their order."""
+    return list(dict.fromkeys(map(stage_of, talk.spoken)))
+
+
+def said_in(talk: Discussion, stage: Stage | None) -> tuple[Stage, list[RoundtableTurn]]:
+    """None: in the last round, else privately before. Raises InputError where nobody has spoken in it."""
+    known = stages(talk)
+    last: Stage = next((one for one in reversed(known) if isinstance(one, int)), "before")
+    stage = last if stage is None else stage
+    turns = [turn for turn in talk.spoken if stage_of(turn) == stage]
+    if not turns:
+        there = ", ".join(map(str, known)) or "none yet"
+        raise InputError(f"nobody has spoken in round {stage} of {talk.unit}; rounds there are: {there}")
+    return stage, turns
+
+
+def remark_of(talk: Discussion, stage: Stage) -> str:
+    return "\n".join(one.answer for one in talk.remarks if one.round == stage and one.answer)
+
+
+async def get_consensus(port: Port, asked: Counselled) -> dict[str, JsonValue]:
+    """What a roundtable came to, in four layers: the decision and how to take it, each participant's answer in brief, on what
+    it rests (conflicts, citations, groupthink), and how it came about."""
+    table = Tables(port).table(asked.roundtable_id)
+    talk = table.group(asked.group)
+    others: list[JsonValue] = [table.digest(each) for each in table.groups if each.unit != talk.unit]
+    return fitted({
+        "roundtable_id": table.kept.id, "status": table.held.status, "question": table.kept.question, "group": talk.unit,
+        **table.authorship, **table.layers(talk), "other_groups": others,
+    })  # fmt: skip
+
+
+async def get_round_details(port: Port, asked: Rounded) -> dict[str, JsonValue]:
+    """One round of a group: how far it agreed, why it ended there, the remark before it, and everybody's answer in brief."""
+    table = Tables(port).table(asked.roundtable_id)
+    talk = table.group(asked.group)
+    stage, turns = said_in(talk, asked.round)
+    weighed = next((turn.weighed for turn in turns if turn.weighed is not None), None)
+    responses = {turn.participant: turn.response for turn in turns}
+    return fitted({
+        "roundtable_id": table.kept.id, "group": talk.unit, "round": stage, "rounds": list(stages(talk)), **table.authorship,
+        "agreement": agreement(responses), "positions": len(clusters(responses)), "remark": remark_of(talk, stage),
+        "weighed": weighed.model_dump(mode="json") if weighed else None,
+        "missing": [table.name(who) for who in talk.participants if who not in responses],
+        "responses": [table.brief(turn) for turn in turns],
+    })  # fmt: skip
+
+
+async def get_response_detail(port: Port, asked: Detailed) -> dict[str, JsonValue]:
+    """One participant's answer in one round in full: reasoning, the mode's own parts, citations, and what it did not keep to."""
+    table = Tables(port).table(asked.roundtable_id)
+    talk, run = table.group(asked.group), table.held
+    stage, turns = said_in(talk, asked.round)
+    for turn in turns:
+        if asked.agent in (turn.participant, table.name(turn.participant), str(turn.number)):
+            said = table.detail(turn)
+            person = said["answered_by"] == "person"
+            by = ("human", "person") if person else (run.respondent, run.model)
+            return fitted({"roundtable_id": table.kept.id, "group": talk.unit, **authorship(*by, run.language), **said})
+    names = ", ".join(f"{table.name(turn.participant)} ({turn.number})" for turn in turns)
+    raise InputError(f"nobody called {asked.agent!r} spoke in round {stage} of {talk.unit}; who did: {names}")
+
+
+async def export_roundtable(port: Port, asked: Exported) -> dict[str, JsonValue]:
+    """Write everything that was said, with the decisions, to a Markdown or JSON file beside the runs, and return its beginning
+    (offset: where to read on)."""
+    table = Tables(port).table(asked.roundtable_id)
+    run, mode, markdown = table.held, table.settings.played.mode, asked.format == "markdown"
+    whole: dict[str, Any] = {
+        "roundtable_id": table.kept.id, "question": table.kept.question, "mode": table.settings.mode,
+        "language": run.language, "begun_at": table.kept.begun_at, "status": run.status,
+        **table.authorship, "runs": [*(one for one in table.kept.replaced if one != run.run), run.run],
+        "groups": [_group(table, talk) for talk in table.groups],
+    }  # fmt: skip
+    if markdown:
+        labels: dict[Any, str] = {stage: tell(label, run.language) for stage, label in STAGES.items()}
+        labels |= {n: tell(ROUND, run.language).format(round=n) for n in range(1, MOST_ROUNDS + 1)}
+        text = render(
+            "enquete.graphs.roundtable:export.md.j2", run.language, **whole, labels=labels,
+            mode_title=mode.title.in_(run.language), titles=mode.titles(run.language), exits=EXITS, levels=LEVELS,
+            actions=ACTIONS, stances=STANCES,
+        )  # fmt: skip
+    else:
+        text = to_json(whole, indent=1).decode() + "\n"
+    file = table.folder / "exports" / f"{table.kept.id}.{'md' if markdown else 'json'}"
+    write_atomically(file, text)
+    if asked.offset > len(text):
+        raise InputError(f"offset: {asked.offset} lies beyond the end; the text has {len(text)} characters")
+    end = min(asked.offset + PAGE, len(text))
+    return {
+        "roundtable_id": table.kept.id, "file": file.relative_to(port.root).as_posix(), "characters": len(text),
+        **table.authorship, "text": text[asked.offset : end], "next_offset": end if end < len(text) else None,
+    }  # fmt: skip
+
+
+def _group(table: OpenTable, talk: Discussion) -> dict[str, Any]:
+    """Its decision, and every stage with the remark before it, how far it agreed, who said what."""
+    rounds = []
+    for stage in stages(talk):
+        _, turns = said_in(talk, stage)
+        rounds.append({
+            "round": stage, "remark": remark_of(talk, stage),
+            "agreement": agreement({turn.participant: turn.response for turn in turns}),
+            "turns": [table.detail(turn) for turn in turns],
+        })  # fmt: skip
+    people = [{"participant": who, "name": table.name(who)} for who in talk.participants]
+    return {"group": talk.unit, "participants": people, "consensus": table.layers(talk), "rounds": rounds}
+
+
+# --- beginning and going on ----------------------------------------------------------------------------------------------
+
+
 async def start_roundtable(port: Port, asked: Starting) -> dict[str, JsonValue]:
     """Let participants discuss a question, and return each group's decision and what to do next. The participants are agents
     of a simulation, free personas, or persons: then it returns at once with status waiting and what they are asked."""
@@ -282,7 +536,7 @@ async def start_roundtable(port: Port, asked: Starting) -> dict[str, JsonValue]:
         table = await _started(port, tables, asked)
     if table.held.status == STARTED:
         await _drive(port, table, asked)
-    return told(tables.table(asked.roundtable_id))
+    return tables.table(asked.roundtable_id).told()
 
 
 async def _started(port: Port, tables: Tables, asked: Starting) -> OpenTable:
@@ -382,7 +636,7 @@ async def continue_roundtable(port: Port, asked: Continuing) -> dict[str, JsonVa
         elif not (table.held.status == STARTED and table.settings.earlier):
             await _answered(port, table, asked)
     await _drive(port, tables.table(asked.roundtable_id), asked)
-    return told(tables.table(asked.roundtable_id))
+    return tables.table(asked.roundtable_id).told()
 
 
 async def _answered(port: Port, table: OpenTable, asked: Continuing) -> None:
@@ -394,8 +648,8 @@ async def _answered(port: Port, table: OpenTable, asked: Continuing) -> None:
         submitted = [given for who, given in run.submitted.items() if table.name(who) == name]
         if answers not in [{plain(item): one for item, one in given.items()} for given in submitted]:
             await port.submit(table.sim, run.run, _by_item(table, name, answers), who=_waiting(table, name), **place)
-    due = wordless(table)
-    if asked.remark and any(run.frozen.get(word_name(talk)) == asked.remark for talk in table.groups):
+    due = table.wordless
+    if asked.remark and any(run.frozen.get(talk.word_name) == asked.remark for talk in table.groups):
         return  # the round that it precedes is going on: the call is made again after it was cut short
     if asked.remark and not due:
         raise InputError(
@@ -403,7 +657,7 @@ async def _answered(port: Port, table: OpenTable, asked: Continuing) -> None:
             "once it is over, with further rounds"
         )
     for talk in due:
-        await port.freeze(table.sim, run.run, word_name(talk), asked.remark, **place)
+        await port.freeze(table.sim, run.run, talk.word_name, asked.remark, **place)
 
 
 def _waiting(table: OpenTable, name: str) -> str:
@@ -428,7 +682,12 @@ async def _begin_further(port: Port, tables: Tables, table: OpenTable, asked: Co
     """A run of its own, which begins with what was said so far and the remark. Raises InputError."""
     if asked.answers:
         raise InputError(f"{asked.roundtable_id}: the discussion is over and waits for nobody; leave answers out")
-    earlier = {talk.unit: _reopened(talk, asked.remark) for talk in table.groups}
+    earlier = {
+        talk.unit: [
+            turn.model_dump(mode="json", exclude_defaults=True) for turn in (*talk.turns, talk.steered(asked.remark))
+        ]
+        for talk in table.groups
+    }
     if not earlier:
         raise InputError(f"{asked.roundtable_id}: no group has discussed; there is nothing to go on with")
     rounds = max(talk.held for talk in table.groups) + (asked.rounds or 1)
@@ -449,11 +708,6 @@ async def _begin_further(port: Port, tables: Tables, table: OpenTable, asked: Co
         raise
 
 
-def _reopened(talk: Discussion, remark: str) -> Sequence[dict[str, JsonValue]]:
-    turns: tuple[RoundtableTurn, ...] = (*talk.turns, steered(talk, remark))
-    return [turn.model_dump(mode="json", exclude_defaults=True) for turn in turns]
-
-
 async def list_roundtables(port: Port, asked: Listing) -> dict[str, JsonValue]:
     """Which roundtables there are, the latest change first: question, status, and each one's first decision."""
     tables = Tables(port)
@@ -471,7 +725,7 @@ async def list_roundtables(port: Port, asked: Listing) -> dict[str, JsonValue]:
         found.append({
             "roundtable_id": name, "question": table.kept.question, "mode": table.kept.mode, "begun_at": table.kept.begun_at,
             "status": table.standing.status if table.standing else "not begun", "groups": len(groups),
-            "first": digest(table, groups[0]) if groups else None, **(table.authorship if table.standing else {}),
+            "first": table.digest(groups[0]) if groups else None, **(table.authorship if table.standing else {}),
         })  # fmt: skip
         if len(found) == LISTED:
             break

@@ -6,8 +6,8 @@ All of a run share a model: intervals and tests are over agents of this run, no 
 
 from __future__ import annotations
 
-from enquete.graphs.roundtable.layers import RECOMMENDED
-from enquete.graphs.roundtable.responses import STANCES
+from enquete.graphs.roundtable.agreement import ACTIONS, LEVELS, RECOMMENDED
+from enquete.graphs.roundtable.modes import STANCES
 from enquete.locale import N_
 from enquete.reports import declarations as d
 from enquete.reports.group_tables import group_finding, group_tables
@@ -25,8 +25,6 @@ COMPOSED = {
     "mixed": N_("mixed across types"), "type": N_("one type each"), "views": N_("the most different views together"),
     "hand": N_("put together by hand"),
 }  # fmt: skip
-LEVELS = {"high": N_("high"), "medium": N_("medium"), "low": N_("low")}
-ACTIONS = {"proceed": N_("go on with it"), "verify": N_("check first"), "query_detail": N_("read the details")}
 HOW = {"took_up": N_("took it up"), "countered": N_("countered")}
 SIDES = {"discussed": N_("discussed"), "read": N_("only read")}
 MEASURES = {

@@ -5,112 +5,96 @@ only read. Every arm holds its own discussions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import reduce
 from itertools import chain, pairwise, zip_longest
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict
 
-from enquete.graphs.roundtable.analyst import ANALYST
-from enquete.graphs.roundtable.answering import private_form, public_form
-from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn
+from enquete.graphs.roundtable.agreement import ANALYST
+from enquete.graphs.roundtable.discussion import LEAST_SIZE, MOST_SIZE, Discussion, RoundtableSettings, RoundtableTurn
 from enquete.graphs.roundtable.instrument import RoundtableInstrument
-from enquete.graphs.roundtable.measures.arguments import statements
-from enquete.graphs.roundtable.settings import LEAST_SIZE, MOST_SIZE, RoundtableSettings
-from enquete.graphs.roundtable.summaries import SUMMARISER
-from enquete.graphs.roundtable.table import Table, laid
-from enquete.nodes.conversations import Asked, Conversations, keep
+from enquete.graphs.roundtable.table import SUMMARISER, DiscussionContext, due, private_form, public_form
+from enquete.nodes.conversations import Asked, Conversations, keep, utterance_id
 from enquete.respondents.planted import uniform
 from enquete.respondents.roles import Role
+from enquete.respondents.themes.coded import Statement
 from enquete.respondents.themes.coding import code_themes
 from enquete.state.asking import ATTEMPTS, Block, Language, Outcome, Participant
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Plan
 
-if TYPE_CHECKING:
-    from enquete.graphs.roundtable.loop import LoopContext
+# --- who sits together: the same agents and the same draw give the same groups in every process --------------------------
 
 
-# --- Who sits together. Deals the agents of an arm into groups: by hand, of one type, mixed across types, or of most
-# different
-# views; the same agents and the same draw give the same groups in every process.
-
-
-@dataclass(frozen=True)
-class Control:
+class Control(BaseModel):
     """An agent who only reads: what `reads` said, "" where there is nobody to read."""
+
+    model_config = ConfigDict(frozen=True)
 
     participant: str
     reads: str
 
 
-@dataclass(frozen=True)
-class Seating:
+class Seating(BaseModel):
     """groups and controls by unit; unseated: agents whom no group took; unknown: names by hand that nobody has."""
 
-    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    controls: Mapping[str, Control] = field(default_factory=dict)
-    alone: Mapping[str, str] = field(default_factory=dict)
+    model_config = ConfigDict(frozen=True)
+
+    groups: Mapping[str, tuple[str, ...]] = {}
+    controls: Mapping[str, Control] = {}
+    alone: Mapping[str, str] = {}
     unseated: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
 
 def seated(people: Sequence[Participant], settings: RoundtableSettings, draw: int) -> Seating:
+    """Groups by hand, of one type, mixed across types, or of most different views."""
     if len(people) == 1:  # nobody to talk to: asked privately, so that a study of one says what it can
         return Seating(alone={"alone_01": people[0].id})
-    if settings.compose == "hand":
-        groups, unknown = _by_hand(people, settings)
+    known = {who.name: who.id for who in people} | {who.id: who.id for who in people}
+    unknown = tuple(name for group in settings.by_hand for name in group if name not in known)
+    if settings.compose == "hand":  # a group that too few of are in the population is left out
+        groups = [tuple(dict.fromkeys(known[name] for name in group if name in known)) for group in settings.by_hand]
+        groups = [group for group in groups if len(group) >= LEAST_SIZE]
     else:
-        groups, unknown = _dealt(people, settings, draw), ()
+        groups = _dealt(people, settings, draw)
     named = {f"group_{number:02d}": group for number, group in enumerate(groups, start=1)}
     taken = set(chain.from_iterable(groups))
     rest = sorted((who.id for who in people if who.id not in taken), key=lambda who: uniform(draw, "control", who))
-    reading = rest[: settings.controls] if named else []
-    units = list(named)
+    reading, units = rest[: settings.controls] if named else [], list(named)
     controls = {
-        f"control_{number:02d}": Control(who, units[(number - 1) % len(units)])
+        f"control_{number:02d}": Control(participant=who, reads=units[(number - 1) % len(units)])
         for number, who in enumerate(reading, start=1)
     }
-    return Seating(named, controls, {}, tuple(sorted(rest[len(reading) :])), unknown)
-
-
-def _by_hand(
-    people: Sequence[Participant], settings: RoundtableSettings
-) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
-    """By id or name. A group that too few of are in the population is left out."""
-    known = {who.name: who.id for who in people} | {who.id: who.id for who in people}
-    groups = [tuple(dict.fromkeys(known[name] for name in group if name in known)) for group in settings.by_hand]
-    unknown = tuple(name for group in settings.by_hand for name in group if name not in known)
-    return [group for group in groups if len(group) >= LEAST_SIZE], unknown
+    unseated = tuple(sorted(rest[len(reading) :]))
+    return Seating(groups=named, controls=controls, unseated=unseated, unknown=unknown)
 
 
 def _dealt(people: Sequence[Participant], settings: RoundtableSettings, draw: int) -> list[tuple[str, ...]]:
     """Groups of `size`, or of nearly that where it does not go up: everybody has a seat unless `groups` says how many."""
     drawn = sorted(people, key=lambda who: uniform(draw, "seat", who.id))
-    if settings.compose == "type":
-        drawn = drawn[: _free(len(drawn), settings)]
-        pools = [[who.id for who in drawn if who.stakeholder_type == kind] for kind in _types(drawn)]
-        dealt = [group for pool in pools for group in _cut(pool, _number(len(pool), settings.size))]
-        return dealt[: settings.groups or None]
     if settings.compose == "views":
-        views = settings.played.views
-        order = [who.id for who in drawn if who.id in views]
-        return _apart(order, views, _reserved(len(order), settings), settings)
-    order = _interleaved([[who.id for who in drawn if who.stakeholder_type == kind] for kind in _types(drawn)])
-    seats = _reserved(len(order), settings)
-    return _cut(order[:seats], settings.groups or _number(seats, settings.size))
+        drawn = [who for who in drawn if who.id in settings.played.views]
+    seats = max(len(drawn) - settings.controls, min(len(drawn), LEAST_SIZE))
+    if settings.compose == "type":
+        dealt = [group for pool in _pools(drawn[:seats]) for group in _cut(pool, _number(len(pool), settings.size))]
+        return dealt[: settings.groups or None]
+    seats = min(seats, settings.groups * settings.size) if settings.groups else seats
+    number = settings.groups or _number(seats, settings.size)
+    if settings.compose == "views":
+        return _apart([who.id for who in drawn], settings.played.views, seats, min(number, seats // LEAST_SIZE))
+    in_turn = [who for turn in zip_longest(*_pools(drawn)) for who in turn if who is not None]  # neighbours differ
+    return _cut(in_turn[:seats], number)
 
 
-def _reserved(n: int, settings: RoundtableSettings) -> int:
-    """Agents who get a seat: all but the controls, or as many as the groups that were asked for have."""
-    free = _free(n, settings)
-    return min(free, settings.groups * settings.size) if settings.groups else free
-
-
-def _free(n: int, settings: RoundtableSettings) -> int:
-    return max(n - settings.controls, min(n, LEAST_SIZE))
+def _pools(people: Sequence[Participant]) -> list[list[str]]:
+    """By type, the largest first."""
+    kinds = [who.stakeholder_type for who in people]
+    ordered = sorted(set(kinds), key=lambda kind: (-kinds.count(kind), kind))
+    return [[who.id for who in people if who.stakeholder_type == kind] for kind in ordered]
 
 
 def _number(n: int, size: int) -> int:
@@ -125,46 +109,38 @@ def _cut(order: Sequence[str], number: int) -> list[tuple[str, ...]]:
     return [tuple(order[lo:hi])[:MOST_SIZE] for lo, hi in pairwise(ends)]
 
 
-def _types(people: Sequence[Participant]) -> list[str]:
-    """The largest first."""
-    kinds = [who.stakeholder_type for who in people]
-    return sorted(set(kinds), key=lambda kind: (-kinds.count(kind), kind))
-
-
-def _interleaved(pools: Iterable[Sequence[str]]) -> list[str]:
-    """One of each in turn: neighbours are as different as the pools allow."""
-    return [who for turn in zip_longest(*pools) for who in turn if who is not None]
-
-
 def _apart(
-    order: Sequence[str], views: Mapping[str, Sequence[float]], seats: int, settings: RoundtableSettings
+    order: Sequence[str], views: Mapping[str, Sequence[float]], seats: int, number: int
 ) -> list[tuple[str, ...]]:
-    """Each group in turn takes whoever is farthest, in loadings, from the nearest of those it has: maximin, greedily."""
-    number = settings.groups or _number(seats, settings.size)
-    number = min(number, seats // LEAST_SIZE)
-    if not number:
-        return []
+    """Each group in turn takes whoever is farthest, in loadings, from the nearest of those it has, the strongest view first:
+    maximin, greedily."""
     points = np.array([views[who] for who in order], dtype=float)
-    free = np.ones(len(order), dtype=bool)
-    groups: list[list[int]] = [[] for _ in range(number)]
-    for seat in range(seats):
+    free, groups = np.ones(len(order), dtype=bool), [list[int]() for _ in range(number)]
+    for seat in range(seats if number else 0):
         group = groups[seat % number]
-        group.append(_farthest(points, free, group))
+        distances = np.linalg.norm(points[:, None, :] - points[None, group, :], axis=2)
+        apart = distances.min(axis=1) if group else np.abs(points).max(axis=1)
+        group.append(int(np.argmax(np.where(free, apart, -1.0))))
         free[group[-1]] = False
     return [tuple(order[place] for place in group) for group in groups]
 
 
-def _farthest(
-    points: np.ndarray[tuple[int, int], np.dtype[np.float64]],
-    free: np.ndarray[tuple[int], np.dtype[np.bool_]],
-    group: Sequence[int],
-) -> int:
-    """The free point whose nearest group member is farthest away; of an empty group the one of the strongest view."""
-    if group:
-        apart = np.min(np.linalg.norm(points[:, None, :] - points[None, list(group), :], axis=2), axis=1)
-    else:
-        apart = np.abs(points).max(axis=1)
-    return int(np.argmax(np.where(free, apart, -1.0)))
+# --- the discussions -----------------------------------------------------------------------------------------------------
+
+
+def statements(discussions: Iterable[Discussion]) -> list[Statement]:
+    """What is coded: each key point of what was said to a group, the position where there is none.
+
+    id: "<participant>|<group>#<turn>.<number>"; only groups that discussed, a control says nothing to anybody.
+    """
+    return [
+        Statement(id=f"{turn.participant}|{utterance_id(talk.unit, turn.turn)}.{number}", text=text)
+        for talk in discussions
+        for turn in talk.spoken
+        if not turn.private
+        for number, text in enumerate(turn.response.key_points or [turn.response.position], 1)
+        if text.strip()
+    ]
 
 
 GROUPS, CONTROLS = 1, 2
@@ -214,31 +190,30 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         return Discussion(unit, participants=(seating.alone[unit],), mode=mode)
 
     def due(self, talk: Discussion, desk: InterviewContext) -> Sequence[Asked]:
-        from enquete.graphs.roundtable.loop import due  # noqa: PLC0415 - LangGraph is slow to import
-
         return due(talk, self.settings)
 
     def block(self, talk: Discussion, asked: Asked, desk: InterviewContext) -> Block:
-        return self._table(talk, desk).block(asked)
+        return self._context(talk, desk).table(talk).block(asked)
 
     def asked_with(self, talk: Discussion, turn: RoundtableTurn, desk: InterviewContext) -> Sequence[Block]:
         """Who did not keep to the mode was asked once more; nobody is asked for a remark, or for what an earlier run asked."""
         if not turn.asked_here:
             return []
-        table = self._table(talk, desk)
+        table = self._context(talk, desk).table(talk)
         first = table.block(turn)
         return [first, table.again(first, "", turn.slips)] if turn.retried else [first]
 
     async def conduct(self, unit: str, round: int, desk: InterviewContext) -> Outcome:
         if desk.frozen("groups") is None:
-            await desk.freeze("groups", self._told(desk))
+            seating = self.seating(desk).model_dump(mode="json")
+            await desk.freeze("groups", {"compose": self.settings.compose, **seating})  # who sat where, for the results
         for turn in self._earlier(self.begun(unit, desk)):
             await keep(desk, unit, turn.model_copy(update={"earlier": True}))
         return await super().conduct(unit, round, desk)
 
     async def advance(self, talk: Discussion, desk: InterviewContext) -> Discussion | Outcome:
         """To the end of the discussion, or to where it cannot go on now."""
-        from enquete.graphs.roundtable.loop import STEPS, discussion_graph  # noqa: PLC0415
+        from enquete.graphs.roundtable.loop import STEPS, discussion_graph  # noqa: PLC0415 - LangGraph is slow to import
 
         limit = (self.settings.rounds * max(len(talk.participants), 1) + 2) * STEPS + 2
         ended = await discussion_graph.ainvoke(
@@ -277,7 +252,9 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         are rows, and no calls."""
         seating, times = self.seating(desk), len(self.seating(desk).groups)
         units = (*seating.groups, *seating.alone, *seating.controls)
-        talks = [self._after_earlier(self.begun(unit, desk)) for unit in units]
+        talks = [
+            reduce(Discussion.after, self._earlier(talk), talk) for talk in (self.begun(unit, desk) for unit in units)
+        ]
         persons = {who.id for who in desk.participants() if self.settings.seats_person(who)}
         least = [one for talk in talks for one in self._asked_of(talk, desk, self.settings.least_rounds)]
         most = [one for talk in talks for one in self._asked_of(talk, desk, self.settings.rounds)] * 2
@@ -295,10 +272,6 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         rows = tuple(sum(n for _, n in asked) for asked in (least, most))
         return Plan(calls=calls, rows=(rows[0], rows[1]), by_row=by_row)
 
-    def _after_earlier(self, talk: Discussion) -> Discussion:
-        """As the run before left it."""
-        return reduce(Discussion.after, self._earlier(talk), talk)
-
     def _earlier(self, talk: Discussion) -> Sequence[RoundtableTurn]:
         """What the run before held; nothing where not all of them sit here, as in a rehearsal with some of the agents."""
         held = self.settings.earlier.get(talk.unit, ())
@@ -312,34 +285,12 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
             for after in sides:
                 yield from ((who, len(private_form(words, language, after=after))) for who in talk.participants)
         if talk.seated:
-            mode, roles = self.settings.played.mode, self._table(talk, desk).roles
+            mode, roles = self.settings.played.mode, self._context(talk, desk).table(talk).roles
             for round in range(talk.held, max(rounds, talk.held + bool(talk.turns))):
                 yield from (
                     (who, len(public_form(words, mode, role, round == 0, language))) for who, role in roles.items()
                 )
 
-    def _told(self, desk: InterviewContext) -> dict[str, Any]:
-        """Who sat where, for the results."""
-        seating = self.seating(desk)
-        return {
-            "compose": self.settings.compose,
-            "groups": {unit: list(group) for unit, group in seating.groups.items()},
-            "controls": {
-                unit: {"participant": c.participant, "reads": c.reads} for unit, c in seating.controls.items()
-            },
-            "alone": dict(seating.alone),
-            "unseated": list(seating.unseated),
-            "unknown": list(seating.unknown),
-        }
-
-    def _table(self, talk: Discussion, desk: InterviewContext) -> Table:
-        return laid(desk, self.instrument, self.settings, talk, self._read(talk, desk) or talk)
-
-    def _read(self, talk: Discussion, desk: InterviewContext) -> Discussion | None:
-        """What a control reads."""
-        return self._so_far(talk.reads, desk) if talk.reads else None
-
-    def _context(self, talk: Discussion, desk: InterviewContext) -> LoopContext:
-        from enquete.graphs.roundtable.loop import LoopContext  # noqa: PLC0415
-
-        return LoopContext(desk, self.instrument, self.settings, self._read(talk, desk))
+    def _context(self, talk: Discussion, desk: InterviewContext) -> DiscussionContext:
+        shown = self._so_far(talk.reads, desk) if talk.reads else None
+        return DiscussionContext(desk, self.instrument, self.settings, shown)

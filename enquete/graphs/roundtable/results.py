@@ -1,4 +1,8 @@
-"""What the discussions give: see reports/evaluation.py."""
+"""What discussions give: how far each group agreed round by round and why it ended, who moved and toward whom, against those
+who only read; reason and conformity beside people's; which arguments were made and who answered them; their files, their health.
+
+Discussions are rebuilt from their stored turns; one that was cut short counts with what it has.
+"""
 
 from __future__ import annotations
 
@@ -15,34 +19,44 @@ import scipy
 from pydantic import JsonValue
 
 from enquete.analysis.agreement.held import sign
+from enquete.analysis.health.diagnostics import judged
+from enquete.analysis.health.thresholds import FREE, Threshold
 from enquete.analysis.inference import QUESTIONS, detectable_difference
 from enquete.analysis.means import share_interval
-from enquete.graphs.roundtable import health
-from enquete.graphs.roundtable.discussion import Discussion, discussions
+from enquete.graphs.roundtable.agreement import (
+    FourLayers,
+    agreement,
+    clusters,
+    four_layers,
+    groupthink,
+    mean_confidence,
+    voiced,
+)
+from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn, discussions
 from enquete.graphs.roundtable.instrument import CONSIDERATION, RoundtableInstrument
-from enquete.graphs.roundtable.layers import FourLayers, four_layers
-from enquete.graphs.roundtable.measures.arguments import Raised, argument_table, for_movement, held
-from enquete.graphs.roundtable.measures.clusters import agreement, clusters, mean_confidence, voiced
-from enquete.graphs.roundtable.measures.groupthink import groupthink
-from enquete.graphs.roundtable.measures.movement import Move, moves, persuasion, summed
-from enquete.graphs.roundtable.measures.reason import PEOPLE, Rated, Reason, conformity, deliberative_reason
+from enquete.graphs.roundtable.movement import (
+    PEOPLE,
+    Move,
+    Rated,
+    Reason,
+    argument_rows,
+    conformity,
+    deliberative_reason,
+    moves,
+    persuasion,
+)
 from enquete.graphs.roundtable.presentation import AFTER, BEFORE, GLOSSARY, MEASURES, PRESENTATION
-from enquete.graphs.roundtable.settings import RoundtableSettings
 from enquete.locale import N_, decimals, in_language
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, shallow
 from enquete.reports.declarations import Analysis, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.group_tables import compared
+from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.table.lines import lines
 from enquete.reports.transcripts import Line, Talk, lines_of
 from enquete.respondents.roles import RULE
+from enquete.respondents.themes.coded import CodedThemes
 from enquete.state.asking import Language
-
-# --- What the discussions found: how far each group agreed round by round and why it ended, who moved and toward
-# whom, against
-# those who only read; reason and conformity beside people's; which arguments were made and who answered them.
-#
-# Discussions are rebuilt from their stored turns; one that was cut short counts with what it has.
 
 VERBATIM = 2
 """Groups told verbatim in the appendix; all are in the transcript."""
@@ -55,16 +69,17 @@ def analyse(
 ) -> Analysis:
     """Tables over the main arm's discussions."""
     run = Run.of(frame, settings, context)
-    coded = held(context.frozen)
+    stored = context.frozen.get("arguments")
+    coded = CodedThemes.model_validate(stored) if stored else CodedThemes(themes=[], uncoded=[])
     mode, language = settings.played.mode, context.language
-    raised = argument_table(coded, run.groups, [one.unit for one in run.groups] if mode.order == "sequential" else [])
-    arguments = for_movement(coded)
-    moved = [(talk, move) for talk in run.groups for move in moves(talk.before, talk.afterwards, arguments)]
+    arguments = argument_rows(coded, run.groups, hear_one_another=mode.order == "sequential")
+    moved = [(talk, move) for talk in run.groups for move in moves(talk.before, talk.afterwards, coded.themes)]
     read = [(talk, move) for talk in run.controls for move in moves(talk.before, talk.afterwards)]
     layers = {talk.unit: four_layers(talk, language, mode) for talk in run.groups}
     reason = {talk.unit: _before_after([talk]) for talk in run.groups}
     scale = instrument.scales[str(instrument.scale)]
     curve = _curve(run.groups, assigned=mode.assigns_stances)
+    movement = [_movement("discussed", [one for _, one in moved]), _movement("read", [one for _, one in read])]
     toward = [row for talk, move in moved for row in _persuasion(talk, move, run)]
     tables = {
         "discussions": [_discussion(talk, layers[talk.unit], reason[talk.unit], mode.groupthink,
@@ -75,18 +90,19 @@ def analyse(
         "positions": [row for talk in run.talks for row in _positions(talk, run)],
         "moves": [run.moved(talk, move) for talk, move in (*moved, *read)],
         "persuasion": toward,
-        "movement": [_movement(side, [move for _, move in own]) for side,
-            own in (("discussed", moved), ("read", read))],
-        "beyond_reading": _beyond([move for _, move in moved], [move for _, move in read]),
+        "movement": movement, "beyond_reading": _beyond(*movement),
         "reason": [*_reason("discussed", list(reason.values())), *_reason("read", [_before_after(run.controls)])],
         "conformity": _conformity(run, (float(scale.min), float(scale.max))),
-        "arguments": [_argument(one) for one in raised],
-        "arguments_answered": _answered(raised),
+        "arguments": arguments,
+        "arguments_answered": _answered(arguments),
         "checks": _checks(run.talks),
         "remarks": [{"group": talk.unit, "round": one.round,
             "text": one.answer} for talk in run.groups for one in talk.remarks if one.answer],
         "turns": [row for talk in run.talks for row in run.transcript(talk)],
-        "agents": [_agent(move) for _, move in moved],
+        "agents": [
+            {"participant": move.participant, "roundtable_before": move.before or None,
+             "roundtable_moved": float(move.moved), "after": move.after or None} for _, move in moved
+        ],
         "compared": [{"measure": name, "label": name} for name in ("moved", "before")],
         **_by_group([move for _, move in moved], context.groups_of(frame)),
     }  # fmt: skip
@@ -269,26 +285,28 @@ def _persuasion(talk: Discussion, move: Move, run: Run) -> Iterator[Row]:
 
 
 def _movement(side: str, found: Sequence[Move]) -> Row:
-    own = summed(found)
-    interval = share_interval(own.moved, own.n) if own.n else {}
-    return {"side": side, "n": own.n, "n_total": own.n, "moved": own.moved, "share": own.share, "surer": own.surer,
-            **{end: interval.get(end) for end in ("low", "high")}}  # fmt: skip
+    n, moved = len(found), sum(one.moved for one in found)
+    surer = [one.surer for one in found if one.surer is not None]
+    interval = share_interval(moved, n) if n else {}
+    return {
+        "side": side, "n": n, "n_total": n, "moved": moved, "share": moved / n if n else None,
+        "low": interval.get("low"), "high": interval.get("high"), "surer": fmean(surer) if surer else None,
+    }  # fmt: skip
 
 
-def _beyond(groups: Sequence[Move], readers: Sequence[Move]) -> list[Row]:
+def _beyond(discussed: Row, read: Row) -> list[Row]:
     """Fisher's exact test of who moved by whether they discussed; nothing where nobody only read. All of a run share a model."""
-    own, read = summed(groups), summed(readers)
-    if own.share is None or read.share is None:
+    sizes = [discussed["n"], read["n"]]
+    if not all(sizes):
         return []
-    table = [[own.moved, own.n - own.moved], [read.moved, read.n - read.moved]]
-    share = (own.moved + read.moved) / (own.n + read.n)
-    difference = own.share - read.share
+    moved = [discussed["moved"], read["moved"]]
+    table = [[of, n - of] for of, n in zip(moved, sizes, strict=True)]
+    share, difference = sum(moved) / sum(sizes), discussed["share"] - read["share"]
     return [{
-        "verdict": {1: "more", -1: "less", 0: "same"}[sign(round(difference, 2)) or 0], "discussed": own.share,
-            "read": read.share,
-        "difference": difference, "n": own.n + read.n, "n_total": own.n + read.n, "test": "Fisher",
-        "p": float(scipy.stats.fisher_exact(np.array(table)).pvalue),
-        "detectable": detectable_difference([own.n, read.n], (share * (1 - share)) ** 0.5 or 0.5, tests=QUESTIONS),
+        "verdict": {1: "more", -1: "less", 0: "same"}[sign(round(difference, 2)) or 0],
+        "discussed": discussed["share"], "read": read["share"], "difference": difference, "n": sum(sizes),
+        "n_total": sum(sizes), "test": "Fisher", "p": float(scipy.stats.fisher_exact(np.array(table)).pvalue),
+        "detectable": detectable_difference(sizes, (share * (1 - share)) ** 0.5 or 0.5, tests=QUESTIONS),
     }]  # fmt: skip
 
 
@@ -300,12 +318,6 @@ def _by_group(found: Sequence[Move], groups: pd.Series[str]) -> Row:
         index=[one.participant for one in found], dtype=float,
     )  # fmt: skip
     return compared(values, groups, "measure") if len(values) else {}
-
-
-def _agent(move: Move) -> Row:
-    return {"participant": move.participant, "roundtable_before": move.before or None,
-        "roundtable_moved": float(move.moved),
-            "after": move.after or None}  # fmt: skip
 
 
 def _facts(run: Run, tables: Mapping[str, Any], curve: Sequence[Row]) -> Row:
@@ -328,7 +340,7 @@ def _facts(run: Run, tables: Mapping[str, Any], curve: Sequence[Row]) -> Row:
         "joined": joined, "reason_before": reason.get("before"), "reason_after": reason.get("after"),
         "reason_rising": reason.get("rising"), "reason_groups": reason.get("groups"),
         "people_before": PEOPLE["reason_before"], "people_after": PEOPLE["reason_after"], "spread": spread,
-        "spread_n": _rated_both(run.groups), "public_turns": len(answered),
+        "spread_n": len(_ratings(run.groups, after=False).keys() & _ratings(run.groups, after=True).keys()), "public_turns": len(answered),
         "asked_again": sum(turn.retried for turn in answered),
         "not_kept": sum(bool(turn.response.violations) for turn in answered), "said": len(said),
         "silent": sum(not turn.response.position.strip() for turn in said), "n_arguments": len(tables["arguments"]),
@@ -353,27 +365,21 @@ def _joined(groups: Sequence[Discussion]) -> tuple[int, int]:
     return minority, joined
 
 
+def _private(talks: Sequence[Discussion], *, after: bool) -> Iterator[RoundtableTurn]:
+    return (turn for talk in talks for turn in talk.spoken if turn.private and (turn.round > 0) == after)
+
+
 def _ratings(talks: Sequence[Discussion], *, after: bool) -> Rated:
-    return {
-        turn.participant: dict(turn.ratings)
-        for talk in talks
-        for turn in talk.spoken
-        if turn.private and (turn.round > 0) == after and turn.ratings
-    }
-
-
-def _rankings(talks: Sequence[Discussion], *, after: bool) -> dict[str, tuple[str, ...]]:
-    return {
-        turn.participant: turn.ranking
-        for talk in talks
-        for turn in talk.spoken
-        if turn.private and (turn.round > 0) == after and turn.ranking
-    }
+    return {turn.participant: dict(turn.ratings) for turn in _private(talks, after=after) if turn.ratings}
 
 
 def _before_after(talks: Sequence[Discussion]) -> dict[str, Reason]:
+    rankings = [
+        {turn.participant: turn.ranking for turn in _private(talks, after=after) if turn.ranking}
+        for after in (False, True)
+    ]
     return {
-        stage: deliberative_reason(_ratings(talks, after=after), _rankings(talks, after=after))
+        stage: deliberative_reason(_ratings(talks, after=after), rankings[after])
         for stage, after in ((BEFORE, False), (AFTER, True))
     }
 
@@ -405,33 +411,14 @@ def _conformity(run: Run, scale: tuple[float, float]) -> list[Row]:
     ]  # fmt: skip
 
 
-def _rated_both(talks: Sequence[Discussion]) -> int:
-    return len(_ratings(talks, after=False).keys() & _ratings(talks, after=True).keys())
-
-
-def _argument(one: Raised) -> Row:
-    how = {kind: [each.participant for each in one.answered if each.how == kind] for kind in ("took_up", "countered")}
-    return {
-        "id": one.id,
-        "label": one.label,
-        "group": one.group,
-        "turn": one.turn,
-        "raised": list(one.raised),
-        "answered": len(one.answered),
-        **how,
-    }
-
-
-def _answered(raised: Sequence[Raised]) -> list[Row]:
+def _answered(arguments: Sequence[Row]) -> list[Row]:
     """Over all groups: in how many an argument was raised, and how many answered it."""
-    labels = {one.id: one.label for one in raised}
-    groups, answers = Counter(one.id for one in raised), Counter(dict.fromkeys(labels, 0))
-    for one in raised:
-        answers[one.id] += len(one.answered)
-    return [
-        {"id": name, "label": label, "groups": groups[name], "answered": answers[name]}
-        for name, label in labels.items()
-    ]
+    rows: dict[str, Row] = {}
+    for one in arguments:
+        row = rows.setdefault(one["id"], {"id": one["id"], "label": one["label"], "groups": 0, "answered": 0})
+        row["groups"] += 1
+        row["answered"] += one["answered"]
+    return list(rows.values())
 
 
 def _checks(talks: Sequence[Discussion]) -> list[Row]:
@@ -518,13 +505,86 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     )
 
 
+# --- health ---------------------------------------------------------------------------------------------------------------
+
+
+UNPLAYED, GROUPTHINK, SPREAD, SILENT = (
+    "turns_against_the_mode",
+    "groups_with_groupthink",
+    "spread_after_talking",
+    "silent_turns",
+)
+
+CHECKS = {
+    UNPLAYED: OwnCheck(
+        Threshold(
+            "share of what was said to a group that does not keep to the mode, after it was asked for once more",
+            (None, 0.10), FREE, {"turns": 10}, "with 10 turns one moves the share by .10",
+            "proposal", "no benchmark was found", "results of a mode that was not played are not that mode's",
+        ),
+        "share",
+        (N_("Answers that do not keep to the mode"), N_("They are kept as they are; the mode was not played as it is meant.")),
+        {"too_few_turns": N_("too little was said")},
+    ),
+    GROUPTHINK: OwnCheck(
+        Threshold(
+            "share of groups with at least two of three signs of groupthink in their last round",
+            (None, 0.50), FREE, {"groups": 2}, "one group is no pattern",
+            "proposal", "no benchmark was found", "models agree more easily than people; their agreement is weak evidence",
+        ),
+        "share",
+        (N_("Groups with signs of groupthink"), N_("They may agree because a model agrees with itself.")),
+        {"too_few_groups": N_("fewer than two groups were judged"), "not_judged": N_("unanimity is no sign in this mode")},
+    ),
+    SPREAD: OwnCheck(
+        Threshold(
+            "mean SD of the rated considerations after the discussion over that before",
+            (0.80, None), FREE, {"participants": 10}, "SE of a ratio of SDs of 10 people ≈ .3; over several considerations less",
+            "people", "13 groups of people had .84 to 1.13 [deliberr]",
+            "people keep their differences when they deliberate; who loses them conforms",
+        ),
+        "coefficient",
+        (N_("Spread of ratings after ÷ before"), N_("Participants conformed more than people do.")),
+        {"too_few_participants": N_("too few rated the considerations both times")},
+    ),
+    SILENT: OwnCheck(
+        Threshold(
+            "share of turns of a discussion in which no position was taken",
+            (None, 0.10), FREE, {"turns": 10}, "with 10 turns one moves the share by .10",
+            "proposal", "no benchmark was found", "a group with silent members is a smaller one",
+        ),
+        "share",
+        (N_("Turns in which no position was taken"), N_("Agreement is that of those who spoke.")),
+        {"too_few_turns": N_("too little was said")},
+    ),
+}  # fmt: skip
+
+
+def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
+    """A mode that was not played, groups that agree like one, a spread that talking took away, silence."""
+
+    def share(count: str, of: str) -> float | None:
+        return analysis.count(count) / analysis.count(of) if analysis.count(of) else None
+
+    checks = {
+        UNPLAYED: (share("not_kept", "public_turns"), {"turns": analysis.count("public_turns")}),
+        GROUPTHINK: (share("groupthink_groups", "judged_groups"), {"groups": analysis.count("judged_groups")}),
+        SPREAD: (analysis.figure("spread"), {"participants": analysis.count("spread_n")}),
+        SILENT: (share("silent", "said"), {"turns": analysis.count("said")}),
+    }
+    for name, (value, n) in checks.items():
+        why_not = "not_judged" if name == GROUPTHINK and not analysis.facts.get("judges_groupthink") else ""
+        yield "", judged(name, value, n, why_not=why_not, rule=CHECKS[name].rule)
+    yield from any_other(analysis, rows, humans)
+
+
 EVALUATION = Evaluation(
     analyse=analyse,
     presentation=PRESENTATION,
     files=files,
     item_facts=item_facts,
     talks=talks,
-    health=health.health,
-    checks=health.CHECKS,
+    health=health,
+    checks=CHECKS,
     glossary=GLOSSARY,
 )

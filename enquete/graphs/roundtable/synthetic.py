@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from enquete.graphs.roundtable.answering import AGAIN
+from enquete.graphs.roundtable.discussion import RoundtableSettings
 from enquete.graphs.roundtable.instrument import CONSIDERATION, RoundtableInstrument
-from enquete.graphs.roundtable.modes.mode import ModeRole
-from enquete.graphs.roundtable.settings import RoundtableSettings
+from enquete.graphs.roundtable.modes import ModeRole
+from enquete.graphs.roundtable.table import AGAIN
 from enquete.instruments.pack import NEUTRAL, Data, Lines, pack_named
 from enquete.respondents.planted import answer_at, normal, persona_hash, pick, sample, uniform
 from enquete.state.asking import Answer, Block, Item, Language, Participant

@@ -1,26 +1,103 @@
-"""The table of one group: who sits where, what each is shown before a turn, and the block that it is asked with."""
+"""The table of one group: who sits where, what each is shown before a turn, the block that it is asked with, and what its
+answers are as a turn. Older rounds are told in few words, once they are longer than what is passed in full.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from enquete.graphs.roundtable.answering import once_more, private_form, public_form
-from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn
-from enquete.graphs.roundtable.instrument import RoundtableInstrument
-from enquete.graphs.roundtable.modes.context import Context, Voice, rendered
-from enquete.graphs.roundtable.modes.mode import Mode
-from enquete.graphs.roundtable.modes.seats import Seat
-from enquete.graphs.roundtable.responses import Violation
-from enquete.graphs.roundtable.settings import RoundtableSettings
+from pydantic import BaseModel
+
+from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn
+from enquete.graphs.roundtable.instrument import CONSIDERATION, PREFERENCES, RoundtableInstrument
+from enquete.graphs.roundtable.modes import (
+    NOTHING,
+    STANCES,
+    Context,
+    Held,
+    Mode,
+    Response,
+    Seat,
+    Violation,
+    Voice,
+    confidence_range,
+    entries,
+    rendered,
+    required,
+)
 from enquete.instruments.text import Text
-from enquete.nodes.conversations import Asked
+from enquete.locale import N_, in_language
+from enquete.nodes.conversations import Asked, Utterance
 from enquete.nodes.feedback import anonymous_numbers
-from enquete.state.asking import Block, Item
+from enquete.respondents.quoted_data import fence
+from enquete.respondents.roles import Role
+from enquete.state.asking import RESPONDED, Answer, Block, Item, Language
 from enquete.state.interview_context import InterviewContext
 
 PRIVATE = 0
 """The round before the first."""
+
+# --- older rounds --------------------------------------------------------------------------------------------------------
+
+BYTES_A_TOKEN = 4
+"""As everywhere where nobody counts tokens."""
+MOST_POINTS = 4
+"""Of one participant in one round, that a summary keeps."""
+_WORDS: Mapping[str, str] = {
+    "task": N_("Sum up the earlier rounds of a discussion for those who go on with it."),
+    "said": N_("What was said"),
+    "rules": N_(
+        "At most 150 words. What is agreed, what is disputed, and what is open; name speakers exactly as they are named here. Invent "
+        "nothing, judge nothing, leave nobody out."
+    ),
+}
+
+
+class Rounds(BaseModel):
+    """What is to be summed up, as participants were shown it."""
+
+    text: str
+
+
+class Summed(BaseModel):
+    text: str
+
+
+def _prompt(data: Rounds, language: Language) -> str:
+    words = in_language(_WORDS, language)
+    return "\n\n".join([words["task"], f"{words['said']}:\n{fence('rounds', data.text)}", words["rules"]])
+
+
+SUMMARISER = Role(
+    "summarise",
+    _prompt,
+    Summed,
+    rule=lambda data: Summed(text=""),  # the key points, which are kept anyway
+    check=lambda data, result: result if result.text.strip() else None,
+    setting="summary",
+)
+
+
+def tokens(shown: tuple[tuple[str, str], ...]) -> int:
+    return sum(len(text.encode()) for _, text in shown) // BYTES_A_TOKEN
+
+
+def older(context: Context) -> int:
+    """The last round that may be summed up: all but the last that was held; 0 where there is none."""
+    return sorted(context.rounds)[-2] if len(context.rounds) > 1 else 0
+
+
+def key_points(context: Context, upto: int) -> str:
+    """Whoever sums up, these are kept as they were said: a line for each participant and round."""
+    lines = []
+    for number, voices in sorted(context.rounds.items()):
+        for voice in voices if number <= upto else ():
+            said = voice.response
+            points = "; ".join(said.key_points[:MOST_POINTS]) or " ".join(said.position.split()) or "–"
+            lines.append(f"{number}. {voice.label}: {points}")
+    return "\n".join(lines)
 
 
 def summary_name(unit: str, round: int) -> str:
@@ -28,17 +105,78 @@ def summary_name(unit: str, round: int) -> str:
     return f"summary/{unit}/{round}"
 
 
+# --- what a turn asks for ------------------------------------------------------------------------------------------------
+
+AGAIN = "again/"
+"""Before the items of a turn that is asked once more: both answers are kept."""
+FIXED = ("position", "stance", "reasoning", "key_points", "citations", "confidence", "moved_by")
+SURE, PERCENT = 1.0, 100.0
+TWICE = 2.0
+"""Confidence from which on percent were meant: nobody is twice as sure as sure."""
+
+
+def public_form(
+    words: RoundtableInstrument, mode: Mode, role: str, first: bool, language: Language
+) -> tuple[Item, ...]:
+    """Of a turn in the group: the mode's sections between the position and the reasons for it."""
+    fixed = _fixed(words, language)
+    stance = (fixed["stance"],) if mode.stance else ()
+    rest = (fixed[name] for name in ("reasoning", "key_points", "citations", "confidence"))
+    return fixed["position"], *stance, *mode.form(role, first, language), *rest
+
+
+def private_form(words: RoundtableInstrument, language: Language, *, after: bool) -> tuple[Item, ...]:
+    """Before and after the discussion, in every mode alike."""
+    fixed = _fixed(words, language)
+    names = ("position", "stance", "reasoning", *(("moved_by",) if after else ()), "confidence")
+    return *(fixed[name] for name in names), *words.private_items(language)
+
+
+def _fixed(words: RoundtableInstrument, language: Language) -> dict[str, Item]:
+    items = {name: Item(id=name, kind="text", wording=getattr(words.items, name).in_(language)) for name in FIXED}
+    options = words.stance_options(language)
+    items["stance"] = items["stance"].model_copy(update={"kind": "choice", "options": options})
+    items["confidence"] = items["confidence"].model_copy(update={"kind": "number"})
+    return items
+
+
+def plain(item: str) -> str:
+    """The id of an item, asked once more or not."""
+    return item.removeprefix(AGAIN)
+
+
+def _response(heard: Mapping[str, Answer]) -> Response:
+    """As it was said; only a confidence outside 0 to 1 is brought into it, with what was said kept: 80 is read as percent, 1.3
+    and -0.2 are clamped."""
+    text = {name: answer.text for name, answer in heard.items() if answer.text}
+    raw = heard["confidence"].value if "confidence" in heard else None
+    outside = raw is not None and not 0 <= raw <= SURE
+    confidence = raw
+    if raw is not None and outside:
+        confidence = raw / PERCENT if TWICE < raw <= PERCENT else min(max(raw, 0.0), SURE)
+    stance = heard["stance"].data if "stance" in heard else ""
+    stance = stance.get("mode") if isinstance(stance, dict) else stance
+    points, citations = (
+        () if NOTHING.fullmatch(told.strip()) else tuple(entries(told))
+        for told in (text.get(name, "") for name in ("key_points", "citations"))
+    )
+    return Response(
+        position=text.get("position", ""), reasoning=text.get("reasoning", ""), confidence=confidence,
+        raw_confidence=raw if outside else None, stance=next((one for one in STANCES if one == stance), ""),
+        key_points=points, citations=citations,
+        sections={name: said for name, said in text.items() if name not in FIXED or name == "moved_by"},
+    )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Table:
-    """`talk`: of the group whose words are shown, for a control another one than its own."""
+    """`shown`: the discussion whose words are shown, for a control another one than its own, `talk`."""
 
     desk: InterviewContext
     instrument: RoundtableInstrument
     settings: RoundtableSettings
     talk: Discussion
     shown: Discussion
-    numbers: Mapping[str, int] = field(default_factory=dict)
-    roles: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def mode(self) -> Mode:
@@ -47,6 +185,21 @@ class Table:
     @property
     def question(self) -> str:
         return self.settings.question or self.instrument.question.in_(self.desk.language)
+
+    @cached_property
+    def numbers(self) -> Mapping[str, int]:
+        """participant → the one number under which an anonymous group knows it."""
+        return anonymous_numbers(self.shown.unit, self.shown.participants)
+
+    @cached_property
+    def roles(self) -> Mapping[str, str]:
+        """participant → the role that it plays in all rounds."""
+        people, settings, key = self.shown.participants, self.settings, (self.desk.arm.draw_seed, self.shown.unit)
+        seats = (
+            Seat(who, at, len(people), self.desk.participant(who).name, settings.perspectives, settings.explicit, key)
+            for at, who in enumerate(people)
+        )
+        return {seat.participant: self.mode.role_of(seat) for seat in seats}
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 
@@ -65,26 +218,19 @@ class Table:
             elif self.mode.order == "sequential" and turn.round == asked.round and turn.turn < asked.turn:
                 now.append(self._voice(turn))
         known = Context(
-            asked.participant,
-            self.roles.get(asked.participant, ""),
-            self.desk.language,
-            self.instrument,
-            rounds,
-            tuple(now),
-            {turn.round: turn.answer for turn in told},
-        )
-        return self._condensed(self.mode.transform_context(known), asked)
+            asked.participant, self.roles.get(asked.participant, ""), self.desk.language, self.instrument, rounds,
+            tuple(now), {turn.round: turn.answer for turn in told},
+        )  # fmt: skip
+        shown = self.mode.transform_context(known)
+        summary = summary_name(self.shown.unit, self.shown.held + 1 if self.talk.reads else asked.round)
+        stored = self.desk.frozen(summary)
+        if not isinstance(stored, dict) or not shown.rounds:
+            return shown
+        return replace(shown, summary=str(stored["text"]), summarised=int(str(stored["upto"])))
 
     def overheard(self, round: int) -> Context:
         """The rounds before this one as nobody in particular is shown them, for a summary."""
         return replace(self.context(Asked(turn=self.talk.number, round=round)), remarks={})
-
-    def _condensed(self, context: Context, asked: Asked) -> Context:
-        unit = self.shown.unit
-        stored = self.desk.frozen(summary_name(unit, self.shown.held + 1 if self.talk.reads else asked.round))
-        if not isinstance(stored, dict) or not context.rounds:
-            return context
-        return replace(context, summary=str(stored["text"]), summarised=int(str(stored["upto"])))
 
     def _voice(self, turn: RoundtableTurn) -> Voice:
         role = self.mode.roles.get(turn.role)
@@ -98,13 +244,23 @@ class Table:
     # --- what is asked -----------------------------------------------------------------------------------------------
 
     def block(self, asked: Asked) -> Block:
-        context = self.context(asked)
+        context, language, words = self.context(asked), self.desk.language, self.instrument
+        private = is_private(asked, self.talk)
+        if private:
+            told = words.instruction
+            text = told.before if asked.round == PRIVATE else told.control if self.talk.reads else told.after
+            question = text.in_(language).replace("{question}", self.question)
+            instruction = f"{question}\n\n{told.structure.in_(language)}"
+            items = private_form(words, language, after=asked.round > PRIVATE)
+        else:
+            instruction = self.mode.told(context, self.question)
+            items = public_form(words, self.mode, self.roles[asked.participant], asked.round == 1, language)
         return Block(
             key=self.desk.key(asked.participant, "turn", session=self.talk.unit, round=asked.round, turn=asked.turn),
-            instruction=self._instruction(asked, context),
-            items=self._items(asked),
+            instruction=instruction,
+            items=items,
             quoted=self.rendered(context),
-            in_order=self.instrument.in_order or not is_private(asked, self.talk),
+            in_order=words.in_order or not private,
             by_person=self.settings.seats_person(self.desk.participant(asked.participant)),
         )
 
@@ -116,7 +272,7 @@ class Table:
             update={
                 "key": block.key._replace(part="again"),
                 "instruction": f"{block.instruction}\n\n{words.instruction.again.in_(language)}\n{wanted}",
-                "items": once_more(block.items),
+                "items": tuple(item.model_copy(update={"id": AGAIN + item.id}) for item in block.items),
                 "quoted": (*block.quoted, *(((words.headings.answer.in_(language), said),) if said else ())),
             }
         )
@@ -130,18 +286,31 @@ class Table:
         text: str = getattr(words.broken, one.check).in_(language)
         return text.replace("{part}", part).replace("{expected}", expected).replace("{actual}", actual or "–")
 
-    def _instruction(self, asked: Asked, context: Context) -> str:
-        if not is_private(asked, self.talk):
-            return self.mode.told(context, self.question)
-        told, language = self.instrument.instruction, self.desk.language
-        text = told.before if asked.round == PRIVATE else told.control if self.talk.reads else told.after
-        return f"{text.in_(language).replace('{question}', self.question)}\n\n{told.structure.in_(language)}"
+    # --- what was answered -------------------------------------------------------------------------------------------
 
-    def _items(self, asked: Asked) -> tuple[Item, ...]:
-        language = self.desk.language
-        if is_private(asked, self.talk):
-            return private_form(self.instrument, language, after=asked.round > PRIVATE)
-        return public_form(self.instrument, self.mode, self.roles[asked.participant], asked.round == 1, language)
+    def turn(self, asked: Asked, said: Utterance) -> RoundtableTurn:
+        """An answer as a turn, with what it does not keep to."""
+        private, context = is_private(asked, self.talk), self.context(asked)
+        heard = {plain(answer.item): answer for answer in said.answers if answer.status in RESPONDED}
+        missing = tuple(plain(answer.item) for answer in said.answers if answer.status not in RESPONDED)
+        response, violations = _response(heard), tuple[Violation, ...]()
+        if said.text and private:
+            held = Held(response, context, "", (), missing, first=True)
+            violations = (*required(held), *confidence_range(held))
+        elif said.text:  # a refusal or a fault is a gap of its own, and breaks no rule of the mode
+            violations = self.mode.validate_response(response, context, missing)
+        rated = {
+            item.removeprefix(f"{CONSIDERATION}/"): answer.value
+            for item, answer in heard.items()
+            if item.startswith(f"{CONSIDERATION}/") and answer.value is not None
+        }
+        ranked = heard[PREFERENCES].data if PREFERENCES in heard else None
+        return RoundtableTurn(
+            turn=asked.turn, participant=asked.participant, round=asked.round, **said.kept,
+            role=self.roles.get(asked.participant, ""), number=self.numbers.get(asked.participant, 0), private=private,
+            response=response.model_copy(update={"violations": violations}), ratings=rated,
+            ranking=tuple(map(str, ranked)) if isinstance(ranked, list) else (),
+        )  # fmt: skip
 
 
 def is_private(asked: Asked, talk: Discussion) -> bool:
@@ -151,22 +320,32 @@ def is_private(asked: Asked, talk: Discussion) -> bool:
     return asked.round == PRIVATE or not talk.seated or (talk.over and asked.round > talk.held)
 
 
-def laid(
-    desk: InterviewContext,
-    instrument: RoundtableInstrument,
-    settings: RoundtableSettings,
-    talk: Discussion,
-    shown: Discussion,
-) -> Table:
-    """With everybody's number and role, which are the same in all rounds."""
-    numbers = anonymous_numbers(shown.unit, shown.participants)
-    roles = {
-        who: settings.played.mode.role_of(
-            Seat(
-                who, place, len(shown.participants), desk.participant(who).name, settings.perspectives,
-                settings.explicit, (desk.arm.draw_seed, shown.unit),
-            ),
-        )
-        for place, who in enumerate(shown.participants)
-    }  # fmt: skip
-    return Table(desk, instrument, settings, talk, shown, numbers, roles)
+@dataclass(frozen=True)
+class DiscussionContext:
+    """What every step of a discussion may use. `shown`: whose words a control reads, as the conversation stands then."""
+
+    desk: InterviewContext
+    instrument: RoundtableInstrument
+    settings: RoundtableSettings
+    shown: Discussion | None = None
+
+    def table(self, talk: Discussion) -> Table:
+        return Table(self.desk, self.instrument, self.settings, talk, self.shown or talk)
+
+
+def due(talk: Discussion, settings: RoundtableSettings) -> list[Asked]:
+    """The rest of what is being asked: everybody before, a round, everybody after."""
+    if talk.stop:
+        return []
+    private = settings.private or not talk.seated
+    if private and len(talk.before) < len(talk.participants):
+        return _rest(talk, PRIVATE, talk.before)
+    if talk.seated and not talk.over:
+        rounds = talk.rounds()
+        return _rest(talk, talk.held + 1, rounds[talk.held] if len(rounds) > talk.held else ())
+    return _rest(talk, talk.held + 1, talk.afterwards) if private and (talk.seated or talk.reads) else []
+
+
+def _rest(talk: Discussion, round: int, spoken: Container[str]) -> list[Asked]:
+    left = [who for who in talk.participants if who not in spoken]
+    return [Asked(turn=talk.number + place, participant=who, round=round) for place, who in enumerate(left)]

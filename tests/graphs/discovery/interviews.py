@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
-from enquete.graphs.discovery.interview import Interview
-from enquete.graphs.discovery.procedure import Discovery
-from enquete.graphs.discovery.reading import Reading
+from enquete.graphs.discovery.interview import Discovery, DiscoverySettings, Interview
+from enquete.graphs.discovery.interviewer import Reading
 from enquete.graphs.discovery.results import stored_interview
 from enquete.graphs.discovery.schema import DiscoverySchema
-from enquete.graphs.discovery.settings import DiscoverySettings
 from enquete.instruments.load import load_shipped, validate_instrument
 from enquete.instruments.source import read_source
 from enquete.state.asking import Answer, Block, Participant

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from enquete.graphs.discovery.annotated import load_schema
-from enquete.graphs.discovery.interview import begun
-from enquete.graphs.discovery.loop import NODES, LoopContext, interview_graph
-from enquete.graphs.discovery.procedure import Discovery
-from enquete.graphs.discovery.questions import QuestionOut
+from enquete.graphs.discovery.interview import Discovery, DiscoveryContext, begun
+from enquete.graphs.discovery.interviewer import QuestionOut
+from enquete.graphs.discovery.loop import NODES, interview_graph
 from enquete.graphs.discovery.record import same, values
+from enquete.graphs.discovery.schema import load_schema
 from enquete.graphs.discovery.synthetic import answer, known
 from enquete.state.asking import Answer, Block, Language, Participant
 from tests.graphs.discovery.interviews import (
@@ -47,7 +46,7 @@ def test_channels_append_messages_reduce_the_record_and_count_the_budget_down() 
     ))  # fmt: skip
     talk = begun(person().id, chosen)
     ended = asyncio.run(interview_graph.ainvoke(
-        {"interview": talk, "ascr": {}, "budget": talk.budget}, context=LoopContext(memory, INSTRUMENT, chosen)
+        {"interview": talk, "ascr": {}, "budget": talk.budget}, context=DiscoveryContext(memory, INSTRUMENT, chosen)
     ))  # fmt: skip
     assert [one["text"] for one in ended["messages"]][1::2] == [
         "Soup.",

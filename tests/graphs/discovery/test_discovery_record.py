@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.graphs.discovery.record import contradictions, reduced, unknown
-from enquete.graphs.discovery.reply import checked, record_model, reply_schema
+from enquete.graphs.discovery.record import checked, contradictions, record_model, reduced, reply_schema, unknown
 from tests.graphs.discovery.interviews import from_yaml, said, schema
 
 PLANT = schema()

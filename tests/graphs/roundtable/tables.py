@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn
+from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn
 from enquete.graphs.roundtable.instrument import RoundtableInstrument
 from enquete.graphs.roundtable.procedure import Roundtable
-from enquete.graphs.roundtable.settings import RoundtableSettings
 from enquete.instruments.load import load_shipped
 from enquete.nodes.conversations import stored_turns
 from enquete.state.asking import Answer, Block, Item, Language, Participant, Reply

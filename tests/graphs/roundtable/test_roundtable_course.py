@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from enquete.graphs.roundtable.analyst import Analysed
-from enquete.graphs.roundtable.measures.groupthink import groupthink
-from enquete.graphs.roundtable.settings import RoundtableSettings
-from enquete.graphs.roundtable.summaries import Summed
+from enquete.graphs.roundtable.agreement import Analysed, groupthink
+from enquete.graphs.roundtable.discussion import RoundtableSettings
 from enquete.graphs.roundtable.synthetic import planted
+from enquete.graphs.roundtable.table import Summed
 from enquete.nodes.conversations import turn_name
 from enquete.state.asking import Block, Participant, Reply
 from enquete.state.interview_context import InterviewerTask

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn, Weighed
-from enquete.graphs.roundtable.responses import Response
+from enquete.graphs.roundtable.modes import Response
 
 
 def said(turn: int, round: int, who: str, position: str, **more: object) -> RoundtableTurn:

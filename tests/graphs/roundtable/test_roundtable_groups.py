@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from enquete.graphs.roundtable.discussion import RoundtableSettings
 from enquete.graphs.roundtable.procedure import Seating, seated
-from enquete.graphs.roundtable.settings import RoundtableSettings
 from enquete.state.asking import Participant
 from enquete.state.errors import InstrumentError
 from tests.support.populations import participants

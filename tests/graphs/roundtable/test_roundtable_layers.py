@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from enquete.graphs.roundtable.agreement import action, conflicts, consensus_level, four_layers
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn, Weighed
-from enquete.graphs.roundtable.layers import action, conflicts, consensus_level, four_layers
-from enquete.graphs.roundtable.measures.arguments import argument_table, for_movement, statements
-from enquete.graphs.roundtable.modes.mode import load_mode
-from enquete.graphs.roundtable.responses import Response, Stance, Violation
+from enquete.graphs.roundtable.modes import Response, Stance, Violation, load_mode
+from enquete.graphs.roundtable.movement import argument_rows
+from enquete.graphs.roundtable.procedure import statements
 from enquete.respondents.themes.coded import CodedThemes, Theme
 
 LEVY, NO_LEVY = "Introduce the carbon levy quickly", "Never introduce the carbon levy quickly"
@@ -244,14 +244,13 @@ def test_who_raised_an_argument_and_who_answered_it() -> None:
     """At the same time a and c raise it, since neither heard the other, and b comes back to it from the other side; one after
     the other c has heard a."""
     themes = coded("a|group_01#1.1", "c|group_01#3.1", "b|group_01#5.1")
-    (together,) = argument_table(themes, [TALK], [])
-    assert together.raised == ("a", "c")
-    assert [(one.participant, one.how) for one in together.answered] == [("b", "countered")]
-    (in_turn,) = argument_table(themes, [TALK], ["group_01"])
-    assert in_turn.raised == ("a",)
-    assert [(one.participant, one.how) for one in in_turn.answered] == [("c", "took_up"), ("b", "countered")]
-    assert for_movement(themes)[0].voices == {"a", "b", "c"}
+    (together,) = argument_rows(themes, [TALK], hear_one_another=False)
+    assert together["raised"] == ["a", "c"]
+    assert (together["answered"], together["took_up"], together["countered"]) == (1, [], ["b"])
+    (in_turn,) = argument_rows(themes, [TALK], hear_one_another=True)
+    assert in_turn["raised"] == ["a"]
+    assert (in_turn["answered"], in_turn["took_up"], in_turn["countered"]) == (2, ["c"], ["b"])
 
 
 def test_an_argument_of_another_group_is_none_of_this_one() -> None:
-    assert argument_table(coded("a|group_02#1.1"), [TALK], []) == []
+    assert argument_rows(coded("a|group_02#1.1"), [TALK], hear_one_another=False) == []

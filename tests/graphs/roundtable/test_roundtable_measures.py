@@ -9,12 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from enquete.analysis.agreement.exits import Limits, Standing, exit_after
-from enquete.graphs.roundtable.analyst import ANALYST, Analysed, RoundSaid
-from enquete.graphs.roundtable.measures.clusters import agreement, clusters, likeness
-from enquete.graphs.roundtable.measures.exits import should_exit
-from enquete.graphs.roundtable.measures.groupthink import groupthink
-from enquete.graphs.roundtable.measures.movement import Argument, moves, persuasion
-from enquete.graphs.roundtable.responses import Response, Stance
+from enquete.graphs.roundtable.agreement import (
+    ANALYST,
+    Analysed,
+    RoundSaid,
+    agreement,
+    clusters,
+    groupthink,
+    likeness,
+    should_exit,
+)
+from enquete.graphs.roundtable.modes import Response, Stance
+from enquete.graphs.roundtable.movement import moves, persuasion
+from enquete.respondents.themes.coded import Theme
 
 LEVY = "Introduce the carbon levy quickly across every county"  # content words: introduce carbon levy quickly county
 NO_LEVY = "Never introduce the carbon levy quickly across every county"
@@ -198,8 +205,10 @@ def test_who_moved_toward_whom_and_on_what() -> None:
         "c": said(SCHOOLS, 0.5, "neutral"),
     }
     arguments = [
-        Argument("x1", "Rebates protect households with little money", frozenset("a")),
-        Argument("x2", "Rebates protect households, schools", frozenset("c")),  # voiced by nobody b moved toward
+        Theme(id="x1", label="Rebates protect", description="households with little money", statements=["a|g#1.1"]),
+        Theme(
+            id="x2", label="Rebates protect", description="households, schools", statements=["c|g#3.1"]
+        ),  # not moved toward
     ]
     found = {move.participant: move for move in moves(before, after, arguments)}
     assert [who for who, move in found.items() if move.moved] == ["b"]
@@ -223,5 +232,5 @@ def test_a_models_reading_is_used_where_it_counts_everybody() -> None:
     assert used is not None
     assert used.conflicts == ["a", "b", "c"]
     assert ANALYST.check(data, Analysed(agreement=0.2, camp_of={"1": 1})) is None
-    assert ANALYST.rule(data).camp_of == {"1": 1, "2": 2}
+    assert ANALYST.rule(data) == Analysed()  # nobody reads in its place
     assert LEVY in ANALYST.prompt(data, "en")

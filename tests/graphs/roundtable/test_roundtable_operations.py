@@ -17,12 +17,10 @@ import pytest
 from mcp import Client
 from starlette.testclient import TestClient
 
-from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn, Weighed
-from enquete.graphs.roundtable.loop import due
-from enquete.graphs.roundtable.responses import Response
-from enquete.graphs.roundtable.settings import RoundtableSettings
-from enquete.graphs.roundtable.steering import steered
-from enquete.graphs.roundtable.telling import MOST_CHARS, fitted
+from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn, Weighed
+from enquete.graphs.roundtable.modes import Response
+from enquete.graphs.roundtable.operations import MOST_CHARS, fitted
+from enquete.graphs.roundtable.table import due
 from enquete.interfaces.cli import app as cli
 from enquete.interfaces.http.application import make_app
 from enquete.interfaces.mcp.serving import make_server, make_server_state
@@ -281,7 +279,7 @@ def test_a_discussion_that_was_over_is_open_again_after_a_remark() -> None:
         )  # fmt: skip
     settings = RoundtableSettings(rounds=2)
     assert (talk.over, due(talk, settings)) == (True, [])
-    again = talk.after(steered(talk, ""))
+    again = talk.after(talk.steered(""))
     assert (again.over, again.stop, again.afterwards, len(again.before), again.held) == (False, "", {}, 2, 1)
     assert [(one.turn, one.participant, one.round) for one in due(again, settings)] == [(8, "a", 2), (9, "b", 2)]
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from enquete.graphs.roundtable.measures.reason import Reason, conformity, deliberative_reason
+from enquete.graphs.roundtable.movement import Reason, conformity, deliberative_reason
 
 
 def table(**rows: str) -> dict[str, dict[str, float]]:

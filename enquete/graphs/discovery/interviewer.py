@@ -1,15 +1,16 @@
-"""What to ask next, and in which words: chosen by what the record lacks, worded by a model or by a rule."""
+"""The interviewer: what to ask next, and in which words; and what an answer says. By a model, or by a rule where there is none."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from enquete.graphs.discovery.record import Contradiction, Path
+from enquete.graphs.discovery.record import Contradiction, Path, Problem, reply_schema
 from enquete.graphs.discovery.schema import DiscoverySchema, Node
 from enquete.locale import N_, in_language
 from enquete.respondents.quoted_data import fence
@@ -224,3 +225,145 @@ def _line(node: Node, language: Language) -> str:
 ASKER = Role(
     "question", question_prompt, QuestionOut, ask_by_rule, question_schema, fit_to_ask, setting="question", opens=True
 )
+
+
+# --- reading an answer ------------------------------------------------------------------------------------------------
+
+
+_READING: Mapping[str, str] = {
+    "task": N_("Read one answer of an interview into a record. It is to find out: {objective}"),
+    "fields": N_("Fields (path: what it is)"),
+    "record": N_("The record so far"),
+    "question": N_("Question"),
+    "answer": N_("Answer"),
+    "rules": N_(
+        "Only what this answer says, also about fields that were not asked for; null for all else. Every value has `quote`, the "
+        "words of the answer that say so, copied. Closed lists take only their ids. Entries that the record has keep their key."
+    ),
+    "problems": N_("Your last reading had problems; mend these and keep the rest:"),
+}
+
+_YES_NO = re.compile(r"^(?:(ja|yes)|nein|no)\b", re.IGNORECASE)
+_EMPTY = re.compile(r"\b(weiß (ich )?nicht|fällt mir nichts|don't know|nothing comes to mind)\b", re.IGNORECASE)
+_OPENING = re.compile(r"^(?:\S+ ){0,2}\S+: ")
+_BETWEEN = re.compile(r",\s+|\s+(?:und|sowie|and|as well as)\s+", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_FIGURE = re.compile(r"-?\d+(?:[.,]\d+)?")
+
+
+class ReadingInput(BaseModel):
+    """An answer with all that is needed to read it. about: path that the question asked for."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    discovery: DiscoverySchema
+    question: str
+    answer: str
+    about: Path
+    record: dict[str, Any]
+    problems: list[Problem] = Field(default_factory=list)
+    language: Language = "en"
+
+
+class Reading(BaseModel):
+    """What was read, in the form of the schema's model (reply.py); checked after."""
+
+    record: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+def reading_prompt(data: ReadingInput, language: Language) -> str:
+    words = in_language(_READING, language)
+    record = json.dumps(data.record, ensure_ascii=False)
+    problems = "\n".join(f"- {one.path}: {one.given} – {one.why}" for one in data.problems)
+    parts = [
+        words["task"].format(objective=data.discovery.objective.in_(language)),
+        f"{words['fields']}:\n" + "\n".join(f"- {line}" for line in outline(data.discovery, language)),
+        words["rules"],
+        f"{words['record']}:\n{fence('record', record)}" if data.record else "",
+        f"{words['question']}:\n{fence('question', data.question)}",
+        f"{words['answer']}:\n{fence('answer', data.answer)}",
+        f"{words['problems']}\n{fence('problems', problems)}" if problems else "",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def reading_schema(data: ReadingInput) -> dict[str, JsonValue]:
+    inner = reply_schema(data.discovery)
+    return {
+        "type": "object",
+        "properties": {"record": {key: value for key, value in inner.items() if key != "$defs"}},
+        "required": ["record"],
+        "additionalProperties": False,
+        **({"$defs": inner["$defs"]} if "$defs" in inner else {}),
+    }
+
+
+# --- without a model: crude, for a demonstration that costs nothing, and for a reply that nobody can use -------------------
+
+
+def read_by_rule(data: ReadingInput) -> Reading:
+    """Of what was asked for: labels of a closed list, the first figure, an opening yes or no, else the first sentence, at its
+    commas where there may be several. Words, no meanings; of all other fields nothing."""
+    node = data.discovery.at(data.about) if data.about else None
+    if node is None or _EMPTY.search(data.answer):
+        return Reading()
+    sentences = [one for one in _SENTENCE.split(data.answer.strip()) if one]
+    value = _crude(node, sentences, data.language) if sentences else None
+    return Reading(record=_placed(data.discovery.nodes, data.about, value) if value else {})
+
+
+def _crude(node: Node, sentences: Sequence[str], language: Language) -> Any:
+    kind, first = node.field.type, sentences[0]
+    text = _OPENING.sub("", first).rstrip(".!?")
+    match kind:
+        case "choice" | "choices":
+            listed = {}
+            for sentence in sentences:
+                for each, value in node.field.values.items():
+                    words = (value.label.in_(language), *value.words.get(language, ()))
+                    if each not in listed and _pattern(words).search(normal(sentence)):
+                        listed[each] = said(each, sentence)
+            return list(listed.values()) if kind == "choices" else next(iter(listed.values()), None)
+        case "number":
+            figure = _FIGURE.search(first)
+            after = normal(first[figure.end() :]) if figure else ""
+            factor = next((f for unit, f in node.field.units.items() if after.startswith(normal(unit))), 1.0)
+            return said(float(figure[0].replace(",", ".")) * factor, first) if figure else None
+        case "boolean":
+            answered = _YES_NO.match(first)
+            return said(answered[1] is not None, first) if answered else None
+        case "texts":
+            return [said(one, one) for one in _BETWEEN.split(text) if one]
+        case "list":
+            return [{str(node.field.key): said(one, one)} for one in _BETWEEN.split(text) if one]
+        case "text":
+            return said(text, first)
+    return None
+
+
+def _placed(nodes: Mapping[str, Node], path: Path, value: Any) -> dict[str, Any]:
+    """The value at its path; entries on the way are named by their key."""
+    name, *steps = path
+    node = nodes[name]
+    if node.field.type == "list" and steps:
+        entry = {str(node.field.key): said(steps[0], "")}
+        return {name: [entry | (_placed(node.children, tuple(steps[1:]), value) if steps[1:] else {})]}
+    return {name: _placed(node.children, tuple(steps), value) if steps else value}
+
+
+def said(value: Any, quote: str) -> dict[str, Any]:
+    return {"value": value, "quote": quote}
+
+
+@lru_cache(maxsize=4096)
+def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Any of the words, whole, in the form in which `normal` writes them; * stands for any ending."""
+    spelt = "|".join(re.escape(normal(word)) + (r"\w*" if word.endswith("*") else "") for word in words if normal(word))
+    return re.compile(rf"\b(?:{spelt})\b")
+
+
+READER = Role(
+    "interpret", reading_prompt, Reading, read_by_rule, reading_schema, setting="interpret", max_output_tokens=2000
+)
+AGAIN = 2
+"""Readings of an answer beyond the first, where a reading had problems."""

@@ -1,0 +1,490 @@
+"""How far a group agrees: which positions are one, whether the discussion is over, what it decided and how to take that.
+
+Pure: of what was said alone, by words and the side taken. A model may read a round beside it; both readings are recorded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean, pvariance
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from enquete.analysis.agreement.exits import Exit, Limits, Standing, exit_after
+from enquete.analysis.vocabulary import content_words, denies, jaccard
+from enquete.graphs.roundtable.discussion import Discussion, Round
+from enquete.graphs.roundtable.modes import STANCES, Mode, Response, Stance
+from enquete.locale import N_, in_language, tell
+from enquete.respondents.quoted_data import fence
+from enquete.respondents.roles import RULE, Role
+from enquete.state.asking import Language
+
+ALIKE = 0.35
+"""Jaccard of their words from which two positions are one."""
+LEAST_SHARED = 2
+"""Words that two positions share at least: one word alone is what they are about, not what they say of it."""
+_LABEL = re.compile(r"(?<=\w\s)(?:[A-HJ-Z]|\d+)\b")
+"""What tells options apart: the letter in "option B", the number in "plan 2" or "by 10 %"; no word of a text's subject."""
+MOST_VARIANCE = 0.25
+"""Of confidences between 0 and 1: half of them 0, half 1."""
+POSITIONS, CONFIDENCES = 0.7, 0.3
+"""Weights of the two in `agreement`."""
+
+
+def voiced(said: Round) -> dict[str, Response]:
+    """Who took a position; silence agrees with nobody."""
+    return {who: response for who, response in said.items() if response.position.strip()}
+
+
+def same_side(one: Response, other: Response) -> bool:
+    """By their stances where both have one; else neither or both deny. Words alone make opposites alike: they share them."""
+    if one.stance and other.stance:
+        return one.stance == other.stance
+    return denies(one.position) == denies(other.position)
+
+
+def likeness(one: Response, other: Response) -> float:
+    """Of two positions, 0 to 1: the Jaccard of their words. 0 on different sides, where they name different options, and
+    where they share less than two words; 1 where they are the same text."""
+    labels, others = set(_LABEL.findall(one.position)), set(_LABEL.findall(other.position))
+    if not same_side(one, other) or (labels and others and not labels & others):
+        return 0.0
+    if re.findall(r"\w+", one.position.casefold()) == re.findall(r"\w+", other.position.casefold()):
+        return 1.0
+    own, its = content_words(one.position), content_words(other.position)
+    return jaccard(own, its) if len(own & its) >= LEAST_SHARED else 0.0
+
+
+def clusters(said: Round) -> list[tuple[str, ...]]:
+    """Participants whose positions are alike, directly or by way of others on the same side; the largest first."""
+    groups = {who: {who} for who in voiced(said)}
+    for one, other in combinations(groups, 2):
+        if groups[one] is not groups[other] and likeness(said[one], said[other]) >= ALIKE:
+            groups[one] |= groups[other]
+            for who in groups[other]:
+                groups[who] = groups[one]
+    return _largest_first({tuple(sorted(group)) for group in groups.values()})
+
+
+def _largest_first(groups: set[Group]) -> list[Group]:
+    return sorted(groups, key=lambda group: (-len(group), group))
+
+
+def agreement(said: Round) -> float | None:
+    """.7 · P + .3 · max(0, 1 − s² / .25), 0 to 1; None below two positions.
+
+    P: 1 where all positions are one cluster, 0 where all are different, else the largest cluster's share. s²: population
+    variance of the confidences; where nobody gave one, P alone. Confidence is what participants say of themselves.
+    """
+    groups = clusters(said)
+    total, sure = sum(map(len, groups)), confidences(said)
+    if total < 2:
+        return None
+    positions = 0.0 if len(groups) == total else len(groups[0]) / total
+    return POSITIONS * positions + CONFIDENCES * max(0.0, 1 - pvariance(sure) / MOST_VARIANCE) if sure else positions
+
+
+def confidences(said: Round) -> list[float]:
+    """Those given, by who took a position."""
+    return [one.confidence for one in voiced(said).values() if one.confidence is not None]
+
+
+def mean_confidence(said: Round) -> float | None:
+    sure = confidences(said)
+    return fmean(sure) if sure else None
+
+
+def should_exit(rounds: Sequence[Round], limits: Limits | None = None, *, assigned: bool = False) -> Exit:
+    """Whether it is over after the last of `rounds`, which are complete. assigned: whether the mode told participants what to
+    stand for; that they agree or stay is its doing then, and ends nothing."""
+    standings = []
+    for number, said in enumerate(rounds):
+        now, before = voiced(said), voiced(rounds[number - 1]) if number else {}
+        kept = {who: likeness(now[who], before[who]) for who in now if who in before}
+        sure = tuple(one.confidence for one in now.values())
+        standings.append(Standing(None, 0, {}) if assigned else Standing(agreement(said), len(now), kept, sure))
+    return exit_after(standings, limits or Limits())
+
+
+# --- groupthink ----------------------------------------------------------------------------------------------------------
+
+Indicator = Literal["all_sure", "one_side", "same_words"]
+Recommendation = Literal["", "opposition", "evidence"]
+"""Hear an assigned opposition, or another mix of people; ask for evidence, because certainty is one of the signs."""
+
+ALL_SURE, MEAN_SURE = 0.80, 0.85
+SAME_WORDS = 0.5
+SIGNS = 2
+
+
+@dataclass(frozen=True)
+class Groupthink:
+    """Two of three signs. A sign is a reason to look, not a proof; that everybody is sure is the weakest: it is what they say
+    of themselves, and models are sure of much."""
+
+    detected: bool
+    indicators: tuple[Indicator, ...]
+    recommendation: Recommendation
+
+
+def groupthink(said: Round) -> Groupthink:
+    """Of one round: all sure; one single stance, or where there are none one cluster; a mean Jaccard of the words of all pairs,
+    position and reasoning, from .5. Of fewer than two who took a position nothing is said."""
+    spoke = voiced(said)
+    sure, stances = confidences(said), {one.stance for one in spoke.values()}
+    words = [content_words(f"{one.position} {one.reasoning}") for one in spoke.values()]
+    alike = [jaccard(one, other) for one, other in combinations(words, 2)]
+    holds: dict[Indicator, bool] = {
+        "all_sure": len(sure) == len(spoke) and min(sure, default=0) >= ALL_SURE and fmean(sure) >= MEAN_SURE,
+        "one_side": len(clusters(spoke)) == 1 if "" in stances else len(stances) == 1,
+        "same_words": bool(alike) and fmean(alike) >= SAME_WORDS,
+    }
+    indicators = tuple(name for name, found in holds.items() if found) if len(spoke) > 1 else ()
+    detected = len(indicators) >= SIGNS
+    advice: Recommendation = "" if not detected else "evidence" if "all_sure" in indicators else "opposition"
+    return Groupthink(detected, indicators, advice)
+
+
+# --- a model's reading of a round ----------------------------------------------------------------------------------------
+
+MOST_CONFLICTS = 3
+_WORDS = {
+    "task": N_("Judge how far a group agrees after a round of discussion. It discusses: {topic}"),
+    "said": N_("What each of them said"),
+    "rules": N_(
+        "agreement: 0 (everybody says something else) to 1 (all say the same), by what is meant, not by the words. camp_of: for each "
+        "number the number of its camp; those who take the same position are in one. conflicts: what they contradict each other on, "
+        "three at most, a sentence each. groupthink: whether objections are missing that the subject calls for. Confidence that people "
+        "claim is no evidence."
+    ),
+}
+
+
+class RoundSaid(BaseModel):
+    """A round by the participants' stable numbers, so that nobody is judged by name."""
+
+    topic: str
+    said: dict[str, Response]
+
+
+class Analysed(BaseModel):
+    """camp_of: number → its camp's number."""
+
+    agreement: Annotated[float, Field(ge=0, le=1)] | None = None
+    camp_of: dict[str, int] = Field(default_factory=dict)
+    conflicts: list[str] = Field(default_factory=list)
+    groupthink: bool = False
+
+
+def _prompt(data: RoundSaid, language: Language) -> str:
+    words = in_language(_WORDS, language)
+    lines = "\n".join(f"[{number}] {one.position} {one.reasoning}".strip() for number, one in data.said.items())
+    return "\n\n".join(
+        [words["task"].format(topic=data.topic), f"{words['said']}:\n{fence('round', lines)}", words["rules"]]
+    )
+
+
+def _schema(data: RoundSaid) -> dict[str, JsonValue]:
+    """The form of the reply, with the numbers that exist: nobody is left out, nobody stands in two camps."""
+    camp: JsonValue = {"type": "integer", "minimum": 1, "maximum": len(data.said)}
+    return _object({
+        "agreement": {"type": "number", "minimum": 0, "maximum": 1},
+        "camp_of": _object(dict.fromkeys(data.said, camp)),
+        "conflicts": {"type": "array", "items": {"type": "string"}, "maxItems": MOST_CONFLICTS},
+        "groupthink": {"type": "boolean"},
+    })  # fmt: skip
+
+
+def _object(properties: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _checked(data: RoundSaid, read: Analysed) -> Analysed | None:
+    """Three conflicts at most. A reply that leaves somebody out is not used."""
+    if read.agreement is None or read.camp_of.keys() != data.said.keys():
+        return None
+    return read.model_copy(update={"conflicts": read.conflicts[:MOST_CONFLICTS]})
+
+
+ANALYST = Role(
+    "analyse", _prompt, Analysed, lambda data: Analysed(), _schema, check=_checked, setting="analyse",
+    max_output_tokens=800,
+)  # fmt: skip
+"""Nobody reads in its place: the measures above are there anyway."""
+
+
+# --- what a group decided ------------------------------------------------------------------------------------------------
+#
+# Stances count where there are any; where there are none a model's reading, if one was asked for; else words, which cannot
+# tell "kept" from "abolished" and so never say "proceed". People are counted, not clusters of words, and how sure they are of
+# it adds nothing. Where the mode assigned the stances, what counts is what everybody said privately afterwards.
+
+HIGH, MEDIUM, MAJORITY = 0.7, 0.4, 0.5
+"""Share of the participants from which a consensus is high, and medium; a decision is held by more than half."""
+UNSURE, VERY_UNSURE = 0.6, 0.5
+"""Mean confidence below which a single opponent asks for checking, and below which details are to be read anyway."""
+
+Level = Literal["high", "medium", "low"]
+Action = Literal["proceed", "verify", "query_detail"]
+Basis = Literal["stances", "model", "words"]
+Group = tuple[str, ...]
+
+LEVELS = {"high": N_("high"), "medium": N_("medium"), "low": N_("low")}
+ACTIONS = {"proceed": N_("go on with it"), "verify": N_("check first"), "query_detail": N_("read the details")}
+RECOMMENDED: Mapping[Recommendation, str] = {
+    "opposition": N_(
+        "The group argues alike. Hold a further discussion with an assigned opposition or a mixed group before relying on it."
+    ),
+    "evidence": N_(
+        "The group is of one mind and sure of itself. Ask for evidence and for what would change their minds; that they are sure "
+        "is only what they say of themselves."
+    ),
+}
+HELD = N_("{n} of {total} take this position: {position}")
+SAID = N_("{n} of {total} say “{stance}”: {position}")
+TIED = N_("No side has most: the largest are {n} of {total} each.")
+NO_POSITION = N_("Nobody took a position.")
+AGAINST = N_("{one} against {other}: “{position}” – “{opposite}”")
+HINTS = {
+    "unfinished": N_("The discussion is not over yet."),
+    "silent": N_("{n} participants said nothing in the last round."),
+    "violations": N_("{n} answers do not keep to the rules of the discussion; see the transcript."),
+    "uncited": N_("Nobody named a source or an example."),
+    "assigned": N_("Stances were assigned by the mode; what counts is what everybody said privately afterwards."),
+    "words": N_("Positions were compared by their words alone; a model may read what they mean (analyses: model)."),
+    "sure": N_("Confidence is what participants say of themselves: weak evidence."),
+}
+
+
+class _Layer(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Decision(_Layer):
+    """stance, position: of those who hold it, in the words of whose position is most like the others'; "" where no side has
+    most. held_by, not_held_by: everybody at the table. agreement_score: the largest side's share of them; where a model read
+    the positions no more than it says itself, None where nobody took a side. consensus_level: low where nothing is decided."""
+
+    stance: Stance
+    position: str
+    held_by: Group
+    not_held_by: Group
+    basis: Basis
+    consensus_level: Level
+    agreement_score: float | None = Field(ge=0, le=1)
+    action: Action
+
+
+class AgentResponse(_Layer):
+    """One participant in the last round. confidence_change: from the first to the last time it was asked, privately where it was."""
+
+    participant: str
+    number: int
+    role: str
+    stance: Stance
+    position: str
+    key_points: tuple[str, ...]
+    confidence: float | None
+    confidence_change: float | None
+
+
+class Evidence(_Layer):
+    citations: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    consensus_summary: str
+    groupthink_warning: str
+
+
+class Metadata(_Layer):
+    exit_reason: str
+    exit_details: Mapping[str, JsonValue]
+    rounds: int
+    verification_hints: tuple[str, ...]
+
+
+class FourLayers(_Layer):
+    """What to do, who said what, on what it rests, how it came about. A consensus is what participants said alike, not what is
+    true; the action says how to read it."""
+
+    decision: Decision
+    agent_responses: tuple[AgentResponse, ...]
+    evidence: Evidence
+    metadata: Metadata
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Participants who stand together, the largest side first. said: the answers that count; against: how many stand against
+    the largest, by a model's reading how many conflicts it names; doubt: what to do about their being of one mind."""
+
+    said: Round
+    basis: Basis
+    groups: Sequence[Group]
+    against: int
+    doubt: Recommendation
+    agreement: float = 1.0
+    conflicts: Group = ()
+
+
+def four_layers(talk: Discussion, language: Language, mode: Mode) -> FourLayers:
+    rounds = talk.rounds()
+    last = rounds[-1] if rounds else {}
+    sides = _sides(talk, last, mode)
+    decision = _decided(sides, talk.participants)
+    end = talk.exit
+    return FourLayers(
+        decision=decision,
+        agent_responses=tuple(_response(talk, who, said) for who, said in last.items()),
+        evidence=Evidence(
+            citations=tuple(dict.fromkeys(source for said in last.values() for source in said.citations)),
+            conflicts=(sides.conflicts or _conflicts(talk, sides.said, language))[:MOST_CONFLICTS],
+            consensus_summary=_summary(sides, decision, len(talk.participants), language),
+            groupthink_warning=tell(RECOMMENDED[sides.doubt], language) if sides.doubt else "",
+        ),
+        metadata=Metadata(
+            exit_reason=end.reason if end else "", exit_details=end.details if end else {}, rounds=len(rounds),
+            verification_hints=_hints(talk, last, sides, language, assigned=mode.assigns_stances),
+        ),
+    )  # fmt: skip
+
+
+def _sides(talk: Discussion, last: Round, mode: Mode) -> Sides:
+    said = talk.afterwards if mode.assigns_stances else last
+    doubt: Recommendation = groupthink(last).recommendation if mode.groupthink else ""
+    by_stance, read = mode.assigns_stances or any(one.stance for one in said.values()), _reading(talk)
+    if by_stance or read is None:
+        groups = stance_groups(said) if by_stance else clusters(said)
+        against = sum(len(other) for other in groups[1:] if _contradict(said[groups[0][0]], said[other[0]]))
+        return Sides(said, "stances" if by_stance else "words", groups, against, doubt)
+    if mode.groupthink and read.groupthink:
+        doubt = doubt or "opposition"
+    numbers = {str(turn.number): turn.participant for turn in talk.spoken}
+    camps: dict[int, Group] = {}
+    for number, camp in read.camp_of.items():
+        camps[camp] = (*camps.get(camp, ()), numbers[number])
+    groups, named = _largest_first(set(camps.values())), tuple(read.conflicts)
+    return Sides(said, "model", groups, len(named), doubt, read.agreement or 0.0, named)
+
+
+def _reading(talk: Discussion) -> Analysed | None:
+    """A model's reading of the last round, where one was asked for and could be used."""
+    last = max((turn.round for turn in talk.spoken if not turn.private), default=0)
+    weighed = (turn.weighed for turn in talk.spoken if turn.weighed and turn.round == last and not turn.private)
+    read = next((one.analysed for one in weighed if one.analysed), {})
+    return Analysed.model_validate(read) if read and read["by"] != RULE else None
+
+
+def _decided(sides: Sides, seats: Group) -> Decision:
+    """How the caller is to take what the group came to: nothing is decided in a tie."""
+    sizes = [len(group) for group in sides.groups]
+    ahead = sides.groups[0] if sizes and sizes.count(sizes[0]) == 1 else ()
+    middle = sides.said.get(_central(ahead, sides.said)) if ahead else None
+    stance: Stance = middle.stance if middle and sides.basis == "stances" else ""
+    score = min(sizes[0] / len(seats), sides.agreement) if sizes else None
+    level = consensus_level(score if ahead and stance != "neutral" else None, sides.basis)
+    doubtful = bool(sides.doubt) or sides.basis == "words" or (score or 0.0) <= MAJORITY
+    return Decision(
+        stance=stance, position=middle.position if middle else "", held_by=ahead,
+        not_held_by=tuple(who for who in seats if who not in ahead), basis=sides.basis, consensus_level=level,
+        agreement_score=score, action=action(level, sides.against, mean_confidence(sides.said), doubtful=doubtful),
+    )  # fmt: skip
+
+
+def consensus_level(score: float | None, basis: Basis = "stances") -> Level:
+    """score: None where nothing is decided. Words alone are never a high consensus."""
+    if score is None or score < MEDIUM:
+        return "low"
+    return "high" if score >= HIGH and basis != "words" else "medium"
+
+
+def action(level: Level, against: int, confidence: float | None, *, doubtful: bool = False) -> Action:
+    """verify: more than one stands against it, or one where they are unsure, or it is doubtful; query_detail: very unsure, or
+    hardly any consensus."""
+    sure = 1.0 if confidence is None else confidence
+    if against > 1 or (against and sure < UNSURE):
+        return "verify"
+    if sure < VERY_UNSURE or level == "low":
+        return "query_detail"
+    return "verify" if doubtful else "proceed"
+
+
+def stance_groups(said: Round) -> list[Group]:
+    """Who says yes, no, and undecided; who says nothing is on no side."""
+    held: dict[Stance, Group] = {}
+    for who, one in said.items():
+        if one.stance:
+            held[one.stance] = (*held.get(one.stance, ()), who)
+    return _largest_first(set(held.values()))
+
+
+def conflicts(said: Round) -> list[tuple[Group, Group]]:
+    """Sides that contradict each other: yes and no, or where there are no stances the same words denied."""
+    groups = stance_groups(said) or clusters(said)
+    return [(one, other) for one, other in combinations(groups, 2) if _contradict(said[one[0]], said[other[0]])]
+
+
+def _contradict(one: Response, other: Response) -> bool:
+    if one.stance and other.stance:
+        return {one.stance, other.stance} == {"yes", "no"}
+    shared = jaccard(content_words(one.position), content_words(other.position))
+    return not same_side(one, other) and shared >= ALIKE
+
+
+def _central(group: Group, said: Round) -> str:
+    """Of a side, whose position is most like the others'."""
+    return max(group, key=lambda who: sum(likeness(said[who], said[other]) for other in group if other != who))
+
+
+def _conflicts(talk: Discussion, said: Round, language: Language) -> Group:
+    numbers = {turn.participant: str(turn.number) for turn in talk.spoken}
+    return tuple(
+        tell(AGAINST, language).format(
+            one=", ".join(map(numbers.__getitem__, one)), other=", ".join(map(numbers.__getitem__, other)),
+            position=said[_central(one, said)].position, opposite=said[_central(other, said)].position,
+        )
+        for one, other in conflicts(said)
+    )  # fmt: skip
+
+
+def _summary(sides: Sides, decision: Decision, total: int, language: Language) -> str:
+    if not sides.groups:
+        return tell(NO_POSITION, language)
+    says = TIED if not decision.held_by else SAID if decision.stance else HELD
+    stance = tell(STANCES[decision.stance], language)
+    return tell(says, language).format(
+        n=len(sides.groups[0]), total=total, stance=stance, position=decision.position
+    )  # fmt: skip
+
+
+def _response(talk: Discussion, who: str, said: Response) -> AgentResponse:
+    own = [turn for turn in talk.spoken if turn.participant == who]
+    sure = [turn.response.confidence for turn in own if turn.response.confidence is not None]
+    public = next(turn for turn in reversed(own) if not turn.private)
+    return AgentResponse(
+        participant=who, number=public.number, role=public.role, stance=said.stance, position=said.position,
+        key_points=said.key_points, confidence=said.confidence,
+        confidence_change=sure[-1] - sure[0] if len(sure) > 1 else None,
+    )  # fmt: skip
+
+
+def _hints(talk: Discussion, last: Round, sides: Sides, language: Language, *, assigned: bool) -> Group:
+    """How many each is about, where it is said at all."""
+    about = {
+        "unfinished": not talk.over,
+        "silent": sum(not said.position.strip() for said in last.values()),
+        "violations": sum(bool(turn.response.violations) for turn in talk.spoken),
+        "uncited": not any(said.citations for said in last.values()),
+        "assigned": assigned,
+        "words": sides.basis == "words" and bool(sides.groups),
+        "sure": mean_confidence(last) is not None,
+    }
+    return tuple(tell(hint, language).format(n=int(about[name])) for name, hint in HINTS.items() if about[name])

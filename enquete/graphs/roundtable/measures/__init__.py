@@ -1,1 +1,0 @@
-"""What a discussion shows, as pure functions of what was said: no model, no desk, no files."""
