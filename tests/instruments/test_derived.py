@@ -11,7 +11,7 @@ import pytest
 
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.diversity.instrument import DiversityInstrument, grid_for
-from enquete.graphs.laddering.instrument import LadderingInstrument
+from enquete.graphs.laddering.settings import LadderingInstrument
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.registry import dotted_paths
 from enquete.graphs.scenario.instrument import ScenarioInstrument

@@ -11,7 +11,7 @@ import pytest
 
 from enquete.graphs.discovery.schema import load_schema
 from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.laddering.concept import Concept
+from enquete.graphs.laddering.settings import Concept
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.registry import dotted_paths
 from enquete.instruments.layers import load_layer

@@ -2,23 +2,22 @@
 
 Batches propose codes, merges join them; then every concept, up to two hundred a type, is given to the codes once more by a coder
 who was not shown who was given to them: agreement is Krippendorff's α between the two. A type whose coding fails has the
-rule's codes (codes.py). Measured by: tests of the shared coder.
+rule's codes (network.py). Measured by: tests of the shared coder.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from enquete.graphs.laddering.codebook import Code, Codebook, assigned, only
-from enquete.graphs.laddering.codes import without_opposites
-from enquete.graphs.laddering.interview import Interview
-from enquete.graphs.laddering.methods import InterviewMethod
-from enquete.graphs.laddering.network import PooledConcept, pool
+from enquete.graphs.laddering.knowledge import KnowledgeGraph
+from enquete.graphs.laddering.network import Place, PooledConcept, pool, without_opposites
+from enquete.graphs.laddering.procedure import Interview
+from enquete.graphs.laddering.settings import InterviewMethod
 from enquete.respondents.quoting import normal
 from enquete.respondents.themes.coded import (
     AssignInput,
@@ -39,6 +38,26 @@ from enquete.state.interview_context import REHEARSAL, InterviewContext, Intervi
 
 FROZEN = "codes"
 MOST_CODES = 40  # of one type
+
+
+class Code(BaseModel):
+    """A code as the file holds it; `agents` is for the reader and is counted anew."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    label: str = Field(min_length=1)
+    type: str
+    definition: str = ""
+    agents: int = 0
+    wordings: list[str] = Field(min_length=1)
+    opposite: str = ""
+
+
+class Codebook(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    codes: list[Code]
 
 
 class Coded(BaseModel):
@@ -147,3 +166,38 @@ def concepts_of(interviews: Sequence[Interview], stored: JsonValue) -> tuple[lis
         "by_rule": len(rest),
         "failed": coded.failed,
     }
+
+
+def assigned(book: Codebook, interviews: Sequence[Interview]) -> tuple[list[PooledConcept], int]:
+    """The codes with the concepts whose words they list, the most widespread first, and how many concepts no code lists.
+
+    Words that two codes list are the code's of the concept's own type.
+    """
+    homes: dict[str, list[Code]] = {}
+    for code in book.codes:
+        for text in code.wordings:
+            homes.setdefault(normal(text), []).append(code)
+    members: dict[str, list[Place]] = {code.id: [] for code in book.codes}
+    uncoded = 0
+    for interview in interviews:
+        for node in interview.graph.standing.nodes.values():
+            codes = homes.get(normal(node.text), [])
+            uncoded += not codes
+            for code in sorted(codes, key=lambda one: one.type != node.type)[:1]:
+                members[code.id].append((interview.unit, node.id))
+    found = [
+        PooledConcept(one.id, one.label, one.type, tuple(members[one.id]), tuple(one.wordings), one.opposite)
+        for one in book.codes
+    ]
+    return sorted(found, key=lambda one: -one.agents), uncoded
+
+
+def only(interviews: Sequence[Interview], wanted: Callable[[Place], bool]) -> list[Interview]:
+    """With these concepts alone, and the links between them."""
+    found = []
+    for one in interviews:
+        whole = one.graph.standing
+        nodes = {name: node for name, node in whole.nodes.items() if wanted((one.unit, name))}
+        edges = {key: edge for key, edge in whole.edges.items() if {edge.source, edge.target} <= nodes.keys()}
+        found.append(Interview(one.unit, graph=KnowledgeGraph(nodes, edges)))
+    return found

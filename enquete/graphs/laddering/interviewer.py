@@ -1,282 +1,237 @@
-"""The interviewer's three roles: read an answer, judge how it was given, word a question; and what a model is asked in each.
+"""The interviewer's three roles: read an answer, judge how it was given, word a question: what a model is asked in each, and what of
+its reply stands; and the crude rules that stand in for it.
 
 Everything a respondent said, and everything made of it, stands in a fence: data, never an instruction.
+Measured by: ten answers as people give them with a reading full of faults (tests/graphs/laddering/test_laddering_bad_readings.py).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Annotated, Any
 
-from pydantic import JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from enquete.graphs.laddering.clauses import DENIED, LONGEST, denies, existing, main_clause
-from enquete.graphs.laddering.extraction import ConceptFound, Extraction, ExtractionInput, Known, RelationFound
-from enquete.graphs.laddering.methods import most_words
-from enquete.graphs.laddering.phrases import similarity
+from enquete.analysis.vocabulary import STOP_WORDS, content_words, denies, stemmed
+from enquete.graphs.laddering.knowledge import SEVERAL, UNSAID, KnowledgeGraph, Linked, Node, Said, Source
 from enquete.graphs.laddering.questions import QuestionInput, QuestionOut, ask_by_rule, fit_to_ask
-from enquete.graphs.laddering.readings import LONGEST_RATIONALE, RATINGS, ReadingInput, Readings, read_by_rule, trimmed
+from enquete.graphs.laddering.settings import Concept, InterviewMethod, most_words
+from enquete.graphs.laddering.signals import RATINGS, SURFACE_BELOW, Rating, Readings, propositions, word_count
 from enquete.locale import N_, in_language
 from enquete.respondents.quoted_data import fence
 from enquete.respondents.quoting import normal
 from enquete.respondents.roles import Role
 from enquete.state.asking import Language
 
-# --- Reads answers without a model: from connectives and the shape of clauses, the question asked and what was said
-# before
-# It knows words that join clauses, none that name things: what is said comes from the answer alone. Where no joint is found, the
-# main clause is the concept (clauses.py). Measured by: the share of planted links that are found, and a list of ordinary answers
-# (tests/graphs/laddering).
-
-# --- The two sides of a comparison ("two of them are small, whereas the third is large"), read off words of contrast
-# alone
-
-_BETWEEN = re.compile(
-    r"^(?P<one>.{4,}?)(?:,|;|\s[–-])?\s+(?:(?:und|aber|and|but)\s+)?(?:"
-    r"während|wohingegen|im (?:gegensatz|unterschied) (?:zu[rm]?)|anders als|whereas|while|unlike|in contrast to|as opposed to"
-    r"|(?=(?:das|der|die|the) (?:dritte|andere|letzte|third|other|last)\b))\s*(?P<other>.+)$",
-    re.IGNORECASE,
-)
-_OF_WHOM = re.compile(
-    r"^(?:(?:die|the)\s+)?(?:(?:ersten |first |anderen |other )?(?:zwei|beiden|beide|two|both)(?:\s+(?:davon|von ihnen|of them))?"
-    r"|(?:das|der|die|the)\s+(?:dritte|andere|letzte|third|other|last)(?:\s+one)?)\s+",
-    re.IGNORECASE,
-)
-_SAYS = re.compile(
-    r"^(?:(?:dagegen|hingegen|jedoch|aber|eher|rather|however)\s+)*"
-    r"(?:(?:sich\s+)?(?:gleichen|ähneln)(?: sich)? (?:in|darin)|stehen|steht|sind|ist"
-    r"|haben|hat|bieten|bietet|verlangen|verlangt|teilen|are alike in|stands?|are|is|ha(?:ve|s)|shares?|offers?|needs?)?"
-    r"\s*(?:dagegen\s+|hingegen\s+|jedoch\s+|eher\s+)?(?:für\s+|for\s+)?",
-    re.IGNORECASE,
-)
-
-
-def poles(sentence: str) -> tuple[str, str] | None:
-    """What two of the compared have, and what the third has: as they were put, without who has it. None without a contrast."""
-    found = _BETWEEN.match(sentence.strip().rstrip(".!"))
-    if not found or not _OF_WHOM.match(found["one"].strip()):
-        return None
-    one, other = (_SAYS.sub("", _OF_WHOM.sub("", side.strip(" ,")), count=1) for side in (found["one"], found["other"]))
-    return (one, other) if one and other else None
-
-
-BY_RULE = 0.6  # confidence of what a rule found
-SAME_WORDS = 0.6  # similarity from which a clause speaks of a known concept
-
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
-
-# What nobody means as an answer.
-_NOTHING = re.compile(
-    r"\b(?:wei(?:ß|ss) (?:ich|es)? ?(?:auch )?nicht|keine ahnung|(?:fällt|fiele) mir (?:\w+ ){0,3}(?:nichts|nicht)|schon (?:alles )?gesagt"
-    r"|wie (?:schon )?gesagt|(?:can ?not|can't|could not) (?:say|think)|(?:do not|don't) know|no idea|nothing (?:else|more|comes)"
-    r"|already said|said (?:all|that|it|everything)|as i said)\b",
-    re.IGNORECASE,
-)
-
-# A clause before, a joint, a clause after: the first leads to the second.
-_FORWARD = [
-    re.compile(rf"\b(?:{joint})\s+(?P<b>.+)", re.IGNORECASE)
-    for joint in (
-        r"(?:führt|führen|führte)(?: (?:für )?(?:mich|uns|dann|bei mir|am ende))* (?:zu|zur|zum)",
-        r"(?:bedeutet|bedeuten|bedeutete|heißt|heißen|hieß)(?: (?:(?:für|bei) (?:mich|mir|uns)|das|es|dann|am ende))*",
-        r"(?:bringt|bringen|brachte|gibt|geben|gab|verschafft|schenkt|sichert|ermöglicht)(?: (?:mir|uns|mich|das|es|dann|am ende))*",
-        r"(?:daraus|davon|dahinter|darunter) (?:wurde|wird|entsteht|entstand|kommt|kam|liegt|steht|steckt|verbirgt sich)",
-        r"(?:steckt|steht|liegt) (?:dahinter|darunter)",
-        r"(?:leads?|led)(?: (?:me|us))? to",
-        r"(?:means?|meant)(?: (?:for|to) (?:me|us))?(?: in the end)?",
-        r"(?:gives?|gave|brings?|brought|gets?|got|earns?|allows?|secures?)(?: (?:me|us))?",
-        r"(?:out of|from|behind|beneath) (?:it|that|this) (?:came|comes|grew|grows|is|was|lies|stands)",
-    )
-]
-_ANSWERING = [
-    re.compile(rf"\b(?:{joint})\s+(?P<b>.+)", re.IGNORECASE)
-    for joint in (
-        r"wegen|aufgrund|dank",
-        r"(?:es|das) (?:war|wäre)(?: (?:für mich|dann|vor allem|am ende|wohl))*",
-        r"because of|thanks to|owing to",
-        r"(?:it|that) (?:was|would be)(?: (?:mostly|above all|probably))*",
-    )
-] + [
-    # The verb comes last in a German clause of reason.
-    re.compile(
-        r"\b(?:weil|damit|sodass|dass) (?:ich|wir|man)(?: (?:dadurch|damit|dann|so|daraus))*\s+(?P<b>.+?)"
-        r"\s+(?:bekomm|gewinn|hab|find|spür|erreich|erleb|seh)\w*\b",
-        re.IGNORECASE,
-    )
-]
-# A concept is named without being linked.
-_NAMED = [
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\bgeht es (?:mir )?(?:dabei )?(?:vor allem |eigentlich |auch |noch |zuerst |besonders )*um (?P<b>.+)",
-        r"\bdenke ich (?:vor allem |auch |noch |zuerst |besonders |sofort )*an (?P<b>.+)",
-        r"\bzähl(?:t|en)(?: für mich)? (?:vor allem |auch |noch |zuerst |besonders )*(?P<b>.+)",
-        r"\b(?:gehört|gehören) (?:für mich )?(?:vor allem |auch |noch |zuerst |besonders )*(?P<b>.+?) (?:dazu|hierher)\b",
-        r"\bi care (?:most |also |first |especially |a lot )*about (?P<b>.+)",
-        r"\bi (?:\w+ )?think (?:first |also |mostly |at once )*of (?P<b>.+)",
-        r"\b(?:it is|it's) (?:also |mostly |above all |first |for me )*about (?P<b>.+)",
-        r"\bwhat (?:also |really |still )*(?:counts|matters) (?:to me |for me )*(?:is|are) (?P<b>.+)",
-    )
-]
-_END = re.compile(
-    r"\s*(?:[.!?;:]|,\s*(?!(?:die|der|das|which|that)\b.{0,12}$)|\s[–—-]\s"
-    r"|\s(?:und das|und darum|und deshalb|aber|denn|weil|and that|but|because|which|so that)\b)",
-    re.IGNORECASE,
-)
-_LEADING = re.compile(
-    r"^(?:(?:vor allem|am ende|für mich|eigentlich|einfach|auch|noch|dann|also|ja|nun|eben|schlicht|so etwas wie"
-    r"|in erster linie|the|a|an|simply|above all|in the end|for me|also|mostly|just|really|something like|well)\s+)+",
-    re.IGNORECASE,
-)
-_ANAPHOR = re.compile(
-    r"^(?:(?:weil|denn|und|ja|nun|also|because|and|well|so|since)\s+)*"
-    r"(?:das|dies|es|so etwas|beides|this|that|it|which|all of this)?\s*(?:alles|all)?$",
-    re.IGNORECASE,
-)
-_POINTING = frozenset({
-    "das", "dies", "dieses", "es", "alles", "etwas", "was", "beides", "mich", "mir",
-    "that", "this", "it", "everything", "something", "what", "me",
-})  # fmt: skip
-_TRAILING = re.compile(
-    r"\s+(?:mehr nicht|halt|eben|and so on|und so weiter|bedeutet|heißt|bringt|gibt|führt|ist|sind)$", re.IGNORECASE
-)
-
-
-def read_answer(data: ExtractionInput) -> Extraction:
-    """Concepts and relationships of an answer; none where it says that there is nothing to say."""
-    reading = _Reading(data)
-    telling = [one for one in _SENTENCE.split(data.answer.strip()) if one and not _NOTHING.search(one)]
-    for sentence in telling:
-        reading.read(sentence)
-    if not reading.concepts and not reading.understood:
-        reading.read_plainly(telling)
-    return Extraction(concepts=reading.concepts, relationships=reading.relations)
-
-
-class _Reading:
-    """One answer, sentence by sentence."""
-
-    def __init__(self, data: ExtractionInput):
-        self._data = data
-        self.concepts: list[ConceptFound] = []
-        self.relations: list[RelationFound] = []
-        self.understood = False  # some joint was found, if only to something denied or known
-
-    def read_plainly(self, sentences: Sequence[str]) -> None:
-        """The first sentence that says something, by its main clause."""
-        for sentence in sentences:
-            fact = existing(sentence)
-            named = fact or main_clause(sentence)
-            if named and self._is_new(named):
-                self._link(None if fact else self._data.focus, named, sentence)
-                return
-
-    def read(self, sentence: str) -> None:
-        if existing(sentence) or self._read_poles(sentence):
-            return
-        for before, after in _joints(sentence):
-            target = clause_to_concept(after)
-            source = self._source(before)
-            self.understood |= bool(target)
-            if target and self._is_new(target) and not DENIED.match(target) and not denies(before):
-                self._link(source, target, sentence)
-                return
-        for pattern in _NAMED:
-            found = pattern.search(sentence)
-            named = clause_to_concept(found["b"]) if found else ""
-            self.understood |= bool(named)
-            if found and named and self._is_new(named) and not denies(sentence[: found.start("b")]):
-                self._link(self._data.focus, named, sentence)
-                return
-
-    def _read_poles(self, sentence: str) -> bool:
-        """Where the question was for a construct: what two have as its one pole, what the third has as the other."""
-        joined = next((one for one in self._data.contrasts if list(one[1:]) == self._data.aims), None)
-        sides = poles(sentence) if joined else None
-        one, other = (clause_to_concept(side) for side in sides) if sides else ("", "")
-        if joined is None or not one or not other or not (self._is_new(one) and self._is_new(other)):
-            return False
-        name, _, kind = joined
-        said = {"confidence": BY_RULE, "source_quote": sentence.strip()}
-        self._link(self._data.focus, one, sentence)
-        self.concepts.append(ConceptFound.model_validate({"text": other, "node_type": kind, **said}))
-        ends = {"source_text": one, "target_text": other, "relationship_type": name}
-        self.relations.append(RelationFound.model_validate({**ends, **said}))
-        return True
-
-    def _source(self, before: str) -> Known | None:
-        """What the clause before the joint speaks of: something said before, else what was asked about."""
-        clause = before.strip(" ,")
-        if _ANAPHOR.match(clause):
-            return self._data.focus
-        alike = [(_overlap(clause, known.text), known) for known in self._data.known]
-        best = max(alike, key=lambda pair: pair[0], default=None)
-        return best[1] if best and best[0] >= SAME_WORDS else self._data.focus
-
-    def _is_new(self, text: str) -> bool:
-        return all(normal(text) != normal(known.text) for known in self._data.known)
-
-    def _link(self, source: Known | None, target: str, sentence: str) -> None:
-        kind = self._type(source)
-        quote = sentence.strip()
-        self.concepts.append(ConceptFound(text=target, node_type=kind, confidence=BY_RULE, source_quote=quote))
-        edge = self._edge(source, kind)
-        if source is not None and edge is not None:
-            name, forward = edge
-            ends = (source.text, target) if forward else (target, source.text)
-            self.relations.append(
-                RelationFound(source_text=ends[0], target_text=ends[1], relationship_type=name, confidence=BY_RULE,
-                              source_quote=quote)
-            )  # fmt: skip
-
-    def _type(self, source: Known | None) -> str:
-        """What was asked for; the first of several that can hang together with the source. A statement that answers no
-        question about a concept stands on the first rung."""
-        if source is None and self._data.focus is not None:
-            return next(iter(self._data.node_types))
-        fitting = [aim for aim in self._data.aims if source is None or self._edge(source, aim)]
-        return (fitting or self._data.aims or [source.type if source else next(iter(self._data.node_types))])[0]
-
-    def _edge(self, source: Known | None, kind: str) -> tuple[str, bool] | None:
-        """(edge type, forward) that joins the source with a concept of this type."""
-        if source is None:
-            return None
-        for name, one, other in self._data.edges:
-            if (one, other) == (source.type, kind):
-                return name, True
-        for name, one, other in self._data.edges:
-            if (one, other) == (kind, source.type):
-                return name, False
-        return None
-
-
-def _joints(sentence: str) -> Iterator[tuple[str, str]]:
-    """What stands before and after each joint; nothing before one that only answers."""
-    for pattern in _FORWARD:
-        if found := pattern.search(sentence):
-            yield sentence[: found.start()], found["b"]
-    for pattern in _ANSWERING:
-        if found := pattern.search(sentence):
-            yield "", found["b"]
-
-
-def clause_to_concept(clause: str) -> str:
-    """A clause as the name of a concept: its first part, without what introduces it; "" if nothing is left of it."""
-    first = _END.split(clause.strip(), maxsplit=1)[0]
-    bare = _TRAILING.sub("", _LEADING.sub("", first.strip(" ,„“”\"'")))
-    words = bare.split()
-    says_something = len(normal(bare)) > 2 and normal(bare) not in _POINTING and len(words) <= LONGEST + 4
-    return " ".join(words[:LONGEST]) if says_something else ""
-
-
-def _overlap(clause: str, label: str) -> float:
-    """1 if the label stands in the clause, else how alike they are."""
-    return 1.0 if normal(label) and normal(label) in normal(clause) else similarity(clause, label)
-
-
 LAST_TURNS = 6  # of the transcript that the interviewer sees
+LONGEST_RATIONALE = 20  # words
+LONGEST_LABEL = 12  # words
+LONGEST_QUOTE = 300  # characters
+NEARLY_ALL = 0.8  # of a quote's words
+LEAST_LETTERS = 4  # of a word that two texts may share
+
+# --- what is read out of an answer ------------------------------------------------------------------------------------
+
+Confidence = Annotated[float, Field(ge=0, le=1)]
+
+
+class ConceptFound(BaseModel):
+    text: str
+    node_type: str
+    confidence: Confidence = 0.5
+    source_quote: str = ""
+    linked_elements: list[str] = Field(default_factory=list)
+
+
+class RelationFound(BaseModel):
+    source_text: str
+    target_text: str
+    relationship_type: str
+    confidence: Confidence = 0.5
+    source_quote: str = ""
+
+
+class Extraction(BaseModel):
+    """Empty where an answer says nothing new."""
+
+    concepts: list[ConceptFound] = Field(default_factory=list)
+    relationships: list[RelationFound] = Field(default_factory=list)
+
+
+class Known(BaseModel):
+    """A concept said before, so that relationships can bridge turns."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    type: str
+
+
+class ExtractionInput(BaseModel):
+    """An answer with all that is needed to read it. `aims`: node types that the question asked for, the likeliest first."""
+
+    topic: str
+    question: str
+    answer: str
+    focus: Known | None
+    aims: list[str]
+    known: list[Known]
+    node_types: dict[str, str]  # name → description
+    edges: list[tuple[str, str, str]]  # (edge type, source type, target type); "*" for any
+    edge_types: dict[str, str] = {}  # name → description
+    contrasts: list[tuple[str, str, str]] = []  # of `edges`, those that join the two poles of a construct
+    elements: dict[str, str]  # id → label
+
+
+class ReadingInput(BaseModel):
+    """The answer to judge, and the question it answers."""
+
+    topic: str
+    question: str
+    answer: str
+
+
+# --- what of it stands -------------------------------------------------------------------------------------------------
+
+_CLAUSE = re.compile(r"[.!?;:,]|\b(?:and|but|so|because|und|aber|sondern|weil|denn)\b", re.IGNORECASE)
+_NO = re.compile(
+    r"\b(?:(?:not|nicht)(?! (?:only|just|nur))|never|nie|niemals|without|ohne|kein\w*|(?:\w+n|can) t(?! (?:only|just)))\b"
+)
+"""In words as `normal` writes them: "don't" is "don t"."""
+
+
+def allowed_edges(method: InterviewMethod) -> list[tuple[str, str, str]]:
+    """Every edge type with its pairs, in the file's order; ("revises", "*", "*") for one between any pair."""
+    return [
+        (name, source, target)
+        for name, edge in method.edge_types.items()
+        for source, target in (edge.pairs or (("*", "*"),))
+    ]
+
+
+def as_said(found: Extraction, answer: str, method: InterviewMethod, language: Language) -> Extraction:
+    """With relationships that only the respondent can state as what they are without those words."""
+
+    def kind(name: str) -> str:
+        edge = method.edge_types.get(name)
+        return edge.otherwise if edge and edge.otherwise and not edge.is_said(answer, language) else name
+
+    links = [one.model_copy(update={"relationship_type": kind(one.relationship_type)}) for one in found.relationships]
+    return found.model_copy(update={"relationships": links})
+
+
+def placed(
+    found: Extraction, answer: str, utterance: str, concept: Concept, focus: Node | None, graph: KnowledgeGraph
+) -> tuple[list[Said], list[Linked], dict[str, int]]:
+    """Concepts and relationships with the words they come from, and how many concepts were left out, by reason.
+
+    A concept stands in the respondent's words (`in_own_words`); what nobody said, or what puts others of the same reading
+    together, is left out. Where a quote is missing from the answer, the answer itself takes its place. A concept belongs to
+    the elements that its text names, to those that extraction linked, and, reached from the focus, to the focus's own.
+    """
+    worded = [(one, label) for one in found.concepts if (label := in_own_words(one, answer)) is not None]
+    own = {normal(label) for _, label in worded}
+    concepts = [one for one, _ in worded if not _is_several(normal(one.text), own)]
+    left_out = {UNSAID: len(found.concepts) - len(worded), SEVERAL: len(worded) - len(concepts)}
+    labels = {normal(one.text): label for one, label in worded if one in concepts}
+    links = [
+        Linked(
+            source_text=labels.get(normal(one.source_text), one.source_text),
+            target_text=labels.get(normal(one.target_text), one.target_text),
+            type=one.relationship_type,
+            confidence=one.confidence,
+            source=Source(utterance=utterance, quote=quoted(one.source_quote, answer)),
+        )
+        for one in found.relationships
+    ]
+    from_focus = _reached(found.relationships, focus, graph)
+    said = []
+    for one in concepts:
+        label = labels[normal(one.text)]
+        elements = dict.fromkeys(
+            [*(e for e in one.linked_elements if e in concept.elements), *concept.mentioned(label)]
+            + (list(focus.elements) if focus and normal(one.text) in from_focus else [])
+        )
+        source = Source(utterance=utterance, quote=quoted(one.source_quote, answer))
+        said.append(
+            Said(text=label, type=one.node_type, confidence=one.confidence, elements=tuple(elements), source=source)
+        )
+    return said, links, {why: n for why, n in left_out.items() if n}
+
+
+def in_own_words(one: ConceptFound, answer: str) -> str | None:
+    """The concept as the respondent put it; None for one that nobody said. One without any text is for the graph to refuse.
+
+    Its own text, if nearly all its words were said (models repair a word or two), with the denial that it was said with. A
+    text in other words, or one too long for a concept, gives way to its quote, if that was said and they share a word: a reading
+    that shares none with what it quotes is invented.
+    """
+    text, quote = one.text, one.source_quote
+    if not normal(text):
+        return text
+    quoted_well = _stands_in(quote, answer) and len(quote.split()) <= LONGEST_LABEL
+    if _stands_in(text, answer):
+        own = quote if quoted_well and len(text.split()) > LONGEST_LABEL else text
+    elif _stands_in(quote, answer) and _stems(text) & _stems(quote):
+        own = quote
+    else:
+        return None
+    return " ".join((_denial_of(own, answer) or own).split()[:LONGEST_LABEL])
+
+
+def _stands_in(text: str, answer: str) -> bool:
+    own, spoken = normal(text).split(), normal(answer)
+    words = frozenset(spoken.split())
+    return bool(own) and (
+        f" {' '.join(own)} " in f" {spoken} " or sum(word in words for word in own) >= NEARLY_ALL * len(own)
+    )
+
+
+def _stems(text: str) -> set[str]:
+    return {stemmed(word) for word in normal(text).split() if len(word) >= LEAST_LETTERS}
+
+
+def _denial_of(text: str, answer: str) -> str:
+    """The clause that denies a text wherever the answer has it; "" where it stands undenied, too, or denies itself."""
+    wanted = normal(text)
+    clauses = [one.strip() for one in _CLAUSE.split(answer) if f" {wanted} " in f" {normal(one)} "]
+    denied = [len(_NO.findall(normal(one).partition(wanted)[0])) % 2 == 1 for one in clauses]
+    return clauses[0] if clauses and all(denied) else ""
+
+
+def _is_several(text: str, others: Collection[str]) -> bool:
+    """Whether a concept's text holds two others that were found beside it, neither of which holds the other. As `normal` writes
+    them."""
+    held = [one for one in others if one and one != text and f" {one} " in f" {text} "]
+    return sum(not any(each != one and f" {each} " in f" {one} " for one in held) for each in held) > 1
+
+
+def quoted(quote: str, answer: str) -> str:
+    """The quote, if it is in the answer; else the answer, cut."""
+    return quote.strip() if normal(quote) and normal(quote) in normal(answer) else answer[:LONGEST_QUOTE]
+
+
+def _reached(relations: Sequence[RelationFound], focus: Node | None, graph: KnowledgeGraph) -> set[str]:
+    """Texts that this turn's relationships connect with the focus, over any number of steps."""
+    if focus is None:
+        return set()
+    reached = {normal(focus.text)}
+    for _ in relations:
+        reached.update(_beside(relations, reached))
+    return reached - {normal(node.text) for node in graph.nodes.values()}
+
+
+def _beside(relations: Sequence[RelationFound], reached: set[str]) -> Iterator[str]:
+    for one in relations:
+        ends = {normal(one.source_text), normal(one.target_text)}
+        if ends & reached:
+            yield from ends
+
+
+# --- what a model is asked --------------------------------------------------------------------------------------------
 
 _WORDS: Mapping[str, str] = {
     "extract": N_("Analyse one answer from an in-depth interview. Topic: {topic}."),
@@ -457,26 +412,155 @@ def _list(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
+# --- the rules that stand in ------------------------------------------------------------------------------------------
+# A crude reader and a crude judge, for the demo without a key and for an answer that no model could read. They know a few
+# words that join clauses, tell moods and hedge, and nothing of what anybody means: what is found are the words behind such a
+# joint, one concept a sentence, linked to what was asked about.
+
+BY_RULE = 0.6  # confidence of what a rule found
+LONGEST = 8  # words of a concept
+
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
+_STOPS = re.compile(r"\s*[,.;:!?]\s*")
+_JOINT = re.compile(
+    r"\b(?:bedeute\w*|heißt|bring\w*|gibt|führ\w+|steckt|dahinter|geht|denke|zählt|wegen|weil|damit"
+    r"|means?|gives?|brings?|leads?|behind it|because|about|think|makes?|so that)"
+    r"(?: (?:für|bei|mich|mir|uns|das|es|dann|am ende|vor allem|zuerst|auch|noch|dadurch|ich|wir|man|um|an|zu|zum|zur|steckt|steht|liegt"
+    r"|for|to|me|us|it|is|that|way|i|we|get|in the end|most|mostly|first|above all|also|of|the|an?))*"
+    r" (?!nicht |not )(?P<said>[^,.;:!?]+)",
+    re.IGNORECASE,
+)
+_VERB_LAST = re.compile(r" (?:gewinn|bekomm|hab|find|erreich|erleb|kann|will|möchte)\w*$", re.IGNORECASE)
+_AFTER = re.compile(r" (?:weil|denn|aber|und das|und so|because|but|and that|and so)\b.*$", re.IGNORECASE)
+_NOTHING = re.compile(
+    r"\b(?:wei(?:ß|ss) (?:ich|nicht)|keine ahnung|nichts|fällt mir|gesagt|erzählt|beschrieben|meine ich|told|described|said"
+    r"|no idea|nothing|anything else|i (?:mean|intend))\b",
+    re.IGNORECASE,
+)
+_CONTRAST = re.compile(
+    r"^(?:die |the )?(?:(?:ersten |first )?(?:zwei|two)|beiden?|both)\b(?: davon| of them)?(?: stehen für| haben| sind| stand for| have"
+    r"| are)? (?P<one>.+?),? (?:während |whereas |while )?(?:das|die|der|the) (?:dritte|andere|third|other)(?: one)?(?: dagegen)?"
+    r"(?: steht für| für| hat| ist| stands for| has| is)? (?P<other>.+?)(?: hat| ist)?[.!]?$",
+    re.IGNORECASE,
+)
+
+
+def read_answer(data: ExtractionInput) -> Extraction:
+    """Concepts and relationships of an answer; none where it denies, or says that there is nothing to say. Without any joint the
+    first clause with a word that tells something is the concept."""
+    found = Extraction()
+    telling = [one for one in _SENTENCE.split(data.answer.strip()) if one and not _NOTHING.search(one)]
+    for sentence in telling:
+        if sides := _poles(sentence, data):
+            _add(found, data, sides[0], sentence)
+            _add(found, data, sides[1], sentence, opposed_to=sides[0])
+        elif named := next((one for one in _behind_joints(sentence) if _is_new(one, data)), ""):
+            _add(found, data, named, sentence)
+    if not found.concepts and not any(_JOINT.search(one) for one in telling):
+        clauses = ((clause, one) for one in telling for clause in _STOPS.split(one))
+        plain = (pair for pair in clauses if content_words(pair[0]) and not denies(pair[0]) and _is_new(pair[0], data))
+        for clause, sentence in islice(plain, 1):
+            _add(found, data, " ".join(clause.split()[:LONGEST]), sentence)
+    return found
+
+
+def _behind_joints(sentence: str) -> Iterator[str]:
+    """What stands behind each joint that is not denied, as the name of a concept."""
+    for joint in _JOINT.finditer(sentence):
+        if not denies(sentence[: joint.start("said")]):
+            yield " ".join(_VERB_LAST.sub("", _AFTER.sub("", joint["said"])).split()[:LONGEST])
+
+
+def _is_new(text: str, data: ExtractionInput) -> bool:
+    words = normal(text).split()
+    return not set(words) <= STOP_WORDS and all(normal(known.text).split() != words for known in data.known)
+
+
+def _poles(sentence: str, data: ExtractionInput) -> tuple[str, str] | None:
+    """Where the question was for a construct: what two of the compared have, and what the third has."""
+    sides = _CONTRAST.match(sentence) if any(list(one[1:]) == data.aims for one in data.contrasts) else None
+    return (sides["one"], sides["other"]) if sides and all(_is_new(one, data) for one in sides.groups()) else None
+
+
+def _add(found: Extraction, data: ExtractionInput, text: str, sentence: str, opposed_to: str = "") -> None:
+    """A concept of the kind that was asked for, of several the first that can hang together with the focus, and how it does; or the
+    other pole of a construct."""
+    said = {"confidence": BY_RULE, "source_quote": sentence.strip()}
+    source, kinds, edges = (data.focus.text, data.focus.type) if data.focus else ("", ""), data.aims, data.edges
+    if opposed_to:
+        source, kinds, edges = (opposed_to, data.aims[0]), data.aims[1:], data.contrasts
+    joins = {one: (name, False) for name, one, other in reversed(edges) if other == source[1]}
+    joins |= {other: (name, True) for name, one, other in reversed(edges) if one == source[1]}
+    fitting = [one for one in kinds if not source[0] or one in joins] or kinds
+    kind = fitting[0] if fitting else source[1] or next(iter(data.node_types))
+    found.concepts.append(ConceptFound.model_validate({"text": text, "node_type": kind, **said}))
+    if kind in joins:
+        name, forward = joins[kind]
+        ends = (source[0], text) if forward else (text, source[0])
+        link = {"source_text": ends[0], "target_text": ends[1], "relationship_type": name}
+        found.relationships.append(RelationFound.model_validate({**link, **said}))
+
+
+_HEDGE = re.compile(
+    r"\b(?:vielleicht|vermutlich|wahrscheinlich|unsicher|perhaps|maybe|probably|not sure|i guess)\b", re.I
+)
+_EXAMPLE = re.compile(r"\d|\b(?:zum beispiel|neulich|gestern|for example|for instance|yesterday)\b", re.I)
+_GOOD = re.compile(
+    r"\b(?:gut|gern|froh|freu|stolz|zufrieden|erleichter|hoff|zuversicht|good|glad|happ|proud|enjoy|relie[fv]|hope|calm)",
+    re.I,
+)
+_BAD = re.compile(
+    r"\b(?:schlecht|angst|sorge|ärger|wut|traurig|frust|enttäusch|unruh|bad|afraid|fear|worr|ang(?:er|ry)|annoy|sad|frustrat"
+    r"|disappoint|anxi|tens(?:e|ion))",
+    re.I,
+)
+
+
+def judge_answer(data: ReadingInput) -> Readings:
+    """Ratings from an answer's length and a few words of mood."""
+    words, clauses = word_count(data.answer), propositions(data.answer)
+    if not words:
+        return Readings()
+    mood = len(_GOOD.findall(data.answer)) - len(_BAD.findall(data.answer))
+    depth = 1 if words < 4 else 2 if words < SURFACE_BELOW or clauses <= 1 else 3 + (words >= 20) + (words >= 40)
+    return Readings(
+        response_depth=Rating(rating=depth),
+        specificity=Rating(rating=2 + (words >= 12) + 2 * bool(_EXAMPLE.search(data.answer))),
+        certainty=Rating(rating=1 if _HEDGE.search(data.answer) else 3),
+        valence=Rating(rating=3 + max(-2, min(2, mood))),
+        engagement=Rating(rating=1 if words < 4 else 2 if words < SURFACE_BELOW else 3 if words < 20 else 4),
+        sentiment="positive" if mood > 0 else "negative" if mood < 0 else "neutral",
+        topics=tuple(dict.fromkeys(one for one in normal(data.answer).split() if len(one) > 5))[:5],
+    )
+
+
+# --- the roles --------------------------------------------------------------------------------------------------------
+
+
+def trimmed(data: ReadingInput, given: Readings) -> Readings:
+    """A judgement with its reasons cut to the length that was asked for."""
+    rated = {name: one for name in RATINGS if isinstance(one := getattr(given, name), Rating)}
+    return given.model_copy(
+        update={
+            name: one.model_copy(update={"rationale": " ".join(one.rationale.split()[:LONGEST_RATIONALE])})
+            for name, one in rated.items()
+        }
+    )
+
+
 READER = Role(
     "extract", extraction_prompt, Extraction, read_answer, extraction_schema, setting="extraction",
     max_output_tokens=2000, quick=True,
 )  # fmt: skip
 """Concepts and relationships of an answer."""
 
-JUDGE = Role("signal", reading_prompt, Readings, read_by_rule, reading_schema, trimmed, setting="signals", quick=True)
+JUDGE = Role("signal", reading_prompt, Readings, judge_answer, reading_schema, trimmed, setting="signals", quick=True)
 """How an answer was given: all llm signals in one call."""
 
 ASKER = Role(
-    "question",
-    question_prompt,
-    QuestionOut,
-    ask_by_rule,
-    question_schema,
-    fit_to_ask,
-    setting="questions",
-    opens=True,
-    quick=True,
-)
+    "question", question_prompt, QuestionOut, ask_by_rule, question_schema, fit_to_ask, setting="questions",
+    opens=True, quick=True,
+)  # fmt: skip
 """The next question."""
 
 ROLES: tuple[Role[Any, Any], ...] = (READER, JUDGE, ASKER)

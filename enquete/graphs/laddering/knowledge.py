@@ -1,20 +1,192 @@
-"""The knowledge graph of one interview: concepts and relationships, each with the words it comes from. Never changed in
-place: `with_findings` gives the next graph and what was new in it.
+"""What may stand in a knowledge graph (node types, edge types with their allowed pairs, the ladder), the graph of one interview, and
+how far it covers the topic. A graph is never changed in place: `with_findings` gives the next one and what was new in it; each
+concept and relationship keeps the words it comes from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
 from enquete.analysis.vocabulary import opposed
-from enquete.graphs.laddering.ontology import Ontology
-from enquete.graphs.laddering.phrases import similarity
+from enquete.instruments.layers import LayerFile
+from enquete.instruments.reading import Line, identifier, not_empty, reference, wrong
+from enquete.instruments.text import Part, Text
 from enquete.respondents.quoting import normal
+from enquete.state.asking import Language
+
+TypeId = Annotated[Line, AfterValidator(identifier("node type"))]
+TypeName = Annotated[Line, AfterValidator(reference("node type", "node_types"))]
+EdgeId = Annotated[Line, AfterValidator(identifier("edge type"))]
+
+
+class NodeType(Part):
+    """A kind of concept. `terminal`: a chain ends here, nothing lies behind it."""
+
+    label: Text
+    description: Text
+    terminal: bool = False
+
+
+class EdgeType(Part):
+    """A kind of relationship and the node types it may join, as [source, target]; `any_pair`: whatever they are.
+
+    `said_by`: patterns of which the answer must hold one, else the relationship is of the type `otherwise`: only what was said.
+    `label`: what stands between its ends ("leads to"), its name where there is none.
+
+    `retracts`: its source takes back or corrects its target, so that it is no link: the target no longer stands.
+    `contrast`: its target is the other pole of its source: the two are one construct, and one does not lead to the other.
+    """
+
+    description: Text
+    label: Text | None = None
+    said_by: Text | None = None
+    otherwise: Annotated[Line, AfterValidator(reference("edge type", "edge_types"))] | None = None
+    retracts: bool = False
+    contrast: bool = False
+    pairs: tuple[tuple[TypeName, TypeName], ...] = ()
+    any_pair: bool = False
+
+    @model_validator(mode="after")
+    def _joins_something(self) -> Self:
+        if bool(self.pairs) == self.any_pair:
+            raise wrong("needs either `pairs` ([source, target] of node types) or `any_pair: true`")
+        if (self.said_by is None) != (self.otherwise is None):
+            raise wrong("`said_by` and `otherwise` belong together: the words that say it, and what it is without them")
+        for pattern in (self.said_by.de, self.said_by.en) if self.said_by else ():
+            try:
+                re.compile(pattern or "")
+            except re.error as error:
+                raise wrong(f"said_by: {error}") from None
+        return self
+
+    def is_said(self, answer: str, language: Language) -> bool:
+        """Whether an answer in this language can say it at all."""
+        return self.said_by is None or bool(re.search(self.said_by.in_(language), answer, re.IGNORECASE))
+
+    def joins(self, source: str, target: str) -> bool:
+        return self.any_pair or (source, target) in self.pairs
+
+
+class Force(Part):
+    """What drives a person to change, or holds them where they are, and the node types that tell of it."""
+
+    label: Text
+    types: Annotated[tuple[TypeName, ...], AfterValidator(not_empty)]
+    for_change: bool
+
+
+class Journey(Part):
+    """Steps in the order they were told, grouped by the stages they belong to, with how the person was at each."""
+
+    stages: tuple[TypeName, ...]
+    steps: Annotated[tuple[TypeName, ...], AfterValidator(not_empty)]
+    feelings: Annotated[tuple[TypeName, ...], AfterValidator(not_empty)]
+    frictions: tuple[TypeName, ...] = ()
+    precedes: tuple[Line, ...] = ()  # edge types that say which of two comes first, whatever was told first
+
+
+class IncidentPart(Part):
+    """A part of how an incident is told."""
+
+    label: Text
+    types: Annotated[tuple[TypeName, ...], AfterValidator(not_empty)]
+
+
+class Incidents(Part):
+    """An incident's chain: its parts in their order, of which `centre` is the incident itself."""
+
+    centre: TypeName
+    parts: Annotated[tuple[IncidentPart, ...], AfterValidator(not_empty)]
+
+
+class Pattern(Part):
+    """What interviews of this ontology are summed up by, in place of a ladder: exactly one."""
+
+    forces: tuple[Force, ...] | None = None
+    journey: Journey | None = None
+    incidents: Incidents | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if sum(one is not None for one in (self.forces, self.journey, self.incidents)) != 1:
+            raise wrong("needs exactly one of forces, journey, incidents")
+        return self
+
+
+def _no_type_twice(ladder: tuple[str, ...]) -> tuple[str, ...]:
+    twice = sorted({one for one in ladder if ladder.count(one) > 1})
+    if twice:
+        raise wrong(f"names {', '.join(twice)} twice; every rung has its own type")
+    return ladder
+
+
+class Ontology(LayerFile):
+    """The structural half of a methodology file. Without a ladder, depth counts node types and no chain is complete.
+
+    `pattern`: what is summed up instead of a ladder; a ladder beside it only says what is asked after what.
+    """
+
+    node_types: Annotated[dict[TypeId, NodeType], AfterValidator(not_empty)]
+    edge_types: Annotated[dict[EdgeId, EdgeType], AfterValidator(not_empty)]
+    ladder: Annotated[tuple[TypeName, ...], AfterValidator(_no_type_twice)] = ()
+    pattern: Pattern | None = None
+
+    @property
+    def climbs(self) -> bool:
+        """Whether its concepts stand on rungs of which a higher one is the reason for a lower one."""
+        return bool(self.ladder) and self.pattern is None
+
+    @property
+    def rungs(self) -> int:
+        """What a depth is measured against: rungs of the ladder, else the number of node types."""
+        return len(self.ladder) or len(self.node_types)
+
+    @property
+    def first_type(self) -> str:
+        return self.ladder[0] if self.ladder else next(iter(self.node_types))
+
+    def is_terminal(self, node_type: str) -> bool:
+        return self.node_types[node_type].terminal
+
+    def next_type(self, node_type: str) -> str | None:
+        """The rung above; None at the top and beside the ladder."""
+        if node_type not in self.ladder[:-1]:
+            return None
+        return self.ladder[self.ladder.index(node_type) + 1]
+
+    @property
+    def contrasts(self) -> list[tuple[str, str, str]]:
+        """(edge type, pole, other pole) of the relationships that make two concepts one construct."""
+        return [(name, *pair) for name, edge in self.edge_types.items() if edge.contrast for pair in edge.pairs]
+
+    def opposite_type(self, node_type: str) -> str | None:
+        """The type of a concept's other pole; None where it is no pole."""
+        return next((other for _, one, other in self.contrasts if one == node_type), None)
+
+    def linkable(self, one: str, other: str) -> bool:
+        """Whether some relationship other than one between any pair can join the two types, in either direction."""
+        return (one, other) in self._joined or (other, one) in self._joined
+
+    @cached_property
+    def _joined(self) -> frozenset[tuple[str, str]]:
+        """Every technique is held against every concept each turn."""
+        return frozenset(pair for edge in self.edge_types.values() for pair in edge.pairs)
+
+    def on_ladder(self, types: Sequence[str]) -> list[str]:
+        """Those that count for depth: rungs, or every type where there is no ladder."""
+        return [one for one in types if not self.ladder or one in self.ladder]
+
+
+# --- the graph of an interview -----------------------------------------------------------------------------------------
 
 MERGE_AT = 0.80
 """Cosine from which two concepts of one type are the same one."""
@@ -44,6 +216,11 @@ class Node(BaseModel):
     turn: int
     elements: tuple[str, ...] = ()
     sources: tuple[Source, ...]
+
+    def joined(self, said: Said) -> Node:
+        """One concept with the sources of both."""
+        elements = tuple(dict.fromkeys((*self.elements, *said.elements)))
+        return self.model_copy(update={"sources": _joined(self.sources, said.source), "elements": elements})
 
 
 class Edge(BaseModel):
@@ -191,89 +368,45 @@ def with_findings(
 ) -> tuple[KnowledgeGraph, Changes]:
     """The graph after a turn. Concepts of unknown types and relationships that the ontology forbids are counted, not kept,
     as are those `left_out` before, by reason."""
-    growing = _Growing(graph, ontology, turn, left_out)
+    now, nodes, edges = graph, dict[str, Node](), dict[str, Edge]()
+    called = dict[str, str]()  # text as extraction wrote it → node id; a merged concept has other words in the graph
+    dropped, merged = Counter(left_out), 0
     for said in concepts:
-        growing.add(said)
-    for linked in links:
-        growing.link(linked)
-    changes = growing.changes()
-    return graph.applied(changes), changes
-
-
-class _Growing:
-    """One turn's additions to a graph."""
-
-    def __init__(self, graph: KnowledgeGraph, ontology: Ontology, turn: int, dropped: Mapping[str, int]):
-        self._before = graph
-        self._ontology = ontology
-        self._turn = turn
-        self._nodes: dict[str, Node] = {}
-        self._edges: dict[str, Edge] = {}
-        self._called: dict[str, str] = {}  # text as extraction wrote it → node id
-        self._merged = 0
-        self._dropped: dict[str, int] = {**dropped}
-
-    def add(self, said: Said) -> None:
-        if said.type not in self._ontology.node_types:
-            return self._drop("unknown node type")
-        if not normal(said.text):
-            return self._drop("empty concept")
-        now = self._now()
+        if said.type not in ontology.node_types or not normal(said.text):
+            dropped["empty concept" if said.type in ontology.node_types else "unknown node type"] += 1
+            continue
         twin = now.twin(said)
-        node = self._join(twin, said) if twin else self._new(said, len(now.nodes) + 1)
-        self._merged += twin is not None
-        self._nodes[node.id] = node
-        self._called[normal(said.text)] = node.id
-        return None
-
-    def link(self, linked: Linked) -> None:
-        ends = [self._end(text) for text in (linked.source_text, linked.target_text)]
-        if ends[0] is None or ends[1] is None:
-            return self._drop("relationship to an unknown concept")
-        source, target = ends[0], ends[1]
-        kind = self._ontology.edge_types.get(linked.type)
-        if source.id == target.id or kind is None or not kind.joins(source.type, target.type):
-            return self._drop("relationship that the methodology does not allow")
-        edge = Edge(source=source.id, target=target.id, type=linked.type, confidence=linked.confidence,
-                    turn=self._turn, retracts=kind.retracts, contrast=kind.contrast, sources=(linked.source,))  # fmt: skip
-        known = self._now().edges.get(edge.key)
-        if known is not None:
-            edge = known.model_copy(update={"sources": _joined(known.sources, linked.source)})
-        self._edges[edge.key] = edge
-        return None
-
-    def changes(self) -> Changes:
-        new = [edge for key, edge in self._edges.items() if key not in self._before.edges]
-        return Changes(
-            nodes=tuple(self._nodes.values()),
-            edges=tuple(self._edges.values()),
-            new_nodes=sum(node not in self._before.nodes for node in self._nodes),
-            new_edges=sum(not edge.retracts for edge in new),
-            retracted=sum(edge.retracts for edge in new),
-            merged=self._merged,
-            dropped=dict(self._dropped),
+        node = twin.joined(said) if twin else Node(
+            id=f"n{len(now.nodes) + 1}", text=said.text, type=said.type, confidence=said.confidence, turn=turn,
+            elements=said.elements, sources=(said.source,),
+        )  # fmt: skip
+        merged += twin is not None
+        nodes[node.id], called[normal(said.text)] = node, node.id
+        now = KnowledgeGraph({**now.nodes, node.id: node}, now.edges)
+    for link in links:
+        source, target = (
+            now.nodes[called[name]] if (name := normal(text)) in called else now.find(text)
+            for text in (link.source_text, link.target_text)
         )
-
-    def _now(self) -> KnowledgeGraph:
-        return self._before.applied(Changes(nodes=tuple(self._nodes.values()), edges=tuple(self._edges.values())))
-
-    def _end(self, text: str) -> Node | None:
-        """By the words extraction used in this turn (a merged concept has others in the graph), else by the graph's own."""
-        known = self._called.get(normal(text))
-        now = self._now()
-        return now.nodes[known] if known else now.find(text)
-
-    def _new(self, said: Said, number: int) -> Node:
-        return Node(id=f"n{number}", text=said.text, type=said.type, confidence=said.confidence, turn=self._turn,
-                    elements=said.elements, sources=(said.source,))  # fmt: skip
-
-    def _join(self, node: Node, said: Said) -> Node:
-        """One concept with the sources of both."""
-        elements = tuple(dict.fromkeys((*node.elements, *said.elements)))
-        return node.model_copy(update={"sources": _joined(node.sources, said.source), "elements": elements})
-
-    def _drop(self, why: str) -> None:
-        self._dropped[why] = self._dropped.get(why, 0) + 1
+        kind = ontology.edge_types.get(link.type)
+        if source is None or target is None:
+            dropped["relationship to an unknown concept"] += 1
+        elif source.id == target.id or kind is None or not kind.joins(source.type, target.type):
+            dropped["relationship that the methodology does not allow"] += 1
+        else:
+            edge = Edge(source=source.id, target=target.id, type=link.type, confidence=link.confidence, turn=turn,
+                        retracts=kind.retracts, contrast=kind.contrast, sources=(link.source,))  # fmt: skip
+            known = edges.get(edge.key) or graph.edges.get(edge.key)
+            edges[edge.key] = (
+                known.model_copy(update={"sources": _joined(known.sources, link.source)}) if known else edge
+            )
+    new = [edge for key, edge in edges.items() if key not in graph.edges]
+    changes = Changes(
+        nodes=tuple(nodes.values()), edges=tuple(edges.values()), new_nodes=sum(name not in graph.nodes for name in nodes),
+        new_edges=sum(not edge.retracts for edge in new), retracted=sum(edge.retracts for edge in new), merged=merged,
+        dropped=dict(dropped),
+    )  # fmt: skip
+    return graph.applied(changes), changes
 
 
 def reached(start: Iterable[str], ahead: Mapping[str, Iterable[str]]) -> Collection[str]:
@@ -289,3 +422,119 @@ def reached(start: Iterable[str], ahead: Mapping[str, Iterable[str]]) -> Collect
 
 def _joined(sources: tuple[Source, ...], one: Source) -> tuple[Source, ...]:
     return sources if one in sources else (*sources, one)
+
+
+def similarity(one: str, other: str) -> float:
+    """Cosine of trigram counts: how alike two texts are on the surface; 0 where either holds no word."""
+    (a, size_a), (b, size_b) = _trigrams(normal(one)), _trigrams(normal(other))
+    if not a or not b:
+        return 0.0
+    shared = a.keys() & b.keys()
+    return sum([a[gram] * b[gram] for gram in shared]) / (size_a * size_b)
+
+
+@lru_cache(maxsize=65_536)  # a label is compared with every new concept of its interview
+def _trigrams(text: str) -> tuple[Mapping[str, int], float]:
+    """Trigrams with their counts, and the length of that vector."""
+    padded = f" {text} "
+    grams = Counter([padded[i : i + 3] for i in range(len(padded) - 2)]) if text else Counter[str]()
+    return grams, math.sqrt(sum([count * count for count in grams.values()]))
+
+
+# --- how far the topic is covered -------------------------------------------------------------------------------------
+
+
+class ElementCoverage(BaseModel):
+    """depth_score: longest connected path of node types among the element's concepts, over the rungs of the ladder."""
+
+    model_config = ConfigDict(frozen=True)
+
+    covered: bool
+    linked_node_ids: tuple[str, ...]
+    types_found: tuple[str, ...]
+    depth_score: float
+
+
+class Coverage(BaseModel):
+    """breadth: share of elements covered; depth: mean depth_score of all elements, 0 for those not covered."""
+
+    model_config = ConfigDict(frozen=True)
+
+    elements: Mapping[str, ElementCoverage]
+    elements_covered: int
+    elements_total: int
+    breadth: float
+    depth: float
+
+
+def cover(graph: KnowledgeGraph, elements_of: Collection[str], ontology: Ontology) -> Coverage:
+    """Coverage of a topic's elements, one at least, by a graph."""
+    elements = {element: _element(element, graph, ontology) for element in elements_of}
+    covered, total = sum(one.covered for one in elements.values()), len(elements)
+    return Coverage(
+        elements=elements,
+        elements_covered=covered,
+        elements_total=total,
+        breadth=covered / total,
+        depth=sum(one.depth_score for one in elements.values()) / total,
+    )
+
+
+def _element(element: str, graph: KnowledgeGraph, ontology: Ontology) -> ElementCoverage:
+    linked = tuple(node.id for node in graph.nodes.values() if element in node.elements)
+    types = tuple(sorted({graph.nodes[node].type for node in linked}))
+    depth = longest_chain(graph, ontology, linked) / ontology.rungs
+    return ElementCoverage(covered=bool(linked), linked_node_ids=linked, types_found=types, depth_score=depth)
+
+
+def longest_chain(graph: KnowledgeGraph, ontology: Ontology, among: Collection[str]) -> int:
+    """Node types on the longest connected path among these nodes; edges count in both directions.
+
+    A path that passes through several concepts of one type counts that type once.
+    """
+    counted = [node for node in among if ontology.on_ladder([graph.nodes[node].type])]
+    groups = _same_type_groups(graph, counted)
+    types = {group: graph.nodes[group].type for group in groups.values()}
+    adjacent: dict[str, set[str]] = {group: set() for group in types}
+    for node, group in groups.items():
+        adjacent[group] |= {groups[other] for other in graph.neighbours[node] if other in groups} - {group}
+    known: dict[tuple[str, frozenset[str]], int] = {}
+
+    def longest(group: str, used: frozenset[str]) -> int:
+        key = (group, used)
+        if key not in known:
+            now = used | {types[group]}
+            known[key] = 1 + max(
+                (longest(other, now) for other in adjacent[group] if types[other] not in now), default=0
+            )
+        return known[key]
+
+    return max((longest(group, frozenset()) for group in types), default=0)
+
+
+def _same_type_groups(graph: KnowledgeGraph, nodes: Collection[str]) -> dict[str, str]:
+    """node → the first of the connected nodes of its own type: they are one step of a path."""
+    among, groups = set(nodes), dict[str, str]()
+    alike = {
+        node: [other for other in graph.neighbours[node] & among if graph.nodes[other].type == graph.nodes[node].type]
+        for node in nodes
+    }
+    for first in nodes:
+        if first not in groups:
+            groups.update(dict.fromkeys(reached([first], alike), first))
+    return groups
+
+
+def complete_share(graph: KnowledgeGraph, ontology: Ontology) -> float | None:
+    """Share of the concepts on the first rung from which a chain of links climbs to a terminal one.
+
+    None without a ladder, or before anything stands on its first rung.
+    """
+    bottom = [node.id for node in graph.nodes.values() if ontology.ladder and node.type == ontology.ladder[0]]
+    if not bottom:
+        return None
+    ahead: dict[str, list[str]] = {node: [] for node in graph.nodes}
+    for edge in graph.edges.values():
+        ahead[edge.source].append(edge.target)
+    terminal = {node.id for node in graph.nodes.values() if ontology.is_terminal(node.type)}
+    return sum(not terminal.isdisjoint(reached([node], ahead)) for node in bottom) / len(bottom)

@@ -1,36 +1,395 @@
-"""Questions: what the interviewer is told for one, the rule's own from the techniques' pools, and what every question must
-be: one, short, new."""
+"""What comes after an answer: the next question, chosen among every strategy on every concept, and its words; or the end.
+
+score = Σ weight × value, a key with a value counting 1 where it holds; times the phase multiplier of the strategy. A
+negative score is divided by it instead, so that a phase which favours a strategy never makes it worse.
+
+An interview ends at its last turn, after a closing strategy, or because nothing more comes.
+
+From turn `from_turn` on, or in the late phase: so many shallow answers in a row that brought nothing, turns without yield,
+turns at the same depth, or no concept left that could still yield. Two of these are narrower than the words suggest, or
+they would end every good interview: a turn counts as one at the same depth only if it found no link either (a second chain
+that catches up with the first is no standstill), and concepts are exhausted only when every one is by its own state, or
+when all are dry and no strategy is left that was not tried on each it suits (a concept could otherwise not be left for
+another one, nor be asked about in another way).
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
+from typing import Literal, NamedTuple
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
-from enquete.graphs.laddering.choosing import Candidate, Choice, Use, in_a_row
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
-from enquete.graphs.laddering.methods import (
+from enquete.graphs.laddering.settings import (
     FOCUS,
     MOST_FOCUS_WORDS,
     MOST_WORDS,
     SECOND,
     THIRD,
     InterviewMethod,
+    LadderingSettings,
+    Stops,
     Strategy,
     Technique,
     most_words,
 )
-from enquete.graphs.laddering.phrases import MOST_QUOTED, as_one_line, in_few_words
-from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.signals.base import Past, Value
-from enquete.graphs.laddering.signals.registry import SIGNALS, Detected, split_key
+from enquete.graphs.laddering.signals import SIGNALS, Detected, Past, States, Value, Values, in_a_row, split_key
 from enquete.instruments.text import Text
-from enquete.respondents.planted import pick
+from enquete.respondents.planted import pick, uniform
 from enquete.respondents.quoting import normal
 from enquete.state.asking import Language
+
+CLOSING_FROM = 5  # turns an interview must have for a closing question: of fewer it would take too large a share
+NEAR = 0.5  # of a score: pairs that close to the best one are as good
+SHOWN = 5  # runners-up that are kept
+
+Reason = Literal["", "max_turns", "closing", "shallow", "no_yield", "same_depth", "all_exhausted", "nothing_left"]
+
+Pair = tuple[str, str]  # strategy, focus
+
+
+class Use(NamedTuple):
+    """What an interview has spent: the same technique of the same strategy never comes twice on the same concept."""
+
+    strategy: str
+    technique: str
+    focus: str
+
+
+class Candidate(NamedTuple):
+    """A strategy, the concept it would ask about ("" for none), and the ways it could be put."""
+
+    strategy: str
+    focus: str
+    techniques: tuple[Technique, ...]
+
+
+class Scored(BaseModel):
+    """A pair with its score and what made it up: weight key → contribution, before the multiplier."""
+
+    model_config = ConfigDict(frozen=True)
+
+    strategy: str
+    focus: str
+    score: float
+    parts: Mapping[str, float] = {}
+
+
+class Choice(BaseModel):
+    """What the next question will be, and why. `runners_up`: the best others, without their parts.
+
+    `because`: set on a closing question that was not chosen by its score: why the interview ends with the answer to it.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    strategy: str
+    focus: str
+    technique: str
+    score: float
+    parts: Mapping[str, float] = {}
+    multiplier: float = 1.0
+    runners_up: tuple[Scored, ...] = ()
+    because: Reason = ""
+
+    @property
+    def use(self) -> Use:
+        return Use(self.strategy, self.technique, self.focus)
+
+
+def contributions(weights: Mapping[str, float], values: Values) -> dict[str, float]:
+    """weight × value of every key that counts. A signal that is not active counts nothing."""
+    found = {}
+    for key, weight in weights.items():
+        name, word = split_key(key)
+        if name in values:
+            signal, value = SIGNALS[name], values[name]
+            share = float(signal.word(value) == word) if word else signal.normal(value)
+            if share:
+                found[key] = weight * share
+    return found
+
+
+def total(parts: Mapping[str, float], multiplier: float) -> float:
+    score = sum(parts.values())
+    return score * multiplier if score >= 0 else score / multiplier
+
+
+def rank(method: InterviewMethod, candidates: Sequence[Candidate], detected: Detected) -> list[Scored]:
+    """Candidates by score, the best first; equals in their given order."""
+    phase = str(detected.interview["meta.interview.phase"])
+    scored = [_scored(method, candidate, detected, phase) for candidate in candidates]
+    return sorted(scored, key=lambda one: -one.score)
+
+
+def _scored(method: InterviewMethod, candidate: Candidate, detected: Detected, phase: str) -> Scored:
+    values = detected.of(candidate.strategy, candidate.focus)
+    parts = contributions(method.strategies[candidate.strategy].weights, values)
+    score = total(parts, method.multiplier(phase, candidate.strategy))
+    return Scored(strategy=candidate.strategy, focus=candidate.focus, score=round(score, 6), parts=parts)
+
+
+def at_random(candidates: Sequence[Candidate], *key: str | int) -> Scored:
+    """Any candidate, each as likely as the other: the comparison that scoring is measured against."""
+    chosen = candidates[int(uniform(*key, "random strategy") * len(candidates))]
+    return Scored(strategy=chosen.strategy, focus=chosen.focus, score=0.0)
+
+
+def script(method: InterviewMethod) -> list[tuple[str, str]]:
+    """A fixed order of (strategy, technique): the first technique of each strategy that does not close, then the second, …"""
+    ways = {name: one.techniques for name, one in method.strategies.items() if not one.closing}
+    longest = max(map(len, ways.values()), default=0)
+    return [(name, all_[place].id) for place in range(longest) for name, all_ in ways.items() if place < len(all_)]
+
+
+def scripted(method: InterviewMethod, candidates: Sequence[Candidate], number: int) -> Choice | None:
+    """What the script asks after turn `number`, whatever was said: its next way that can be put at all, about the latest concept
+    where it needs one; None at its end. The comparison that adapting is measured against."""
+    slots = script(method)
+    for step in range(len(slots)):
+        name, technique = slots[(number - 1 + step) % len(slots)]
+        possible = [
+            one for one in candidates if one.strategy == name and technique in {way.id for way in one.techniques}
+        ]
+        if possible:
+            return Choice(strategy=name, focus=possible[-1].focus, technique=technique, score=0.0)
+    return None
+
+
+def choose(
+    method: InterviewMethod,
+    candidates: Sequence[Candidate],
+    detected: Detected,
+    linked_types: Mapping[str, frozenset[str]],
+    types: Mapping[str, str],
+    random_key: tuple[str | int, ...] | None = None,
+    used: Sequence[Use] = (),
+    key: tuple[str | int, ...] = (),
+) -> Choice:
+    """The best pair (with a `random_key` any that does not close the interview) and the technique that serves it.
+
+    linked_types: node → types of its neighbours; types: node → its own type; used: what was asked so far; key: draws among pairs
+    that are nearly as good as the best, so that not all interviews go the same way; the first without one.
+    """
+    ranked = rank(method, candidates, detected)
+    near = [one for one in ranked if ranked[0].score - one.score <= NEAR] if key else ranked[:1]
+    drawn = near[int(uniform(*key, "near") * len(near))] if key else ranked[0]
+    best = at_random(_going_on(method, candidates), *random_key) if random_key else drawn
+    candidate = next(one for one in candidates if (one.strategy, one.focus) == (best.strategy, best.focus))
+    linked = frozenset[str | None](linked_types.get(best.focus, frozenset()))
+    technique = least_used(method, candidate, linked, types.get(best.focus, ""), used, frozenset(types.values()))
+    others = [one for one in ranked if (one.strategy, one.focus) != (best.strategy, best.focus)]
+    phase = str(detected.interview["meta.interview.phase"])
+    return Choice(
+        strategy=best.strategy,
+        focus=best.focus,
+        technique=technique.id,
+        score=best.score,
+        parts=best.parts,
+        multiplier=method.multiplier(phase, best.strategy),
+        runners_up=tuple(one.model_copy(update={"parts": {}}) for one in others[:SHOWN]),
+    )
+
+
+def least_used(
+    method: InterviewMethod,
+    candidate: Candidate,
+    linked: frozenset[str | None],
+    own_type: str,
+    used: Sequence[Use],
+    known: frozenset[str] = frozenset(),
+) -> Technique:
+    """One that asks for a type still missing beside the concept: a comparison of three first, then a type that is not `known` in the
+    interview yet, then the rung above; of those the one used least in the interview, then least on the concept, then the first
+    of the file."""
+    in_interview = Counter((use.strategy, use.technique) for use in used)
+    on_concept = Counter(use.technique for use in used if use.focus == candidate.focus)
+
+    above = method.next_type(own_type)
+
+    def rank_of(one: Technique) -> tuple[bool, bool, bool, bool, int, int]:
+        aim = method.aim(one.elicits, own_type)
+        beside = above is not None and aim != above
+        return (
+            aim in linked,
+            not one.triad,
+            aim in known,
+            beside,
+            in_interview[candidate.strategy, one.id],
+            on_concept[one.id],
+        )
+
+    return min(candidate.techniques, key=rank_of)
+
+
+def _going_on(method: InterviewMethod, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Without closing strategies, as long as there are others: chance must not look bad for ending at once."""
+    return [one for one in candidates if not method.strategies[one.strategy].closing] or candidates
+
+
+# --- the end -----------------------------------------------------------------------------------------------------------
+
+
+def stop_reason(
+    past: Sequence[Past],
+    states: States,
+    *,
+    turns: int,
+    closed: bool,
+    phase: str,
+    candidates: Collection[Pair],
+    stops: Stops,
+) -> Reason:
+    """Why the interview ends after the last of `past`, "" to go on. `closed`: that turn's strategy was a closing one;
+    `candidates`: every (strategy, focus) that could still be asked, "" for no focus."""
+    if closed:
+        return "closing"
+    if len(past) >= turns:
+        return "max_turns"
+    if not candidates:
+        return "nothing_left"
+    if len(past) < stops.from_turn and phase != "late":
+        return ""
+    if in_a_row(past, lambda turn: turn.barren) >= stops.shallow:
+        return "shallow"
+    if in_a_row(past, lambda turn: not turn.yielded) >= stops.without_yield:
+        return "no_yield"
+    if in_a_row(past, lambda turn: turn.chain == past[-1].chain and not turn.new_edges) >= stops.same_depth:
+        return "same_depth"
+    return "all_exhausted" if all_exhausted(states, untried(past, states, candidates)) else ""
+
+
+def all_exhausted(states: States, untried: Collection[Pair] = ()) -> bool:
+    """Every concept is exhausted by its own state; or each is dry, was in focus, and nothing is left to try."""
+    if not states:
+        return False
+    if all(state.exhausted for state in states.values()):
+        return True
+    return not untried and all(state.focused and state.stagnant for state in states.values())
+
+
+def untried(past: Sequence[Past], states: States, candidates: Collection[Pair]) -> list[Pair]:
+    """Candidates whose strategy was not yet used on their concept; without a concept, not yet used at all."""
+    used = {turn.strategy for turn in past if not turn.focus}
+    return [
+        (strategy, focus)
+        for strategy, focus in candidates
+        if (strategy not in states[focus].strategies if focus in states else strategy not in used)
+    ]
+
+
+def closing_turn(
+    method: InterviewMethod, used: Sequence[Use], *, turns: int, done: int, stop: Reason, heard: bool
+) -> Choice | None:
+    """The closing question that an interview which would end with `stop` ("" for one that goes on) is to have first.
+
+    It is also the last of all `turns`. None where there is no turn for it, it was asked, or nothing was `heard` so far.
+    """
+    if not heard or turns < CLOSING_FROM or done >= turns or stop in ("max_turns", "closing"):
+        return None
+    because: Reason = stop or ("max_turns" if done == turns - 1 else "")
+    closing = [(name, strategy) for name, strategy in method.strategies.items() if strategy.closing]
+    if not because or not closing or {use.strategy for use in used} & {name for name, _ in closing}:
+        return None
+    name, strategy = closing[0]
+    return Choice(strategy=name, focus="", technique=strategy.techniques[0].id, score=0.0, because=because)
+
+
+# --- words of a question ----------------------------------------------------------------------------------------------
+
+MOST_QUOTED = 8  # words, however much room a question has
+
+_BRACKETS = re.compile(r"[\[\]{}<>]")
+_PUNCTUATION = " ,.;:!?–—-"
+
+
+def as_one_line(text: str) -> str:
+    """Without line breaks and without anything that could look like a mark around data."""
+    return " ".join(_BRACKETS.sub("", text).split())
+
+
+def words_of(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Nothing can end in one of these: something must follow.
+_LINKING: Mapping[Language, frozenset[str]] = {
+    "de": words_of(
+        """
+        der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner keines
+        mein meine meinen meinem meiner meines dein deine unser unsere unseren unserem unserer unseres ihr ihre ihren ihrem ihrer
+        sein seine seinen seinem seiner seines dieser diese dieses diesen diesem jeder jede jedes jeden jedem
+        und oder aber sondern sowie denn als wie weil dass daß wenn ob damit obwohl sodass bevor nachdem sehr so zu
+        """,
+    ),
+    "en": words_of(
+        """
+        a an the my our your his her its their this these those every each no some any many much very
+        and or but nor because that which who whom whose when where while if whether although since than as
+        """,
+    ),
+}  # fmt: skip
+# What is cut off behind one of these was its other half. At the end of a whole text they may be a part of the verb.
+_OPENING: Mapping[Language, frozenset[str]] = {
+    "de": words_of(
+        """
+        in im ins an am ans auf aufs aus bei beim mit nach von vom vor zu zum zur für durch gegen ohne um unter über zwischen hinter
+        neben bis seit während wegen trotz statt je pro per ab gegenüber viel viele vielen vieler manche manchen alle allen aller
+        ich wir man es sie er ist sind war waren wird werden hat haben kann können muss müssen soll will nicht mehr ganz
+        """,
+    ),
+    "en": words_of(
+        """
+        in on at by for from of off to into onto with without within about over under between behind beside near through during
+        against across along among around per via before after until towards is are was were be been has have had do does did can
+        could will would should must i we you they he she it not more all both other
+        """,
+    ),
+}  # fmt: skip
+_CLAUSE: Mapping[Language, frozenset[str]] = {
+    "de": words_of("weil dass daß wenn ob damit obwohl sodass bevor nachdem"),
+    "en": words_of("because that which who whom whose when where while if whether although"),
+}
+
+
+@lru_cache(maxsize=65_536)  # every technique that could be used on a concept quotes it
+def in_few_words(label: str, room: int, language: Language) -> str:
+    """A label in at most `room` words, without anything that marks data; what is cut is cut between phrases."""
+    words = [word for word in as_one_line(label).split() if word.strip(_PUNCTUATION)]
+    kept, cut = words[:room], len(words) > room
+    if cut:
+        kept = _closed(kept, words[room], language)
+    endless = _LINKING[language] | (_OPENING[language] if cut or len(words) >= MOST_QUOTED else frozenset())
+    while len(kept) > 1 and _bare(kept[-1]) in endless:
+        kept.pop()
+    return " ".join(kept).strip(_PUNCTUATION)
+
+
+def _closed(kept: list[str], following: str, language: Language) -> list[str]:
+    """Without the clause or phrase that goes on in `following`; a single word stays whatever it is."""
+    for place in range(1, len(kept)):
+        if _bare(kept[place]) in _CLAUSE[language] or kept[place - 1].endswith((",", ";", ":")):
+            return kept[:place]
+    function = _LINKING[language] | _OPENING[language]
+    if _bare(following) in function or _ends_a_phrase(kept[-1], following, language):
+        return kept
+    last = max((place for place in range(1, len(kept)) if _bare(kept[place]) in function), default=len(kept))
+    return kept[:last]
+
+
+def _ends_a_phrase(word: str, following: str, language: Language) -> bool:
+    """A German noun closes its phrase, unless it is the next word's first half."""
+    return language == "de" and word[0].isupper() and not following[0].isupper()
+
+
+def _bare(word: str) -> str:
+    return word.strip(_PUNCTUATION).casefold()
+
 
 SAME_QUESTION = 0.9  # share of words in common from which a question counts as asked before
 DRY_OPENERS = (
@@ -110,7 +469,7 @@ def worded(question: Text, named: Named, language: Language) -> str:
     return frame
 
 
-def pool(
+def open_questions(
     questions: Iterable[Text], names: Iterable[Named], asked: Collection[str], language: Language
 ) -> Iterator[tuple[str, Named]]:
     """Questions that were not asked yet with the concepts they name; `asked` holds them as `normal` writes them."""
@@ -139,7 +498,7 @@ def technique_pool(
         frame = normal(question.in_(language).replace(FOCUS, ""))
         return sum(frame in one for one in asked)
 
-    return list(pool(sorted(technique.questions, key=heard), names, asked, language))
+    return list(open_questions(sorted(technique.questions, key=heard), names, asked, language))
 
 
 def candidates(
@@ -171,7 +530,7 @@ def candidates(
                 if Use(name, technique.id, focus) not in used
                 and method.applicable(technique, kind)
                 and not (focus in whole and technique.elicits == method.opposite_type(kind))
-                and any(pool(technique.questions, namings(technique, focus, graph), asked, language))
+                and any(open_questions(technique.questions, namings(technique, focus, graph), asked, language))
             )
             if fitting:
                 found.append(Candidate(name, focus, fitting))
@@ -287,7 +646,7 @@ def active(parts: Mapping[str, float], values: Mapping[str, Value], language: La
     for name in dict.fromkeys(split_key(key)[0] for key in parts):
         signal, value = SIGNALS[name], values[name]
         shown = f"{value:.2f}" if isinstance(value, float) else str(value).lower()
-        yield SignalShown(name=name, value=shown, reading=signal.description.in_(language))
+        yield SignalShown(name=name, value=shown, reading=signal.reading(language))
 
 
 def reasons(choice: Choice) -> Iterator[str]:

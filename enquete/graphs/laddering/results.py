@@ -16,18 +16,14 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.analysis.health.diagnostics import Diagnostic, judged
+from enquete.analysis.health.thresholds import FREE, Threshold
 from enquete.analysis.inference import QUESTIONS, detectable_change
 from enquete.analysis.means import mean_of
-from enquete.graphs.laddering import health
-from enquete.graphs.laddering.choosing import Choice, Scored
 from enquete.graphs.laddering.coding import FROZEN, concepts_of
-from enquete.graphs.laddering.coverage import Coverage, complete_share, cover
-from enquete.graphs.laddering.export import codes_of, files
-from enquete.graphs.laddering.instrument import LadderingInstrument
-from enquete.graphs.laddering.interview import Interview, TurnRecord
+from enquete.graphs.laddering.files import codes_of, files
 from enquete.graphs.laddering.interviewer import ROLES
-from enquete.graphs.laddering.knowledge import UNSAID, KnowledgeGraph
-from enquete.graphs.laddering.methods import InterviewMethod
+from enquete.graphs.laddering.knowledge import UNSAID, Coverage, KnowledgeGraph, complete_share, cover
 from enquete.graphs.laddering.network import (
     Place,
     PooledConcept,
@@ -39,14 +35,16 @@ from enquete.graphs.laddering.network import (
     item_of,
     linked,
     node_rows,
+    pattern,
     pool,
     saturation,
     value_map,
     with_poles,
 )
-from enquete.graphs.laddering.patterns import pattern
-from enquete.graphs.laddering.readings import RATINGS, Rating
-from enquete.graphs.laddering.settings import ADAPTIVE, LadderingSettings
+from enquete.graphs.laddering.procedure import Interview, TurnRecord
+from enquete.graphs.laddering.questions import Choice, Scored
+from enquete.graphs.laddering.settings import ADAPTIVE, InterviewMethod, LadderingInstrument, LadderingSettings
+from enquete.graphs.laddering.signals import RATINGS, Rating
 from enquete.graphs.laddering.tables import GLOSSARY, PRESENTATION
 from enquete.locale import N_, tell
 from enquete.nodes.conversations import stored_turns, utterance_id
@@ -54,6 +52,7 @@ from enquete.reports.context import AnalysisContext, ItemFacts
 from enquete.reports.declarations import Analysis, Chart, Presentation, integer, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.group_tables import compared as groups_compared
+from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.key_findings import FEWEST
 from enquete.reports.transcripts import INTERVIEWER, Line, Talk, lines_of
 from enquete.reports.views import Names, Results
@@ -100,7 +99,7 @@ def covered(
             name: node.model_copy(update={"elements": about.get((one.unit, name), ())})
             for name, node in standing.nodes.items()
         }
-        found[one.unit] = cover(KnowledgeGraph(nodes, standing.edges), settings.topic, settings.method)
+        found[one.unit] = cover(KnowledgeGraph(nodes, standing.edges), settings.topic.elements, settings.method)
     return found
 
 
@@ -457,6 +456,111 @@ def item_facts(item_id: str, instrument: LadderingInstrument) -> ItemFacts:
     return ItemFacts(dimension="turn")
 
 
+# --- health: whether interviews gave any concepts, whether the model or a rule read and asked, and how it was read -------
+
+BARREN, BY_RULE = "interviews_without_concepts", "work_by_rule"
+EMPTY, INVENTED, UNREAD = "answers_without_concepts", "concepts_nobody_said", "answers_nobody_read"
+
+CHECKS = {
+    BARREN: OwnCheck(
+        Threshold(
+            "share of interviews with an answer of which no concept was read; bad if all", (None, 0.20), (None, 0.99),
+            {"interviews": 1}, "one interview without any concept has nothing to show", "definition",
+            "without concepts there is nothing to interpret; the bound of a caution is this project's proposal",
+            "an interview that gives nothing is a gap that no status shows", decisive=True,
+        ),
+        "share", (N_("Interviews that gave no concept"), N_("What was said there is not in any map.")),
+        {"too_few_interviews": N_("no interview has an answer")},
+    ),
+    BY_RULE: OwnCheck(
+        Threshold(
+            "share of the model's work (reading, judging, asking; a turn each) that a rule did", (None, 0.05), FREE,
+            {"turns": 1}, "one turn is three pieces of work", "proposal", "no benchmark was found",
+            "a rule reads connectives and keywords, not what was meant",
+        ),
+        "share",
+        (N_("Work of the model that a rule did"), N_("A rule finds what connectives tell, not what was meant.")),
+        {"no_model": N_("no model was to do it"), "too_few_turns": N_("no interview has an answer")},
+    ),
+    EMPTY: OwnCheck(
+        Threshold(
+            "share of answers that were read and gave no concept; bad if all", (None, 0.60), (None, 0.999),
+            {"answers": 10}, "a few answers may well say nothing", "definition",
+            "without concepts there is nothing to interpret; the bound of a caution is this project's proposal",
+            "what extraction does not find is in no map", decisive=True,
+        ),
+        "share", (N_("Answers that gave no concept"), N_("Reading them found nothing, or they say nothing.")),
+        {"too_few_answers": N_("fewer than ten answers were read")},
+    ),
+    INVENTED: OwnCheck(
+        Threshold(
+            "share of concepts read that were left out because the answer does not hold them", (None, 0.15), FREE,
+            {"concepts": 10}, "one invention in a few concepts is a large share", "proposal", "no benchmark was found",
+            "a model that invents much also invents what passes the check",
+        ),
+        "share",
+        (
+            N_("Concepts that nobody said"),
+            N_("They are left out; the model that reads is not to be trusted with the rest."),
+        ),
+        {"too_few_concepts": N_("fewer than ten concepts were read")},
+    ),
+    UNREAD: OwnCheck(
+        Threshold(
+            "share of answers that nobody read", (None, 0.0), FREE, {"answers": 1}, "each answer is to be read",
+            "definition", "reading is part of the method", "an answer that was not read is a gap that no status shows",
+        ),
+        "share", (N_("Answers that nobody read"), N_("What was said there is not in any map.")),
+        {"too_few_answers": N_("no interview has an answer")},
+    ),
+}  # fmt: skip
+
+
+def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
+    yield "", _barren(analysis)
+    yield "", _by_rule(analysis, synthetic=bool(rows["respondent"].eq("synthetic").all()))
+    yield from (("", one) for one in _read_checks(analysis))
+    yield from any_other(analysis, rows, humans)
+
+
+def _barren(analysis: Analysis) -> Diagnostic:
+    n, barren = (analysis.count(key) for key in ("n", "n_barren"))
+    return judged(BARREN, barren / n if n else None, {"interviews": n}, rule=CHECKS[BARREN].rule)
+
+
+def _by_rule(analysis: Analysis, *, synthetic: bool) -> Diagnostic:
+    """A synthetic run has no model; any other is meant to have one."""
+    work = zip(
+        *([one or 0 for one in analysis.column("work", by)] for by in ("model", "fallback", "rule")), strict=True
+    )
+    done, by_rule = [], 0
+    for model, fallback, rule in work:
+        done.append(int(model + fallback + rule))
+        by_rule += int(rule)
+    why_not = "no_model" if synthetic else ""
+    return judged(
+        BY_RULE,
+        by_rule / sum(done) if sum(done) else None,
+        {"turns": max(done, default=0)},
+        why_not=why_not,
+        rule=CHECKS[BY_RULE].rule,
+    )
+
+
+def _read_checks(analysis: Analysis) -> Iterator[Diagnostic]:
+    """Of answers that were read: without concepts, inventions among them; of all: unread."""
+    if analysis.figure("n_answers") is None:
+        return
+    answers, unread, empty, concepts, invented = (
+        analysis.count(f"n_{key}") for key in ("answers", "unread", "empty", "found", "invented")
+    )
+    for name, part, whole, unit in (
+        (EMPTY, empty, answers - unread, "answers"), (INVENTED, invented, concepts, "concepts"),
+            (UNREAD, unread, answers, "answers"),
+    ):  # fmt: skip
+        yield judged(name, part / whole if whole else None, {unit: whole}, rule=CHECKS[name].rule)
+
+
 EVALUATION = Evaluation(
     analyse=analyse,
     presentation=PRESENTATION,
@@ -464,6 +568,6 @@ EVALUATION = Evaluation(
     files=files,
     item_facts=item_facts,
     talks=talks,
-    health=health.health,
-    checks=health.CHECKS,
+    health=health,
+    checks=CHECKS,
 )

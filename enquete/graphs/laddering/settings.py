@@ -1,20 +1,407 @@
-"""What may be set: turns, concept, methodology, the three model roles. The two files are read once and kept in the settings,
-so that a run holds what it was conducted with, whatever becomes of the files.
+"""What an interview is conducted with: the concept (what it is about: elements with aliases, and the research context), the
+instrument (what is the same however the next question is chosen), the methodology (an ontology with its strategies, their weights
+and techniques, and the phases), and what may be set. The two files are read once and kept in the settings, so that a run holds
+what it was conducted with, whatever becomes of them.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NamedTuple, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictFloat,
+    StrictInt,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
-from enquete.graphs.laddering.concept import Concept
-from enquete.graphs.laddering.instrument import LadderingInstrument
-from enquete.graphs.laddering.methods import InterviewMethod
-from enquete.instruments.layers import load_layer, require_language
+from enquete.graphs.laddering.knowledge import Ontology, TypeName
+from enquete.graphs.laddering.signals import checked_key
+from enquete.instruments.instrument import Instrument
+from enquete.instruments.layers import LayerFile, load_layer, require_language
 from enquete.instruments.load import load_shipped
+from enquete.instruments.reading import LANGUAGES, Line, current, identifier, not_empty, reference, suggestion, wrong
+from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
+from enquete.state.asking import Language, Spoken
+from enquete.state.errors import InstrumentError
+
+# --- the concept: what is asked about ---------------------------------------------------------------------------------
+
+STEM = "*"  # at the end of an alias: the word may go on in any way
+SHORTEST_STEM = 3
+
+ElementId = Annotated[Line, AfterValidator(identifier("element"))]
+
+
+class _Written(NamedTuple):
+    """An alias as it stands in the file."""
+
+    element: str
+    language: Language
+    alias: str
+
+
+def _of_one_element(alias: str) -> str:
+    """An alias by which a text would be credited to two elements is nobody's."""
+    bare = alias.removesuffix(STEM)
+    if STEM in bare or len(bare.strip()) < (SHORTEST_STEM if alias.endswith(STEM) else 1):
+        raise wrong(
+            f"'{alias}': {STEM} may stand once, at the end of a stem of at least {SHORTEST_STEM} letters, as in Quote{STEM}"
+        )
+    written = list(_written(current().document))
+    own = {(one.element, one.language) for one in written if one.alias.casefold() == alias.casefold()}
+    for element, language in sorted(own):
+        other = next((one for one in written if one.element != element and _clash(alias, one, language)), None)
+        if other is not None and other.alias.casefold() == alias.casefold():
+            both = " and ".join(sorted({element, other.element}))
+            raise wrong(f"'{alias}' stands for the elements {both}; an alias belongs to one element")
+        if other is not None:
+            raise wrong(
+                f"'{alias}' of {element} and '{other.alias}' of {other.element} begin alike: a text with the one would count "
+                "for both elements; make one of them longer, or a whole word without *"
+            )
+    return alias
+
+
+def _clash(alias: str, other: _Written, language: Language) -> bool:
+    """Whether one of the two would be found at the beginning of the other. Equal ones clash in any language."""
+    if other.alias.casefold() == alias.casefold():
+        return True
+    if other.language != language:
+        return False
+    one, another = alias.removesuffix(STEM), other.alias.removesuffix(STEM)
+    if one[:1].casefold() != another[:1].casefold():  # most pairs, without a pattern
+        return False
+    begins = re.compile(_spelt(alias, language), re.IGNORECASE).match(another)
+    return bool(begins or re.compile(_spelt(other.alias, language), re.IGNORECASE).match(one))
+
+
+def _written(document: Mapping[object, object]) -> Iterator[_Written]:
+    """Every alias of a file that is being read, whatever else is wrong with it."""
+    elements = document.get("elements")
+    for element, content in elements.items() if isinstance(elements, Mapping) else ():
+        aliases = content.get("aliases") if isinstance(content, Mapping) else None
+        for language in LANGUAGES if isinstance(aliases, Mapping) else ():
+            listed = aliases.get(language)  # type: ignore[union-attr]  # a mapping, or there is no language to read
+            for one in listed if isinstance(listed, list | tuple) else ():
+                if str(one).strip().strip(STEM):
+                    yield _Written(str(element), language, str(one).strip())
+
+
+Alias = Annotated[Line, AfterValidator(_of_one_element)]
+
+
+class Aliases(Part):
+    """The words by which an element is recognised, by language: whole words with their simple endings ("Preis" finds
+    "Preise"), or stems that go on in any way ("Quote*" finds "Quotenbescheide")."""
+
+    de: tuple[Alias, ...] = ()
+    en: tuple[Alias, ...] = ()
+
+    def in_(self, language: Language) -> tuple[str, ...]:
+        return {"de": self.de, "en": self.en}[language]
+
+    def only(self, language: Language) -> Aliases:
+        return Aliases.model_construct(de=self.de if language == "de" else (), en=self.en if language == "en" else ())
+
+
+class Element(Part):
+    """A part of the topic whose coverage is followed."""
+
+    type: Line  # attribute, benefit, actor, occasion …: free, for the reader of the table
+    label: Text
+    aliases: Aliases
+
+
+class Concept(LayerFile):
+    """A topic as the interviewer knows it; never shown to the respondent as a whole."""
+
+    topic: Text
+    insight: Text  # what the client believes about people
+    promise: Text  # what the thing is said to do
+    reasons_to_believe: Annotated[tuple[Text, ...], AfterValidator(not_empty)]
+    elements: Annotated[dict[ElementId, Element], AfterValidator(not_empty)]
+
+    def spoken(self, language: Language) -> Concept:
+        """The concept as a conversation in `language` is read by it: a word of the other language is no alias there."""
+        return self._spoken[language]
+
+    def mentioned(self, text: str) -> tuple[str, ...]:
+        """Elements that a text speaks of, in the file's order; none for an empty text."""
+        return tuple(element for element, pattern in self._patterns.items() if pattern.search(text))
+
+    @cached_property
+    def _spoken(self) -> Mapping[Language, Concept]:
+        return {
+            # Of fields alone: a copy would take along the patterns of all languages, once they are made.
+            language: Concept.model_construct(**{**dict(self), "elements": dict(self._heard_in(language))})
+            for language in LANGUAGES
+        }
+
+    def _heard_in(self, language: Language) -> Iterator[tuple[str, Element]]:
+        for name, element in self.elements.items():
+            aliases = element.aliases.only(language)
+            yield name, element.model_copy(update={"aliases": aliases})
+
+    @cached_property
+    def _patterns(self) -> Mapping[str, re.Pattern[str]]:
+        return {element: _pattern(content.aliases) for element, content in self.elements.items()}
+
+
+def _pattern(aliases: Aliases) -> re.Pattern[str]:
+    """Any alias; without one a pattern that matches nothing."""
+    words = "|".join(_spelt(alias, language) for language in LANGUAGES for alias in sorted(aliases.in_(language)))
+    return re.compile(words or r"(?!)", re.IGNORECASE)
+
+
+@cache
+def _spelt(alias: str, language: Language) -> str:
+    """An alias as a pattern: a stem that goes on, or whole words with plural and genitive endings."""
+    if alias.endswith(STEM):
+        return rf"(?<!\w){re.escape(alias.removesuffix(STEM))}"
+    return rf"(?<!\w){_inflected(alias, language)}(?!\w)"
+
+
+def _inflected(word: str, language: Language) -> str:
+    if language == "de":
+        return rf"{re.escape(word)}(?:e[nmrs]?|n|s|ern)?"
+    if re.search(r"[^aeiou]y$", word, re.IGNORECASE):
+        return rf"{re.escape(word[:-1])}(?:y|ies)(?:['’]s?)?"
+    plural = "es" if re.search(r"(?:s|x|z|ch|sh)$", word, re.IGNORECASE) else "s"
+    return rf"{re.escape(word)}(?:{plural})?(?:['’]s?)?"
+
+
+# --- the instrument ---------------------------------------------------------------------------------------------------
+
+TOPIC = "{topic}"
+
+
+def _names_the_topic(instruction: Text) -> Text:
+    if any(text is not None and TOPIC not in text for text in (instruction.de, instruction.en)):
+        raise wrong(f"lacks {TOPIC}, the place of the concept's topic")
+    return instruction
+
+
+Turns = Annotated[StrictInt, Field(ge=1, le=60)]
+
+
+class Stops(Part):
+    """When an interview ends early; all in turns. The three counts hold from `from_turn` on, or in the late phase.
+
+    shallow: answers in a row that were shallow and brought nothing; of more than `without_yield` it could never be reached.
+    """
+
+    from_turn: Turns = 5
+    without_yield: Turns = 5
+    shallow: Turns = 5
+    same_depth: Turns = 6
+
+
+class LadderingInstrument(Instrument):
+    """What is asked about, what the respondent is told, when to stop, what the map leaves out."""
+
+    concept: Line  # a shipped concept or a YAML file; the setting of that name replaces it
+    instruction: Annotated[Text, AfterValidator(_names_the_topic)]
+    transcript_heading: Text
+    stops: Stops = Stops()
+    cut_off: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = (
+        None  # None: by the share of links that the map represents
+    )
+
+    def subject(self) -> tuple[Text, ...]:
+        """The concept's: the instrument says how is asked, not about what."""
+        try:
+            concept = load_layer(Concept, "concepts", self.concept)
+        except InstrumentError:
+            return ()
+        return concept.topic, concept.title
+
+    def told(self, topic: Text, language: Language) -> str:
+        """The instruction for a topic."""
+        return self.instruction.in_(language).replace(TOPIC, topic.in_(language))
+
+
+# --- the methodology --------------------------------------------------------------------------------------------------
+
+PHASES = ("early", "mid", "late")
+FOCUS, SECOND, THIRD = "{focus}", "{second}", "{third}"
+MOST_WORDS = 14  # of a question: under fifteen
+MOST_FOCUS_WORDS = 5  # of the respondent's own words for which every question has room
+RELATIVE = ("next", "same", "first", "none")
+
+Phase = Literal["early", "mid", "late"]
+StrategyId = Annotated[Line, AfterValidator(identifier("strategy"))]
+StrategyName = Annotated[Line, AfterValidator(reference("strategy", "strategies"))]
+TechniqueId = Line
+WeightKey = Annotated[Line, AfterValidator(checked_key)]
+Weight = Annotated[StrictFloat | StrictInt, Field(ge=-20, le=20)]
+Multiplier = Annotated[StrictFloat | StrictInt, Field(gt=0, le=10)]
+
+
+def most_words(compares: bool) -> int:
+    """A question that compares names two concepts more."""
+    return MOST_WORDS + 2 * MOST_FOCUS_WORDS * compares
+
+
+def _short_enough(question: Text) -> Text:
+    for language in get_args(Spoken):
+        text = getattr(question, language)
+        if text is None:
+            continue
+        quoted = " ".join("x" * MOST_FOCUS_WORDS)
+        words, most = len(re.sub(r"\{(focus|second|third)\}", quoted, text).split()), most_words(SECOND in text)
+        if words > most:
+            raise wrong(
+                f"the {LANGUAGE_NAMES[language]} text has up to {words} words with a concept quoted; at most {most}"
+            )
+        if text.count("?") > 1 or text.count(FOCUS) > 1:
+            raise wrong(f"the {LANGUAGE_NAMES[language]} text asks or quotes more than once; one question, one {FOCUS}")
+    return question
+
+
+def _known_aim(aim: str) -> str:
+    types = current().defined("node_types")
+    if types is not None and aim not in (*RELATIVE, *types):
+        raise wrong(f"'{aim}' is no node type{suggestion(aim, (*RELATIVE, *types))}")
+    return aim
+
+
+Question = Annotated[Text, AfterValidator(_short_enough)]
+Aim = Annotated[Line, AfterValidator(_known_aim)]
+"""What an answer will bring: a node type; next: the rung above the focus; same: more on the focus itself; first: the
+ontology's first type; none: nothing new."""
+
+
+class Technique(Part):
+    """One way to carry out a strategy. `questions` are what the rule-based interviewer asks; a model gets the description.
+
+    `suits`: node types about which it makes sense to be asked; every type its answer could be linked with where none is named.
+    `triad`: it names two more concepts of the focus' type, {second} and {third} (Kelly 1955), and comes before others.
+    """
+
+    id: TechniqueId
+    description: Text
+    elicits: Aim
+    suits: tuple[TypeName, ...] = ()
+    triad: bool = False
+    questions: Annotated[tuple[Question, ...], AfterValidator(not_empty)]
+
+
+def _no_id_twice(techniques: tuple[Technique, ...]) -> tuple[Technique, ...]:
+    """A technique is consumed by its id."""
+    ids = [technique.id for technique in techniques]
+    twice = sorted({one for one in ids if ids.count(one) > 1})
+    if twice:
+        raise wrong(
+            f"the technique {', '.join(twice)} stands there twice; every technique of a strategy needs its own id"
+        )
+    return techniques
+
+
+class Strategy(Part):
+    """`focus`: it asks about a concept said before. `closing`: the interview ends with the answer to it."""
+
+    label: Text
+    description: Text
+    goal: Text
+    focus: bool = True
+    closing: bool = False
+    weights: Annotated[dict[WeightKey, Weight], AfterValidator(not_empty)]
+    techniques: Annotated[tuple[Technique, ...], AfterValidator(not_empty), AfterValidator(_no_id_twice)]
+
+    @model_validator(mode="after")
+    def _questions_quote_the_focus(self) -> Self:
+        for technique in self.techniques:
+            if technique.suits and not self.focus:
+                raise wrong(
+                    f"technique '{technique.id}': `suits` names node types, but the strategy says `focus: false`"
+                )
+            for question in technique.questions:
+                texts = [text for language in get_args(Spoken) if (text := getattr(question, language))]
+                if any((name in text) != technique.triad for name in (SECOND, THIRD) for text in texts):
+                    raise wrong(
+                        f"technique '{technique.id}': {SECOND} and {THIRD} stand in the questions of a triad alone"
+                    )
+                if self.focus and any(FOCUS not in text for text in texts):
+                    raise wrong(
+                        f"technique '{technique.id}': a question lacks {FOCUS}, the place of the concept asked about"
+                    )
+                if not self.focus and any(FOCUS in text for text in texts):
+                    raise wrong(
+                        f"technique '{technique.id}': a question has {FOCUS}, but the strategy says `focus: false`"
+                    )
+        return self
+
+
+class Opening(Part):
+    """The first question: warm and open."""
+
+    goal: Text
+    elicits: Aim
+    questions: Annotated[tuple[Question, ...], AfterValidator(not_empty)]
+
+
+class InterviewMethod(Ontology):
+    """A methodology file, whole."""
+
+    goal: Text
+    opening: Opening
+    strategies: Annotated[dict[StrategyId, Strategy], AfterValidator(not_empty)]
+    phases: dict[Phase, dict[StrategyName, Multiplier]]
+
+    @model_validator(mode="after")
+    def _has_all_phases(self) -> Self:
+        missing = [phase for phase in PHASES if phase not in self.phases]
+        if missing:
+            raise wrong(f"phases: {', '.join(missing)} missing; there are {', '.join(PHASES)}")
+        return self
+
+    def multiplier(self, phase: str, strategy: str) -> float:
+        """1 for a strategy that the phase does not name."""
+        by_phase: Mapping[str, Mapping[str, float]] = {str(name): found for name, found in self.phases.items()}
+        return float(by_phase.get(phase, {}).get(strategy, 1.0))
+
+    @cached_property
+    def asks(self) -> Mapping[str, frozenset[str]]:
+        """Strategy → the kinds of concepts that its techniques ask for by name."""
+        return {
+            name: frozenset(technique.elicits for technique in one.techniques) & self.node_types.keys()
+            for name, one in self.strategies.items()
+        }
+
+    def aim(self, elicits: str, focus_type: str) -> str | None:
+        """The node type that a technique brings when it asks about a concept of `focus_type` ("" without one).
+
+        None where it brings nothing: at the top of the ladder, or by design.
+        """
+        if elicits == "none":
+            return None
+        if elicits == "first":
+            return self.first_type
+        if elicits == "same":
+            return focus_type or None
+        return self.next_type(focus_type) if elicits == "next" else elicits
+
+    def applicable(self, technique: Technique, focus_type: str) -> bool:
+        """Whether it suits the focus, and what it brings can hang together with it at all."""
+        if technique.suits and focus_type not in technique.suits:
+            return False
+        if not focus_type or technique.elicits in ("same", "none"):
+            return True
+        aim = self.aim(technique.elicits, focus_type)
+        return aim is not None and self.linkable(focus_type, aim)
+
+
+# --- the settings -----------------------------------------------------------------------------------------------------
 
 ADAPTIVE = "scored"
 """The strategy that others are compared with."""

@@ -14,9 +14,7 @@ from importlib.resources import files
 from itertools import cycle, pairwise
 from typing import NamedTuple
 
-from enquete.graphs.laddering.concept import Concept
-from enquete.graphs.laddering.instrument import LadderingInstrument
-from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.settings import Concept, LadderingInstrument, LadderingSettings
 from enquete.instruments.pack import Data, Pack, Words, pack_on, read_yaml
 from enquete.instruments.text import Text
 from enquete.respondents.planted import persona_hash, pick, sample, uniform

@@ -1,31 +1,58 @@
-"""A turn, from the question asked to the next one: its channels, its ten nodes in their order, and how they are wired.
+"""A turn, from the question asked to the next one: its channels, its ten stages in their order, and where each leads.
 
-Each node returns only what it writes and changes nothing it was given. No checkpointer: the stored turns are the checkpoint.
-A run goes through the nodes with `hold`; the graph is what Studio draws, and goes through them alike.
+Each stage returns only what it writes and changes nothing it was given. ROUTES says once where each leads: `hold` goes that
+way, without LangGraph's step for every node, which took two fifths of a run's CPU; the graph that Studio draws, and that goes
+the same way, is made of it. No checkpointer: the stored turns are the checkpoint.
 """
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from enquete.graphs.laddering.choosing import Candidate, Choice, Reason, choose, closing_turn, scripted, stop_reason
-from enquete.graphs.laddering.coverage import Coverage, cover, longest_chain
-from enquete.graphs.laddering.extraction import Extraction, ExtractionInput, Known, allowed_edges, as_said, placed
-from enquete.graphs.laddering.instrument import LadderingInstrument, Stops
-from enquete.graphs.laddering.interview import Interview, TurnRecord, answered_states
-from enquete.graphs.laddering.interviewer import ASKER, JUDGE, READER
-from enquete.graphs.laddering.knowledge import Changes, KnowledgeGraph, with_findings
-from enquete.graphs.laddering.nodestate import Depth, States, after_choice
-from enquete.graphs.laddering.questions import candidates, follow_up, technique_of
-from enquete.graphs.laddering.readings import ReadingInput, Readings, depth_of
-from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.signals.base import Past, View
-from enquete.graphs.laddering.signals.registry import Detected, detect
+from enquete.graphs.laddering.interviewer import (
+    ASKER,
+    JUDGE,
+    READER,
+    Extraction,
+    ExtractionInput,
+    Known,
+    ReadingInput,
+    allowed_edges,
+    as_said,
+    placed,
+)
+from enquete.graphs.laddering.knowledge import Changes, Coverage, KnowledgeGraph, cover, longest_chain, with_findings
+from enquete.graphs.laddering.procedure import Interview, TurnRecord
+from enquete.graphs.laddering.questions import (
+    Candidate,
+    Choice,
+    Reason,
+    candidates,
+    choose,
+    closing_turn,
+    follow_up,
+    scripted,
+    stop_reason,
+    technique_of,
+)
+from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings, Stops
+from enquete.graphs.laddering.signals import (
+    Depth,
+    Detected,
+    Past,
+    Readings,
+    States,
+    View,
+    after_choice,
+    depth_of,
+    detect,
+)
 from enquete.nodes.conversations import (
     Asked,
     TurnOutcome,
@@ -168,21 +195,24 @@ async def state_computation(state: TurnState, runtime: Turn) -> TurnState:
     """How the answer was given, what every concept went through, and all signals, in two passes."""
     interview, graph, changes = state["interview"], state["graph"], state["changes"]
     settings = runtime.context.settings
-    judged = await _judged(state, runtime.context)
-    if judged is None:
-        return {"outcome": "short"}
-    readings, judged_by = judged
+    readings, judged_by = Readings(), ""
+    if state["utterance"].text:
+        topic = settings.topic.topic.in_(runtime.context.desk.language)
+        data = ReadingInput(topic=topic, question=interview.question, answer=state["utterance"].text)
+        done = await JUDGE.work(runtime.context.desk, settings, subject(interview.unit, interview.number), data)
+        if done == "short":
+            return {"outcome": "short"}
+        readings, judged_by = done
     standing = graph.standing
     depth = depth_of(state["utterance"].text, readings if judged_by != RULE else Readings())
     chain = longest_chain(standing, settings.method, standing.nodes)
-    states = answered_states(interview.states, graph, interview.focus, depth, changes)
-    strategy = interview.choice.strategy if interview.choice else ""
+    states = interview.answered(graph, depth, changes)
+    strategy, text = interview.choice.strategy if interview.choice else "", state["utterance"].text
     turn = Past(
-        strategy, interview.focus, depth, changes.new_nodes, changes.new_edges, chain, changes.retracted,
-        bool(state["utterance"].text),
-    )  # fmt: skip
+        strategy, interview.focus, depth, changes.new_nodes, changes.new_edges, chain, changes.retracted, bool(text)
+    )
     past = [*interview.past, turn]
-    coverage = cover(standing, settings.topic, settings.method)
+    coverage = cover(standing, settings.topic.elements, settings.method)
     view = View(
         settings.method, standing, states, coverage, past, readings, interview.focus, chain, settings.method.asks
     )
@@ -196,18 +226,6 @@ async def state_computation(state: TurnState, runtime: Turn) -> TurnState:
         "past": past,
         "detected": detect(view, list(settings.method.strategies)),
     }
-
-
-async def _judged(state: TurnState, context: TurnContext) -> tuple[Readings, str] | None:
-    """The answer's readings and who gave them; None where the budget is short."""
-    utterance, interview = state["utterance"], state["interview"]
-    if not utterance.text:
-        return Readings(), ""
-    topic = context.settings.topic.topic.in_(context.desk.language)
-    data = ReadingInput(topic=topic, question=interview.question, answer=utterance.text)
-    about = subject(interview.unit, interview.number)
-    done = await JUDGE.work(context.desk, context.settings, about, data)
-    return None if done == "short" else done
 
 
 async def strategy_selection(state: TurnState, runtime: Turn) -> TurnState:
@@ -329,49 +347,59 @@ def question_block(context: TurnContext, interview: Interview, asked: Asked) -> 
     )
 
 
+# --- where each stage leads -------------------------------------------------------------------------------------------
+
+
 async def over(state: TurnState) -> Literal["on", "over"]:
     return "over" if state.get("stop") else "on"
 
 
-NODES = (
-    context_loading,
-    utterance_saving,
-    extraction,
-    graph_update,
-    state_computation,
-    strategy_selection,
-    continuation,
-    question_generation,
-    response_saving,
-    scoring_persistence,
-)
+class Stage(Protocol):
+    __name__: str
+
+    async def __call__(self, state: TurnState, runtime: Turn) -> TurnState: ...
+
+
+Fork = tuple[Callable[[TurnState], Awaitable[str]], Mapping[str, Stage | None]]
+"""Which way it is, and the stage of each; None for the end of the turn."""
+
+ROUTES: Mapping[Stage, Stage | Fork | None] = {
+    context_loading: utterance_saving,
+    utterance_saving: (stopped, {"on": extraction, "out": None}),
+    extraction: (stopped, {"on": graph_update, "out": None}),
+    graph_update: state_computation,
+    state_computation: (stopped, {"on": strategy_selection, "out": None}),
+    strategy_selection: continuation,
+    continuation: (over, {"on": question_generation, "over": scoring_persistence}),
+    question_generation: (stopped, {"on": response_saving, "out": None}),
+    response_saving: scoring_persistence,
+    scoring_persistence: None,
+}
 
 
 async def hold(interview: Interview, context: TurnContext) -> TurnState:
-    """A turn as the graph below wires it, without LangGraph's step for every node, which took two fifths of a run's CPU."""
+    """A turn, stage by stage."""
     runtime, state = Runtime(context=context), TurnState(interview=interview)
-    for node in NODES:
-        if node in (question_generation, response_saving) and state.get("stop"):
-            continue
-        state.update(await node(state, runtime))
-        if "outcome" in state:
-            break
+    stage: Stage | None = context_loading
+    while stage is not None:
+        state.update(await stage(state, runtime))
+        way = ROUTES[stage]
+        stage = way[1][await way[0](state)] if isinstance(way, tuple) else way
     return state
 
 
-builder = StateGraph(TurnState, context_schema=TurnContext, input_schema=TurnInput, output_schema=TurnOutput)
-for node in NODES:
-    builder.add_node(node.__name__, node)
-builder.add_edge(START, "context_loading")
-builder.add_edge("context_loading", "utterance_saving")
-builder.add_conditional_edges("utterance_saving", stopped, {"on": "extraction", "out": END})
-builder.add_conditional_edges("extraction", stopped, {"on": "graph_update", "out": END})
-builder.add_edge("graph_update", "state_computation")
-builder.add_conditional_edges("state_computation", stopped, {"on": "strategy_selection", "out": END})
-builder.add_edge("strategy_selection", "continuation")
-builder.add_conditional_edges("continuation", over, {"on": "question_generation", "over": "scoring_persistence"})
-builder.add_conditional_edges("question_generation", stopped, {"on": "response_saving", "out": END})
-builder.add_edge("response_saving", "scoring_persistence")
-builder.add_edge("scoring_persistence", END)
+def _drawn() -> StateGraph[TurnState, TurnContext, TurnInput, TurnOutput]:
+    builder = StateGraph(TurnState, context_schema=TurnContext, input_schema=TurnInput, output_schema=TurnOutput)
+    name = {stage: stage.__name__ for stage in ROUTES} | {None: END}
+    for stage in ROUTES:
+        builder.add_node(name[stage], stage)
+    builder.add_edge(START, name[context_loading])
+    for stage, way in ROUTES.items():
+        if isinstance(way, tuple):
+            builder.add_conditional_edges(name[stage], way[0], {one: name[to] for one, to in way[1].items()})
+        else:
+            builder.add_edge(name[stage], name[way])
+    return builder
 
-turn_graph = builder.compile(checkpointer=False, name="laddering_turn")
+
+turn_graph = _drawn().compile(checkpointer=False, name="laddering_turn")

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from enquete.graphs.laddering.coverage import cover, longest_chain
-from enquete.graphs.laddering.knowledge import Edge, KnowledgeGraph, Node, Source
-from enquete.graphs.laddering.methods import InterviewMethod
-from enquete.graphs.laddering.nodestate import NodeState
-from enquete.graphs.laddering.readings import Readings
-from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.signals.base import Past, View
+from enquete.graphs.laddering.knowledge import Edge, KnowledgeGraph, Node, Source, cover, longest_chain
+from enquete.graphs.laddering.settings import InterviewMethod, LadderingSettings
+from enquete.graphs.laddering.signals import NodeState, Past, Readings, View
 
 SETTINGS = LadderingSettings()
 METHOD: InterviewMethod = SETTINGS.method
@@ -54,7 +50,7 @@ def view(
         ontology=METHOD,
         graph=known,
         states=states or {},
-        coverage=cover(known, SETTINGS.topic, METHOD),
+        coverage=cover(known, SETTINGS.topic.elements, METHOD),
         past=turns or [past()],
         readings=readings or Readings(),
         focus=focus,

@@ -1,16 +1,23 @@
-"""A desk without a ledger, for interviews in memory: a synthetic respondent answers, rules do the interviewer's work."""
+"""A desk without a ledger, for interviews in memory: a synthetic respondent answers, rules do the interviewer's work; and how much of
+what was planted they found: a planted link counts if its two thoughts are linked in the graph.
+
+Recall is of what can be found: a turn brings up one thought at most, a beginning or one that hangs on another. An agent of
+c chains with t thoughts in all can so give t − c links, and an interview of n turns that hears every beginning n − c of them.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from enquete.graphs.laddering.instrument import LadderingInstrument
-from enquete.graphs.laddering.interview import Interview
-from enquete.graphs.laddering.procedure import Laddering
+from enquete.graphs.laddering.knowledge import similarity
+from enquete.graphs.laddering.procedure import Interview, Laddering
 from enquete.graphs.laddering.results import stored_interview
-from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.synthetic import Plant, answer, plant
+from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings
+from enquete.graphs.laddering.synthetic import Plant, Thought, answer, links, plant
 from enquete.instruments.load import load_shipped
+from enquete.instruments.text import Text
 from enquete.state.asking import Language, Participant
 from tests.support.memory_desk import MemoryDesk as Memory
 from tests.support.memory_desk import Says
@@ -19,6 +26,8 @@ INSTRUMENT = load_shipped(LadderingInstrument, "laddering")
 CONCEPTS = ("fisheries_2040", "oat_drink")
 PLANTS = {name: plant(LadderingSettings(concept=name).topic) for name in CONCEPTS}
 PLANT = PLANTS["fisheries_2040"]
+NOBODYS = plant(LadderingSettings().topic.model_copy(update={"topic": Text(de="Fahrräder", en="Bicycles")}))
+"""Of a topic that no pack knows."""
 
 
 def planting(settings: LadderingSettings) -> Plant:
@@ -53,3 +62,53 @@ def person(number: int = 1, kind: str = "Küstenfischer") -> Participant:
     return Participant(
         id=f"agent:{number}", name=f"Person {number}", stakeholder_type=kind, persona=f"Nr. {number}, lebt am Meer."
     )
+
+
+# --- what they found ---------------------------------------------------------------------------------------------------
+
+TYPES = ("Küstenfischer", "Umweltverband", "Wissenschaft", "Angler", "Verwaltung", "Reederei", "Fischhandel",
+         "Verbraucher", "Gemeinde", "Rentner")  # fmt: skip
+SAME = 0.8  # similarity from which a concept is a planted wording
+
+
+class Recall(NamedTuple):
+    """Planted links that the turns allow to find, and those that were found."""
+
+    found: int
+    planted: int
+
+    @property
+    def share(self) -> float:
+        return self.found / self.planted
+
+
+def recall(interview: Interview, who: Participant, settings: LadderingSettings, seed: int = 0) -> Recall:
+    carried = planting(settings).carried(who, settings.method.id, seed)
+    planted = links(carried, planting(settings).manner.leads)
+    ends = {frozenset((edge.source, edge.target)) for edge in interview.graph.edges.values()}
+    found = sum(
+        any(frozenset((a, b)) in ends for a in _nodes(interview, link.source) for b in _nodes(interview, link.target))
+        for link in planted
+    )
+    return Recall(found, min(sum(len(one.all_thoughts) for one in carried), settings.turns) - len(carried))
+
+
+def _nodes(interview: Interview, thought: Thought) -> list[str]:
+    wordings = thought.all_wordings
+    return [n.id for n in interview.graph.nodes.values() if any(similarity(n.text, w) >= SAME for w in wordings)]
+
+
+def study(agents: int, settings: LadderingSettings, language: Language) -> tuple[float, list[Interview]]:
+    """(recall of all planted links, the interviews) of this many agents of ten types."""
+    total, interviews = Recall(0, 0), list[Interview]()
+    for number in range(agents):
+        who = person(number, TYPES[number % len(TYPES)])
+        interview = interviewed(MemoryDesk(who, language, planted=planting(settings)), settings)
+        one = recall(interview, who, settings)
+        total = Recall(total.found + one.found, total.planted + one.planted)
+        interviews.append(interview)
+    return total.share, interviews
+
+
+def focuses(interview: Interview) -> Sequence[str]:
+    return [turn.choice.focus for turn in interview.turns if turn.choice and turn.choice.focus]

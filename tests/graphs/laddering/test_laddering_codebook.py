@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import enquete
-from enquete.graphs.laddering.operations import chains_of
+from enquete.graphs.laddering.files import chains_of
 from enquete.state.errors import InputError
 from enquete.study.operating import operate
 from tests.support.studies import personas

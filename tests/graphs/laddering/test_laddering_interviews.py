@@ -7,17 +7,15 @@ from functools import reduce
 
 import pytest
 
-from enquete.graphs.laddering.interview import Interview, TurnRecord
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
-from enquete.graphs.laddering.methods import most_words
+from enquete.graphs.laddering.procedure import Interview, TurnRecord
 from enquete.graphs.laddering.questions import acceptable
-from enquete.graphs.laddering.settings import LadderingSettings, Layers
+from enquete.graphs.laddering.settings import LadderingSettings, Layers, most_words
 from enquete.graphs.laddering.synthetic import tires
 from enquete.instruments.text import Text
 from enquete.respondents.quoting import normal
 from enquete.state.asking import Answer, Block, Language, Participant
-from tests.graphs.laddering.memory_desk import PLANT, MemoryDesk, interviewed, person
-from tests.graphs.laddering.planted_links import focuses, study
+from tests.graphs.laddering.memory_desk import PLANT, MemoryDesk, focuses, interviewed, person, study
 
 AGENTS = 10
 

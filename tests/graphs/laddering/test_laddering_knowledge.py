@@ -6,10 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.graphs.laddering.coverage import complete_share, cover, longest_chain
-from enquete.graphs.laddering.extraction import ConceptFound, Extraction, RelationFound, as_said, placed, quoted
-from enquete.graphs.laddering.knowledge import UNSAID, KnowledgeGraph, Linked, Said, Source, with_findings
-from enquete.graphs.laddering.phrases import similarity
+from enquete.graphs.laddering.interviewer import ConceptFound, Extraction, RelationFound, as_said, placed, quoted
+from enquete.graphs.laddering.knowledge import (
+    UNSAID,
+    KnowledgeGraph,
+    Linked,
+    Said,
+    Source,
+    complete_share,
+    cover,
+    longest_chain,
+    similarity,
+    with_findings,
+)
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.state.asking import Language
 from tests.graphs.laddering.builders import METHOD, SETTINGS, graph
@@ -115,20 +124,22 @@ def test_longest_chain_by_hand(known: KnowledgeGraph, length: int) -> None:
 
 def test_depth_score_is_a_chain_over_the_ladder() -> None:
     """Port point 6: one linked node of five levels is 1/5; a chain of three is 3/5, three loose nodes are not."""
-    one = cover(graph("a1", elements={"a1": ("quota",)}), SETTINGS.topic, METHOD)
+    one = cover(graph("a1", elements={"a1": ("quota",)}), SETTINGS.topic.elements, METHOD)
     assert one.elements["quota"].depth_score == pytest.approx(1 / 5)
     quota = {"a1": ("quota",), "f1": ("quota",), "p1": ("quota",)}
-    chain = cover(graph("a1 f1 p1", "a1>f1 f1>p1", quota), SETTINGS.topic, METHOD).elements["quota"]
+    chain = cover(graph("a1 f1 p1", "a1>f1 f1>p1", quota), SETTINGS.topic.elements, METHOD).elements["quota"]
     assert (chain.depth_score, chain.linked_node_ids) == (pytest.approx(3 / 5), ("a1", "f1", "p1"))
     assert chain.types_found == ("attribute", "functional_consequence", "psychosocial_consequence")
-    loose = cover(graph("a1 f1 p1", "", quota), SETTINGS.topic, METHOD).elements["quota"]
+    loose = cover(graph("a1 f1 p1", "", quota), SETTINGS.topic.elements, METHOD).elements["quota"]
     assert loose.depth_score == pytest.approx(1 / 5)
-    outside = cover(graph("a1 f1 p1", "a1>f1 f1>p1", {"a1": ("quota",), "p1": ("quota",)}), SETTINGS.topic, METHOD)
+    outside = cover(
+        graph("a1 f1 p1", "a1>f1 f1>p1", {"a1": ("quota",), "p1": ("quota",)}), SETTINGS.topic.elements, METHOD
+    )
     assert outside.elements["quota"].depth_score == pytest.approx(1 / 5)  # the middle of the chain is not the element's
 
 
 def test_coverage_as_a_whole() -> None:
-    found = cover(graph("a1 a2", elements={"a1": ("quota",), "a2": ("price",)}), SETTINGS.topic, METHOD)
+    found = cover(graph("a1 a2", elements={"a1": ("quota",), "a2": ("price",)}), SETTINGS.topic.elements, METHOD)
     assert (found.elements_covered, found.elements_total, found.breadth) == (2, 8, 0.25)
     assert found.depth == pytest.approx(2 * 0.2 / 8)
     assert not found.elements["origin"].covered

@@ -8,9 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from enquete.graphs.laddering.concept import Concept
-from enquete.graphs.laddering.methods import MOST_FOCUS_WORDS, SECOND, InterviewMethod, most_words
-from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.settings import (
+    MOST_FOCUS_WORDS,
+    SECOND,
+    Concept,
+    InterviewMethod,
+    LadderingSettings,
+    most_words,
+)
 from enquete.instruments.layers import load_layer, shipped
 from enquete.instruments.pack import FOLDER, packs, yaml_files
 from enquete.state.errors import InstrumentError

@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.graphs.laddering.codes import grouped
-from enquete.graphs.laddering.export import agents_graphml, implications_csv, mermaid, pooled_graphml
-from enquete.graphs.laddering.interview import Interview
+from enquete.graphs.laddering.files import agents_graphml, implications_csv, mermaid, pooled_graphml
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.network import (
     MOST_CONCEPTS,
@@ -20,6 +18,7 @@ from enquete.graphs.laddering.network import (
     Row,
     concept_rows,
     edge_rows,
+    grouped,
     homes,
     implication_matrix,
     node_rows,
@@ -27,6 +26,7 @@ from enquete.graphs.laddering.network import (
     saturation,
     value_map,
 )
+from enquete.graphs.laddering.procedure import Interview
 from enquete.graphs.laddering.results import kinds_of
 from enquete.respondents.quoting import normal
 from tests.graphs.laddering.builders import METHOD, graph

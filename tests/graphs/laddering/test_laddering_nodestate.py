@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.graphs.laddering.nodestate import Depth, NodeState, after_answer, after_choice
+from enquete.graphs.laddering.signals import Depth, NodeState, after_answer, after_choice
 
 S: Depth = "surface"
 M: Depth = "moderate"

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from enquete.graphs.laddering.interview import Interview, TurnRecord
 from enquete.graphs.laddering.knowledge import Edge, KnowledgeGraph, Node, Source
-from enquete.graphs.laddering.network import PooledConcept
-from enquete.graphs.laddering.patterns import pattern
-from enquete.graphs.laddering.readings import Rating, Readings
+from enquete.graphs.laddering.network import PooledConcept, pattern
+from enquete.graphs.laddering.procedure import Interview, TurnRecord
 from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.signals import Rating, Readings
 from enquete.graphs.laddering.tables import PRESENTATION
 from tests.support.charts import results
 from tests.support.tables import findings

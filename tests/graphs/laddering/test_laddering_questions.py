@@ -9,24 +9,25 @@ from typing import Any, get_args
 
 import pytest
 
-from enquete.graphs.laddering.choosing import Candidate, Use, closing_turn, least_used
-from enquete.graphs.laddering.concept import Concept
 from enquete.graphs.laddering.interviewer import question_prompt
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
-from enquete.graphs.laddering.methods import FOCUS
-from enquete.graphs.laddering.phrases import in_few_words
 from enquete.graphs.laddering.questions import (
+    Candidate,
     QuestionInput,
     QuestionOut,
+    Use,
     acceptable,
     asked_before,
     candidates,
+    closing_turn,
+    in_few_words,
     jargon,
+    least_used,
     opening,
     technique_pool,
     worded,
 )
-from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.settings import FOCUS, Concept, LadderingSettings
 from enquete.instruments.layers import load_layer
 from enquete.respondents.quoting import normal
 from enquete.state.asking import Answer, Language

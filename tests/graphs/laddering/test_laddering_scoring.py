@@ -7,15 +7,19 @@ from typing import Any
 
 import pytest
 
-from enquete.graphs.laddering.choosing import Candidate, choose, contributions, rank, stop_reason, total
-from enquete.graphs.laddering.instrument import Stops
-from enquete.graphs.laddering.methods import InterviewMethod
-from enquete.graphs.laddering.nodestate import NodeState
-from enquete.graphs.laddering.phrases import in_few_words
-from enquete.graphs.laddering.questions import acceptable, candidates
-from enquete.graphs.laddering.readings import Readings, depth_of
-from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.signals.registry import Detected, detect
+from enquete.graphs.laddering.questions import (
+    Candidate,
+    acceptable,
+    candidates,
+    choose,
+    contributions,
+    in_few_words,
+    rank,
+    stop_reason,
+    total,
+)
+from enquete.graphs.laddering.settings import InterviewMethod, LadderingSettings, Stops
+from enquete.graphs.laddering.signals import Detected, NodeState, Readings, depth_of, detect
 from enquete.respondents.quoting import normal
 from tests.graphs.laddering.builders import METHOD, graph, past, view
 

@@ -8,18 +8,21 @@ from typing import Any
 import pytest
 from pydantic_core import PydanticCustomError
 
-from enquete.graphs.laddering.nodestate import NodeState
-from enquete.graphs.laddering.readings import (
+from enquete.graphs.laddering.interviewer import ReadingInput, trimmed
+from enquete.graphs.laddering.signals import (
+    SIGNALS,
+    NodeState,
+    Number,
     Rating,
-    ReadingInput,
     Readings,
+    Signal,
+    Value,
+    checked_key,
     depth_of,
+    detect,
     propositions,
-    read_by_rule,
-    trimmed,
+    split_key,
 )
-from enquete.graphs.laddering.signals.base import Number, Signal, Value, View, signal
-from enquete.graphs.laddering.signals.registry import SIGNALS, checked_key, detect, split_key
 from tests.graphs.laddering.builders import graph, past, view
 
 DEEP = ("moderate", "deep")
@@ -176,7 +179,7 @@ def test_every_registered_signal_has_boundary_cases_and_a_description_in_both_la
     others = {"graph.node.strategy_repetition", "temporal.strategy_repetition_count", "graph.kind_count"}
     assert SIGNALS.keys() == OF_INTERVIEW.keys() | OF_NODE.keys() | others
     for one in SIGNALS.values():
-        assert all(len(text or "") > 40 for text in (one.description.de, one.description.en)), one.name
+        assert all(len(text) > 40 for text in (one.de, one.en)), one.name
 
 
 def test_every_value_is_flat_and_one_that_its_scale_knows() -> None:
@@ -186,7 +189,7 @@ def test_every_value_is_flat_and_one_that_its_scale_knows() -> None:
     for node in known.nodes:
         for name, value in found.of("deepen", node).items():
             assert isinstance(value, bool | str | int | float), name
-            assert SIGNALS[name].word(value) in SIGNALS[name].scale.words, name
+            assert SIGNALS[name].word(value) in SIGNALS[name].words, name
 
 
 def test_a_nodes_signals_win_over_the_interviews() -> None:
@@ -203,15 +206,9 @@ def test_numbers_are_binned_after_normalising(value: float, bin_: str) -> None:
     assert Number(1, 5).bin(value) == bin_
 
 
-def test_a_new_signal_is_one_function() -> None:
-    of_interview: list[Signal[[]]] = []
-
-    @signal(of_interview, "graph.answer_count", Number(0, 20), de="…", en="…")
-    def answer_count(view: View) -> int:
-        return len(view.past)
-
-    assert of_interview == [answer_count]
-    assert answer_count.word(answer_count.detect(view(turns=[past()] * 16)) or 0) == "high"
+def test_a_signal_is_a_row_and_its_value_a_word() -> None:
+    one = Signal("graph.answer_count", Number(0, 20), lambda view: len(view.past), "…", "…")
+    assert one.word(one.detect(view(turns=[past()] * 16)) or 0) == "high"
 
 
 @pytest.mark.parametrize(
@@ -271,49 +268,6 @@ def test_depth_of_an_answer_can_be_shallow(answer: str, rating: int | None, dept
 def test_propositions_are_clauses_of_three_words() -> None:
     assert propositions("Das ist mir wichtig, weil ich dann ruhig schlafe. Ja.") == 2
     assert propositions("") == 0
-
-
-def test_the_rule_reads_engagement_certainty_and_mood_off_the_surface() -> None:
-    short = read_by_rule(ReadingInput(topic="t", question="?", answer="Weiß nicht."))
-    assert (short.rating("engagement"), short.rating("certainty"), short.rating("response_depth")) == (1, 1, 1)
-    lively = read_by_rule(ReadingInput(topic="t", question="?", answer=(
-        "Ich freue mich jeden Morgen darauf, zum Beispiel gestern, als wir alle zusammen auf dem Kai standen und lachten.")))  # fmt: skip
-    assert (lively.rating("engagement"), lively.rating("specificity"), lively.sentiment) == (3, 5, "positive")
-    assert read_by_rule(ReadingInput(topic="t", question="?", answer=" ")) == Readings()
-
-
-@pytest.mark.parametrize(
-    ("answer", "certainty"),
-    [
-        ("When I think of home, it is calm.", 3),
-        ("I think it is calm.", 1),
-        ("I think first of home.", 3),  # names what comes to mind, as "da denke ich zuerst an" does
-        ("I think mostly about home.", 3),
-        ("Da denke ich zuerst an daheim.", 3),
-        ("Es ist ruhig, denke ich.", 1),
-        ("It is calm, I suppose.", 1),
-        ("Without any doubt it is calm.", 4),
-        ("Ohne Zweifel ist es ruhig.", 4),
-        ("Das ist ruhig, ganz ohne Frage.", 4),
-        ("No question, it is calm.", 4),
-    ],
-)
-def test_what_only_looks_like_a_hedge_is_none(answer: str, certainty: int) -> None:
-    assert read_by_rule(ReadingInput(topic="t", question="?", answer=answer)).rating("certainty") == certainty
-
-
-@pytest.mark.parametrize(
-    ("answer", "mood"),
-    [
-        ("Without any doubt it is calm there.", "positive"),
-        ("No doubt.", "neutral"),  # firm, not a doubt
-        ("Ich habe keine Angst davor.", "neutral"),
-        ("I am not afraid of it.", "neutral"),
-        ("I doubt it.", "negative"),
-    ],
-)
-def test_a_feeling_that_is_denied_is_none(answer: str, mood: str) -> None:
-    assert read_by_rule(ReadingInput(topic="t", question="?", answer=answer)).sentiment == mood
 
 
 def test_reasons_are_cut_to_twenty_words() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from enquete.graphs.laddering.export import codebook_yaml, implications_csv
-from enquete.graphs.laddering.interviewer import poles
+from enquete.graphs.laddering.files import codebook_yaml, implications_csv
 from enquete.graphs.laddering.network import PooledConcept, concept_rows, implication_matrix, pool, with_poles
 from enquete.graphs.laddering.questions import QuestionInput, QuestionOut, fit_to_ask
 from enquete.graphs.laddering.settings import LadderingSettings
@@ -48,20 +47,6 @@ def test_three_elements_come_first_then_they_are_compared_once(language: Languag
 
 def _type(concepts: list[PooledConcept], name: str) -> str:
     return next(one.type for one in concepts if one.id == name)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "both"),
-    [
-        ("Two of them are small and local, whereas the third is a big company.", ("small and local", "a big company")),
-        ("Die beiden haben kurze Wege, das andere dagegen steht für Größe.", ("kurze Wege", "Größe")),
-        ("The first two share a love of detail while the last one needs speed.", ("a love of detail", "speed")),
-        ("I like it, while others do not.", None),  # nothing is compared
-        ("Two of them are small.", None),
-    ],
-)
-def test_a_contrast_has_two_sides(sentence: str, both: tuple[str, str] | None) -> None:
-    assert poles(sentence) == both
 
 
 @pytest.mark.parametrize(

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import inspect
+from collections.abc import Iterator
 from typing import Any, get_type_hints
 
 import pytest
+from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from enquete.graphs.laddering.extraction import ConceptFound, Extraction
-from enquete.graphs.laddering.interview import Interview, TurnRecord
-from enquete.graphs.laddering.interviewer import extraction_prompt, question_prompt, reading_prompt
-from enquete.graphs.laddering.procedure import Laddering
+from enquete.graphs.laddering.interviewer import (
+    ConceptFound,
+    Extraction,
+    extraction_prompt,
+    question_prompt,
+    reading_prompt,
+)
+from enquete.graphs.laddering.procedure import Interview, Laddering, TurnRecord
 from enquete.graphs.laddering.questions import QuestionOut
 from enquete.graphs.laddering.results import stored_interview
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.turn import NODES, TurnContext, TurnState, turn_graph
+from enquete.graphs.laddering.signals import after_choice
+from enquete.graphs.laddering.turn import ROUTES, TurnContext, TurnState, scoring_persistence, turn_graph
 from enquete.nodes.conversations import turn_name
-from enquete.state.asking import Answer, Block, Outcome, Reply
+from enquete.state.asking import Answer, Block, Outcome, Participant, Reply
 from enquete.state.interview_context import InterviewerTask
 from tests.graphs.laddering.memory_desk import INSTRUMENT, MemoryDesk, interviewed, person
 
@@ -28,7 +36,7 @@ SETTINGS = LadderingSettings(turns=4)
 
 
 def test_ten_named_nodes_in_their_order_without_a_checkpointer() -> None:
-    assert tuple(node.__name__ for node in NODES) == TEN
+    assert tuple(node.__name__ for node in ROUTES) == TEN
     assert set(turn_graph.get_graph().nodes) == {*TEN, "__start__", "__end__"}
     assert turn_graph.checkpointer is False
 
@@ -200,3 +208,77 @@ def test_prompts_carry_what_they_must_and_fence_what_was_said() -> None:
 def test_a_turn_is_read_back_as_it_was_kept() -> None:
     for record in interviewed(MemoryDesk(person()), SETTINGS).turns:
         assert TurnRecord.model_validate(record.model_dump(mode="json", exclude_defaults=True)) == record
+
+
+# --- each stage by itself ----------------------------------------------------------------------------------------------
+
+SIX = LadderingSettings(turns=6)
+
+
+def steps(desk: MemoryDesk) -> Iterator[tuple[Any, dict[str, Any], dict[str, Any], dict[str, Any]]]:
+    """(node, what it was given, a copy of that from before, what it wrote), turn by turn, without LangGraph."""
+    interview = Interview(desk.participants()[0].id, question="Worauf kommt es Ihnen an?")
+    runtime = Runtime(context=TurnContext(desk, INSTRUMENT, SIX))
+    while not interview.stop:
+        state: dict[str, Any] = {"interview": interview}
+        node: Any = next(iter(ROUTES))
+        while node is not None:
+            given = dict(state)
+            before = copy.deepcopy(given)
+            written = asyncio.run(node(given, runtime))
+            yield node, given, before, written
+            state |= written
+            way = ROUTES[node]
+            node = way[1][asyncio.run(way[0](state))] if isinstance(way, tuple) else way  # type: ignore[arg-type]
+        interview = state["result"]
+
+
+@pytest.fixture(scope="module")
+def walked() -> list[tuple[Any, dict[str, Any], dict[str, Any], dict[str, Any]]]:
+    return list(steps(MemoryDesk(person())))
+
+
+@pytest.mark.parametrize("node", ROUTES, ids=[node.__name__ for node in ROUTES])
+def test_nodes_change_nothing_they_are_given(node: Any, walked: list[Any]) -> None:
+    """Compared in depth, call by call; a cached property of a frozen object is no change."""
+    calls = [(given, before) for one, given, before, _ in walked if one is node]
+    assert len(calls) >= 5
+    for given, before in calls:
+        assert given == before
+
+
+def yields_once(who: Participant, block: Block) -> Answer:
+    """A concept, a link from it, then nothing."""
+    texts = {
+        1: "Mir geht es vor allem um feste Quoten für alle, wirklich.",
+        2: "Das bedeutet für mich ruhige Tage, immer wieder.",
+    }
+    return Answer(block.items[0].id, "ok", text=texts.get(block.key.turn, "Das weiß ich nicht so genau."))
+
+
+def test_yield_and_dryness_are_recorded_turn_by_turn() -> None:
+    """Port point 1, by hand: n1 is asked about in turn 2 and yields n2; from then on all is dry."""
+    desk = MemoryDesk(person(), says=yields_once)
+    interview = interviewed(desk, LadderingSettings(turns=5))
+    assert [turn.changes.new_nodes for turn in interview.turns] == [1, 1, 0, 0, 0]
+    first = interview.turns[1].choice
+    assert first is not None
+    assert first.focus == "n1"
+    n1, n2 = interview.states["n1"], interview.states["n2"]
+    assert (n1.yields, n1.since_yield) == (1, 3)  # it yielded in turn 2; turns 3 to 5 were dry
+    assert (n2.yields, n2.since_yield) == (0, 3)
+    asked = [turn.choice.focus for turn in interview.turns if turn.choice]
+    assert (n1.focused, n2.focused) == (asked.count("n1"), asked.count("n2"))
+    assert sum(len(state.depths) for state in interview.states.values()) == sum(bool(focus) for focus in asked)
+
+
+def test_a_turn_whose_states_are_lost_is_not_passed_over(monkeypatch: pytest.MonkeyPatch, walked: list[Any]) -> None:
+    """What response_saving writes is what persistence keeps: states that the record does not add up to are an error."""
+    _, given, before, _ = next(step for step in walked if step[0] is scoring_persistence and step[1].get("choice"))
+    unchanged = {**before, "states": {**before["states"]}}
+    focus = before["choice"].focus or "n1"
+    unchanged["states"][focus] = after_choice(before["states"], focus, "deepen")[focus]
+    runtime = Runtime(context=TurnContext(MemoryDesk(person()), INSTRUMENT, SIX))
+    with pytest.raises(RuntimeError, match="other node states"):
+        asyncio.run(scoring_persistence(unchanged, runtime))  # type: ignore[arg-type]  # a turn's own keys
+    assert given

@@ -1,0 +1,511 @@
+"""Files of the interviews, made of their tables: knowledge graphs, the implication matrix as a table, the map, the codebook, the
+interviews with their codes in the margin; what is read of them by a program; and the same by a codebook that a researcher edited
+(codes renamed, merged, split or retyped): nobody is asked anything, and what was edited is kept beside the result.
+
+Measured by: an unedited codebook gives the matrix back that it came from (tests/graphs/laddering/test_laddering_codebook.py).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Annotated, Any
+
+import networkx as nx  # type: ignore[import-untyped]
+import pandas as pd
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from enquete.checkpoints.folders import read_record, run_folder
+from enquete.graphs.laddering.coding import Codebook, assigned, only
+from enquete.graphs.laddering.knowledge import Edge, KnowledgeGraph, Node, Source
+from enquete.graphs.laddering.network import concept_rows, homes, implication_matrix, node_rows, saturation, value_map
+from enquete.graphs.laddering.procedure import Interview
+from enquete.reports.context import Files, Found
+from enquete.reports.markdown import escape
+from enquete.reports.table.lines import lines
+from enquete.reports.writing import write_files
+from enquete.respondents.quoting import normal
+from enquete.simulations.locate import by_id
+from enquete.state.errors import InputError
+from enquete.state.operations import Operation, Port
+from enquete.state.regular_files import read_regular
+from enquete.state.visible_text import as_cell, authorship
+
+Row = Mapping[str, Any]
+Rows = Sequence[Row]
+MAP = ("cut_off", "cut_off_wanted", "map_share", "map_repeated")
+OF_TURN = ("participant", "turn", "question", "answer", "status")
+INTERVIEW = (
+    "partial", "arms", "concept", "methodology", "strategy", "n", "n_total", "n_over", "coding", "stops", "coverage",
+    "strategies", "work", "dropped", "interviews", "strategies_compared", "adapting", "interviews_compared",
+)  # fmt: skip
+
+
+def files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
+    """Answers, transcript, turn log, graphs (JSON and GraphML), implication matrix, value map (JSON, Mermaid), saturation."""
+    tables: Mapping[str, Any] = found
+    names = dict(zip(frame["participant"], frame["agent_name"], strict=True))
+    nodes, edges, turns = (
+        tables["nodes"],
+        tables["edges"],
+        tables["turns"],
+    )  # rows are made anew each time that they are read
+    return {
+        "responses.jsonl": lines(frame),
+        "transcript.jsonl": (
+            {"name": names.get(t["participant"], ""), **{key: t[key] for key in OF_TURN}} for t in turns
+        ),
+        "turn_log.jsonl": turn_log(turns, tables, names),
+        "interviews.json": {key: tables[key] for key in INTERVIEW},
+        "knowledge_graphs.jsonl": graphs_of(nodes, edges, names),
+        "knowledge_graphs.graphml": agents_graphml(nodes, edges),
+        **network_files(tables, {key: tables[key] for key in MAP}),
+        "transcripts.md": transcripts_md(turns, nodes, tables["concepts"], names),
+        "saturation.json": {"by_interview": tables["saturation"]},
+    }
+
+
+def network_files(tables: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, Any]:
+    """Of concepts, implications, types and relations; about: the map's facts."""
+    concepts, cells, types = tables["concepts"], tables["implications"], tables["types"]
+    links = [one for one in cells if one["shown"]]
+    boxes = [
+        {key: one[key] for key in ("concept", "label", "type", "agents", "level", "place")}
+        for one in concepts
+        if one["level"] is not None
+    ]
+    kind, of_level = {one["type"]: one["label"] for one in types}, {one["level"]: one["type"] for one in boxes}
+    levels = [kind[of_level[level]] for level in sorted(of_level)]
+    return {
+        "pooled_graph.json": {name: tables[name] for name in ("concepts", "implications", "types", "relations")},
+        "pooled_graph.graphml": pooled_graphml(concepts, cells),
+        "value_map.json": {**about, "levels": levels, "boxes": boxes, "links": links},
+        "value_map.mmd": mermaid(levels, boxes, links, tables["relations"]),
+        "implications.csv": implications_csv(concepts, cells),
+        "codebook.yaml": codebook_yaml(concepts),
+    }
+
+
+# --- turns and graphs, agent by agent --------------------------------------------------------------------------------
+
+
+def turn_log(turns: Rows, tables: Mapping[str, Any], names: Mapping[str, str]) -> Iterable[dict[str, Any]]:
+    """A turn with what it was judged, signalled and scored by, each beside the utterance that it was read from."""
+    signals = {key: list(rows) for key, rows in groupby(tables["signals"], key=itemgetter("participant", "turn"))}
+    for turn in turns:
+        key, who = (turn["participant"], turn["turn"]), turn["participant"]
+        source = {"source_utterance_id": f"{who}#{turn['turn']}", "source_quote": (turn["answer"] or "")[:300]}
+        own = [{**_rest(row), **source} for row in signals.get(key, ())]
+        by = {name: turn[f"by_{name}"] for name in ("extract", "signal", "question")}
+        yield {
+            "name": names.get(who, ""),
+            **{k: v for k, v in turn.items() if not k.startswith("by_")},
+            "by": by,
+            "signals": own,
+            **source,
+        }
+
+
+def _rest(row: Row) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in ("participant", "turn")}
+
+
+def graphs_of(nodes: Rows, edges: Rows, names: Mapping[str, str]) -> Iterable[dict[str, Any]]:
+    links = {
+        who: [_rest(one) | {"turn": one["turn"]} for one in rows]
+        for who, rows in groupby(edges, key=itemgetter("participant"))
+    }
+    for who, rows in groupby(nodes, key=itemgetter("participant")):
+        own = [_rest(one) | {"turn": one["turn"]} for one in rows]
+        yield {"participant": who, "name": names.get(who, ""), "nodes": own, "edges": links.get(who, [])}
+
+
+def agents_graphml(nodes: Rows, edges: Rows) -> str:
+    """One GraphML of all agents' graphs side by side; node ids are "<participant>/<node>"."""
+    graph = nx.MultiDiGraph()  # two relationships of different types may join the same concepts
+    for one in nodes:
+        graph.add_node(f"{one['participant']}/{one['node']}", **_facts({
+            "label": one["text"], "participant": one["participant"], "type": one["type"], "turn": one["turn"],
+                "confidence": one["confidence"],
+            "retracted": one["retracted"], "elements": ", ".join(one["elements"]),
+                "sources": "; ".join(one["utterances"]),
+            "quote": one["quote"],
+        }))  # fmt: skip
+    for number, one in enumerate(edges, start=1):
+        ends = (f"{one['participant']}/{one[end]}" for end in ("source", "target"))
+        graph.add_edge(*ends, key=f"e{number}", **_facts({
+            "link_type": one["relation"], "link_turn": one["turn"], "link_confidence": one["confidence"],
+            "link_sources": "; ".join(one["utterances"]), "link_quote": one["quotes"][0],
+        }))  # fmt: skip
+    return _graphml(graph)
+
+
+def pooled_graphml(concepts: Rows, cells: Rows) -> str:
+    """The pooled graph: concepts with their agents, direct links with theirs."""
+    graph = nx.MultiDiGraph()
+    for one in concepts:
+        graph.add_node(one["concept"], **_facts({key: one[key] for key in ("label", "type", "agents", "opposite")}))
+    for number, one in enumerate((cell for cell in cells if cell["direct"]), start=1):
+        facts = {
+            "weight": one["direct"],
+            "direct": one["direct"],
+            "indirect": one["indirect"],
+            "relation": one["relation"],
+        }
+        graph.add_edge(one["source"], one["target"], key=f"e{number}", **_facts(facts))
+    return _graphml(graph)
+
+
+def _facts(facts: Row) -> dict[str, Any]:
+    """Without what is missing, and without the control characters that XML does not allow."""
+    return {
+        name: "".join(one for one in fact if one in "\t\n" or (one >= " " and one not in "\ufffe\uffff")) if isinstance(fact, str) else fact
+        for name, fact in facts.items() if fact is not None
+    }  # fmt: skip
+
+
+def _graphml(graph: nx.MultiDiGraph) -> str:
+    """Keys are called by their names, none of an edge as one of a node: Gephi, as yEd does, takes whatever is numbered d3 for a node's
+    label and d7 for an edge's (ImporterGraphML.java)."""
+    return "\n".join(nx.generate_graphml(graph, named_key_ids=True)) + "\n"
+
+
+# --- all interviews together -----------------------------------------------------------------------------------------
+
+
+def mermaid(levels: Sequence[str], boxes: Rows, links: Rows, relations: Rows) -> str:
+    """The map as Mermaid source, bottom to top, with what links say on them."""
+    said, out = {one["relation"]: one["label"] for one in relations}, ["flowchart BT"]
+    for level, name in enumerate(levels):
+        own = sorted((box for box in boxes if box["level"] == level), key=itemgetter("place"))
+        out.append(f'  subgraph L{level}["{_quoted(name)}"]')
+        out += [*(f'    {box["concept"]}["{_quoted(box["label"])} ({box["agents"]})"]' for box in own), "  end"]
+    for link in links:
+        told = _quoted(f"{said.get(link['relation'], '')} {link['direct']}")
+        out.append(f"  {link['source']} -->|{told}| {link['target']}")
+    return "\n".join(out) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """Mermaid's own escapes: nothing that was said ends a label or starts a directive."""
+    return "".join(one if one.isalnum() or one in " .,-–" else f"#{ord(one)};" for one in " ".join(text.split()))
+
+
+def implications_csv(concepts: Rows, cells: Rows) -> str:
+    """The matrix as Reynolds & Gutman (1988) print it: a row leads to a column, "3.02" is three direct and two indirect links."""
+    linked = {one[end] for one in cells for end in ("source", "target")}
+    codes = [one for one in concepts if one["concept"] in linked]
+    given = {(one["source"], one["target"]): f"{one['direct']}.{one['indirect']:02d}" for one in cells}
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(["id", "type", "code", *(as_cell(one["label"]) for one in codes)])
+    for row in codes:
+        counts = (given.get((row["concept"], column["concept"]), "") for column in codes)
+        table.writerow([row["concept"], row["type"], as_cell(row["label"]), *counts])
+    return out.getvalue()
+
+
+def codebook_yaml(concepts: Rows) -> str:
+    """Every code with its type, what a researcher or a model wrote of it, the agents who named it, all wordings that stand for it."""
+    codes = [
+        {"id": one["concept"], "label": one["label"], "type": one["type"], "definition": one["definition"] or "",
+            "agents": one["agents"],
+         "wordings": list(one["wordings"]), **({"opposite": one["opposite"]} if one["opposite"] else {})}
+        for one in concepts
+    ]  # fmt: skip
+    return str(yaml.safe_dump({"codes": codes}, allow_unicode=True, sort_keys=False, width=120))
+
+
+def transcripts_md(turns: Rows, nodes: Rows, concepts: Rows, names: Mapping[str, str]) -> str:
+    """All interviews in words, each answer beside the codes that were read in it."""
+    codes = codes_of(nodes, concepts)
+    out: list[str] = []
+    for turn in turns:
+        who = turn["participant"]
+        if turn["turn"] == 1:
+            out += ["", f"## {escape(names.get(who) or who)}", "", "| | | |", "|---:|---|---|"]
+        margin = "<br>".join(escape(label) for label in codes.get(f"{who}#{turn['turn']}", ()))
+        said = f"**{escape(turn['question'])}**<br>{escape(turn['answer'] or '')}"
+        out.append(f"| {turn['turn']} | {said} | {margin} |".replace("\n", " "))
+    return "\n".join(out).lstrip() + "\n"
+
+
+def codes_of(nodes: Rows, concepts: Rows) -> Mapping[str, list[str]]:
+    """Utterance → labels of its codes."""
+    label, found = {one["concept"]: one["label"] for one in concepts}, defaultdict[str, list[str]](list)
+    for node in nodes:
+        for utterance in node["utterances"] if node["concept"] in label else ():
+            found[utterance].append(label[node["concept"]])
+    return found
+
+
+# --- by an edited codebook ---------------------------------------------------------------------------------------------
+
+RECODED = "recoded"
+
+
+def read_codebook(path: Path, types: Sequence[str]) -> Codebook:
+    """Raises InputError naming the file and what is wrong: no YAML, an unknown type, a wording or an id twice."""
+    try:
+        book = Codebook.model_validate(yaml.safe_load(read_regular(path)))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        raise InputError(f"{path.name}: {error}") from None
+    for code in book.codes:
+        if code.type not in types:
+            raise InputError(f"{path.name}: code {code.id} has the type '{code.type}'; there are {', '.join(types)}")
+    for what, names in (
+        ("code", [code.id for code in book.codes]),
+        ("wording", [f"{one.type}: {normal(text)}" for one in book.codes for text in one.wordings]),
+    ):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InputError(f"{path.name}: {what} '{twice[0]}' stands there twice; it belongs to one code")
+    return book
+
+
+def recode(folder: Path, edited: Path) -> dict[str, Any]:
+    """Matrix, map, saturation, codebook and transcripts by the edited codes, in `<folder>/recoded`; what was edited and left over."""
+    before = json.loads((folder / "pooled_graph.json").read_text("utf-8"))
+    graphs, turns = _lines(folder / "knowledge_graphs.jsonl"), _lines(folder / "turn_log.jsonl")
+    kinds = [str(one["type"]) for one in before["types"]]
+    book = read_codebook(edited, kinds)
+    interviews = [_interview(one) for one in graphs]
+    concepts, uncoded = assigned(book, interviews)
+    home = homes(concepts)
+    coded = only(interviews, home.__contains__)
+    cells = implication_matrix(coded, concepts)
+    climbs = any(one["rung"] for one in before["types"])
+    definitions = {code.id: code.definition for code in book.codes}
+    told = [
+        {**one, "definition": definitions[one["concept"]] or None}
+        for one in concept_rows(coded, concepts, cells, climbs=climbs)
+    ]
+    picture = value_map(cells, told, kinds, None)
+    nodes = [row for one in interviews for row in node_rows(one, home)]
+    edits = list(changes(before["concepts"], book))
+    tables = {**before, "concepts": told, "implications": cells}
+    written = {
+        **network_files(tables, {key: picture[key] for key in MAP}),
+        "saturation.json": {"by_interview": saturation(coded, concepts)},
+        "transcripts.md": transcripts_md(
+            turns, nodes, told, {str(one["participant"]): str(one["name"]) for one in graphs}
+        ),
+        "edits.json": {"from": edited.name, "edits": edits, "uncoded": uncoded},
+    }
+    write_files(folder / RECODED, written)
+    return {"codes": len(concepts), "edits": edits, "uncoded": uncoded, "files": sorted(written)}
+
+
+def changes(before: Sequence[Mapping[str, Any]], book: Codebook) -> Iterator[dict[str, Any]]:
+    """What a researcher did to the codes that were made: renamed, retyped, moved, added, dropped."""
+    old = {str(one["concept"]): one for one in before}
+    home = {(one["type"], normal(text)): name for name, one in old.items() for text in one["wordings"]}
+    for code in book.codes:
+        was = old.get(code.id)
+        if was is None:
+            yield {"edit": "added", "code": code.id, "label": code.label}
+        else:
+            if was["label"] != code.label:
+                yield {"edit": "renamed", "code": code.id, "from": was["label"], "to": code.label}
+            if was["type"] != code.type:
+                yield {"edit": "retyped", "code": code.id, "from": was["type"], "to": code.type}
+        kind = was["type"] if was else code.type
+        for text in code.wordings:
+            came = home.get((kind, normal(text))) or next((n for (_, t), n in home.items() if t == normal(text)), "")
+            if came != code.id:
+                yield {"edit": "moved", "wording": text, "from": came, "to": code.id}
+    kept = {code.id for code in book.codes}
+    yield from (
+        {"edit": "dropped", "code": name, "label": one["label"]} for name, one in old.items() if name not in kept
+    )
+
+
+def _interview(stored: Mapping[str, Any]) -> Interview:
+    """A graph as knowledge_graphs.jsonl has it; a concept without turns."""
+    nodes = [
+        Node(id=one["node"], **{key: one[key] for key in OF_NODE}, sources=_sources(one)) for one in stored["nodes"]
+    ]
+    edges = [
+        Edge(type=one["relation"], **{key: one[key] for key in OF_EDGE}, sources=_sources(one))
+        for one in stored["edges"]
+    ]
+    graph = KnowledgeGraph({node.id: node for node in nodes}, {edge.key: edge for edge in edges})
+    return Interview(str(stored["participant"]), graph=graph)
+
+
+OF_NODE, OF_EDGE = (
+    ("text", "type", "confidence", "turn", "elements"),
+    ("source", "target", "confidence", "turn", "retracts", "contrast"),
+)
+
+
+def _sources(stored: Mapping[str, Any]) -> tuple[Source, ...]:
+    return tuple(Source(utterance=u, quote=q) for u, q in zip(stored["utterances"], stored["quotes"], strict=True))
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
+
+
+# --- as a program reads them -------------------------------------------------------------------------------------------
+
+LONGEST_CHAIN = 8  # codes
+FOLDER = Path("T1", "laddering")
+
+
+class OfRun(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    sim_id: Annotated[
+        str, Field(min_length=1, max_length=1000, description="the simulation; a folder where files may be named")
+    ]
+    run_id: Annotated[
+        str,
+        Field(pattern=r"^(run_[0-9A-Za-z_]{1,64})?$", description="the run; the latest with interviews unless named"),
+    ] = ""
+    recoded: Annotated[bool, Field(description="by the edited codebook, once it was applied")] = False
+
+
+class Most(OfRun):
+    most: Annotated[int, Field(ge=1, le=500, description="how many, the strongest first")] = 30
+
+
+class OfAgent(OfRun):
+    agent: Annotated[str, Field(min_length=1, max_length=200, description="name or id")]
+
+
+class Applying(OfRun):
+    file: Annotated[
+        str,
+        Field(
+            pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}\.ya?ml$",
+            description="the edited codebook, in the run's folder",
+        ),
+    ] = "codebook_edited.yaml"
+
+
+async def laddering_codes(port: Port, asked: Most) -> dict[str, JsonValue]:
+    """The codes of the interviews with type, agents, wordings and, on a ladder, abstractness, centrality, prestige; who made them."""
+    found = _read(_folder(port, asked), "pooled_graph.json")
+    shown = ("concept", "label", "type", "agents", "wordings", "abstractness", "centrality", "prestige")
+    codes: list[JsonValue] = [{key: one[key] for key in shown} for one in found["concepts"][: asked.most]]
+    return {**_about(port, asked), "codes": codes, "total": len(found["concepts"])}
+
+
+async def laddering_chains(port: Port, asked: Most) -> dict[str, JsonValue]:
+    """Chains of codes on the map from where nothing leads in to where nothing leads on, by their weakest link."""
+    folder = _folder(port, asked)
+    label = {one["concept"]: one["label"] for one in _read(folder, "pooled_graph.json")["concepts"]}
+    chains = sorted(
+        chains_of(_read(folder, "value_map.json")["links"]), key=lambda one: (-one[1], -len(one[0]), one[0])
+    )
+    found: list[JsonValue] = [
+        {"chain": [label[code] for code in chain], "agents": agents} for chain, agents in chains[: asked.most]
+    ]
+    return {**_about(port, asked), "chains": found, "total": len(chains)}
+
+
+def chains_of(links: list[Mapping[str, Any]]) -> Iterator[tuple[list[str], int]]:
+    """(codes, agents who gave its weakest link) of every chain, cut at LONGEST_CHAIN; no code twice in one."""
+    ahead: dict[str, dict[str, int]] = {}
+    for link in links:
+        ahead.setdefault(link["source"], {})[link["target"]] = link["direct"]
+    led_to = {link["target"] for link in links}
+    waiting = [([start], 10**9) for start in ahead if start not in led_to]
+    while waiting:
+        chain, weakest = waiting.pop()
+        on = {code: n for code, n in ahead.get(chain[-1], {}).items() if code not in chain}
+        if not on or len(chain) >= LONGEST_CHAIN:
+            yield chain, weakest
+        else:
+            waiting += [([*chain, code], min(weakest, n)) for code, n in on.items()]
+
+
+async def laddering_map(port: Port, asked: OfRun) -> dict[str, JsonValue]:
+    """The hierarchical value map as data: boxes by level, links with their agents, the cut-off and the share it represents."""
+    return {**_about(port, asked), **_read(_folder(port, asked), "value_map.json")}
+
+
+def _about(port: Port, asked: OfRun) -> dict[str, JsonValue]:
+    """Which run it is, of how many interviews, and who made the codes: a model, a rule, or a researcher."""
+    folder = _folder(port, asked, plain=True)
+    found = _read(folder, "interviews.json")
+    by = "researcher" if asked.recoded else "model" if found["coding"] == "model" else "rule"
+    return {"run_id": folder.name, "interviews": found["n"], "coded_by": by, **_authorship(folder)}
+
+
+def _authorship(folder: Path) -> dict[str, JsonValue]:
+    """Who answered. folder: of the run's results."""
+    main = read_record(run_folder(folder.parents[len(FOLDER.parts)], folder.name)).main
+    return {**authorship(main.respondent, main.model)}
+
+
+async def laddering_transcript(port: Port, asked: OfAgent) -> dict[str, JsonValue]:
+    """One agent's interview: questions, answers, what was read in each and why the next question was asked."""
+    folder = _folder(port, asked, plain=True)
+    turns = [json.loads(line) for line in (folder / "turn_log.jsonl").read_text("utf-8").splitlines()]
+    own: list[JsonValue] = [
+        {
+            key: turn[key]
+            for key in ("turn", "question", "strategy", "focus", "answer", "new_concepts", "new_links", "by", "stop")
+        }
+        for turn in turns
+        if asked.agent in (turn["participant"], turn["name"])
+    ]
+    if not own:
+        raise InputError(f"nobody called {asked.agent!r} was interviewed in this run")
+    return {"agent": asked.agent, "turns": own, **_authorship(folder)}
+
+
+async def apply_codebook(port: Port, asked: Applying) -> dict[str, JsonValue]:
+    """Apply an edited codebook (codes renamed, merged, split, retyped) again: matrix, map, saturation and transcripts, in `recoded`."""
+    folder = _folder(port, asked, plain=True)
+    file = folder / asked.file
+    if not file.is_file() or file.is_symlink():
+        raise InputError(
+            f"{asked.file}: no such file in the run's folder; copy codebook.yaml there under this name and edit it"
+        )
+    return {**recode(folder, file), "folder": str(Path(folder.name, RECODED)), **_authorship(folder)}
+
+
+def _folder(port: Port, asked: OfRun, *, plain: bool = False) -> Path:
+    """Where the run's files lie. Raises InputError where there are none, or a link leads out of the root."""
+    named = Path(asked.sim_id)
+    own = port.shelf is None and named.is_dir()
+    sim = named if own else by_id(asked.sim_id, port.root)
+    if sim is None:
+        raise InputError(f"no simulation {asked.sim_id[:100]!r}")
+    base = sim / "interviews" if (sim / "interviews").is_dir() else sim
+    run = asked.run_id or str(_read(base, "latest.json", missing={}).get("T1/laddering", ""))
+    folder = base / FOLDER / run
+    if asked.recoded and not plain:
+        folder /= RECODED
+    inside = own or folder.resolve().is_relative_to(port.root.resolve())
+    if not run or not inside or not folder.is_dir():
+        what = "no codebook was applied to" if asked.recoded else "there are no interviews of"
+        raise InputError(f"{what} this run ({asked.run_id or 'latest'}) of {asked.sim_id[:100]!r}")
+    return folder
+
+
+def _read(folder: Path, name: str, missing: dict[str, Any] | None = None) -> dict[str, Any]:
+    path = folder / name
+    if missing is not None and not path.is_file():
+        return missing
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found
+
+
+OPERATIONS = (
+    Operation(laddering_codes, Most, "Codes of the interviews", reads=True),
+    Operation(laddering_chains, Most, "Top chains of the map", reads=True),
+    Operation(laddering_map, OfRun, "The value map as data", reads=True),
+    Operation(laddering_transcript, OfAgent, "One agent's interview", reads=True),
+    Operation(apply_codebook, Applying, "Apply an edited codebook"),
+)
