@@ -22,8 +22,8 @@ from enquete.analysis.health.thresholds import (
     Threshold,
 )
 from enquete.graphs.roundtable.measures import reason
-from enquete.reports.bibliography import bibliography, cited, readable
-from enquete.reports.health.words import BASES, CHECKS
+from enquete.reports.health_checks import BASES, CHECKS
+from tests.reports.bibliography import bibliography, cited, readable
 from tests.support.people import (
     BETWEEN,
     FAULTY,

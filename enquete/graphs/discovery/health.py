@@ -8,7 +8,7 @@ from enquete.analysis.health.diagnostics import Diagnostic, judged
 from enquete.analysis.health.thresholds import FREE, Threshold
 from enquete.locale import N_
 from enquete.reports.declarations import Analysis
-from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
+from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 
 EMPTY, UNSAID, BY_RULE = "records_without_values", "readings_nobody_said", "answers_read_by_rule"
 

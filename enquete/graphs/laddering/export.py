@@ -17,7 +17,7 @@ import yaml
 
 from enquete.reports.context import Files, Found
 from enquete.reports.markdown import escape
-from enquete.reports.table.lines import lines
+from enquete.reports.writing import lines
 from enquete.state.showing import as_cell
 
 Row = Mapping[str, Any]

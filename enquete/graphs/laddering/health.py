@@ -10,7 +10,7 @@ from enquete.analysis.health.diagnostics import Diagnostic, judged
 from enquete.analysis.health.thresholds import FREE, Threshold
 from enquete.locale import N_
 from enquete.reports.declarations import Analysis
-from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
+from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 
 BARREN, BY_RULE = "interviews_without_concepts", "work_by_rule"
 EMPTY, INVENTED, UNREAD = "answers_without_concepts", "concepts_nobody_said", "answers_nobody_read"

@@ -23,7 +23,7 @@ from enquete.graphs.laddering.methods import InterviewMethod
 from enquete.graphs.laddering.network import Place, PooledConcept, Row, homes
 from enquete.graphs.laddering.ontology import Force, Incidents, Journey
 from enquete.nodes.conversations import utterance_id
-from enquete.reports.key_findings import FEWEST
+from enquete.reports.findings import FEWEST
 from enquete.respondents.roles import RULE
 from enquete.state.asking import Language
 

@@ -6,9 +6,22 @@ import altair as alt
 import pandas as pd
 
 from enquete.locale import N_
-from enquete.reports.charts import LABEL, WIDTH, ChartData, along, beside, heat, intervals, stacked, whole, worded
-from enquete.reports.figures.palette import COLOURS, MUTED, stages
-from enquete.reports.figures.text import broken
+from enquete.reports.charts import (
+    COLOURS,
+    LABEL,
+    MUTED,
+    WIDTH,
+    ChartData,
+    along,
+    beside,
+    broken,
+    heat,
+    intervals,
+    stacked,
+    stages,
+    whole,
+    worded,
+)
 
 STEP = 34  # px a row
 LEAST_REACH = 1.0  # scale points to each side of no change

@@ -8,7 +8,7 @@ from enquete.analysis.health.diagnostics import Diagnostic, judged
 from enquete.analysis.health.thresholds import FREE, Threshold
 from enquete.locale import N_
 from enquete.reports.declarations import Analysis
-from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
+from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 
 UNPLAYED, GROUPTHINK, SPREAD, SILENT = (
     "turns_against_the_mode",

@@ -37,7 +37,7 @@ from enquete.graphs.roundtable.telling import (
     wordless,
 )
 from enquete.locale import tell
-from enquete.reports.templates import render
+from enquete.reports.views import render
 from enquete.state.asking import Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.operations import Operation, Port

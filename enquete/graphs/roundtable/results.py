@@ -30,11 +30,9 @@ from enquete.graphs.roundtable.presentation import AFTER, BEFORE, GLOSSARY, MEAS
 from enquete.graphs.roundtable.settings import RoundtableSettings
 from enquete.locale import N_, decimals, in_language
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, shallow
-from enquete.reports.declarations import Analysis, shaped
-from enquete.reports.evaluation import Evaluation
-from enquete.reports.group_tables import compared
-from enquete.reports.table.lines import lines
-from enquete.reports.transcripts import Line, Talk, lines_of
+from enquete.reports.declarations import Analysis, compared, shaped
+from enquete.reports.evaluation import Evaluation, Line, Talk, lines_of
+from enquete.reports.writing import lines
 from enquete.respondents.roles import RULE
 from enquete.state.asking import Language
 
