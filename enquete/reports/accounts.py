@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pandas as pd
+from pydantic import JsonValue
 
-from enquete.locale import N_, NN_, Words, plural, said, tell
+from enquete.locale import N_, NN_, Words, in_language, plural, said, tell
+from enquete.reports.analyses import UNIT, Findings
 from enquete.reports.context import responded, statuses
-from enquete.reports.findings import UNIT, Findings
-from enquete.reports.health.verdicts import unfinished
+from enquete.reports.findings import shortened
+from enquete.reports.health import Health, unfinished
+from enquete.reports.markdown import escape, number, share
 from enquete.reports.run_reading import RunReading
+from enquete.reports.views import LIMITS, render
+from enquete.respondents.replies import NAMES
+from enquete.simulations.digest import SOURCES
 from enquete.state.asking import Language
 
 Stages = Sequence[tuple[str, str]]
@@ -101,9 +109,9 @@ def counts(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
     """Rows by status for every methodology, phase, round and arm: they add up to the response table."""
     found = []
     keys = ["methodology", "phase", "round", "arm", "run_id"]
-    for (name, phase, number, arm, run), group in frame[[*keys, "status", "participant"]].groupby(keys, sort=False):
+    for (name, phase, round_, arm, run), group in frame[[*keys, "status", "participant"]].groupby(keys, sort=False):
         found.append({
-            "methodology": name, "phase": phase, "round": number, "arm": arm, "run": "" if run == reading.run else run,
+            "methodology": name, "phase": phase, "round": round_, "arm": arm, "run": "" if run == reading.run else run,
             "counts": statuses(group), "responded": len(responded(group)), "rows": len(group),
             "answering": responded(group)["participant"].nunique(), "agents": group["participant"].nunique(),
         })  # fmt: skip
@@ -264,3 +272,239 @@ _BILLS: Mapping[str, str] = {
 def every_call_failed(reading: RunReading) -> bool:
     spent = reading.spent()
     return bool(spent["calls"].sum()) and not spent["settled"].sum()
+
+
+# --- Limitations of a run, generated from what it was: each line follows from its metadata or its table ---------------
+
+DIFFERENTIAL = 0.05
+"""Missing shares that lie further apart between groups are reported (facts on validity: > 5%, or differential)."""
+
+
+def limitations(
+    reading: RunReading,
+    frame: pd.DataFrame,
+    results: Mapping[str, Mapping[str, JsonValue]],
+    health: Health,
+    *,
+    partial: bool,
+) -> list[str]:
+    """Markdown lines, the gravest first."""
+    asked = took_part(reading, frame)
+    return [*_about_respondents(reading, asked), *_about_memory(reading, frame), *_about_change(reading, results),
+            *_about_shape(reading, health), *_about_numbers(reading, frame, asked, partial=partial)]  # fmt: skip
+
+
+def _about_respondents(reading: RunReading, asked: TookPart) -> Iterator[str]:
+    texts, main = in_language(LIMITS, reading.language), reading.record.main
+    people = replace(asked, agents=frozenset()).told(reading.language)
+    if not asked.agents:
+        yield texts["people"].format(people=people)
+        return
+    yield texts["simulated_and_people"].format(people=people) if asked.people else texts["simulated"]
+    if main.respondent == "synthetic":
+        yield texts["synthetic"]
+    else:
+        yield texts["model"].format(model=escape(main.model))
+        yield texts["confidence"]
+    yield texts["inference"].format(n=len(asked.agents))
+    if main.respondent == "llm" and main.temperature:
+        yield texts["temperature"].format(t=number(main.temperature, reading.language, 1))
+
+
+def _about_memory(reading: RunReading, frame: pd.DataFrame) -> Iterator[str]:
+    record, texts = reading.record, in_language(LIMITS, reading.language)
+    remembering, total = with_memory(reading, frame)
+    if not remembering:
+        yield texts["no_digest"]
+        return
+    yield texts["digest"].format(chars=record.digest_chars)
+    if remembering < total:
+        weight = number(record.memoryless_weight, record.language, 1)
+        yield texts["memoryless"].format(n=total - remembering, total=total, w=weight)
+
+
+def _about_change(reading: RunReading, results: Mapping[str, Mapping[str, JsonValue]]) -> Iterator[str]:
+    record, texts = reading.record, in_language(LIMITS, reading.language)
+    if reading.idle:
+        yield texts["idle"]
+    elif record.baseline == "reconstructed":
+        yield texts["reconstructed"]
+    elif record.baseline == "measured" and record.actions_at_start:
+        yield texts["actions"].format(n=record.actions_at_start)
+    drifts = [result for result in results.values() if result.get("kind") == "drift"]
+    for drift in drifts:
+        reasons = drift.get("reasons")
+        if isinstance(reasons, list) and reasons:
+            yield texts["incomparable"].format(why=escape("; ".join(map(str, reasons))))
+    if drifts and not {arm.role for arm in record.arms} & {"placebo", "replicate"}:
+        yield texts["no_placebo"]
+
+
+def _about_shape(reading: RunReading, health: Health) -> Iterator[str]:
+    """Shares of endpoints and midpoints over all closed answers."""
+    language = reading.language
+    n = sum(shape.n for shape in health.shapes)
+    if not n:
+        return
+    ends = sum(shape.n * shape.ends for shape in health.shapes if shape.ends is not None) / n
+    middled = [(shape.n, shape.midpoint) for shape in health.shapes if shape.midpoint is not None]
+    of_middled = sum(weight for weight, _ in middled)
+    midpoint = sum(weight * part for weight, part in middled) / of_middled if of_middled else None
+    yield in_language(LIMITS, language)["shape"].format(
+        ends=share(ends, language), midpoint=share(midpoint, language), n=n
+    )
+
+
+def _about_numbers(reading: RunReading, frame: pd.DataFrame, asked: TookPart, *, partial: bool) -> Iterator[str]:
+    record, texts = reading.record, in_language(LIMITS, reading.language)
+    counted = {"responded": len(responded(frame)), "rows": len(frame)}
+    if partial:
+        yield texts["n_so_far"].format(who=asked.told(reading.language), **counted)
+    elif asked.people:
+        yield texts["n_people"].format(who=asked.told(reading.language), **counted)
+    else:
+        yield texts["n"].format(n=len(asked.agents), **counted)
+    yield from _differential(frame, reading)
+    hashes = ", ".join(f"{escape(name)} {used.hash[:12]}" for name, used in record.instruments.items())
+    yield texts["instruments"].format(hashes=hashes)
+    if partial:
+        yield texts["partial"]
+
+
+def _differential(frame: pd.DataFrame, reading: RunReading) -> Iterator[str]:
+    """Gaps among what was asked, where one group has clearly more of them than another."""
+    asked = frame.loc[frame["status"].ne("not_reached"), ["status", "stakeholder_type"]]
+    missing = asked["status"].isin(["refused", "invalid", "failed"]).groupby(asked["stakeholder_type"]).mean()
+    if len(missing) > 1 and missing.max() - missing.min() > DIFFERENTIAL:
+        language = reading.language
+        yield in_language(LIMITS, language)["differential"].format(
+            low=share(float(missing.min()), language), low_type=escape(reading.type_names[str(missing.idxmin())]),
+            high=share(float(missing.max()), language), high_type=escape(reading.type_names[str(missing.idxmax())]),
+        )  # fmt: skip
+
+
+# --- What answers named of a memory: which posts and exposures, whether they exist, and who named them, movers above
+# all
+# Answers in words carry the marks of entries (respondents/replies.py takes them out of the text and notes them). A mover is an
+# agent of whom any closed answer differs between T0 and T1 of the same methodology. A mark that stands in no digest of the
+# agent names nothing.
+
+SHOWN = 8
+MOST_WORDS = 20  # of an entry that is shown
+PHASE = "T1"
+KINDS: Mapping[str, str] = {
+    "P": N_("own post"), "R": N_("reaction"), "S": N_("shown to the agent"), "K": N_("on record"),
+}  # fmt: skip
+_LINE = re.compile(r"^- \[([A-Z]\d+)\] (.*)$", re.MULTILINE)
+NOTED = """
+SELECT o.methodology, o.session, o.round, o.turn, o.participant, a.item, a.notes
+FROM answers a JOIN occasions o ON o.id = a.occasion WHERE o.arm = ? AND o.phase = ? AND a.notes LIKE ?
+ORDER BY o.methodology, o.participant, o.round, o.turn, a.item
+"""
+
+
+@dataclass(frozen=True)
+class Citation:
+    """An answer that names an entry of its agent's memory. source: where that stands ("twitter post 12"); "" where there is
+    no such entry. moved: None where the agent was not asked twice."""
+
+    answer_id: str
+    methodology: str
+    participant: str
+    agent_name: str
+    mark: str
+    source: str
+    text: str
+    moved: bool | None
+
+
+def citations(reading: RunReading, frame: pd.DataFrame) -> list[Citation]:
+    """Of the main arm after the simulation."""
+    main = reading.record.main.id
+    noted = list(reading.ledger.rows(NOTED, (main, PHASE, f'%"{NAMES}%')))
+    if not noted:
+        return []
+    sources = reading.ledger.frozen("", "", PHASE, SOURCES)
+    known: Mapping[str, Any] = sources if isinstance(sources, dict) else {}
+    digests = reading.ledger.digests(PHASE)
+    names = {who.id: who.name for who in reading.population}
+    moved = movers(frame)
+    found = []
+    for method, session, round_, turn, who, item, notes in noted:
+        parts = (reading.record.asked_by(method), main, method, PHASE, session, round_, turn, who, item)
+        lines = dict(_LINE.findall(digests.get(who) or ""))
+        for mark in marks(notes):
+            found.append(
+                Citation(
+                    "/".join(map(str, parts)), method, who, names.get(who, ""), mark,
+                    str((known.get(who) or {}).get(mark, "")) if mark in lines else "", lines.get(mark, ""), moved.get(who),
+                )
+            )  # fmt: skip
+    return found
+
+
+def marks(notes: str) -> list[str]:
+    """Of an answer's notes as they are stored."""
+    listed = [note.removeprefix(NAMES).split() for note in json.loads(notes) if note.startswith(NAMES)]
+    return list(dict.fromkeys(mark for one in listed for mark in one))
+
+
+def movers(frame: pd.DataFrame) -> dict[str, bool]:
+    """Whether any closed answer of an agent changed, for those who answered one in both waves."""
+    own = frame[frame["arm_role"].eq("main") & frame["value"].notna() & frame["round"].eq(0)]
+    keys = ["methodology", "participant", "session", "turn", "item_id"]
+    waves = own.drop_duplicates([*keys, "phase"], keep="last").pivot(index=keys, columns="phase", values="value")
+    if not {"T0", "T1"} <= set(waves.columns):
+        return {}
+    both = waves.dropna(subset=["T0", "T1"])
+    changed = both["T0"].ne(both["T1"]).groupby(level="participant").any()
+    return {str(who): bool(any_) for who, any_ in changed.items()}
+
+
+@dataclass(frozen=True)
+class CitedEntry:
+    """An entry that was named, by how many agents, and how many of them moved."""
+
+    source: str
+    kind: str
+    text: str
+    agents: int
+    movers: int
+
+
+def entries(found: Sequence[Citation]) -> list[CitedEntry]:
+    """What movers named most first; a post that several saw is one."""
+    grouped: dict[tuple[str, str], list[Citation]] = {}
+    for one in found:
+        if one.source:
+            own = one.participant if one.source == "graph summary" else ""
+            grouped.setdefault((one.source, own), []).append(one)
+    every = [
+        CitedEntry(
+            source, KINDS[group[0].mark[0]], max((one.text for one in group), key=len),
+            len({one.participant for one in group}), len({one.participant for one in group if one.moved}),
+        )
+        for (source, _), group in grouped.items()
+    ]  # fmt: skip
+    return sorted(every, key=lambda one: (-one.movers, -one.agents, one.source))
+
+
+def citations_section(found: Sequence[Citation], frame: pd.DataFrame, language: Language) -> str:
+    """For the appendix, Markdown; "" where nobody named anything."""
+    if not found:
+        return ""
+    moved = {who for who, any_ in movers(frame).items() if any_}
+    real = [one for one in found if one.source]
+    shown = [replace(one, text=shortened(one.text, MOST_WORDS)) for one in entries(found)[:SHOWN]]
+    return render(
+        "enquete.reports:citations.md.j2", language, entries=shown, total=len(entries(found)),
+        agents=len({one.participant for one in real}), answers=len({one.answer_id for one in real}),
+        invalid=len(found) - len(real), movers=len(moved),
+        naming=len({one.participant for one in real if one.participant in moved}),
+    ).strip()  # fmt: skip
+
+
+def citation_rows(found: Sequence[Citation]) -> Iterator[dict[str, Any]]:
+    """For exports/citations.jsonl."""
+    for one in found:
+        yield {**asdict(one), "exists": bool(one.source)}

@@ -22,6 +22,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlencode
@@ -33,11 +34,112 @@ import vl_convert
 from enquete.checkpoints.folders import write_atomically
 from enquete.locale import N_, percent, separators, tell
 from enquete.reports.declarations import Chart, Column, Place, Table, View
-from enquete.reports.figures.palette import COLOURS, DIVERGING, GRID, INK, MUTED, PAPER, readable_on
-from enquete.reports.figures.text import SIZE, broken, width
 from enquete.reports.markdown import MISSING
 from enquete.reports.views import Results, chosen_rows, dictionaries
 from enquete.state.errors import InputError
+from enquete.state.visible_text import visible
+
+Scale: TypeAlias = Sequence[tuple[float, str]]
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#555555")
+"""Okabe and Ito's palette."""
+INK, MUTED, GRID, PAPER = "#1c2329", "#67707a", "#e4e7eb", "#ffffff"
+PALE = {MUTED: "#c3c8ce", COLOURS[0]: "#a6cbe3", COLOURS[1]: "#f2c29b"}
+"""For what stands behind."""
+
+DIVERGING = ((0.0, "#b35806"), (0.25, "#f1a340"), (0.5, "#f7f7f7"), (0.75, "#67a9cf"), (1.0, "#2166ac"))
+"""Orange below, white, blue above (after ColorBrewer's PuOr and RdBu)."""
+
+
+def stages(n: int) -> list[str]:
+    """Colours of the points of a scale, the lowest first."""
+    return [on_scale(DIVERGING, k / (n - 1) if n > 1 else 0.5) for k in range(n)]
+
+
+def on_scale(scale: Scale, share: float) -> str:
+    """The colour at a share between 0 and 1 of a scale, #rrggbb."""
+    share = min(1.0, max(0.0, share))
+    for (start, one), (end, other) in pairwise(scale):
+        if share <= end:
+            part = (share - start) / (end - start)
+            mixed = (round(a + part * (b - a)) for a, b in zip(_rgb(one), _rgb(other), strict=True))
+            return "#" + "".join(f"{each:02x}" for each in mixed)
+    return scale[-1][1]
+
+
+def readable_on(colour: str) -> str:
+    """Black or white, by the luminance of what text stands on; neither is a colour that a page sets."""
+    r, g, b = _rgb(colour)
+    return "#111111" if 0.299 * r + 0.587 * g + 0.114 * b > 140 else "#fefefe"
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+# --- Text in figures: how wide it is, and how it is broken into lines -------------------------------------------------
+
+SIZE = 12
+"""px, of all text that has no size of its own."""
+
+
+class _Widths(dict[str, float]):
+    """By the size of the text. What is not in it is measured when it is first met."""
+
+    def __missing__(self, one: str) -> float:
+        return self.setdefault(one, _CAPITAL if one.isupper() else _OTHER)
+
+
+_WIDTHS = _Widths(
+    {
+        **dict.fromkeys("ijl|'.,:;!·", 0.26),
+        **dict.fromkeys("ftrI()[]/ -", 0.34),
+        **dict.fromkeys("mwMWÄÖÜ%@…—", 0.88),
+        **dict.fromkeys("csxyzkvJ", 0.51),
+    }
+)
+_CAPITAL, _OTHER = 0.69, 0.57
+BOLD = 1.07
+"""Width of bold text by that of other."""
+
+
+def width(text: str, size: float = SIZE) -> float:
+    """px, estimated from the widths of Helvetica's characters; other system fonts differ by a tenth."""
+    return _line(text) * size
+
+
+def _line(text: str) -> float:
+    return sum(map(_WIDTHS.__getitem__, text))
+
+
+def broken(text: object, px: float, most: int = 2, size: float = SIZE - 1) -> list[str]:
+    """In at most so many lines of so many px, by default of the size of an axis' labels; what does not fit ends in …"""
+    lines: list[str] = []
+    for word in visible(str(text)).split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and _line(longer) * size <= px:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    rest = " ".join(lines[most - 1 :])
+    return [_cut(line, px, size) for line in [*lines[: most - 1], rest] if line]
+
+
+def _cut(line: str, px: float, size: float) -> str:
+    if _line(line) * size <= px:
+        return line
+    words = line.split()
+    while len(words) > 1 and _line(f"{' '.join(words)} …") * size > px:
+        words.pop()
+    if len(words) > 1 or _line(f"{words[0]} …") * size <= px:
+        return f"{' '.join(words)} …"
+    word = words[0]
+    while word and _line(f"{word}…") * size > px:
+        word = word[:-1]
+    return f"{word}…"
+
+
+# --- Charts of a methodology's tables: from labelled frames to Vega-Lite, SVG and PNG ---------------------------------
 
 WIDTH = 700
 """px of every picture, labels and all: the column of a report."""

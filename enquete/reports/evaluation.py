@@ -9,21 +9,74 @@ A complete one: what it declares becomes section, appendix, files and digest; it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+import json
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import pandas as pd
 
+from enquete.locale import N_
 from enquete.nodes.planning import load_methodology
 from enquete.reports.context import AnalysisContext, Files, Found, ItemFacts
 from enquete.reports.declarations import Analysis, Presentation
-from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
-from enquete.reports.health.probes import Arms, repeated
-from enquete.reports.table.lines import lines
-from enquete.reports.transcripts import Talks, no_talks
+from enquete.reports.health_checks import Arms, Humans, Made, OwnCheck, any_other, repeated
+from enquete.reports.writing import lines
+from enquete.state.asking import Language
 from enquete.state.lazy_import import loaded
 from enquete.state.methodology import Methodology
+
+if TYPE_CHECKING:
+    from enquete.reports.charts import Picture
+
+
+INTERVIEWER = N_("Interviewer")
+
+
+@dataclass(frozen=True)
+class Line:
+    """participant: whose words they are, "" for an interviewer's; codes: what was read in them; about: what else must be known."""
+
+    speaker: str
+    text: str
+    participant: str = ""
+    turn: int = 0
+    codes: tuple[str, ...] = ()
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Talk:
+    """session: as in the table of answers, "" where an agent has one conversation."""
+
+    title: str
+    lines: tuple[Line, ...]
+    session: str = ""
+    graph: Picture | None = None
+
+
+Talks: TypeAlias = Callable[[Path, str, Language], Iterable[Talk]]
+"""(folder of the methodology's files, participant, language) → the conversations that the participant took part in."""
+
+
+def no_talks(folder: Path, participant: str, language: Language) -> Iterable[Talk]:
+    return ()
+
+
+def lines_of(file: Path, key: str, value: str) -> Iterator[dict[str, Any]]:
+    """Objects of a JSONL file that have this value under a key; the others are not parsed."""
+    if not file.is_file():
+        return
+    marked = json.dumps(value, ensure_ascii=False)
+    with file.open(encoding="utf-8") as lines:
+        for line in lines:
+            if marked in line and (found := json.loads(line)).get(key) == value:
+                yield found
+
+
+# --- What a methodology makes of its answers, declared in one place: its analysis, and all that reports, health
+# checks,
 
 Shown = float | str | None
 

@@ -17,27 +17,19 @@ from enquete.checkpoints.folders import write_atomically
 from enquete.locale import N_, in_language, tell
 from enquete.nodes.planning import CRITIC
 from enquete.reports import narrative
-from enquete.reports.associations import ACROSS
-from enquete.reports.associations import PRESENTATION as BETWEEN
-from enquete.reports.citations import rows as citation_rows
+from enquete.reports.accounts import citation_rows
+from enquete.reports.analyses import ACROSS, BETWEEN, Findings, WholeResults, find, names_of, read_results, results_of
 from enquete.reports.context import PARTS, Found, chosen, ids, numbered, responded
 from enquete.reports.evaluation import Remembered, evaluation, evaluations
 from enquete.reports.file_formats import write_package, write_standing
-from enquete.reports.files import data_files
-from enquete.reports.findings import Findings, find
+from enquete.reports.files import data_files, markdown
+from enquete.reports.further_arms import PAIRS, PREFERENCE_FILE, REPLICATES_FILE, as_frame
 from enquete.reports.markdown import number
-from enquete.reports.preference import found as preference
-from enquete.reports.replicates import told as replicates_text
-from enquete.reports.report import Material
-from enquete.reports.results import WholeResults, names_of, read_results, results_of
+from enquete.reports.report import ReportMaterial
+from enquete.reports.responses import AT_ONCE, PLAIN, AskedItem, items, responses, undetermined
 from enquete.reports.run_reading import RunReading, open_run
-from enquete.reports.table.codebook import markdown
-from enquete.reports.table.items import Asked, items
-from enquete.reports.table.row import ANSWER, ResponseRow
-from enquete.reports.table.rows import PLAIN, responses, undetermined
-from enquete.reports.table.stage import AT_ONCE
 from enquete.reports.views import Results
-from enquete.reports.writing import records, write_csv, write_files, write_json, write_jsonl
+from enquete.reports.writing import ANSWER, ResponseRow, records, write_csv, write_files, write_json, write_jsonl
 from enquete.state.asking import Language
 from enquete.state.data_formats import FileFormat, Layout
 from enquete.state.methodology import Methodology
@@ -67,14 +59,14 @@ WORDS: Mapping[str, str] = {
 
 
 def episodes(
-    reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked], results: Mapping[str, Found]
+    reading: RunReading, frame: pd.DataFrame, asked: Sequence[AskedItem], results: Mapping[str, Found]
 ) -> Iterator[dict[str, Any]]:
     """Agents in the population's order within each methodology and phase of this run, then all of them, then what their
     answers were gathered into; main arm."""
     language, main = reading.language, reading.record.main
     own = chosen(frame[READ], frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs))
     answered = responded(own)
-    known: dict[str, dict[str, Asked]] = {}
+    known: dict[str, dict[str, AskedItem]] = {}
     for one in asked:
         known.setdefault(one.methodology, {})[one.item_id] = one
     for method, phase in dict.fromkeys(zip(answered["methodology"], answered["phase"], strict=True)):
@@ -132,7 +124,7 @@ def _owing(reading: RunReading, planned: pd.DataFrame, method: str, phase: str, 
     return set(planned.loc[planned["status"].eq("not_reached"), "participant"]) | undetermined(reading, method, phase)
 
 
-def stances(said: pd.DataFrame, items: Mapping[str, Asked], language: Language) -> dict[str, tuple[str, list[str]]]:
+def stances(said: pd.DataFrame, items: Mapping[str, AskedItem], language: Language) -> dict[str, tuple[str, list[str]]]:
     """By participant: the clearest positions and the first own words, with the ids of those answers."""
     closed: dict[str, list[tuple[float, int]]] = {who: [] for who in dict.fromkeys(said["participant"])}
     spoken: dict[str, list[tuple[bool, int]]] = {who: [] for who in closed}
@@ -157,7 +149,7 @@ def stances(said: pd.DataFrame, items: Mapping[str, Asked], language: Language) 
     return {who: (told, [next(names) for _ in rows]) for who, (told, rows) in found.items()}
 
 
-def _position(item: Asked, value: float, low: int, high: int, language: Language) -> str:
+def _position(item: AskedItem, value: float, low: int, high: int, language: Language) -> str:
     label = item.label(value, language)
     return in_language(WORDS, language)["position"].format(
         wording=item.text(language), value=f"{value:g}".replace("-", "−"), low=low, high=high,
@@ -165,7 +157,9 @@ def _position(item: Asked, value: float, low: int, high: int, language: Language
     )  # fmt: skip
 
 
-def overall(said: pd.DataFrame, items: Mapping[str, Asked], planned: int, language: Language) -> tuple[str, list[str]]:
+def overall(
+    said: pd.DataFrame, items: Mapping[str, AskedItem], planned: int, language: Language
+) -> tuple[str, list[str]]:
     """How many answered, and the items of the highest and the lowest mean, in shares of their scales."""
     words = in_language(WORDS, language)
     parts = [words["answered"].format(n=said["participant"].nunique(), total=planned)]
@@ -213,7 +207,7 @@ def validate(frame: pd.DataFrame) -> None:
             raise ValueError(f"all_responses.csv: {where}: {first['input']!r}: {first['msg']}") from error
 
 
-def write_exports(folder: Path, reading: RunReading, material: Material, frame: pd.DataFrame) -> None:
+def write_exports(folder: Path, reading: RunReading, material: ReportMaterial, frame: pd.DataFrame) -> None:
     """exports/ (answers, agents, items, declared tables, codebook, episodes), and beside the report what it says across methods and
     about its health."""
     exports, language = folder / "exports", reading.language
@@ -232,16 +226,16 @@ def write_exports(folder: Path, reading: RunReading, material: Material, frame: 
     write_json(folder / "associations.json", material.found.analyses[ACROSS].as_json(BETWEEN))
     write_json(folder / "health.json", material.health.as_json())
     if material.replicates.arms:
-        write_json(folder / replicates_text.FILE, material.replicates.as_json())
+        write_json(folder / REPLICATES_FILE, material.replicates.as_json())
     if material.preference is not None:
-        write_json(folder / preference.FILE, material.preference.as_json())
-        write_csv(reading.folder / preference.PAIRS, preference.as_frame(material.preference.pairs))
+        write_json(folder / PREFERENCE_FILE, material.preference.as_json())
+        write_csv(reading.folder / PAIRS, as_frame(material.preference.pairs))
     spoken = [call for name in (narrative.METHODOLOGY, CRITIC) for call in audit(reading, name, "")]
     if spoken:
         write_jsonl(folder / "audit.jsonl", spoken)
 
 
-def declared(reading: RunReading, asked: Sequence[Asked], found: Findings) -> Mapping[str, Results]:
+def declared(reading: RunReading, asked: Sequence[AskedItem], found: Findings) -> Mapping[str, Results]:
     """Results of methodologies that declare their tables."""
     titles = {name: tell(reading.methodology(name).title, reading.language) for name in reading.record.methods}
     names = names_of(reading, tuple(asked), titles)

@@ -21,10 +21,9 @@ from pydantic import JsonValue
 from enquete.checkpoints.folders import draft_of
 from enquete.locale import N_, tell
 from enquete.reports.files import MISSING, DataFile, Variable, descriptor, plain_name, resource
+from enquete.reports.responses import AskedItem
 from enquete.reports.run_reading import RunReading, read_result
-from enquete.reports.table.columns import STATUS_MEANINGS
-from enquete.reports.table.items import Asked
-from enquete.reports.writing import write_csv, write_json
+from enquete.reports.writing import STATUS_MEANINGS, write_csv, write_json
 from enquete.state.asking import Language
 from enquete.state.data_formats import FORMATS, FileFormat
 from enquete.state.errors import InputError
@@ -37,7 +36,7 @@ AS_JSON = ("array", "any")
 """Types whose values are JSON in a cell."""
 
 
-class Writer(ABC):
+class FileWriter(ABC):
     """Takes one file after the other; `close` finishes what they have in common."""
 
     format: ClassVar[FileFormat]
@@ -75,7 +74,7 @@ class Writer(ABC):
         return {**resource(file, path), "format": self.format, "mediatype": self.mediatype, "encoding": "utf-8"}
 
 
-class CsvWriter(Writer):
+class CsvWriter(FileWriter):
     """RFC 4180, UTF-8. bom: Excel then knows the encoding."""
 
     format = "csv"
@@ -108,7 +107,7 @@ def _pieces(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
         yield frame.iloc[start : start + AT_ONCE]
 
 
-class ParquetWriter(Writer):
+class ParquetWriter(FileWriter):
     """Types as declared, lists as JSON; what a column is called and means stands in its field's metadata (label, description)."""
 
     format = "parquet"
@@ -155,7 +154,7 @@ def _texts(values: pd.Series[Any]) -> list[str]:
     return ["" if value is None or value is pd.NA or value != value else str(value) for value in values.tolist()]
 
 
-class SavWriter(Writer):
+class SavWriter(FileWriter):
     """SPSS: labels of variables and values in the package's language, codes as numbers with their words, why an answer is missing as
     user-missing codes."""
 
@@ -288,7 +287,7 @@ def _within(text: str, most: int) -> str:
     return text.encode()[: most - 3].decode(errors="ignore") + "…"
 
 
-class XlsxWriter(Writer):
+class XlsxWriter(FileWriter):
     """One workbook: a sheet with the codebook, then a sheet a file. A text is a text, never a formula."""
 
     format = "xlsx"
@@ -399,7 +398,7 @@ class XlsxWriter(Writer):
         return cell
 
 
-WRITERS: Mapping[str, type[Writer]] = {one.format: one for one in (CsvWriter, ParquetWriter, SavWriter, XlsxWriter)}
+WRITERS: Mapping[str, type[FileWriter]] = {one.format: one for one in (CsvWriter, ParquetWriter, SavWriter, XlsxWriter)}
 
 
 PACKAGE = "datapackage.json"
@@ -408,7 +407,7 @@ CODEBOOK = "codebook.json"
 
 
 def write_package(
-    folder: Path, reading: RunReading, asked: Sequence[Asked], files: Iterable[DataFile], formats: Iterable[FileFormat], *,
+    folder: Path, reading: RunReading, asked: Sequence[AskedItem], files: Iterable[DataFile], formats: Iterable[FileFormat], *,
     bom: bool = False,
 ) -> list[Path]:  # fmt: skip
     """Every file in every format, each format in a folder of its own with its Data Package; what an earlier one left goes."""
@@ -430,7 +429,7 @@ def write_package(
 
 
 def write_standing(
-    folder: Path, reading: RunReading, asked: Sequence[Asked], files: Iterable[DataFile]
+    folder: Path, reading: RunReading, asked: Sequence[AskedItem], files: Iterable[DataFile]
 ) -> dict[str, Any]:
     """The CSV files that every run has, with the codebook, which is their Data Package. Packages of other formats were made of what
     the run had before and go."""
@@ -442,7 +441,7 @@ def write_standing(
     return book
 
 
-def _finished(writer: Writer, book: Mapping[str, Any], name: str) -> list[Path]:
+def _finished(writer: FileWriter, book: Mapping[str, Any], name: str) -> list[Path]:
     path = writer.folder / name
     for old in _described_in(path) - set(writer.paths):
         old.unlink(missing_ok=True)

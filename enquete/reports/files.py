@@ -19,17 +19,25 @@ from pydantic import JsonValue
 
 from enquete.locale import N_, in_language, tell
 from enquete.reports.declarations import Column, Table
+from enquete.reports.responses import AskedItem
 from enquete.reports.run_reading import RunReading
-from enquete.reports.table.codebook import about
-from enquete.reports.table.columns import COLUMN_MEANINGS, CONTENT_MEANINGS, OWN_COLUMN, STATUS_MEANINGS
-from enquete.reports.table.items import Asked
-from enquete.reports.table.row import ANSWER, COLUMNS, ResponseRow
-from enquete.reports.views import Results
+from enquete.reports.views import Results, render
+from enquete.reports.writing import (
+    ANSWER,
+    COLUMN_MEANINGS,
+    COLUMNS,
+    CONTENT_MEANINGS,
+    OWN_COLUMN,
+    STATUS_MEANINGS,
+    ResponseRow,
+)
+from enquete.respondents.kinds import KINDS
 from enquete.state.asking import RESPONDED, Language
 from enquete.state.data_formats import Layout
 
 if TYPE_CHECKING:
-    from enquete.reports.associations import AgentTable
+    from enquete.reports.analyses import AgentTable
+
 
 Type = Literal["integer", "number", "boolean", "string", "array", "any"]
 MISSING = tuple(status for status in STATUS_MEANINGS if status not in RESPONDED)
@@ -97,7 +105,7 @@ class DataFile:
 def data_files(
     reading: RunReading,
     frame: pd.DataFrame,
-    asked: Sequence[Asked],
+    asked: Sequence[AskedItem],
     agents: AgentTable,
     results: Mapping[str, Results],
     layout: Layout = "both",
@@ -180,7 +188,7 @@ WHO = ("run_id", "arm", "arm_role", "session", "participant", "agent_name", "sta
 
 
 def wide_files(
-    methodology: str, title: str, rows: pd.DataFrame, asked: Sequence[Asked], language: Language
+    methodology: str, title: str, rows: pd.DataFrame, asked: Sequence[AskedItem], language: Language
 ) -> Iterator[DataFile]:
     """Participants × items, a file for every phase and round."""
     by_id = {one.item_id: one for one in asked}
@@ -192,7 +200,7 @@ def wide_files(
         yield _wide(f"{methodology}.wide_{part}", named, rows[where == place], by_id, language)
 
 
-def _wide(name: str, title: str, rows: pd.DataFrame, asked: Mapping[str, Asked], language: Language) -> DataFile:
+def _wide(name: str, title: str, rows: pd.DataFrame, asked: Mapping[str, AskedItem], language: Language) -> DataFile:
     who, first = _numbered(rows, ("arm", "session", "participant"))
     people = rows.iloc[first]
     turns = rows.duplicated(["arm", "session", "participant", "item_id"]).any()
@@ -208,7 +216,7 @@ def _wide(name: str, title: str, rows: pd.DataFrame, asked: Mapping[str, Asked],
     reasons: dict[str, pd.Series[Any]] = {}
     for place, (item, turn) in enumerate(heads):
         own = order[bounds[place] : bounds[place + 1]]
-        one = asked.get(item) or Asked("", item, "")
+        one = asked.get(item) or AskedItem("", item, "")
         stem = plain_name(f"{item}_turn{turn}" if turns else item, taken)
         answers = rows.iloc[own]
         for variable, values in _cells(stem, one, answers, taken, language):
@@ -227,7 +235,7 @@ def _wide(name: str, title: str, rows: pd.DataFrame, asked: Mapping[str, Asked],
 
 
 def _cells(
-    stem: str, one: Asked, answers: pd.DataFrame, taken: set[str], language: Language
+    stem: str, one: AskedItem, answers: pd.DataFrame, taken: set[str], language: Language
 ) -> Iterator[tuple[Variable, Any]]:
     """The answer to an item; with the reason for it and how confident it is, where these were asked for."""
     label = one.text(language)
@@ -342,7 +350,7 @@ ITEM_COLUMNS: Mapping[str, tuple[Type, str]] = {
 }  # fmt: skip
 
 
-def items_file(asked: Sequence[Asked], language: Language) -> DataFile:
+def items_file(asked: Sequence[AskedItem], language: Language) -> DataFile:
     """A row an item, in the run's language; all languages and labels are in the codebook."""
     rows = [
         {name: one.text(language) if name == "wording" else getattr(one, name) for name in ITEM_COLUMNS}
@@ -480,7 +488,7 @@ PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 
 
 def descriptor(
-    reading: RunReading, asked: Sequence[Asked], resources: Sequence[Mapping[str, JsonValue]]
+    reading: RunReading, asked: Sequence[AskedItem], resources: Sequence[Mapping[str, JsonValue]]
 ) -> dict[str, Any]:
     """A Data Package of these files, and what else is to be known of the run's table: statuses, instruments, items with their
     wording in every language. References to files that are not in it are left out."""
@@ -498,3 +506,67 @@ def _within(one: Mapping[str, JsonValue], names: set[JsonValue]) -> dict[str, An
     kept = [each for each in schema.get("foreignKeys", []) if each["reference"]["resource"] in names]
     rest = {key: value for key, value in schema.items() if key != "foreignKeys"}
     return {**one, "schema": {**rest, **({"foreignKeys": kept} if kept else {})}}
+
+
+# --- What is to be known of a run's answers beside what stands in their columns: statuses, instruments, and every
+# item with its
+# wording, scale and labels in every language. The codebook (reports/files.py) holds it; here it is told as Markdown, too.
+
+
+def about(reading: RunReading, asked: Sequence[AskedItem]) -> dict[str, Any]:
+    """asked: of `items`, for every item of the table."""
+    record = reading.record
+    return {
+        "sim_id": record.sim_id,
+        "run_id": record.run_id,
+        "language": record.language,
+        "languages": sorted({language for one in asked for language in one.wording} or {record.language}),
+        "fingerprint": record.fingerprint,
+        "population_hash": record.population_hash,
+        "statuses": [
+            {
+                "status": status,
+                "answered": status in RESPONDED,
+                "missing": status not in RESPONDED,
+                "meaning": tell(meaning, reading.language),
+            }
+            for status, meaning in STATUS_MEANINGS.items()
+        ],
+        "contents": dict(in_language(CONTENT_MEANINGS, reading.language)),
+        "instruments": [_instrument(reading, name) for name in record.instruments],
+        "items": [item(one, record.instruments[one.methodology].hash) for one in asked],
+    }
+
+
+def _instrument(reading: RunReading, name: str) -> dict[str, Any]:
+    used = reading.record.instruments[name]
+    keys = ("instrument_id", "version", "languages", "language_default")
+    return {
+        "methodology": name,
+        "hash": used.hash,
+        "source": used.source,
+        **{key: used.content.get(key) for key in keys},
+    }
+
+
+def item(one: AskedItem, instrument_hash: str) -> dict[str, Any]:
+    """One item as the codebook keeps it."""
+    scale = {"min": one.scale_min, "max": one.scale_max, "labels": one.labels} if one.scale_min is not None else None
+    return {
+        "item_id": one.item_id, "methodology": one.methodology, "phases": list(one.phases), "rounds": list(one.rounds),
+        "kind": one.kind, "wording": one.wording, "about": one.about, "scale": scale,
+        "options": one.labels if one.labels and scale is None else None, "reverse_keyed": one.reverse_keyed,
+        "family": one.family, "family_label": one.family_label, "dimension": one.dimension,
+        "asks_confidence": one.confidence, "asks_reason": one.reason, "instrument_hash": instrument_hash,
+    }  # fmt: skip
+
+
+def markdown(book: dict[str, Any], language: Language) -> str:
+    """A codebook for reading, in the run's language; a table a file, one of items a methodology."""
+    items: dict[str, list[dict[str, Any]]] = {}
+    for one in book["items"]:
+        items.setdefault(one["methodology"], []).append(one)
+    return render(
+        "enquete.reports:codebook.md.j2", language, **book, methodologies=items, kinds=KINDS,
+        said=lambda texts: texts.get(language) or next(iter(texts.values()), {}),
+    )  # fmt: skip

@@ -1,207 +1,322 @@
-"""Findings: what each methodology's analysis makes of its rows.
+"""What a study found, in sentences: those of every methodology, and the three to five of them that open the report.
 
-`Evaluation.analyse(frame, instrument, settings, context)` is pure. `frame` holds the rows of the main arm alone, of all
-phases and of an earlier baseline run; a methodology of two waves is given the arm "retest" and placebo arms too, which
-a change is measured against. `context` is an `AnalysisContext`. It returns JSON without NaN: missing data is None
-beside a count. The findings name the arms they read.
+A methodology declares its findings. Ranked is what was tested and how sure it is; a null is said as a null; a difference that was
+not tested is no finding, nor is one of groups below FEWEST agents.
 """
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from string import Formatter
+from typing import Any, Literal
 
 import pandas as pd
 from pydantic import JsonValue
-from threadpoolctl import threadpool_limits
 
-from enquete.checkpoints.ledger import Failure
-from enquete.checkpoints.record import RunRecord
-from enquete.locale import N_, in_language, tell
-from enquete.reports.associations import ACROSS, AgentTable, agent_columns, agent_table
-from enquete.reports.associations import PRESENTATION as BETWEEN
-from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen
-from enquete.reports.declarations import Analysis, Presentation
-from enquete.reports.evaluation import evaluation
-from enquete.reports.group_tables import groups_by
-from enquete.reports.health.probes import RETEST
-from enquete.reports.page_findings import corrected
-from enquete.reports.run_reading import RunReading, open_run
-from enquete.reports.table.rows import participants_table, persona_columns
-from enquete.reports.views import Names, Results
-from enquete.simulations.join import join
-from enquete.state.asking import Arm
+from enquete.analysis.inference import over_questions
+from enquete.locale import N_, tell
+from enquete.reports.context import jsonable, shallow
+from enquete.reports.declarations import ADJUSTED, Analysis, Column, Finding, Presentation, ScaleValue
+from enquete.reports.markdown import number
+from enquete.reports.views import Results, chosen_rows, dictionaries
+from enquete.state.asking import Language
 
-UNIT = "analysis"
-"""The unit under which a bug in an analysis is filed."""
+MOST_WORDS = 40
+"""Of a finding's sentence."""
+FEWEST_WORDS = 4
+"""Of a wording that is cut."""
+LEVEL = 0.05
+"""Below which an adjusted p says that there is a difference."""
+FEWEST = 5
+"""Agents that a group needs for an effect size or a direction."""
+ON_PAGE_ONE = 5
+PER_METHODOLOGY = 10
+"""Findings that a methodology states at most."""
 
-_CHANGED: Mapping[str, str] = {
-    "model": N_("The model was {then} at T0 and {now} at T1"),
-    "respondent": N_("{then} answered at T0, {now} at T1"),
-    "language": N_("T0 was asked in {then}, T1 in {now}"),
-    "asking": N_("Questions were asked by {then} at T0 and by {now} at T1"),
-    "fingerprint": N_("The server reported another model fingerprint at T0 ({then}) than at T1 ({now})"),
-}
+Kind = Literal["difference", "position", "null"]
+ORDER: Mapping[Kind, int] = {"difference": 0, "position": 1, "null": 2}
 
 
-@dataclass
-class Findings:
-    """Findings by methodology, and the bugs that left one without any."""
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """low, high: of its interval, where it has one."""
 
-    results: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)
-    analyses: dict[str, Analysis] = field(
-        default_factory=dict
-    )  # of methodologies that declare their results, and ACROSS
-    agents: AgentTable = field(default_factory=lambda: AgentTable(pd.DataFrame()))
-    bugs: list[Failure] = field(default_factory=list)
+    value: float
+    told: str
+    low: float | None = None
+    high: float | None = None
 
-
-def find(
-    reading: RunReading, frame: pd.DataFrame, *, partial: bool = False, raise_bugs: bool = False, arm: Arm | None = None
-) -> Findings:
-    """Analyse every methodology that has rows. A bug in one analysis is recorded; the others go on.
-
-    arm: stands in the main arm's place, with what was frozen for it; its rows bear the role "main" in `frame`.
-    """
-    with threadpool_limits(1):  # a second thread waits beside matrices of this size, at half as much CPU again
-        return _find(reading, frame, partial=partial, raise_bugs=raise_bugs, arm=arm)
+    def as_json(self) -> dict[str, JsonValue]:
+        return shallow(self)
 
 
-def _find(reading: RunReading, frame: pd.DataFrame, *, partial: bool, raise_bugs: bool, arm: Arm | None) -> Findings:
-    stands = arm or reading.record.main
-    found = Findings()
-    groups = groups_by(reading.by, persona_columns(reading.ledger)) if reading.by else None
-    about: dict[str, dict[str, JsonValue]] = {}
-    for name in reading.record.methods:
-        rows = chosen(frame, frame["methodology"].eq(name) & rows_read(frame, reading.methodology(name).phases))
-        if not rows["arm_role"].eq("main").any():
-            continue
-        try:
-            context = replace(analysis_context(reading, name, partial, stands), groups=groups)
-            found.analyses[name] = _analyse(reading, name, rows.reset_index(drop=True), context)
-            about[name] = _about(reading, rows, context)
-            found.results[name] = about[name]
-        except Exception as error:
-            if raise_bugs:
-                raise
-            text = f"{type(error).__name__}: {error}"
-            key = (stands.id, name, "", 0, UNIT)
-            found.bugs.append(Failure(*key, text, traceback.format_exc()))
-    declared = {name: (_presentation(reading, name), one) for name, one in found.analyses.items()}
-    if arm is None:
-        found.agents = _agents(reading, frame, declared, groups)
-        declared[ACROSS] = (BETWEEN, found.agents.associations())
-    found.analyses = corrected(declared)
-    for name in about.keys() & declared.keys():
-        presentation, final = declared[name][0], found.analyses[name]
-        results = Results(name, presentation, final, Names(groups=reading.type_names), reading.language)
-        flags: list[JsonValue] = list(results.flags())
-        found.results[name] = {**about[name], "flags": flags, **final.as_json(presentation)}
-    return found
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """What the small picture beside a finding shows: dots with their intervals on a scale; caption: what these are, in words."""
+
+    low: float
+    high: float
+    dots: tuple[Dot, ...]
+    caption: str
+    is_share: bool = False
 
 
-def _agents(
-    reading: RunReading, frame: pd.DataFrame, declared: Mapping[str, tuple[Presentation, Analysis]],
-        groups: pd.Series[str] | None
-) -> AgentTable:  # fmt: skip
-    """All agents with what each methodology says of them, and what they are compared by."""
-    columns = [
-        column
-        for name, (presentation, analysis) in declared.items()
-        for called in [{one.name: tell(one.label, reading.language) for _, one in presentation.agent_columns}]
-        for column in agent_columns(presentation, analysis, name, called)
-    ]
-    people = participants_table(reading.population)
-    by = people["stakeholder_type"] if groups is None else groups.rename(reading.by)
-    name = tell(N_("stakeholder type"), reading.language) if groups is None else reading.by
-    return agent_table(columns, frame, people, by, name, persona_columns(reading.ledger))
+@dataclass(frozen=True, slots=True)
+class KeyFinding:
+    """One finding as its reader meets it. Two runs that find the same give it the same id."""
+
+    id: str  # within the methodology, e.g. "drift.trust"
+    text: str  # a sentence of at most MOST_WORDS words: item or theme, direction, size, uncertainty, n
+    kind: Kind  # a tested difference; an estimate of where the agents stand, with its uncertainty; tested, and nothing found
+    size: float  # how large, as a share of what is possible: 0 to 1
+    n: int  # agents whose answers it rests on
+    n_total: int
+    p: float | None = None  # of the test, adjusted for how many were made; None where none was needed
+    items: tuple[str, ...] = ()  # whose answers it rests on, by item id
+    figure: str = ""  # that shows it: the name of a declared chart
+    numbers: Mapping[str, float] = field(default_factory=dict)  # those in the sentence, before rounding
+    estimate: float | None = None
+    low: float | None = None  # of the estimate's interval, which holds for how the row was chosen
+    high: float | None = None
+    test: str = ""
+    family: str = ""  # of tests that were corrected together
+    methodology: str = ""  # filled in where findings are joined
+    strip: Strip | None = None  # where the estimate is on a scale
+
+    def as_json(self) -> dict[str, JsonValue]:
+        told = {"items": list(self.items), "numbers": dict(self.numbers), "strip": jsonable(self.strip)}
+        return {**shallow(self), **told}
 
 
-def _presentation(reading: RunReading, name: str) -> Presentation:
-    return evaluation(reading.methodology(name)).presentation
+def sentence(text: str, language: Language, *, item: str = "", **facts: object) -> str:
+    """A marked text in this language, filled in; `item`, a wording in quotation marks, is cut where the sentence would have
+    more than MOST_WORDS."""
+    told = tell(text, language)
+    room = MOST_WORDS - len(told.format(item="", **facts).split())
+    return told.format(item=shortened(item, max(room, FEWEST_WORDS)), **facts)
 
 
-def rows_read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
-    """Rows that an analysis is given."""
-    beside = frame["arm"].eq(RETEST) | frame["arm_role"].eq("placebo")
-    return frame["arm_role"].eq("main") | (beside if {"T0", "T1"} <= set(phases) else False)
+def shortened(wording: str, most: int) -> str:
+    """The first words of a statement, without the full stop that would end the sentence around it."""
+    words = wording.strip().rstrip(".").split()
+    return " ".join(words) if len(words) <= most else " ".join(words[:most]).rstrip(",;:–-") + " …"
 
 
-def _analyse(reading: RunReading, name: str, rows: pd.DataFrame, context: AnalysisContext) -> Analysis:
-    found = evaluation(reading.methodology(name)).analyse(
-        rows, reading.instrument(name), reading.settings(name), context
+def p_told(p: float, language: Language) -> str:
+    """“p < 0.01”, “p = 0.03”: two decimals, which never lift a p to the level that it stays below."""
+    below = 0.01 if p < 0.01 else LEVEL if p < LEVEL <= round(p, 2) else None
+    return f"p = {number(p, language)}" if below is None else f"p < {number(below, language)}"
+
+
+def tested(findings: Iterable[KeyFinding]) -> list[KeyFinding]:
+    """Those that rest on a test: all that may be said of data that are not usable."""
+    return [one for one in findings if one.p is not None]
+
+
+def ranked(findings: Iterable[KeyFinding]) -> list[KeyFinding]:
+    """Tested differences first, then positions, then nulls; within a kind the larger first, ties by p, then as stated."""
+    return sorted(findings, key=lambda one: (ORDER[one.kind], -round(one.size, 6), 1.0 if one.p is None else one.p))
+
+
+def leading(by_methodology: Mapping[str, Sequence[KeyFinding]], across: Sequence[KeyFinding] = ()) -> list[KeyFinding]:
+    """Of every methodology the first that it declares, so that its own question comes before how groups differ in it, differences
+    before the rest; then the next best of all, and of what joins methodologies; nulls last."""
+    own = [found for found in by_methodology.values() if found]
+    firsts = [min(found, key=lambda one: ORDER[one.kind]) for found in own]
+    others = ranked([*(one for found in own for one in found if one not in firsts), *across])
+    return [
+        *ranked(firsts),
+        *(one for one in others if one.kind != "null"),
+        *(one for one in others if one.kind == "null"),
+    ][:ON_PAGE_ONE]
+
+
+# --- From declared findings to the sentences of page one: every test corrected once, then told as its row says --------
+# Every finding that tests is a question with a p for each row of its table: corrected over these rows (Holm, or as they come by
+# max-T), the least of them enters one Holm procedure over all questions of a report (analysis/inference.py, `over_questions`). The
+# adjusted p is written into the tables' column `p_adjusted`, so that table and sentence cannot differ.
+
+
+def corrected(analyses: Mapping[str, tuple[Presentation, Analysis]]) -> dict[str, Analysis]:
+    """The analyses with `p_adjusted` filled where a declared finding tests rows."""
+    places: list[tuple[str, str, Any]] = []  # methodology, table, row; no row where none of the table came so far
+    p: list[float] = []
+    question: list[str] = []
+    given: set[str] = set()
+    after: dict[str, str] = {}
+    for name, (presentation, analysis) in analyses.items():
+        for finding in (one for one in presentation.findings if one.p):
+            frame = chosen_rows(analysis.tables[finding.table], finding.where, analysis.facts)
+            tested = frame[finding.p].dropna()
+            if frame.empty and len(
+                analysis.tables[finding.table]
+            ):  # what was looked for and not found is a question, too
+                tested = pd.Series([1.0], index=[None])
+            places += [(name, finding.table, row) for row in tested.index]
+            p += tested.tolist()
+            own = f"{name}/{finding.name}"
+            question += [own] * len(tested)
+            given |= {own} if finding.within == "given" else set()
+            after |= {own: f"{name}/{finding.after}"} if finding.after else {}
+    if not p:
+        return {name: analysis for name, (_, analysis) in analyses.items()}
+    adjusted = over_questions(pd.Series(p), pd.Series(question), given=given, after=after).tolist()
+    by_table: dict[tuple[str, str], dict[Any, float]] = {}
+    for (name, table, row), value in zip(places, adjusted, strict=True):
+        by_table.setdefault((name, table), {})
+        by_table[name, table] |= {} if row is None else {row: value}
+    return {name: _filled(name, analysis, by_table) for name, (_, analysis) in analyses.items()}
+
+
+def _filled(name: str, analysis: Analysis, adjusted: Mapping[tuple[str, str], Mapping[Any, float]]) -> Analysis:
+    tables = dict(analysis.tables)
+    for (methodology, table), rows in adjusted.items():
+        if methodology == name and ADJUSTED in tables[table]:
+            column = pd.Series(rows, dtype="float64").reindex(tables[table].index)
+            tables[table] = tables[table].assign(**{ADJUSTED: column})
+    return replace(analysis, tables=tables)
+
+
+def stated_of(results: Results) -> Iterator[KeyFinding]:
+    """The findings of one methodology, after the correction, in the order of their declaration."""
+    for finding in results.presentation.findings:
+        yield from _told(finding, results)
+
+
+def _told(finding: Finding, results: Results) -> Iterator[KeyFinding]:
+    presentation, facts = results.presentation, results.facts
+    if finding.after and not finding.p and not _holds(finding.after, results):
+        return
+    if not finding.table:
+        frame = chosen_rows(pd.DataFrame([facts]), finding.where, facts)
+        yield from (_finding(finding, finding.kind, finding.says, row, results) for row in dictionaries(frame))
+        return
+    table = presentation.tables[finding.table]
+    frame = results.ordered(
+        table, chosen_rows(results.analysis.tables[table.name], finding.where, facts), finding.order
     )
-    if not isinstance(found, Analysis):
-        raise TypeError(
-            f"{name}: analyse returned {type(found).__name__}, not an Analysis (declarations.shaped makes one)"
+    if not finding.p:
+        for row in dictionaries(frame)[: finding.top]:
+            if says := _picked(finding, row):
+                yield _finding(finding, finding.kind, says, row, results)
+        return
+    tested = frame[frame[finding.p].notna()]
+    if tested.empty:
+        return
+    sure = tested[tested[ADJUSTED] < LEVEL]
+    for row in dictionaries(sure)[: finding.top]:
+        if says := _picked(finding, row):
+            yield _finding(finding, "difference", says, row, results)
+    if sure.empty and finding.null:
+        row = dictionaries(tested.sort_values(finding.p, kind="stable").head(1))[0]
+        row |= {"tests": len(tested), "smallest_p": row[ADJUSTED]}
+        yield _finding(finding, "null", finding.null, row, results)
+
+
+def _holds(name: str, results: Results) -> bool:
+    """Whether a tested finding survived the correction, or had nothing to test."""
+    (finding,) = (one for one in results.presentation.findings if one.name == name)
+    frame = chosen_rows(results.analysis.tables[finding.table], finding.where, results.facts)
+    adjusted = frame[ADJUSTED].dropna()
+    return adjusted.empty or bool((adjusted < LEVEL).any())
+
+
+def _picked(finding: Finding, row: Mapping[str, Any]) -> str:
+    return finding.says if isinstance(finding.says, str) else finding.says.get(str(row.get(finding.word)), "")
+
+
+def _finding(
+    finding: Finding, kind: Kind, says: str | Mapping[str, str], row: dict[str, Any], results: Results
+) -> KeyFinding:
+    assert isinstance(says, str)
+    presentation = results.presentation
+    own = {one.name: one for one in presentation.tables[finding.table].columns} if finding.table else {}
+    known: dict[str, Column] = {**presentation.facts, **own}
+    row = {**results.facts, **row}
+    p = row.get(ADJUSTED) if finding.p else None
+    filled = {**row, "p": p_told(p, results.language) if p is not None else ""}
+    text = results.fill(
+        says, filled, {name: one for name, one in known.items() if name != "p"}, markdown=False, room=MOST_WORDS
+    )
+    text = text[:1].upper() + text[1:]
+    if says in (finding.null,) and "smallest_p" in row:
+        text = text.replace("{smallest_p}", "")
+    named = {name for _, name, _, _ in Formatter().parse(tell(says, results.language)) if name}
+    numbers = {name: float(row[name]) for name in sorted(named - {"p"}) if _is_number(row.get(name))}
+    if p is not None:
+        numbers["p"] = float(p)
+    items = row.get(finding.items) if finding.items else None
+    key = "/".join(str(row[name]) for name in presentation.tables[finding.table].key) if finding.table else ""
+    return KeyFinding(
+        id=".".join(filter(None, (finding.name, key if kind != "null" else ""))), text=text, kind=kind,
+        size=_size(finding, row) if kind != "null" else 0.0, n=int(row.get(finding.n) or 0),
+        n_total=int(row.get(finding.n_total) or 0), p=p,
+        items=tuple(map(str, items if isinstance(items, list) else [items] if items else [])), figure=finding.chart,
+        numbers=numbers, methodology=results.methodology, estimate=_float(row, finding.estimate),
+        low=_float(row, finding.low), high=_float(row, finding.high), test=str(row.get(finding.test, finding.test)),
+        family=f"{results.methodology}/{finding.name}" if finding.p else "",
+        strip=_strip(finding, row, known, results) if kind != "null" else None,
+    )  # fmt: skip
+
+
+DOTS = (N_("dot: {what} {value}"), N_("diamond: {what} {value}"))
+OF = N_("{value} ({of})")
+INTERVAL = N_("{dots}; line: 95% interval {low} to {high}")
+INTERVALS = N_("{dots}; lines: 95% intervals")
+NO_INTERVAL = N_("{dots}; no interval")
+
+
+def _strip(finding: Finding, row: Mapping[str, Any], known: Mapping[str, Column], results: Results) -> Strip | None:
+    """None where what is estimated has no scale, no name or no value."""
+    points = finding.points or (ScaleValue(value=finding.estimate, low=finding.low, high=finding.high),)
+    columns = [known[one.value] for one in points if one.value]
+    is_share = bool(columns) and columns[0].format == "share"
+    ends = _evaluated(finding.scale, row) if finding.scale else None
+    least, most = map(float, ends or ((0.0, 1.0) if is_share else (0.0, 0.0)))
+    dots = [_dot(one, row, known, results) for one in points if one.value]
+    if not dots or None in dots or any(not one.label for one in columns) or not least < most:
+        return None
+    shown = tuple(one for one in dots if one is not None)
+    language, named = results.language, []
+    for text, point, column, dot in zip(DOTS, points, columns, shown, strict=False):
+        value = (
+            tell(OF, language).format(value=dot.told, of=results.cell(known[point.of], row)) if point.of else dot.told
         )
-    return found
+        named.append(tell(text, language).format(what=results.label(column), value=value))
+    intervals = sum(one.low is not None for one in shown)
+    says = NO_INTERVAL if not intervals else INTERVALS if intervals > 1 else INTERVAL
+    low, high = (results.cell(known[end], row) if end else "" for end in (points[0].low, points[0].high))
+    return Strip(least, most, shown, tell(says, language).format(dots="; ".join(named), low=low, high=high), is_share)
 
 
-def _about(reading: RunReading, rows: pd.DataFrame, context: AnalysisContext) -> dict[str, JsonValue]:
-    """What every methodology's findings say beside its own."""
-    return {
-        "arms": [str(arm) for arm in sorted(rows["arm"].unique())], TYPE_NAMES: dict(reading.type_names),
-        "partial": context.partial, "outcomes": dict(context.outcomes), "flags": [],
-    }  # fmt: skip
+def _dot(point: ScaleValue, row: Mapping[str, Any], known: Mapping[str, Column], results: Results) -> Dot | None:
+    value, low, high = (_float(row, name) for name in (point.value, point.low, point.high))
+    if value is None:
+        return None
+    ends = (low, high) if low is not None and high is not None else (None, None)
+    return Dot(value, results.cell(known[point.value], row), *ends)
 
 
-def analysis_context(reading: RunReading, name: str, partial: bool, arm: Arm) -> AnalysisContext:
-    """What the run's record, frozen values and baseline say to the analysis of one methodology."""
-    record = reading.record
-    incomparable: list[str] = []
-    pairing: Mapping[str, JsonValue] = _pairing_here(reading)
-    folder = reading.baseline_folder()
-    if folder is not None:
-        with open_run(folder) as earlier:
-            incomparable += _differences(earlier.record, record)
-            incomparable += _server_changed(reading, earlier, name)
-            joined = join(earlier.population, reading.population)
-            lists = {"lost": joined.lost, "new": joined.new, "changed": joined.changed}
-            pairing = {"matched": len(joined.matched), **{key: list(ids) for key, ids in lists.items()}}
-    elif record.baseline == "measured":
-        incomparable += _server_changed(reading, reading, name)
-    return AnalysisContext(
-        language=reading.language,
-        baseline=reading.baseline,
-        memoryless_weight=record.memoryless_weight,
-        frozen={**reading.frozen_values(record.main.id, name), **reading.frozen_values(arm.id, name)},
-        variants={
-            one.variant: reading.frozen_values(one.id, name)
-            for one in record.arms
-            if one.variant and name in one.methods and arm.role == "main"
-        },
-        participants=participants_table(reading.population),
-        partial=partial,
-        outcomes={phase: outcome for (method, phase), outcome in reading.stages.items() if method == name},
-        incomparable=tuple(incomparable),
-        pairing=pairing,
-    )
+def _size(finding: Finding, row: Mapping[str, Any]) -> float:
+    """The declared expression over this row, cut to 0 … 1; 0 where a part of it is missing."""
+    value = _evaluated(finding.size, row) or 0.0
+    return min(1.0, max(0.0, float(value))) if value == value else 0.0
 
 
-def _pairing_here(reading: RunReading) -> dict[str, JsonValue]:
-    """How the agents at T1 were joined to those at the beginning, as the run filed it when T1 opened."""
-    return {key: reading.memory[key] for key in ("matched", "lost", "new", "changed") if key in reading.memory}
+def _evaluated(expression: str, row: Mapping[str, Any]) -> Any:
+    """Over the numbers of a row; None where a part of it is missing."""
+    known = {name: value for name, value in row.items() if _is_number(value)}
+    try:
+        return eval(compile(expression.replace("@", ""), "expression", "eval"), {"__builtins__": {}, "abs": abs}, known)
+    except (NameError, ZeroDivisionError):
+        return None
 
 
-def _differences(then: RunRecord, now: RunRecord) -> list[str]:
-    """What makes the two waves two instruments."""
-    texts = in_language(_CHANGED, now.language)
-    pairs = {
-        "model": (then.main.model, now.main.model),
-        "respondent": (then.main.respondent, now.main.respondent),
-        "language": (then.language, now.language),
-        "asking": (then.asking, now.asking),
-    }
-    return [texts[what].format(then=a, now=b) for what, (a, b) in pairs.items() if a != b]
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
 
 
-def _server_changed(now: RunReading, then: RunReading, name: str) -> list[str]:
-    """A fingerprint seen in both waves is enough: servers report several within one wave."""
-    before = then.fingerprints(name, "T0", then.record.main.id)
-    after = now.fingerprints(name, "T1", now.record.main.id)
-    if not before or not after or before & after:
-        return []
-    text = in_language(_CHANGED, now.record.language)["fingerprint"]
-    return [text.format(then=", ".join(sorted(before)), now=", ".join(sorted(after)))]
+def _float(row: Mapping[str, Any], name: str) -> float | None:
+    value = row.get(name) if name else None
+    return float(value) if _is_number(value) and value is not None else None

@@ -23,7 +23,7 @@ from enquete.locale import N_, languages, tell
 from enquete.nodes.planning import NARRATIVE
 from enquete.nodes.run_session import RunSession
 from enquete.reports.context import cited, responded
-from enquete.reports.key_findings import KeyFinding
+from enquete.reports.findings import KeyFinding
 from enquete.reports.run_reading import NobodyAsks, RunReading
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.roles import Role
@@ -77,7 +77,7 @@ class NarrativeData(BaseModel):
 
 
 @dataclass(frozen=True)
-class Prose:
+class NarrativeText:
     """The summary and who wrote it."""
 
     paragraphs: tuple[Paragraph, ...] = ()
@@ -149,7 +149,7 @@ async def write(run_session: RunSession, findings: Sequence[FindingData]) -> Non
         await desk.freeze(name, found.as_json())
 
 
-async def _written(desk: LedgerContext, name: str, findings: Sequence[FindingData]) -> Prose | None:
+async def _written(desk: LedgerContext, name: str, findings: Sequence[FindingData]) -> NarrativeText | None:
     """Two texts at most: one, and one that corrects it."""
     wrong: list[str] = []
     for attempt in ("", "/corrected"):
@@ -158,8 +158,8 @@ async def _written(desk: LedgerContext, name: str, findings: Sequence[FindingDat
             return None
         wrong = problems(found, findings)
         if not wrong:
-            return Prose(tuple(found.paragraphs), "model")
-    return Prose((), "refused", tuple(wrong))
+            return NarrativeText(tuple(found.paragraphs), "model")
+    return NarrativeText((), "refused", tuple(wrong))
 
 
 def task(name: str, findings: Sequence[FindingData], wrong: Sequence[str]) -> InterviewerTask[Narrative]:
@@ -191,18 +191,18 @@ def _desk(run_session: RunSession) -> LedgerContext:
     return replace(own, methodology=METHODOLOGY, phase="", respondent=nobody, model=nobody, interviewers=interviewers)
 
 
-def stored(reading: RunReading, findings: Sequence[FindingData]) -> Prose:
+def stored(reading: RunReading, findings: Sequence[FindingData]) -> NarrativeText:
     """The summary of these findings as it is filed."""
     record = reading.record
     if not findings or record.main.respondent != "llm":
-        return Prose()
+        return NarrativeText()
     found = reading.ledger.frozen(record.main.id, METHODOLOGY, "", subject(findings, record.language))
     if not isinstance(found, dict):
-        return Prose((), "unwritten")
+        return NarrativeText((), "unwritten")
     if found.get("by") != "model":
         listed = found.get("problems")
-        return Prose((), "refused", tuple(map(str, listed)) if isinstance(listed, list) else ())
-    return Prose(tuple(Narrative.model_validate(found).paragraphs), "model")
+        return NarrativeText((), "refused", tuple(map(str, listed)) if isinstance(listed, list) else ())
+    return NarrativeText(tuple(Narrative.model_validate(found).paragraphs), "model")
 
 
 # --- what is wrong with a text -----------------------------------------------------------------------------------------

@@ -1,25 +1,44 @@
 """The pictures of a run: those that its methodologies declare, of instrument health, of replicates, of a second respondent and
-beside the findings of page one. Drawn with the report and kept in figures.json, from which notebooks and pages show them."""
+beside the findings of page one. Drawn with the report and kept in figures.json, from which notebooks and pages show them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import altair as alt
 import pandas as pd
 
 from enquete.locale import N_, tell, whole
-from enquete.reports.charts import Picture, drawn, written
+from enquete.reports import declarations as d
+from enquete.reports.charts import (
+    COLOURS,
+    LINE,
+    MUTED,
+    PAPER,
+    WIDER,
+    WIDTH,
+    ChartData,
+    Picture,
+    beside,
+    broken,
+    drawn,
+    fitting,
+    intervals,
+    worded,
+    written,
+)
 from enquete.reports.context import responded
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.health.tables import HEALTH
-from enquete.reports.preference import chart as preference_chart
-from enquete.reports.preference.found import Preference
-from enquete.reports.replicates import chart as replicates_chart
-from enquete.reports.replicates.again import Replicates
+from enquete.reports.further_arms import Replicates, RespondentComparison, sentences
+from enquete.reports.health import HEALTH
+from enquete.reports.markdown import number
 from enquete.reports.run_reading import read_result
-from enquete.reports.views import Results
+from enquete.reports.views import Names, Results
 from enquete.reports.writing import write_json
+from enquete.respondents.kinds import KINDS
 from enquete.state.asking import Language
 from enquete.state.errors import LedgerError
 
@@ -51,7 +70,7 @@ def footer(frame: pd.DataFrame, methodology: str, language: Language) -> str:
 def pictures(
     frame: pd.DataFrame, own: Mapping[str, Evaluation], declared: Mapping[str, Results],
     titles: Mapping[str, str], language: Language, file: Callable[[str, Exception], None], *,
-    replicates: Replicates, preference: Preference | None,
+    replicates: Replicates, preference: RespondentComparison | None,
 ) -> list[Picture]:  # fmt: skip
     """By methodology, then what is nobody's own. declared: with instrument health;
     file: takes the bug of a chart that fails."""
@@ -66,8 +85,8 @@ def pictures(
             made += drawn(declared[name], footer=footer(frame, name, language), file=filed)
     who = tell(SIMULATED, language)
     for results in (
-        declared[HEALTH], replicates_chart.results(replicates, own, titles, language),
-        preference_chart.results(preference, titles, language),
+        declared[HEALTH], replicate_results(replicates, own, titles, language),
+        win_rate_results(preference, titles, language),
     ):  # fmt: skip
         if results is not None:
             made += drawn(results, footer=who, file=filed)
@@ -88,3 +107,192 @@ def read(folder: Path) -> list[Picture]:
         raise LedgerError(
             f"{folder / FILE}: not what a synthesis writes ({error}); `enquete export` writes it again"
         ) from error
+
+
+# --- Instrument health at a glance: checks by methodologies, the verdict as a colour and as a sign --------------------
+
+CHECK_LABEL = 320  # px of a check
+LOOKS: Mapping[str, tuple[str, str]] = {
+    "bad": ("#b35806", "×"), "caution": ("#f1a340", "!"), "fine": ("#b9d7ea", "+"), "information": ("#e4e7eb", "i"),
+    "not computed": ("#ffffff", "–"),
+}  # fmt: skip
+"""Shade and sign, the worst first: a check of several occasions shows its worst."""
+STANDING: Mapping[str, str] = {
+    "usable": "fine", "usable as far as checked": "fine", "usable with caution": "caution", "not usable": "bad",
+    "cannot be judged": "not computed", "interim": "not computed", "nothing to judge": "not computed",
+}  # fmt: skip
+"""What a methodology's verdict looks like."""
+OVERALL = N_("Verdict")
+OF_PROBE = N_("{check} (probe)")
+SYNTHETIC = N_("answers are synthetic: only the procedure is judged")
+COMPUTED = N_("{n} of {total} checks computed")
+
+
+def glance(data: ChartData) -> alt.TopLevelMixin:
+    """Checks that found something on top, then as they were made; the verdict above all."""
+    order = list(LOOKS)
+    checks, overall = data.frame("checks").drop(columns="check_id"), data.frame("verdicts")
+    of_probe = [data.tell(OF_PROBE, check=check) for check in checks["check"]]
+    checks = checks.assign(
+        check=checks["check"].where(~checks["probe"].astype(bool), of_probe), rank=checks["verdict_id"].map(order.index)
+    )
+    worst = checks.sort_values("rank", kind="stable").drop_duplicates(["methodology", "check"]).sort_index()
+    top = worst.groupby("check", sort=False)["rank"].transform("min").clip(upper=2)
+    overall = overall[overall["methodology"].isin(worst["methodology"])].assign(check=data.tell(OVERALL))
+    overall["verdict_id"] = overall["standing_id"].map(STANDING)
+    cells = pd.concat([overall.assign(verdict=overall["standing"]), worst.loc[top.sort_values(kind="stable").index]])
+    words = {
+        code: f"{sign} {data.told('checks', 'verdict', code)}".replace("*", "") for code, (_, sign) in LOOKS.items()
+    }
+    cells = cells.assign(
+        sign=cells["verdict_id"].map(lambda code: LOOKS[code][1]), look=cells["verdict_id"].map(words), link="#health?",
+        told=cells["methodology"] + ", " + cells["check"] + ": " + cells["verdict"].str.replace("*", ""),
+    )  # fmt: skip
+    data.note(data.tell(COMPUTED, n=data.facts["n_computed"], total=data.facts["n_checks"]))
+    if data.facts["synthetic"]:
+        data.note(data.tell(SYNTHETIC))
+    methods = list(dict.fromkeys(overall["methodology"]))
+    heads = {name: broken(name, beside(len(methods), label=CHECK_LABEL, gap=8), 3) for name in methods}
+    lines = max(map(len, heads.values()))
+    axis = alt.Axis(orient="top", labelExpr=worded(heads), labelAngle=0, labelFontWeight="bold",
+                    labelPadding=6 + LINE * (lines - 1))  # fmt: skip  # lines go down from there
+    if any("…" in line for told in heads.values() for line in told):
+        axis = alt.Axis(orient="top", labelAngle=-40, labelFontWeight="bold")
+    columns = alt.X("methodology:N", sort=methods, title=None, axis=axis)
+    base = data.chart(cells).encode(x=columns, y=data.names(cells, "check", px=CHECK_LABEL, most=1))
+    looks = alt.Scale(domain=list(words.values()), range=[shade for shade, _ in LOOKS.values()])
+    colour = alt.Color(
+        "look:N",
+        scale=looks,
+        legend=alt.Legend(columns=fitting(list(words.values()), WIDTH - CHECK_LABEL * WIDER), symbolType="square"),
+    )
+    rects = base.mark_rect(stroke="#ffffff").encode(color=colour)
+    return alt.layer(rects, base.mark_text().encode(text=alt.Text("sign:N"))).properties(height=alt.Step(19))
+
+
+# --- Respondent A against respondent B: B's win rate by methodology and kind of question, with intervals around one
+# half
+
+ALL = N_("all pairs that differ")
+CRITIC = N_("critic: {critic}")
+STAND_IN = N_("the critic is a stand-in without a model")
+
+WIN_RATES = d.Presentation(
+    tables=(
+        d.Table(name="rates", title=N_("Win rates of respondent B"), key=("methodology", "question_type"), columns=(
+            d.text("methodology"), d.text("question_type"), d.text("label", N_("Pairs")),
+            d.share("rate", N_("win rate of B (one half: neither)")), d.share("low", N_("lower bound")),
+            d.share("high", N_("upper bound")), d.integer("n", "n"))),
+    ),
+    facts=(d.text("critic"), d.flag("stand_in")),
+    charts=(d.Chart(
+        name="win-rates", title=N_("How often respondent B's answer is preferred to respondent A's"), needs=("rates",),
+        draw="enquete.reports.pictures:rates",
+        alt=N_("Respondent B wins {rate} of {n} pairs, ties counted half; 95% interval {low} to {high}."),
+    ),),
+)  # fmt: skip
+
+
+def win_rate_results(
+    found: RespondentComparison | None, titles: Mapping[str, str], language: Language
+) -> Results | None:
+    """None where the critic is unusable."""
+    if found is None or not found.usable:
+        return None
+    rows = [
+        {"methodology": one.methodology, "question_type": one.question_type, "rate": one.found.rate, "low": one.found.low,
+         "high": one.found.high, "n": one.found.n, "label": _label(one.methodology, one.question_type, titles, language)}
+        for one in found.rates if one.found.n
+    ]  # fmt: skip
+    analysis = d.shaped(WIN_RATES, {"rates": rows}, {"critic": found.critic, "stand_in": found.stand_in})
+    return Results("preference", WIN_RATES, analysis, Names(), language)
+
+
+def _label(methodology: str, kind: str, titles: Mapping[str, str], language: Language) -> str:
+    if methodology and kind in KINDS:
+        return f"{titles.get(methodology, methodology)}: {tell(KINDS[kind].label, language)}"
+    return tell(ALL, language)
+
+
+def rates(data: ChartData) -> alt.TopLevelMixin:
+    rows = data.rows(told=("label", "rate", "low", "high", "n"))
+    facts = data.facts
+    data.note(data.tell(STAND_IN) if facts["stand_in"] else data.tell(CRITIC, critic=facts["critic"]))
+    axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".0%")
+    at = alt.X("rate:Q", title=data.label("rates", "rate"), scale=alt.Scale(domain=[0, 1]), axis=axis)
+    half = data.chart(pd.DataFrame({"rate": [0.5]})).mark_rule(strokeDash=[4, 4]).encode(x=at)
+    own = intervals(data.chart(rows).encode(y=data.names(rows, "label", px=290)), at, "low", "high")
+    return alt.layer(half, own).properties(height=alt.Step(30))
+
+
+# --- Replicates: what each further run says of every verdict of the main arm, the least found again on top ------------
+
+FINDING_LABEL = 330  # px of a finding
+SAYS = {
+    "same": N_("as in the main arm"),
+    "other": N_("something else"),
+    "missing": N_("not measured"),
+}
+REPLICATE_LOOKS = {"same": (COLOURS[0], "circle"), "other": (COLOURS[1], "diamond"), "missing": (MUTED, "cross")}
+
+REPLICATES = d.Presentation(
+    tables=(
+        d.Table(name="runs", title=N_("Findings by run"), key=("finding", "run"), columns=(
+            d.text("finding"), d.text("label", N_("Finding")), d.reference("methodology", N_("Methodology"), to="methodology"),
+            d.integer("run", N_("further run")), d.text("main", N_("main arm")), d.text("said", N_("further run")),
+            d.code("says", N_("further run"), SAYS), d.share("agreeing", N_("found again in")))),
+    ),
+    facts=(d.integer("n_findings"), d.integer("n_alike"), d.integer("n_runs")),
+    charts=(d.Chart(
+        name="findings", title=N_("Replicates: what further runs say of the main arm's findings"), needs=("runs",),
+        draw="enquete.reports.pictures:findings", at="appendix", over=d.View(at="appendix", order=("agreeing", "finding")),
+        alt=N_("{n_findings} findings over {n_runs} further runs; {n_alike} of them are found again in all."),
+    ),),
+)  # fmt: skip
+
+
+def replicate_results(
+    replicates: Replicates, own: Mapping[str, Evaluation], titles: Mapping[str, str], language: Language
+) -> Results:
+    judged = replicates.judged
+    facts = {
+        "n_findings": len(judged), "n_alike": sum(one.held.n_agreeing == one.held.n for one in judged),
+        "n_runs": max(0, len(replicates.arms) - 1),
+    }  # fmt: skip
+    analysis = d.shaped(REPLICATES, {"runs": _rows(replicates, own, language)}, facts)
+    return Results("replicates", REPLICATES, analysis, Names(methodologies=titles), language)
+
+
+def _rows(replicates: Replicates, own: Mapping[str, Evaluation], language: Language) -> Iterator[dict[str, Any]]:
+    for one, found in replicates.headlines:
+        label = tell(sentences(own[one.methodology], language)[one.kind], language).format(*one.about)
+        for run, (said, agrees) in enumerate(zip(found.further, found.agreeing, strict=True), start=1):
+            yield {
+                "finding": f"{one.methodology}/{one.id}", "label": label, "methodology": one.methodology, "run": run,
+                "main": _told(found.main, language), "said": _told(said, language),
+                "says": "missing" if agrees is None else "same" if agrees else "other",
+                "agreeing": found.held.n_agreeing / found.held.n if found.held.n else None,
+            }  # fmt: skip
+
+
+def _told(value: object, language: Language) -> str | None:
+    return None if value is None else value if isinstance(value, str) else number(value, language)
+
+
+def findings(data: ChartData) -> alt.TopLevelMixin:
+    rows = data.rows(told=("methodology", "label", "main", "run", "said", "says"))
+    rows = data.top(rows.assign(link=[f"#{name}?arm=any" for name in rows["methodology_id"]]), "finding")
+    names = dict(zip(rows["finding"], rows["label"], strict=True))
+    rows = rows.assign(finding_id=rows["finding"], finding=rows["finding"].map(names))
+    levels = {code: data.told("runs", "says", code) for code in REPLICATE_LOOKS}
+    legend = alt.Legend(columns=fitting(list(levels.values())))
+    colours, shapes = (
+        alt.Scale(domain=list(levels.values()), range=[look[k] for look in REPLICATE_LOOKS.values()]) for k in (0, 1)
+    )
+    colour = alt.Color("says:N", scale=colours, legend=legend)
+    shape = alt.Shape("says:N", scale=shapes, legend=legend)
+    runs = sorted(rows["run"].unique().tolist())
+    at = alt.X("run:O", title=data.label("runs", "run"), axis=alt.Axis(orient="top", labelAngle=0), sort=runs)
+    base = data.chart(rows).encode(x=at, y=data.names(rows, "finding", px=FINDING_LABEL), color=colour, shape=shape)
+    drawn: alt.Chart = base.mark_point(size=90, stroke=PAPER).properties(height=alt.Step(28))
+    return drawn

@@ -23,34 +23,28 @@ from enquete.checkpoints.folders import write_atomically
 from enquete.locale import N_, NN_, Words, plural, tell
 from enquete.nodes import fit
 from enquete.nodes.planning import CRITIC
-from enquete.reports import accounts, citations, pictures
-from enquete.reports.accounts import TookPart, took_part
-from enquete.reports.associations import ACROSS
-from enquete.reports.charts import SHAPES, THEME, WIDER, Picture, Spec, number_format
+from enquete.reports import accounts, pictures
+from enquete.reports.accounts import Citation, TookPart, citations_section, limitations, took_part
+from enquete.reports.analyses import ACROSS, Findings
+from enquete.reports.charts import COLOURS, GRID, MUTED, SHAPES, THEME, WIDER, Picture, Spec, broken, number_format
 from enquete.reports.context import responded
-from enquete.reports.declarations import Place
-from enquete.reports.embedded import CHECKS_TITLE, Embedded
+from enquete.reports.declarations import Place, groups_by
 from enquete.reports.evaluation import Evaluation, evaluations
-from enquete.reports.figures.palette import COLOURS, GRID, MUTED
-from enquete.reports.figures.text import broken
-from enquete.reports.findings import Findings
-from enquete.reports.group_tables import groups_by
-from enquete.reports.health.presented import lacking, reasons, verdict
-from enquete.reports.health.verdicts import Health
-from enquete.reports.key_findings import FEWEST, PER_METHODOLOGY, KeyFinding, Strip, leading, tested
-from enquete.reports.limitations import limitations
+from enquete.reports.findings import FEWEST, PER_METHODOLOGY, KeyFinding, Strip, leading, tested
+from enquete.reports.further_arms import (
+    AGAINST,
+    Replicates,
+    RespondentComparison,
+    preference_section,
+    replicates_section,
+)
+from enquete.reports.health import Health, lacking, reasons, verdict
 from enquete.reports.markdown import escape, readable
-from enquete.reports.narrative import Prose
-from enquete.reports.page import page
-from enquete.reports.preference import told as preference_text
-from enquete.reports.preference.found import Preference
-from enquete.reports.replicates import told as replicates_text
-from enquete.reports.replicates.again import Replicates
+from enquete.reports.narrative import NarrativeText
+from enquete.reports.page import CHECKS_TITLE, Embedded, page
+from enquete.reports.responses import AskedItem, persona_columns
 from enquete.reports.run_reading import RunReading
-from enquete.reports.table.items import Asked
-from enquete.reports.table.rows import persona_columns
-from enquete.reports.templates import render
-from enquete.reports.views import Results
+from enquete.reports.views import Results, render
 from enquete.reports.writing import write_json
 from enquete.state.asking import Language
 
@@ -344,7 +338,7 @@ DATA = "exports/all_responses.csv"
 
 
 @dataclass(frozen=True)
-class Material:
+class ReportMaterial:
     """What a report is made of beside the run itself."""
 
     frame: pd.DataFrame
@@ -352,17 +346,17 @@ class Material:
     found: Findings
     findings: Mapping[str, list[KeyFinding]]  # by methodology, and those that join several
     declared: Mapping[str, Results]
-    prose: Prose
+    prose: NarrativeText
     health: Health
-    asked: Sequence[Asked]
+    asked: Sequence[AskedItem]
     replicates: Replicates
     pictures: Sequence[Picture]
-    preference: Preference | None = None
-    citations: Sequence[citations.Citation] = ()
+    preference: RespondentComparison | None = None
+    citations: Sequence[Citation] = ()
 
 
 @dataclass(frozen=True)
-class Part:
+class MethodologyPart:
     """One methodology in the report and in its appendix."""
 
     name: str
@@ -378,7 +372,7 @@ class Part:
     probabilities: bool = False  # asked for in place of one answer
 
 
-def write_report(folder: Path, reading: RunReading, material: Material, *, status: str, partial: bool) -> PageOne:
+def write_report(folder: Path, reading: RunReading, material: ReportMaterial, *, status: str, partial: bool) -> PageOne:
     """All layers; page one is returned too."""
     report = Report(reading, material, status=status, partial=partial)
     write_json(folder / FILE, report.page.as_json())
@@ -393,7 +387,7 @@ def write_report(folder: Path, reading: RunReading, material: Material, *, statu
 class Report:
     """Everything that the three layers are filled with, made once."""
 
-    def __init__(self, reading: RunReading, material: Material, *, status: str, partial: bool) -> None:
+    def __init__(self, reading: RunReading, material: ReportMaterial, *, status: str, partial: bool) -> None:
         self.reading, self.material, self.status, self.partial = reading, material, status, partial
         self.language = reading.language
         self.own = evaluations(reading.record.methods)
@@ -423,8 +417,8 @@ class Report:
             model=self.reading.record.main.model, health_figures=self._of(HEALTH),
             health=self.declared[HEALTH].at("section"), limits=self.limits[:LIMITS],
             problems=[escape(line) for line in self.problems[:LIMITS]],
-            against=preference_text.section(self.material.preference, self.page.titles, self.language),
-            against_title=preference_text.TITLE, against_figures=self._of(PREFERENCE),
+            against=preference_section(self.material.preference, self.page.titles, self.language),
+            against_title=AGAINST, against_figures=self._of(PREFERENCE),
             people=accounts.people(self.reading, self.material.frame),
         )  # fmt: skip
 
@@ -471,7 +465,7 @@ class Report:
             status = tell(accounts.RUN_STATUSES.get(self.status, self.status), self.language)
             yield tell(text, self.language).format(status=status)
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[MethodologyPart]:
         """The methodologies in the order of the run; then those without findings, with the reason."""
         frame, shown = self.material.frame, {one.id for one in self.page.findings}
         given = set(frame.loc[frame["arm_role"].eq("main") & frame["distribution"].ne(""), "methodology"])
@@ -480,13 +474,13 @@ class Report:
         }
         for name in self.material.found.results:
             others = [one for one in self.page.by_methodology.get(name, ()) if one.id not in shown]
-            yield Part(
+            yield MethodologyPart(
                 name, self.page.titles[name], **self._texts(name), findings=others[:FINDINGS],
                 further=others[FINDINGS:], pictures=self._of(name), more_pictures=self._of(name, "appendix"),
                 probabilities=name in given, unusable=warned.get(name, ""),
             )  # fmt: skip
         for name, why in accounts.missing(self.reading, self.material.stages, self.material.found).items():
-            yield Part(name, self.page.titles.get(name, name), missing=escape(tell(why, self.language)))
+            yield MethodologyPart(name, self.page.titles.get(name, name), missing=escape(tell(why, self.language)))
 
     def _texts(self, name: str) -> dict[str, str]:
         if results := self.declared.get(name):
@@ -510,7 +504,7 @@ class Report:
     def _more(self) -> Iterator[tuple[str, str]]:
         """What is nobody's own: heading and Markdown."""
         material, language = self.material, self.language
-        again = replicates_text.section(material.replicates, self.own, self.page.titles, language)
+        again = replicates_section(material.replicates, self.own, self.page.titles, language)
         again += "".join(f"\n\n{_image(one)}" for one in self._of(REPLICATES, "appendix"))
         for title, text in (
             (N_("Across the methodologies"), self.declared[ACROSS].at("appendix")),
@@ -521,7 +515,7 @@ class Report:
                 yield tell(title, language), text
 
     def _named(self) -> str:
-        return citations.section(self.material.citations, self.material.frame, self.language)
+        return citations_section(self.material.citations, self.material.frame, self.language)
 
 
 GLOSSARY = {

@@ -27,25 +27,20 @@ from enquete.nodes.provenance import as_file
 from enquete.nodes.run_session import RunSession
 from enquete.nodes.study_graph import Closed
 from enquete.reports import narrative
-from enquete.reports.accounts import every_call_failed
-from enquete.reports.citations import citations
+from enquete.reports.accounts import citations, every_call_failed
+from enquete.reports.analyses import UNIT, Findings, find, names_of, results_of, stated
 from enquete.reports.context import statuses
 from enquete.reports.evaluation import evaluations
 from enquete.reports.exports import reached, write_exports, write_stage
-from enquete.reports.findings import UNIT, Findings, find
-from enquete.reports.health.presented import flags as health_flags
-from enquete.reports.health.tables import HEALTH
-from enquete.reports.health.tables import results as health_results
-from enquete.reports.health.verdicts import examine
-from enquete.reports.key_findings import KeyFinding, ranked
+from enquete.reports.findings import KeyFinding, ranked
+from enquete.reports.further_arms import preferences, replicate
+from enquete.reports.health import HEALTH, examine
+from enquete.reports.health import flags as health_flags
+from enquete.reports.health import results as health_results
 from enquete.reports.pictures import pictures
-from enquete.reports.preference.found import preferences
-from enquete.reports.replicates.again import replicate
-from enquete.reports.report import Material, write_report
-from enquete.reports.results import names_of, results_of, stated
+from enquete.reports.report import ReportMaterial, write_report
+from enquete.reports.responses import AskedItem, items, responses
 from enquete.reports.run_reading import RunReading, open_run, read_result
-from enquete.reports.table.items import Asked, items
-from enquete.reports.table.rows import responses
 from enquete.reports.views import Results
 from enquete.reports.writing import write_json
 from enquete.state.asking import RESPONDED, Language, Participant
@@ -104,7 +99,7 @@ RESULTS = "results.json"
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenSynthesis:
     """What was made of a run: its status, findings by methodology, flags, and bugs in an analysis."""
 
     status: str
@@ -184,7 +179,7 @@ def prepare(folder: Path, planned: Sequence[tuple[str, str]], population: list[P
 
 
 def _findings(
-    reading: RunReading, found: Findings, asked: Sequence[Asked]
+    reading: RunReading, found: Findings, asked: Sequence[AskedItem]
 ) -> tuple[Mapping[str, Results], Mapping[str, list[KeyFinding]]]:
     """What is declared, in the reader's language, and every finding by methodology."""
     own = evaluations(reading.record.methods)
@@ -208,7 +203,7 @@ def write_synthesis(
     language: Language = "",
     by: str = "",
     population: list[Participant] | None = None,
-) -> Written:
+) -> WrittenSynthesis:
     """Rebuild all files of the run in `folder` from its ledger. Needs neither its lock nor a model.
 
     prepared: table and findings that were just made of the same ledger; without a bug in them they are not made again.
@@ -232,7 +227,9 @@ def write_synthesis(
         page = write_report(target, reading, material, status=status, partial=partial)
         write_atomically(folder / RECORD, as_file(reading.record, reading.ledger))
         results: dict[str, JsonValue] = {name: dict(result) for name, result in found.results.items()}
-        written = Written(status, results, _flags(reading, found), [one.text for one in page.findings], found.bugs)
+        written = WrittenSynthesis(
+            status, results, _flags(reading, found), [one.text for one in page.findings], found.bugs
+        )
         write_json(target / RESULTS, _summary(reading, frame, written, partial=partial))
         if not partial:
             move_latest(reading.interviews, canonical(reading, stages, frame))
@@ -241,7 +238,7 @@ def write_synthesis(
 
 def _material(
     reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], found: Findings, *, raise_bugs: bool
-) -> Material:
+) -> ReportMaterial:
     """A bug in a methodology's health checks or figures or in a replicate's analysis is filed among those of the analyses."""
 
     def file(name: str, error: Exception) -> None:
@@ -267,12 +264,12 @@ def _material(
         frame, own, declared, {name: _title(reading, name) for name in own}, reading.language, file,
         replicates=replicates, preference=against,
     )  # fmt: skip
-    return Material(
+    return ReportMaterial(
         frame, stages, found, findings, declared, prose, health, asked, replicates, drawn, against, citations(reading, frame)
     )  # fmt: skip
 
 
-def _raise_flags(found: Findings, material: Material) -> None:
+def _raise_flags(found: Findings, material: ReportMaterial) -> None:
     """Flags of analyses, sentences in the run's language, and one for each check of instrument health that failed."""
     for name, result in found.results.items():
         checks = health_flags(material.health, material.declared[HEALTH], name)
@@ -347,7 +344,7 @@ def _texts(value: JsonValue) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list) else []
 
 
-def _summary(reading: RunReading, frame: pd.DataFrame, written: Written, *, partial: bool) -> dict[str, Any]:
+def _summary(reading: RunReading, frame: pd.DataFrame, written: WrittenSynthesis, *, partial: bool) -> dict[str, Any]:
     failures = [*_failures(reading), *written.bugs]
     return {
         "run_id": reading.run, "sim_id": reading.record.sim_id, "status": written.status, "partial": partial,
@@ -361,6 +358,3 @@ def _summary(reading: RunReading, frame: pd.DataFrame, written: Written, *, part
         ],
         "results": written.results,
     }  # fmt: skip
-
-
-__all__ = ["Written", "load_results", "load_summary", "synthesis_folder", "synthesise", "write_synthesis"]

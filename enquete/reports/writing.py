@@ -1,22 +1,155 @@
-"""Writing result files: streamed, atomic, the same bytes for the same content."""
+"""Rows of the response table: their columns and what these mean, and how result files are written: streamed, atomic, the same
+bytes for the same content.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 import pandas as pd
-from pydantic import JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from pydantic_core import to_json
 
 from enquete.checkpoints.folders import draft_of
+from enquete.locale import N_
 from enquete.reports.context import Files, jsonable
-from enquete.reports.table.row import INTEGERS
 from enquete.state.visible_text import as_cell, visible
+
+COLUMNS = (
+    "sim_id", "run_id", "arm", "arm_role", "respondent", "methodology", "phase", "session", "round", "turn",
+    "participant", "agent_id", "agent_name", "stakeholder_type", "item_id", "family", "dimension", "reverse_keyed",
+    "scale_min", "scale_max", "status", "value", "value_rekeyed", "choice", "chosen", "text", "content", "confidence",
+    "memory_available", "baseline", "model", "temperature", "language", "elicitation", "distribution", "item_position",
+    "option_order", "attempts", "prompt_hash", "instrument_hash", "asked_at", "latency_ms", "input_tokens", "output_tokens",
+)  # fmt: skip
+INTEGERS = (
+    "round", "turn", "agent_id", "scale_min", "scale_max", "item_position", "attempts", "latency_ms", "input_tokens",
+    "output_tokens",
+)  # fmt: skip
+ALWAYS = ("round", "turn", "attempts")
+"""Those of them that every row has."""
+NUMBERS = ("value", "value_rekeyed", "confidence", "temperature")
+FLAGS = ("reverse_keyed", "memory_available")
+TEXTS = tuple(name for name in COLUMNS if name not in {*INTEGERS, *NUMBERS, *FLAGS})
+OCCASION = ["arm", "session", "round", "turn", "participant"]
+ANSWER = [*OCCASION, "item_id"]
+
+
+class ResponseRow(BaseModel):
+    """One row of all_responses.csv. None is an empty cell: not applicable, or not known."""
+
+    model_config = ConfigDict(strict=True, extra="allow")  # a methodology may append columns of its own
+
+    sim_id: str
+    run_id: str
+    arm: str
+    arm_role: Literal["main", "b", "replicate", "probe", "placebo", "variant", "human"]
+    respondent: Literal["llm", "synthetic", "human", "replay"]
+    methodology: str
+    phase: str
+    session: str
+    round: int = Field(ge=0)
+    turn: int = Field(ge=0)
+    participant: str = Field(min_length=1)
+    agent_id: int | None
+    agent_name: str
+    stakeholder_type: str
+    item_id: str = Field(min_length=1)
+    family: str
+    dimension: str
+    reverse_keyed: bool
+    scale_min: int | None
+    scale_max: int | None
+    status: Literal["ok", "repaired", "refused", "invalid", "failed", "not_reached"]
+    value: float | None = Field(allow_inf_nan=False)
+    value_rekeyed: float | None = Field(allow_inf_nan=False)
+    choice: str
+    chosen: str
+    text: str
+    content: str
+    confidence: float | None = Field(ge=0, le=1)
+    memory_available: bool
+    baseline: Literal["", "measured", "reconstructed"]
+    model: str
+    temperature: float | None
+    language: Literal["de", "en"]
+    elicitation: Literal["point", "distribution"]
+    distribution: str
+    item_position: int | None
+    option_order: str
+    attempts: int = Field(ge=0)
+    prompt_hash: str
+    instrument_hash: str
+    asked_at: str
+    latency_ms: int | None
+    input_tokens: int | None
+    output_tokens: int | None
+
+
+# --- What the columns of all_responses.csv mean, and the statuses of a row --------------------------------------------
+
+COLUMN_MEANINGS: Mapping[str, str] = {
+    "sim_id": N_("simulation"), "run_id": N_("run that asked"), "arm": N_("condition of answering"),
+    "arm_role": N_("role of the arm; choose `main` before any analysis"),
+    "respondent": N_("who answered; `human`: a person, who is no agent and plays none"),
+    "methodology": N_("methodology"), "phase": N_("T0 before, T1 after the simulation (or without one)"),
+    "session": N_("conversation or discussion; empty where there is none"), "round": N_("round; 0 where there is none"),
+    "turn": N_("turn of a conversation; 0 where there is none"), "participant": N_("stable id of the respondent"),
+    "agent_id": N_("the simulation's own index"), "agent_name": N_("name"), "stakeholder_type": N_("stakeholder type"),
+    "item_id": N_("item, see below"), "family": N_("family, theme or scenario of the item"),
+    "dimension": N_("dimension of a rating"), "reverse_keyed": N_("reverse-keyed item"),
+    "scale_min": N_("lowest scale point; empty for open questions"),
+    "scale_max": N_("highest scale point; empty for open questions"),
+    "status": N_("what became of the item, see below"), "value": N_("the number as answered"),
+    "value_rekeyed": N_("min + max − value where reverse-keyed, else value"),
+    "choice": N_("the option chosen; of a ranking the list, of best–worst {best, worst} (JSON)"),
+    "chosen": N_("the same in the options' labels"), "text": N_("open answer, or the reason for a rating"),
+    "content": N_("what a given answer lacks, see below; empty for all others"),
+    "confidence": N_("self-reported confidence, 0–1"), "memory_available": N_("had a readable memory in this phase"),
+    "baseline": N_("origin of T0, on T0 rows only"), "model": N_("model; empty where a person answered"),
+    "temperature": N_("temperature; empty where a person answered"), "language": N_("language of the interview"),
+    "elicitation": N_("point answer or distribution"),
+    "distribution": N_("probability of every option (a JSON object); empty for point answers. value then is the "
+                       "median"),
+    "item_position": N_("place in the order shown, from 1"),
+    "option_order": N_("option values in the order shown (a JSON list)"),
+    "attempts": N_("requests for the item's block; do not sum"), "prompt_hash": N_("hash of the block's first prompt"),
+    "instrument_hash": N_("hash of the instrument"), "asked_at": N_("when the answer was stored (UTC)"),
+    "latency_ms": N_("milliseconds for the block; do not sum"),
+    "input_tokens": N_("input tokens of the block, on its first row only"),
+    "output_tokens": N_("output tokens of the block, on its first row only"),
+    "notes": N_("notes on the answer, separated by semicolons"),
+}  # fmt: skip
+
+OWN_COLUMN = N_("column of the methodology {methods}")
+
+STATUS_MEANINGS: Mapping[str, str] = {
+    "ok": N_("valid at once"), "repaired": N_("valid after asking again or mending"), "refused": N_("declined"),
+    "invalid": N_("unreadable or off the scale in spite of asking again"), "failed": N_("the request failed"),
+    "not_reached": N_("planned, not asked"),
+}  # fmt: skip
+
+CONTENT_MEANINGS: Mapping[str, str] = {
+    "one_value": N_("nine in ten of the agent's answers to these items are the same"),
+    "no_sentence": N_("no words, a placeholder, or words that go round in circles"),
+    "refers_back": N_("refers to another answer (same as above)"),
+    "same_text": N_("the agent's own answer to another item, word for word"),
+    "repeats_scale": N_("nothing but options of the scale"),
+    "repeats_question": N_("nothing but the question"),
+    "other_language": N_("in another language than the interview"),
+}
+
+
+# --- Writing result files: streamed, atomic, the same bytes for the same content --------------------------------------
 
 _SPECIAL = re.compile('[,"\r\n]')
 """What a cell is quoted for."""
@@ -123,3 +256,58 @@ def _cell(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
+
+
+# --- Answers as JSONL: a line for what an agent was asked at once. What holds for the whole run stands in
+# instruments_used.json,
+# what holds for an item in codebook.json, and nowhere here; all of it on every row in all_responses.csv.
+
+SHARED = (
+    *OCCASION, "agent_id", "agent_name", "stakeholder_type", "respondent", "memory_available", "baseline", "attempts",
+    "prompt_hash", "asked_at", "latency_ms", "input_tokens", "output_tokens",
+)  # fmt: skip
+"""Columns that all answers of a line have in common; one that differs (asked again, say) stands beside its answer too."""
+OWN = ("status", "value", "choice", "text", "content", "confidence", "distribution", "item_position", "option_order")
+NOTHING = (None, "", 0)
+"""Left out of a line where its first row has them; of an answer only the first two, since 0 may be one."""
+
+
+def lines(frame: pd.DataFrame) -> Iterator[dict[str, JsonValue]]:
+    """One object a line, `answers` by item in the order shown.
+
+    Left out: what is empty, the status "ok", a place that is that of the answer in its line, and options in ascending order.
+    """
+    shared = [name for name in SHARED if name in frame]
+    own = [name for name in OWN if name in frame] + [str(name) for name in frame.columns if name not in COLUMNS]
+    beside = slice(1, 1 + len(shared))
+    together = itemgetter(*(1 + shared.index(name) for name in (*OCCASION, "prompt_hash") if name in shared))
+    for _, found in groupby(rows(frame[["item_id", *shared, *own]]), key=together):
+        block = list(found)
+        first = block[0][beside]
+        said = {name: value for name, value in zip(shared, first, strict=True) if value not in NOTHING}
+        answers: dict[str, JsonValue] = {}
+        for place, row in enumerate(block, start=1):
+            answer = _answer(dict(zip(own, row[beside.stop :], strict=True)), place)
+            if row[beside] != first:
+                its = zip(shared, row[beside], strict=True)
+                answer |= {name: value for name, value in its if name in said and value != said[name]}
+            answers[str(row[0])] = {name: value for name, value in answer.items() if value is not None and value != ""}
+        yield {**said, "answers": answers}
+
+
+def _answer(found: dict[str, Any], place: int) -> dict[str, Any]:
+    if found["status"] == "ok":
+        del found["status"]
+    if found["item_position"] == place:
+        del found["item_position"]
+    if _ascending(found["option_order"]):
+        del found["option_order"]
+    if isinstance(found["value"], float) and found["value"].is_integer():
+        found["value"] = int(found["value"])
+    return found
+
+
+@lru_cache(maxsize=2**12)
+def _ascending(order: str | None) -> bool:
+    options = json.loads(order) if order else []
+    return all(isinstance(option, int) for option in options) and options == sorted(options)

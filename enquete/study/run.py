@@ -87,7 +87,7 @@ class Run:
     @cached_property
     def responses(self) -> pd.DataFrame:
         """One row per answer, columns as in all_responses.csv."""
-        from enquete.reports.table.rows import responses  # noqa: PLC0415 - tables are slow to import
+        from enquete.reports.responses import responses  # noqa: PLC0415 - tables are slow to import
 
         with open_run(self.folder) as reading:
             return responses(reading, planned(self.record))
@@ -102,7 +102,7 @@ class Run:
     def early_results(self, methodology: str) -> dict[str, Any]:
         """Findings of a methodology that is done while others go on, from the ledger; {} where it is not. Checks of
         instrument health, and what crosses methodologies, come with the run's next stop."""
-        from enquete.reports.early import early_findings  # noqa: PLC0415 - analyses are slow to import
+        from enquete.reports.analyses import early_findings  # noqa: PLC0415 - analyses are slow to import
 
         return early_findings(self.folder, planned(self.record), methodology)
 

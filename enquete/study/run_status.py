@@ -135,7 +135,7 @@ class RunStanding:
 
 def complete(run: RunReading, name: str, phase: str) -> int:
     """Agents of the main arm who owe nothing more and whose every answer is usable."""
-    from enquete.reports.table.rows import undetermined  # noqa: PLC0415 - tables are slow to import
+    from enquete.reports.responses import undetermined  # noqa: PLC0415 - tables are slow to import
 
     main, procedure = run.record.main.id, run.procedure(name)
     usable = array("q")  # keys by their hashes: those of a large study would fill the memory

@@ -25,16 +25,21 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from enquete.reports.associations import ACROSS, AgentColumn, agent_columns, agent_table
-from enquete.reports.associations import PRESENTATION as BETWEEN
+from enquete.reports.analyses import (
+    ACROSS,
+    BETWEEN,
+    AgentColumn,
+    agent_columns,
+    agent_table,
+    analysis_context,
+    rows_read,
+)
 from enquete.reports.context import AnalysisContext, chosen
 from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.evaluation import Evaluation, evaluation
-from enquete.reports.findings import analysis_context, rows_read
-from enquete.reports.key_findings import PER_METHODOLOGY, KeyFinding, Kind, leading
-from enquete.reports.page_findings import corrected, stated
+from enquete.reports.findings import PER_METHODOLOGY, KeyFinding, Kind, corrected, leading, stated_of
+from enquete.reports.responses import participants_table, responses
 from enquete.reports.run_reading import RunReading, open_run
-from enquete.reports.table.rows import participants_table, responses
 from enquete.reports.views import Names, Results
 from enquete.respondents.roles import RULE
 from tests.bench.apart import python
@@ -130,7 +135,7 @@ def page(reading: RunReading, own: Mapping[str, Evaluation], answers: Answers) -
     declared[ACROSS] = (BETWEEN, agents.associations())
     names = Names(groups=reading.type_names)
     return said({
-        name: list(stated(Results(name, declared[name][0], final, names, LANGUAGE)))[:PER_METHODOLOGY]
+        name: list(stated_of(Results(name, declared[name][0], final, names, LANGUAGE)))[:PER_METHODOLOGY]
         for name, final in corrected(declared).items()
     })  # fmt: skip
 

@@ -18,7 +18,7 @@ from enquete.graphs.delphi.tables import PRESENTATION
 from enquete.instruments.load import load_shipped
 from enquete.reports.context import AnalysisContext
 from enquete.reports.declarations import Analysis
-from enquete.reports.key_findings import FEWEST, MOST_WORDS
+from enquete.reports.findings import FEWEST, MOST_WORDS
 from tests.support.tables import findings, results, row, rows
 
 INSTRUMENT = load_shipped(DelphiInstrument, "delphi")

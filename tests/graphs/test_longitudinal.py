@@ -20,8 +20,7 @@ from enquete.instruments.load import load_shipped
 from enquete.reports.charts import drawn
 from enquete.reports.context import AnalysisContext
 from enquete.reports.declarations import Analysis
-from enquete.reports.key_findings import MOST_WORDS, KeyFinding
-from enquete.reports.page_findings import stated
+from enquete.reports.findings import MOST_WORDS, KeyFinding, stated_of
 from tests.support.charts import illegible
 from tests.support.tables import results, row
 from tests.support.tables import rows as rows_of
@@ -78,7 +77,7 @@ def text_of(found: Analysis, place: str = "section", language: str = "en") -> st
 
 
 def said(found: Analysis, language: str = "en") -> list[KeyFinding]:
-    return list(stated(results(PRESENTATION, found, language)))
+    return list(stated_of(results(PRESENTATION, found, language)))
 
 
 def panel(n: int, shifts: dict[str, int]) -> tuple[Wave, Wave]:

@@ -15,12 +15,11 @@ from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.results import EVALUATION, analyse, item_facts
 from enquete.graphs.scenario.tables import PRESENTATION
 from enquete.instruments.load import load_shipped
-from enquete.reports.associations import agent_columns
+from enquete.reports.analyses import WholeResults, agent_columns
 from enquete.reports.charts import drawn
 from enquete.reports.context import AnalysisContext
 from enquete.reports.declarations import Analysis
-from enquete.reports.key_findings import MOST_WORDS, KeyFinding
-from enquete.reports.results import WholeResults
+from enquete.reports.findings import MOST_WORDS, KeyFinding
 from enquete.state.asking import Language
 from tests.support.charts import illegible
 from tests.support.tables import findings, results, row, rows

@@ -10,8 +10,8 @@ import pytest
 
 from enquete.nodes.rounds import rounds_graph
 from enquete.nodes.run_session import using
+from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run
-from enquete.reports.table.rows import responses
 from enquete.state.asking import Arm
 from enquete.state.methodology import Steps
 from enquete.state.request import RunRequest

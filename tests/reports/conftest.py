@@ -18,9 +18,9 @@ from enquete.nodes.rounds import conduct_unit
 from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import RunSession, using
 from enquete.nodes.waves import open_t1
+from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesise
-from enquete.reports.table.rows import responses
 from enquete.state.channels import ShardSpec
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine

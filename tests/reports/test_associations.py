@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from enquete.reports.associations import (
+from enquete.reports.analyses import (
+    BETWEEN,
     MOST_CATEGORIES,
     POPULATION,
-    PRESENTATION,
     AgentColumn,
     AgentTable,
     agent_columns,
@@ -76,11 +76,11 @@ def test_columns_of_different_methodologies_are_compared_and_the_group() -> None
     one = row(found, "associations", first="drift", second="wish")
     assert one["effect"] == pytest.approx(4.5 / (4.5 * 5) ** 0.5)
     assert (one["measure"], one["direction"], one["n"], one["n_total"]) == ("spearman", "rises", 20, 20)
-    told = findings(PRESENTATION, found)["together"]
+    told = findings(BETWEEN, found)["together"]
     assert told.text.startswith(
         "The drift and the wish go together: the more of one, the more of the other (ρ = 0.95, adjusted p < 0.01"
     )
-    assert "| the drift | the wish | Spearman's ρ | 0.95 |" in results(PRESENTATION, found).at("appendix")
+    assert "| the drift | the wish | Spearman's ρ | 0.95 |" in results(BETWEEN, found).at("appendix")
 
 
 def test_a_category_for_every_agent_and_a_twin_are_not_compared() -> None:

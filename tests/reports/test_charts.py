@@ -15,6 +15,7 @@ import pytest
 from enquete.graphs.delphi.tables import PRESENTATION as DELPHI
 from enquete.locale import percent
 from enquete.reports.charts import (
+    DIVERGING,
     ENDS,
     LEVELS,
     WIDTH,
@@ -25,12 +26,13 @@ from enquete.reports.charts import (
     fitting,
     heat,
     intervals,
+    on_scale,
+    readable_on,
     stacked,
     whole,
     written,
 )
 from enquete.reports.declarations import Chart, Presentation, Table, View, code, integer, share, text
-from enquete.reports.figures.palette import DIVERGING, on_scale, readable_on
 from enquete.reports.views import Results
 from enquete.state.asking import Language
 from enquete.state.errors import InputError

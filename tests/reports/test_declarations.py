@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from enquete.reports.analyses import from_json, headlines
 from enquete.reports.declarations import (
     Analysis,
     Finding,
@@ -34,8 +35,7 @@ from enquete.reports.declarations import (
     share,
     text,
 )  # fmt: skip
-from enquete.reports.page_findings import corrected, stated
-from enquete.reports.results import from_json, headlines
+from enquete.reports.findings import corrected, stated_of
 from enquete.reports.views import Names, Results
 
 SIDES = {"up": "rose", "down": "fell"}
@@ -164,7 +164,7 @@ def test_programs_and_memories_read_the_same_cells() -> None:
 
 
 def test_a_tested_row_is_told_once_it_survives_the_correction() -> None:
-    (one,) = stated(read(WHOLE))
+    (one,) = stated_of(read(WHOLE))
     # two tests in one family: Holm gives .02 and .5
     assert (one.text, one.kind, one.p) == ("“Apples | red” rose in Kiel (p = 0.02; n = 6)", "difference", 0.02)
     assert (one.estimate, one.low, one.test, one.family, one.numbers["n"]) == (
@@ -174,7 +174,7 @@ def test_a_tested_row_is_told_once_it_survives_the_correction() -> None:
         f"shop/{PRESENTATION.findings[0].name}",
         6,
     )
-    (null,) = stated(read(made(sold("a", "Kiel", 2.5, 0.03), sold("b", "Kiel", 1.0, 0.5))))
+    (null,) = stated_of(read(made(sold("a", "Kiel", 2.5, 0.03), sold("b", "Kiel", 1.0, 0.5))))
     assert (null.kind, null.text) == ("null", "Nothing of 2 moved (the smallest p = 0.06)")
 
 

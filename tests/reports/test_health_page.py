@@ -23,7 +23,7 @@ from enquete.analysis.health.thresholds import (
     Threshold,
 )
 from enquete.graphs.roundtable import movement
-from enquete.reports.bibliography import bibliography, cited, readable
+from tests.reports.bibliography import bibliography, cited, readable
 from tests.support.people import (
     BETWEEN,
     FAULTY,

@@ -18,13 +18,12 @@ import pytest
 import enquete
 from enquete.checkpoints.folders import LEDGER
 from enquete.graphs.registry import methodologies
-from enquete.reports.findings import find
-from enquete.reports.health.occasions import with_blocks
-from enquete.reports.health.verdicts import judge
-from enquete.reports.health.words import REASONS, VERDICTS
+from enquete.reports.analyses import find
+from enquete.reports.health import judge
+from enquete.reports.health_checks import REASONS, VERDICTS, with_blocks
+from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesis_folder, write_synthesis
-from enquete.reports.table.rows import responses
 from tests.support.populations import mirofish_folder
 from tests.support.unwritten import interview
 

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.reports.key_findings import ON_PAGE_ONE, ORDER, KeyFinding, leading, ranked
+from enquete.reports.findings import ON_PAGE_ONE, ORDER, KeyFinding, leading, ranked
 
 
 def finding(name: str, kind: Any = "position", size: float = 0.5, p: float | None = None) -> KeyFinding:

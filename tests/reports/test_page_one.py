@@ -11,15 +11,13 @@ import pytest
 
 from enquete.analysis.health.diagnostics import Overall, Standing
 from enquete.locale import catalogue
+from enquete.reports.analyses import find, names_of, results_of, stated
 from enquete.reports.evaluation import evaluations
-from enquete.reports.findings import find
-from enquete.reports.health.tables import results as health_results
-from enquete.reports.health.verdicts import Health
+from enquete.reports.health import Health
+from enquete.reports.health import results as health_results
 from enquete.reports.report import MOST_WORDS, TITLE_WORDS, PageOne, brief, page_one
-from enquete.reports.results import names_of, results_of, stated
+from enquete.reports.responses import items, responses
 from enquete.reports.run_reading import open_run
-from enquete.reports.table.items import items
-from enquete.reports.table.rows import responses
 from tests.reports.conftest import Made
 from tests.reports.recount import RECIPES, again
 

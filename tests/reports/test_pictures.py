@@ -17,14 +17,12 @@ from enquete.graphs.delphi.tables import PRESENTATION as DELPHI
 from enquete.graphs.registry import dotted_paths
 from enquete.reports.charts import Picture, drawn
 from enquete.reports.evaluation import Headline, evaluations
-from enquete.reports.health.checks import Check
-from enquete.reports.health.tables import results as health_results
-from enquete.reports.health.verdicts import Health
-from enquete.reports.key_findings import Dot, KeyFinding, Strip
-from enquete.reports.page_findings import corrected, stated
-from enquete.reports.pictures import FILE, footer, read
-from enquete.reports.replicates import chart as replicates_chart
-from enquete.reports.replicates.again import Judged, Replicates
+from enquete.reports.findings import Dot, KeyFinding, Strip, corrected, stated_of
+from enquete.reports.further_arms import ReplicatedFinding, Replicates
+from enquete.reports.health import Health
+from enquete.reports.health import results as health_results
+from enquete.reports.health_checks import HealthCheck
+from enquete.reports.pictures import FILE, footer, read, replicate_results
 from enquete.reports.report import WIDTH, strips
 from enquete.reports.views import Names
 from enquete.state.asking import Language
@@ -132,11 +130,11 @@ def rows(one: Picture) -> list[dict[str, Any]]:
     return list(found)
 
 
-def check(methodology: str, name: str, verdict: Any, *, probe: bool = False) -> Check:
+def check(methodology: str, name: str, verdict: Any, *, probe: bool = False) -> HealthCheck:
     found = Diagnostic(
         name, 0.5, 9, None, (None, None), verdict, "" if verdict in ("fine", "information") else "few_data"
     )
-    return Check(methodology, "", found, probe)
+    return HealthCheck(methodology, "", found, probe)
 
 
 def test_every_check_has_the_worst_verdict_of_its_occasions_what_was_found_on_top() -> None:
@@ -161,15 +159,15 @@ def test_every_check_has_the_worst_verdict_of_its_occasions_what_was_found_on_to
 
 
 def test_further_runs_stand_beside_the_main_arm_the_least_found_again_on_top() -> None:
-    def judged(main: str, *further: str | None) -> Judged:
+    def judged(main: str, *further: str | None) -> ReplicatedFinding:
         agreeing = tuple(None if one is None else one == main for one in further)
-        return Judged(main, further, judge_claim(main, further), agreeing)
+        return ReplicatedFinding(main, further, judge_claim(main, further), agreeing)
 
     def headline(theme: str) -> Headline:
         return Headline(f"ratings.label.{theme}", "ratings.label", "x", "x", (theme,), methodology="delphi")
 
     made = [(headline("A"), judged("open", "open", "open")), (headline("B"), judged("open", "consensus", None))]
-    of = replicates_chart.results(Replicates(("main", "r1", "r2"), made), evaluations(ALL), TITLES, "en")
+    of = replicate_results(Replicates(("main", "r1", "r2"), made), evaluations(ALL), TITLES, "en")
     [one] = drawn(of, footer="who")
     assert [(row["finding_id"], row["run"], row["says"]) for row in rows(one)] == [
         ("delphi/ratings.label.B", 1, "something else"), ("delphi/ratings.label.B", 2, "not measured"),
@@ -179,7 +177,7 @@ def test_further_runs_stand_beside_the_main_arm_the_least_found_again_on_top() -
     assert one.at == "appendix"
     assert "Verdict: B" in [text.text for text in texts(one.svg())]
     assert illegible(one.svg()) == []
-    assert drawn(replicates_chart.results(Replicates(), {}, TITLES, "en"), footer="who") == []
+    assert drawn(replicate_results(Replicates(), {}, TITLES, "en"), footer="who") == []
 
 
 # --- page one's small ones ---------------------------------------------------------------------------------------------
@@ -201,7 +199,7 @@ def found(language: Language = "en", **rating: Any) -> dict[str, KeyFinding]:
     tables = {"themes": [{"theme": "a", "label": "A"}], "ratings": [{**RATED, **rating}]}
     of = results(DELPHI, tables, FACTS, language)
     corrected({"delphi": (DELPHI, of.analysis)})
-    return {one.id.partition(".")[0]: one for one in stated(of)}
+    return {one.id.partition(".")[0]: one for one in stated_of(of)}
 
 
 def test_what_is_drawn_is_named_and_a_missing_interval_too() -> None:

@@ -33,9 +33,8 @@ from enquete.reports.declarations import (
     text,
 )
 from enquete.reports.file_formats import FORMATS, WRITERS, SavWriter, XlsxWriter, write_package
-from enquete.reports.files import DataFile, Variable, declared_files, plain_name, wide_files
-from enquete.reports.table.codebook import markdown
-from enquete.reports.table.items import Asked
+from enquete.reports.files import DataFile, Variable, declared_files, markdown, plain_name, wide_files
+from enquete.reports.responses import AskedItem
 from enquete.reports.views import Names, Results
 from enquete.state.errors import InputError
 from tests.reports.conftest import Made
@@ -82,10 +81,10 @@ def results(language: str = "en") -> Results:
 
 
 ASKED = [
-    Asked("panel", "theme:9f/importance", "scale", {"en": "How important?"}, {"en": {"1": "not at all", "5": "very"}}, 1, 5,
+    AskedItem("panel", "theme:9f/importance", "scale", {"en": "How important?"}, {"en": {"1": "not at all", "5": "very"}}, 1, 5,
           reverse_keyed=True, confidence=True, reason=True),
-    Asked("panel", "where", "choice", {"en": "Where?"}, {"en": {"sea": "The sea", "town": "The town"}}),
-    Asked("panel", "why", "text", {"en": "Why?"}),
+    AskedItem("panel", "where", "choice", {"en": "Where?"}, {"en": {"sea": "The sea", "town": "The town"}}),
+    AskedItem("panel", "why", "text", {"en": "Why?"}),
 ]  # fmt: skip
 
 
@@ -305,7 +304,7 @@ def test_wide_answers_stand_by_arm_turn_and_session() -> None:
         answer("a1", "q", session="s1", turn=1, text="one"), answer("a1", "q", session="s1", turn=2, text="two"),
         answer("a1", "q", arm="probe", session="s1", turn=1, text="three"),
     ])  # fmt: skip
-    (file,) = wide_files("talk", "Talk", rows, [Asked("talk", "q", "text", {"en": "Q"})], "en")
+    (file,) = wide_files("talk", "Talk", rows, [AskedItem("talk", "q", "text", {"en": "Q"})], "en")
     assert file.key == ("arm", "session", "participant")
     assert file.frame[["arm", "q_turn1"]].to_numpy().tolist() == [["main", "one"], ["probe", "three"]]
     assert file.frame["q_turn2"].fillna("").tolist() == ["two", ""]

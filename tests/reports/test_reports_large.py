@@ -19,9 +19,9 @@ MEASURED = """
 import json, resource, sys, time
 from pathlib import Path
 from enquete.nodes.planning import planned
-from enquete.reports.findings import find
+from enquete.reports.analyses import find
 from enquete.reports.run_reading import open_run
-from enquete.reports.table.rows import responses
+from enquete.reports.responses import responses
 from enquete.reports.synthesis import _material
 
 with open_run(Path(sys.argv[1])) as reading:

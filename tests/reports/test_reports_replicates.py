@@ -10,8 +10,14 @@ import pandas as pd
 import pytest
 
 from enquete.reports.evaluation import Headline
-from enquete.reports.replicates.again import Replicates, judged_headlines, spreads, standing_in, taken_over
-from enquete.reports.replicates.told import section
+from enquete.reports.further_arms import (
+    Replicates,
+    judged_headlines,
+    replicates_section,
+    spreads,
+    standing_in,
+    taken_over,
+)
 from enquete.state.request import RunRequest
 from tests.reports.conftest import TYPES, _make
 
@@ -95,7 +101,7 @@ def _agents(made) -> list[dict]:
 
 
 def test_a_run_without_replicates_says_nothing_of_them(full):
-    assert section(Replicates(), {}, {}, "en") == ""
+    assert replicates_section(Replicates(), {}, {}, "en") == ""
     assert not (full.synthesis / "replicates.json").exists()
 
 

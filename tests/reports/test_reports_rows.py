@@ -12,9 +12,7 @@ from enquete.checkpoints.ledger import Usage
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
 from enquete.nodes.run_session import RunSession
-from enquete.reports.table.lines import lines
-from enquete.reports.table.row import COLUMNS, ResponseRow
-from enquete.reports.writing import records
+from enquete.reports.writing import COLUMNS, ResponseRow, lines, records
 from enquete.state.asking import Answer, Arm, CallKey
 from enquete.state.interview_context import Completion, Prompt
 
@@ -217,8 +215,8 @@ def test_an_earlier_baseline_is_in_the_table_under_its_own_run(make, simulation,
 
 def test_no_rows_at_all_is_an_empty_table_with_all_columns(make, personas):
     made = make(**personas(1), methods=["longitudinal"], stages=[], write=False)
+    from enquete.reports.responses import responses
     from enquete.reports.run_reading import open_run
-    from enquete.reports.table.rows import responses
 
     with open_run(made.folder) as reading:
         table = responses(reading, [])

@@ -14,10 +14,10 @@ import pytest
 
 from enquete.checkpoints.ledger import Failure, Usage
 from enquete.nodes.run_session import RunSession, using
+from enquete.reports import responses as response_table
 from enquete.reports.accounts import STATUSES
 from enquete.reports.exports import validate
 from enquete.reports.synthesis import load_results, load_summary, synthesise, write_synthesis
-from enquete.reports.table import rows
 from enquete.state.asking import Answer, CallKey
 from enquete.state.errors import LedgerError
 from enquete.state.interview_context import Prompt
@@ -61,7 +61,7 @@ def test_the_files_of_the_design_are_there(whole):
 
 def test_everything_can_be_rebuilt_from_the_ledger_with_the_same_bytes(own, monkeypatch):
     """As a large table would be, too, whose columns are of another type."""
-    monkeypatch.setattr(rows, "LARGE", 1)
+    monkeypatch.setattr(response_table, "LARGE", 1)
     first = files_of(own.interviews)
     for name in ("T0", "T1", "synthesis"):
         shutil.rmtree(own.interviews / name)

@@ -17,14 +17,12 @@ from enquete.checkpoints.ledger import Failure
 from enquete.nodes.run_session import RunSession
 from enquete.reports.accounts import STATUSES
 from enquete.reports.context import with_ids
-from enquete.reports.embedded import Embedded
 from enquete.reports.exports import shortened
 from enquete.reports.markdown import excerpt
-from enquete.reports.page import page
+from enquete.reports.page import Embedded, page
+from enquete.reports.responses import labels_of
 from enquete.reports.synthesis import load_summary
-from enquete.reports.table.columns import COLUMN_MEANINGS, STATUS_MEANINGS
-from enquete.reports.table.items import labels_of
-from enquete.reports.table.row import COLUMNS
+from enquete.reports.writing import COLUMN_MEANINGS, COLUMNS, STATUS_MEANINGS
 from tests.reports.conftest import ALL, Made
 
 

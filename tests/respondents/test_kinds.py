@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 
 from enquete.nodes.rounds import rounds_graph
 from enquete.nodes.run_session import using
-from enquete.reports.files import descriptor
+from enquete.reports.files import descriptor, markdown
+from enquete.reports.responses import items, responses
 from enquete.reports.run_reading import open_run
-from enquete.reports.table.codebook import markdown
-from enquete.reports.table.items import items
-from enquete.reports.table.rows import responses
 from enquete.respondents.kinds import KINDS, kind_of, require_answerable
 from enquete.respondents.llm import compose
 from enquete.respondents.planted import answer_at

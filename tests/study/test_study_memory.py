@@ -21,7 +21,7 @@ from enquete.interfaces.cli.app import run as command
 from enquete.memory.local import LocalMemory
 from enquete.memory.recalled import Preference
 from enquete.memory.searching import complete
-from enquete.reports.citations import citations, section
+from enquete.reports.accounts import citations, citations_section
 from enquete.reports.context import with_ids
 from enquete.reports.run_reading import open_run
 from enquete.state.errors import MemoryFault, SettingsError
@@ -180,7 +180,7 @@ class TestTheStory:
             ("P1", "reddit post 1"),
             ("S9", ""),
         }
-        told = section(found, story.run.responses, "en")
+        told = citations_section(found, story.run.responses, "en")
         assert f"are not counted: {AGENTS}." in told
         assert "S9" not in told
 

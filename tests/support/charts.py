@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
+from enquete.reports.charts import BOLD, width
 from enquete.reports.declarations import Presentation, shaped
-from enquete.reports.figures.text import BOLD, width
 from enquete.reports.views import Names, Results
 from enquete.state.asking import Language
 

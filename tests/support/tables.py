@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from enquete.reports.declarations import Analysis, Presentation
-from enquete.reports.key_findings import KeyFinding
-from enquete.reports.page_findings import corrected, stated
+from enquete.reports.findings import KeyFinding, corrected, stated_of
 from enquete.reports.views import Names, Results, dictionaries
 
 
@@ -32,5 +31,5 @@ def results(
 
 def findings(presentation: Presentation, analysis: Analysis, language: str = "en") -> dict[str, KeyFinding]:
     """The first of each declared finding, by name."""
-    told = list(stated(results(presentation, analysis, language)))
+    told = list(stated_of(results(presentation, analysis, language)))
     return {one.id.partition(".")[0]: one for one in reversed(told)}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.templates import render
+from enquete.reports.views import render
 from enquete.state.asking import Language
 
 

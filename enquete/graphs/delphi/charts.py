@@ -6,9 +6,19 @@ import altair as alt
 import pandas as pd
 
 from enquete.locale import N_
-from enquete.reports.charts import ChartData, along, beside, intervals, whole, worded
-from enquete.reports.figures.palette import COLOURS, GRID, MUTED, stages
-from enquete.reports.figures.text import broken
+from enquete.reports.charts import (
+    COLOURS,
+    GRID,
+    MUTED,
+    ChartData,
+    along,
+    beside,
+    broken,
+    intervals,
+    stages,
+    whole,
+    worded,
+)
 
 PANELS, MOST = 3, 12
 """Histograms beside one another; at most."""

@@ -10,9 +10,21 @@ from enquete.analysis.health.coherence import answer_stability
 from enquete.analysis.health.exposure import false_median
 from enquete.analysis.health.plausibility import unrevised
 from enquete.reports.declarations import Analysis
-from enquete.reports.health.checks import Humans, Made, each, gaps, missing, scales
-from enquete.reports.health.occasions import answers, checkable, occasion, phases, rounds
-from enquete.reports.health.probes import Arms, repeated
+from enquete.reports.health_checks import (
+    Arms,
+    Humans,
+    Made,
+    answers,
+    checkable,
+    each,
+    gaps,
+    missing,
+    occasion,
+    phases,
+    repeated,
+    rounds,
+    scales,
+)
 
 FALSE_MEDIAN = "false_median"
 

@@ -33,11 +33,10 @@ from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.settings import DelphiSettings
 from enquete.graphs.delphi.tables import GLOSSARY, PRESENTATION
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, answering, shallow
-from enquete.reports.declarations import Analysis, shaped
+from enquete.reports.declarations import Analysis, compared, shaped
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.group_tables import compared
-from enquete.reports.table.lines import lines
 from enquete.reports.views import dictionaries
+from enquete.reports.writing import lines
 from enquete.respondents.themes.coded import SecondCoding
 from enquete.respondents.themes.second import agreement
 from enquete.state.asking import RESPONDED

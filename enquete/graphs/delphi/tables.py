@@ -18,6 +18,8 @@ from enquete.reports.declarations import (
     adjusted_p,
     code,
     flag,
+    group_finding,
+    group_tables,
     integer,
     interval,
     names,
@@ -29,7 +31,6 @@ from enquete.reports.declarations import (
     share,
     text,
 )
-from enquete.reports.group_tables import group_finding, group_tables
 
 VERDICTS = {"consensus": N_("consensus"), "open": N_("open"), "disagreement": N_("disputed")}
 STANDS = {"camps": N_("camps"), "hold_outs": N_("hold-outs"), "scattered": N_("opinions are spread")}

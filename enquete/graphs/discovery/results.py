@@ -33,12 +33,10 @@ from enquete.locale import N_, tell
 from enquete.nodes.conversations import stored_turns
 from enquete.reports import declarations as d
 from enquete.reports.context import AnalysisContext, Files, ItemFacts
-from enquete.reports.declarations import Analysis, shaped
-from enquete.reports.evaluation import Evaluation
-from enquete.reports.group_tables import compared, group_finding, group_tables
-from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
-from enquete.reports.table.lines import lines
-from enquete.reports.transcripts import INTERVIEWER, Line, Talk, lines_of
+from enquete.reports.declarations import Analysis, compared, group_finding, group_tables, shaped
+from enquete.reports.evaluation import INTERVIEWER, Evaluation, Line, Talk, lines_of
+from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
+from enquete.reports.writing import lines
 from enquete.respondents.quoting import normal
 from enquete.respondents.roles import RULE, RULE_AT_MOST
 from enquete.state.asking import Language

@@ -7,9 +7,21 @@ from collections.abc import Sequence
 import altair as alt
 
 from enquete.locale import N_
-from enquete.reports.charts import SHAPES, WIDTH, ChartData, along, answers, fitting, intervals, whole, worded
-from enquete.reports.figures.palette import COLOURS, GRID, MUTED
-from enquete.reports.figures.text import broken
+from enquete.reports.charts import (
+    COLOURS,
+    GRID,
+    MUTED,
+    SHAPES,
+    WIDTH,
+    ChartData,
+    along,
+    answers,
+    broken,
+    fitting,
+    intervals,
+    whole,
+    worded,
+)
 
 MOST_TOLD = 300
 """Agents up to which each stands apart; of more the marks are smaller."""

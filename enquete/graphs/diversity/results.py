@@ -37,13 +37,11 @@ from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.settings import DiversitySettings, FlagChanges
 from enquete.graphs.diversity.tables import GLOSSARY, PRESENTATION
 from enquete.reports.context import AnalysisContext, Files, Found, ItemFacts, wide
-from enquete.reports.declarations import Analysis, shaped
+from enquete.reports.declarations import Analysis, compared, shaped
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.group_tables import compared
-from enquete.reports.health.checks import Humans, Made, each, gaps, scales
-from enquete.reports.health.occasions import answers, checkable, occasion, phases
-from enquete.reports.key_findings import FEWEST
-from enquete.reports.table.lines import lines
+from enquete.reports.findings import FEWEST
+from enquete.reports.health_checks import Humans, Made, answers, checkable, each, gaps, occasion, phases, scales
+from enquete.reports.writing import lines
 from enquete.state.asking import RESPONDED, Language
 
 # --- What views and types there are among the agents: sorts, Q factors, clusters, components; see tables.py ----------

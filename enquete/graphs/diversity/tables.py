@@ -19,6 +19,8 @@ from enquete.reports.declarations import (
     adjusted_p,
     code,
     flag,
+    group_finding,
+    group_tables,
     integer,
     interval,
     names,
@@ -30,7 +32,6 @@ from enquete.reports.declarations import (
     share,
     text,
 )
-from enquete.reports.group_tables import group_finding, group_tables
 
 PARTS = {"sort": N_("sort"), "axes": N_("axes")}
 COUNTED = {"views": N_("shared views"), "types": N_("types")}

@@ -18,9 +18,22 @@ import pandas as pd
 
 from enquete.graphs.laddering.network import untangled
 from enquete.locale import N_
-from enquete.reports.charts import LABEL, LEVELS, WIDTH, ChartData, answers, intervals, worded
-from enquete.reports.figures.palette import COLOURS, GRID, INK, MUTED, PALE, PAPER
-from enquete.reports.figures.text import broken
+from enquete.reports.charts import (
+    COLOURS,
+    GRID,
+    INK,
+    LABEL,
+    LEVELS,
+    MUTED,
+    PALE,
+    PAPER,
+    WIDTH,
+    ChartData,
+    answers,
+    broken,
+    intervals,
+    worded,
+)
 
 WIDE = 0.72  # of a level's column that its boxes take
 LINE, LANE, GAP = 14, 9, 12  # px: of text, of a link that passes boxes, between boxes

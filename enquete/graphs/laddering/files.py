@@ -29,8 +29,7 @@ from enquete.graphs.laddering.network import concept_rows, homes, implication_ma
 from enquete.graphs.laddering.procedure import Interview
 from enquete.reports.context import Files, Found
 from enquete.reports.markdown import escape
-from enquete.reports.table.lines import lines
-from enquete.reports.writing import write_files
+from enquete.reports.writing import lines, write_files
 from enquete.respondents.quoting import normal
 from enquete.simulations.locate import by_id
 from enquete.state.errors import InputError

@@ -25,7 +25,7 @@ from enquete.graphs.laddering.knowledge import Force, Incidents, Journey, Knowle
 from enquete.graphs.laddering.procedure import Interview
 from enquete.graphs.laddering.settings import InterviewMethod
 from enquete.nodes.conversations import utterance_id
-from enquete.reports.key_findings import FEWEST
+from enquete.reports.findings import FEWEST
 from enquete.respondents.quoting import normal
 from enquete.respondents.roles import RULE
 from enquete.respondents.themes.rule_coder import features

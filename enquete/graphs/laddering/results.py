@@ -50,11 +50,10 @@ from enquete.locale import N_, tell
 from enquete.nodes.conversations import stored_turns, utterance_id
 from enquete.reports.context import AnalysisContext, ItemFacts
 from enquete.reports.declarations import Analysis, Chart, Presentation, integer, shaped
-from enquete.reports.evaluation import Evaluation
-from enquete.reports.group_tables import compared as groups_compared
-from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
-from enquete.reports.key_findings import FEWEST
-from enquete.reports.transcripts import INTERVIEWER, Line, Talk, lines_of
+from enquete.reports.declarations import compared as groups_compared
+from enquete.reports.evaluation import INTERVIEWER, Evaluation, Line, Talk, lines_of
+from enquete.reports.findings import FEWEST
+from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.views import Names, Results
 from enquete.respondents.roles import RULE, RULE_AT_MOST
 from enquete.state.asking import RESPONDED, Language

@@ -20,6 +20,8 @@ from enquete.reports.declarations import (
     adjusted_p,
     code,
     flag,
+    group_finding,
+    group_tables,
     integer,
     interval,
     names,
@@ -31,7 +33,6 @@ from enquete.reports.declarations import (
     share,
     text,
 )
-from enquete.reports.group_tables import group_finding, group_tables
 
 STOPS = {
     "max_turns": N_("all turns held"), "closing": N_("with a closing question"),

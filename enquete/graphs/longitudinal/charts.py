@@ -7,20 +7,22 @@ import pandas as pd
 
 from enquete.locale import N_
 from enquete.reports.charts import (
+    COLOURS,
     LABEL,
+    MUTED,
     WIDER,
     WIDTH,
     ChartData,
     along,
     beside,
+    broken,
     heat,
     intervals,
     stacked,
+    stages,
     whole,
     worded,
 )
-from enquete.reports.figures.palette import COLOURS, MUTED, stages
-from enquete.reports.figures.text import broken
 
 STEP = 34  # px a row
 LEAST_REACH = 1.0  # scale points to each side of no change

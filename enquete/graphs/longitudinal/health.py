@@ -8,9 +8,20 @@ from enquete.analysis.health.coherence import answer_stability, family_alpha
 from enquete.analysis.health.exposure import negative_control, placebo_exposure
 from enquete.analysis.health.plausibility import direction_flips, zero_drift
 from enquete.reports.declarations import Analysis
-from enquete.reports.health.checks import Humans, Made, any_other, each, missing
-from enquete.reports.health.occasions import answers, checkable, closed, occasion
-from enquete.reports.health.probes import PLACEBO, Arms, repeated
+from enquete.reports.health_checks import (
+    PLACEBO,
+    Arms,
+    Humans,
+    Made,
+    answers,
+    any_other,
+    checkable,
+    closed,
+    each,
+    missing,
+    occasion,
+    repeated,
+)
 
 CONTROL = "negative_control"
 

@@ -23,11 +23,10 @@ from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.tables import GLOSSARY, PRESENTATION
 from enquete.reports import context as reading
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, answering, chosen, responded
-from enquete.reports.declarations import Analysis, shaped
+from enquete.reports.declarations import Analysis, compared, shaped
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.group_tables import compared
-from enquete.reports.key_findings import FEWEST
-from enquete.reports.table.lines import lines
+from enquete.reports.findings import FEWEST
+from enquete.reports.writing import lines
 
 # --- What moved between T0 and T1: statements, families, groups and agents; and where the agents stand in each wave ---
 # Only a T0 that was measured before the simulation gives drift. A reconstructed T0 gives an experience effect: the same estimates

@@ -14,6 +14,8 @@ from enquete.reports.declarations import (
     adjusted_p,
     code,
     flag,
+    group_finding,
+    group_tables,
     integer,
     interval,
     names,
@@ -25,7 +27,6 @@ from enquete.reports.declarations import (
     share,
     text,
 )
-from enquete.reports.group_tables import group_finding, group_tables
 
 KINDS = {"drift": N_("drift"), "experience_effect": N_("experience effect"), "one_wave": N_("one wave")}
 OUTCOMES = {

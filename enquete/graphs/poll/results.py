@@ -14,9 +14,9 @@ from enquete.locale import N_
 from enquete.reports import declarations as d
 from enquete.reports.charts import ChartData, intervals
 from enquete.reports.context import AnalysisContext, ItemFacts, responded, wide
+from enquete.reports.declarations import Ends, compared, group_finding, group_tables
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.group_tables import Ends, compared, group_finding, group_tables
-from enquete.reports.key_findings import FEWEST
+from enquete.reports.findings import FEWEST
 from enquete.state.methodology import NoSettings
 
 KINDS = {"likert": N_("rating"), "number": N_("number"), "choice": N_("choice"), "open": N_("open")}

@@ -7,8 +7,7 @@ import pandas as pd
 
 from enquete.graphs.roundtable.presentation import AFTER, BEFORE, ROUND, STAGES
 from enquete.locale import N_
-from enquete.reports.charts import ChartData, worded
-from enquete.reports.figures.palette import COLOURS, MUTED
+from enquete.reports.charts import COLOURS, MUTED, ChartData, worded
 
 MOST = 30
 """Rows of a picture."""

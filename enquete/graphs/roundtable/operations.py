@@ -32,7 +32,7 @@ from enquete.graphs.roundtable.modes import STANCES
 from enquete.graphs.roundtable.presentation import EXITS, ROUND, STAGES
 from enquete.graphs.roundtable.table import plain
 from enquete.locale import N_, tell
-from enquete.reports.templates import render
+from enquete.reports.views import render
 from enquete.respondents.person import as_shown
 from enquete.state.asking import Block, Spoken
 from enquete.state.errors import EnqueteError, InputError

@@ -10,7 +10,7 @@ from enquete.graphs.roundtable.agreement import ACTIONS, LEVELS, RECOMMENDED
 from enquete.graphs.roundtable.modes import STANCES
 from enquete.locale import N_
 from enquete.reports import declarations as d
-from enquete.reports.group_tables import group_finding, group_tables
+from enquete.reports.declarations import group_finding, group_tables
 
 BEFORE, AFTER = "before", "after"
 """Names of the two private stages, beside the rounds' numbers."""

@@ -48,12 +48,10 @@ from enquete.graphs.roundtable.movement import (
 from enquete.graphs.roundtable.presentation import AFTER, BEFORE, GLOSSARY, MEASURES, PRESENTATION
 from enquete.locale import N_, decimals, in_language
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, shallow
-from enquete.reports.declarations import Analysis, shaped
-from enquete.reports.evaluation import Evaluation
-from enquete.reports.group_tables import compared
-from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
-from enquete.reports.table.lines import lines
-from enquete.reports.transcripts import Line, Talk, lines_of
+from enquete.reports.declarations import Analysis, compared, shaped
+from enquete.reports.evaluation import Evaluation, Line, Talk, lines_of
+from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
+from enquete.reports.writing import lines
 from enquete.respondents.roles import RULE
 from enquete.respondents.themes.coded import CodedThemes
 from enquete.state.asking import Language

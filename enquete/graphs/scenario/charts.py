@@ -8,8 +8,7 @@ import altair as alt
 import pandas as pd
 
 from enquete.locale import N_
-from enquete.reports.charts import LEVELS, SHAPES, ChartData, along, beside, fitting, intervals, whole
-from enquete.reports.figures.palette import COLOURS, MUTED
+from enquete.reports.charts import COLOURS, LEVELS, MUTED, SHAPES, ChartData, along, beside, fitting, intervals, whole
 
 SIDE = 440  # px of the quadrants' plot
 PANELS = 2

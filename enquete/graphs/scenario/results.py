@@ -20,13 +20,11 @@ from enquete.analysis.relations.polarity import QUADRANTS, agent_centred, centre
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.graphs.scenario.tables import GLOSSARY, PRESENTATION
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, responded, wide
-from enquete.reports.declarations import Analysis, shaped
+from enquete.reports.declarations import Analysis, compared, shaped
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.group_tables import compared
-from enquete.reports.health.checks import Humans, Made, any_other, missing
-from enquete.reports.health.occasions import answers, checkable, closed, occasion, phases
-from enquete.reports.key_findings import FEWEST, LEVEL
-from enquete.reports.table.lines import lines
+from enquete.reports.findings import FEWEST, LEVEL
+from enquete.reports.health_checks import Humans, Made, answers, any_other, checkable, closed, missing, occasion, phases
+from enquete.reports.writing import lines
 from enquete.state.asking import Language
 
 # --- What the agents make of possible futures: ratings, which scenarios differ, wish and expectation, themes of the

@@ -18,6 +18,8 @@ from enquete.reports.declarations import (
     adjusted_p,
     code,
     flag,
+    group_finding,
+    group_tables,
     integer,
     interval,
     names,
@@ -29,7 +31,6 @@ from enquete.reports.declarations import (
     share,
     text,
 )  # fmt: skip
-from enquete.reports.group_tables import group_finding, group_tables
 
 QUADRANTS = {
     "wished_expected": N_("wished for and expected"), "wished_unexpected": N_("wished for, not expected"),

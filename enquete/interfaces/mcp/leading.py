@@ -11,11 +11,11 @@ from pydantic import JsonValue
 from enquete.analysis.health.diagnostics import NOT_USABLE
 from enquete.interfaces.mcp.shapes import Entry
 from enquete.locale import N_, tell
+from enquete.reports.analyses import read_results
 from enquete.reports.context import TYPE_NAMES
 from enquete.reports.evaluation import Evaluation, evaluations
-from enquete.reports.key_findings import tested
-from enquete.reports.page_findings import stated as told
-from enquete.reports.results import read_results
+from enquete.reports.findings import stated_of as told
+from enquete.reports.findings import tested
 from enquete.reports.run_reading import read_result
 from enquete.reports.views import Names
 from enquete.state.asking import Language, Spoken

@@ -18,10 +18,10 @@ from enquete.reports import declarations as d
 from enquete.reports.charts import ChartData, intervals
 from enquete.reports.context import AnalysisContext
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.group_tables import compared, group_finding, group_tables
-from enquete.reports.health.checks import Made, OwnCheck
-from enquete.reports.health.occasions import phases
-from enquete.reports.health.probes import Arms
+from enquete.reports.declarations import compared, group_finding, group_tables
+from enquete.reports.health_checks import Made, OwnCheck
+from enquete.reports.health_checks import phases
+from enquete.reports.health_checks import Arms
 from enquete.state.methodology import NoSettings
 from enquete_best_worst import BestWorstInstrument
 

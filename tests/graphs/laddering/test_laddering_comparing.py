@@ -17,7 +17,7 @@ from enquete.graphs.laddering.procedure import Interview, TurnRecord
 from enquete.graphs.laddering.results import compared, covered, measured
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.tables import PRESENTATION
-from enquete.reports.results import read_results
+from enquete.reports.analyses import read_results
 from tests.graphs.laddering.builders import SETTINGS, graph
 from tests.support.charts import results
 from tests.support.studies import call_keys, personas

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from enquete.graphs.laddering.tables import PRESENTATION
-from enquete.reports.group_tables import compared
-from enquete.reports.key_findings import FEWEST, KeyFinding
+from enquete.reports.declarations import compared
+from enquete.reports.findings import FEWEST, KeyFinding
 from tests.support.charts import results
 from tests.support.tables import findings
 

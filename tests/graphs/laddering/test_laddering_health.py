@@ -7,7 +7,7 @@ import pytest
 
 from enquete.graphs.registry import methodologies
 from enquete.reports.declarations import Analysis
-from enquete.reports.health.verdicts import judge
+from enquete.reports.health import judge
 
 
 def verdict(

@@ -12,7 +12,7 @@ import pytest
 
 import enquete
 from enquete.graphs.laddering.tables import PRESENTATION
-from enquete.reports.results import read_results
+from enquete.reports.analyses import read_results
 from enquete.reports.run_reading import open_run
 from enquete.state.asking import Language
 from enquete.state.errors import InputError

@@ -11,9 +11,9 @@ import pytest
 
 import enquete
 from enquete.graphs.roundtable.presentation import PRESENTATION
+from enquete.reports.analyses import headlines, read_results
 from enquete.reports.charts import drawn
-from enquete.reports.page_findings import stated
-from enquete.reports.results import headlines, read_results
+from enquete.reports.findings import stated_of
 from enquete.reports.views import Names
 from tests.support.studies import personas
 
@@ -124,11 +124,11 @@ def test_the_network_shows_people_where_they_fit_and_their_groups_where_they_do_
 
 def test_findings_name_numbers_and_a_run_without_discussions_has_none(run: enquete.Run) -> None:
     told = read_results("roundtable", PRESENTATION, run.results["roundtable"], "de")
-    named = {one.id.split(".")[0]: one for one in stated(told)}
+    named = {one.id.split(".")[0]: one for one in stated_of(told)}
     assert {"moved", "agreement", "groupthink", "reason", "beyond"} <= set(named)
     assert (named["moved"].n, named["moved"].n_total, named["moved"].size) == (6, 6, 0)
     assert named["beyond"].kind == "null"
-    assert list(stated(read_results("roundtable", PRESENTATION, {}, "de"))) == []
+    assert list(stated_of(read_results("roundtable", PRESENTATION, {}, "de"))) == []
 
 
 def test_replicates_are_compared_on_directions_and_the_stance_that_most_have(run: enquete.Run) -> None:

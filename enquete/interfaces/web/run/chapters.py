@@ -9,7 +9,7 @@ from typing import Any
 
 from enquete.reports.charts import Href, Picture
 from enquete.reports.markdown import escape
-from enquete.reports.page import Writer
+from enquete.reports.page import HtmlWriter
 
 MARK = "## "
 MOST_STOPS = 40
@@ -73,7 +73,7 @@ class Printer:
     below: Callable[[Picture], str]
 
     def html(self, markdown: str) -> str:
-        return _SVG.sub(_few_stops, Writer(self.pictures, self.href, self.below).html(markdown))
+        return _SVG.sub(_few_stops, HtmlWriter(self.pictures, self.href, self.below).html(markdown))
 
 
 def _few_stops(found: re.Match[str]) -> str:

@@ -21,8 +21,7 @@ from enquete.interfaces.web.run.tabs import Tabs
 from enquete.locale import N_, decimals, in_language, tell
 from enquete.nodes.planning import load_methodology
 from enquete.reports.accounts import STATUSES
-from enquete.reports.evaluation import evaluation
-from enquete.reports.transcripts import Talk
+from enquete.reports.evaluation import Talk, evaluation
 from enquete.state.asking import RESPONDED
 from enquete.state.errors import InputError, RunNotFound
 from enquete.study.comparison import Comparison, compared

@@ -14,7 +14,7 @@ from enquete.interfaces.web.run.run_cache import CHECKS, OpenRun
 from enquete.interfaces.web.run.table import Where
 from enquete.locale import N_, NN_, plural, tell
 from enquete.reports.charts import Mark, Picture
-from enquete.reports.embedded import CHECKS_TITLE
+from enquete.reports.page import CHECKS_TITLE
 from enquete.state.visible_text import visible
 
 HEALTH, SHAPES = N_("Instrument health"), N_("Distribution shapes")

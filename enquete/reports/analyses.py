@@ -1,0 +1,517 @@
+"""Analyses of a run's rows: what each methodology's makes of them, what joins methodologies, and their results in one language.
+
+`Evaluation.analyse(frame, instrument, settings, context)` is pure. `frame` holds the rows of the main arm alone, of all
+phases and of an earlier baseline run; a methodology of two waves is given the arm "retest" and placebo arms too, which
+a change is measured against. `context` is an `AnalysisContext`. It returns JSON without NaN: missing data is None
+beside a count. The findings name the arms they read.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pydantic import JsonValue
+from threadpoolctl import threadpool_limits
+
+from enquete.analysis.relations.association import Kind, cross_table
+from enquete.checkpoints.ledger import Failure
+from enquete.checkpoints.record import RunRecord
+from enquete.locale import N_, in_language, tell
+from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen
+from enquete.reports.declarations import (
+    Analysis,
+    Column,
+    Finding,
+    Presentation,
+    Table,
+    View,
+    adjusted_p,
+    code,
+    groups_by,
+    integer,
+    interval,
+    names,
+    number,
+    p_value,
+    records,
+    shaped,
+    text,
+)
+from enquete.reports.evaluation import Evaluation, Headline, evaluation
+from enquete.reports.findings import KeyFinding, corrected, stated_of
+from enquete.reports.health_checks import RETEST
+from enquete.reports.responses import AskedItem, participants_table, persona_columns, responses
+from enquete.reports.run_reading import RunReading, open_run
+from enquete.reports.views import Names, Results, dictionaries
+from enquete.simulations.join import join
+from enquete.state.asking import RESPONDED, Arm, Language
+
+ACROSS = "across"
+"""Stands where a methodology does, of what joins several."""
+POPULATION = "population"
+PERSON = ("agent_id", "agent_name", "stakeholder_type")
+RESERVED = ("participant",)
+LEAST = 10
+"""Agents with both that a sentence about an association needs."""
+MOST_CATEGORIES = 30
+"""Of a categorical column: with more, such as a type for every agent, its table has no cell to speak of."""
+
+MEASURES = {
+    "cramers_v": N_("Cramér's V"),
+    "epsilon_squared": N_("ε² (share of variance)"),
+    "spearman": N_("Spearman's ρ"),
+}
+DIRECTIONS = {"rises": N_("together"), "falls": N_("opposed"), "differs": N_("groups differ"), "joint": N_("joint")}
+REASONS = {
+    "no variation": N_("no variation"), "one category only": N_("one category only"),
+    "fewer than 3 agents": N_("fewer than 3 agents"),
+}  # fmt: skip
+
+ASSOCIATIONS = Table(
+    name="associations", title=N_("What goes together, over all agents"), key=("first", "second"), file="associations.json",
+    columns=(
+        text("first", N_("column"), means=N_("of agents.csv")), text("second", N_("with column")),
+        text("first_name", N_("Of every agent")), text("second_name", N_("with")), code("measure", N_("Measure"), MEASURES),
+        code("direction", N_("direction"), DIRECTIONS), number("effect", N_("Effect")),
+            number("low", N_("lower bound")),
+        number("high", N_("upper bound")), interval("low", "high", N_("95%")), integer("n", "n"),
+            integer("n_total", "N"),
+        p_value("p"), adjusted_p(), code("reason", N_("why it is not determined"), REASONS),
+    ),
+    views=(
+        View(at="appendix", order=("p",), top=12,
+             columns=names("first_name second_name measure effect low_to_high n p_adjusted reason")),
+        View(at="digest", where="p_adjusted < .05", order=("p",), top=5,
+            columns=names("first_name second_name measure effect p_adjusted")),
+    ),
+    note=N_("Every agent is a row of exports/agents.csv; columns of different methodologies are compared, and the "
+            "group. Cramér's V is corrected after "
+            "Bergsma; ε² is above 0 by chance alone. A p describes these agents of this run, who share a model and a "
+            "prompt."),
+)  # fmt: skip
+TOGETHER = Finding(
+    name="together", table="associations", kind="difference", p="p", where="n >= @least", order=("p",), top=5,
+    size="abs(effect)", word="direction", estimate="effect", low="low", high="high", test="permutation", scale="-1, 1",
+    says={
+        "rises": N_("{first_name} and {second_name} go together: the more of one, the more of the other (ρ = "
+                    "{effect}, adjusted {p}; n = {n}/{n_total})."),
+        "falls": N_("{first_name} and {second_name} are opposed: the more of one, the less of the other (ρ = "
+                    "{effect}, adjusted {p}; n = {n}/{n_total})."),
+        "differs": N_("{first_name} and {second_name}: the groups differ (share of variance {effect}, adjusted {p}; "
+                      "n = {n}/{n_total})."),
+        "joint": N_("{first_name} and {second_name} go together (V = {effect}, adjusted {p}; n = {n}/{n_total})."),
+    },
+)  # fmt: skip
+BETWEEN = Presentation(tables=(ASSOCIATIONS,), facts=(integer("least"),), findings=(TOGETHER,))
+
+
+@dataclass(frozen=True, slots=True)
+class AgentColumn:
+    """What a methodology says of every agent: a column of agents.csv. name: in the language of its reader."""
+
+    column: str
+    kind: Kind
+    name: str
+    values: pd.Series[Any]  # by participant
+    methodology: str = ""
+
+    @property
+    def known(self) -> int:
+        return int(self.values.notna().sum())
+
+
+@dataclass(frozen=True)
+class AgentTable:
+    """table: index participant, one row an agent. columns: what methodologies say, and the group."""
+
+    table: pd.DataFrame
+    columns: tuple[AgentColumn, ...] = field(default=())
+
+    @cached_property
+    def twins(self) -> dict[str, str]:
+        """Groupings of one methodology that part the same agents alike, by column: the earlier one stands for both."""
+        found: dict[str, str] = {}
+        groupings = [one for one in self.columns if one.kind == "categorical" and one.known]
+        for first, second in combinations(groupings, 2):
+            if first.methodology == second.methodology and second.column not in found:
+                a, b = (pd.factorize(self.table[one.column])[0] for one in (first, second))
+                if (a == b).all():
+                    found[second.column] = found.get(first.column, first.column)
+        return found
+
+    def associations(self) -> Analysis:
+        """Every pair of columns of different methodologies; those of one share their answers and go together by construction."""
+        crowded = {
+            one.column for one in self.columns if one.kind == "categorical" and one.values.nunique() > MOST_CATEGORIES
+        }
+        kept = [one for one in self.columns if one.known and one.column not in crowded | self.twins.keys()]
+        pairs = [(a.column, b.column) for a, b in combinations(kept, 2) if a.methodology != b.methodology]
+        called = {one.column: one.name for one in self.columns}
+        rows = []
+        for one in cross_table(self.table, {one.column: one.kind for one in kept}, pairs=pairs) if pairs else ():
+            found = one.association
+            direction = {"cramers_v": "joint", "epsilon_squared": "differs"}.get(found.measure)
+            rows.append({
+                "first": one.first, "second": one.second, "first_name": called[one.first],
+                    "second_name": called[one.second],
+                "measure": found.measure, "direction": direction or ("falls" if (found.effect or 0) < 0 else "rises"),
+                    "effect": found.effect,
+                "low": found.low, "high": found.high, "n": found.n, "n_total": len(self.table), "p": found.p,
+                    "reason": found.reason or None,
+            })  # fmt: skip
+        return shaped(BETWEEN, {"associations": rows}, {"least": LEAST})
+
+
+def agent_columns(
+    presentation: Presentation, analysis: Analysis, methodology: str, called: Mapping[str, str]
+) -> list[AgentColumn]:
+    """What declared tables say of every single agent. called: names of columns in the reader's language."""
+    found = []
+    for table, column in presentation.agent_columns:
+        is_category = column.format in ("code", "reference", "flag", "text")
+        kind: Kind = "categorical" if is_category else "numeric"
+        label = called.get(column.name, column.label)
+        for name, said, own in _spread(presentation, analysis, table, column, label):
+            if len(own) and own[column.name].notna().any():
+                values = pd.Series(own[column.name].tolist(), index=own[table.key[0]].tolist())
+                known = values if is_category else values.astype(float)
+                found.append(AgentColumn(name, kind, said, known, methodology))
+    return found
+
+
+def _spread(
+    presentation: Presentation, analysis: Analysis, table: Table, column: Column, label: str
+) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """A table whose key has a second column has a row an agent and value of it: each value is a column of its own,
+    `<column>_<value>`, whose label names it by the key's name, "desirability of “{scenario}”"."""
+    frame = analysis.tables[table.name]
+    if len(table.key) == 1:
+        yield column.name, label, frame
+        return
+    key = table.column(table.key[1])
+    names: dict[Any, str] = {}
+    if to := presentation.tables.get(key.to):
+        known = analysis.tables[to.name]
+        names = dict(zip(known[to.key[0]], known[to.label], strict=True))
+    for value, own in frame.groupby(key.name, sort=False):
+        yield f"{column.name}_{value}", label.format(**{key.name: names.get(value, str(value))}), own
+
+
+def agent_table(
+    columns: Sequence[AgentColumn], frame: pd.DataFrame, people: pd.DataFrame, groups: pd.Series[str], group_name: str,
+    own_columns: pd.DataFrame | None = None,
+) -> AgentTable:  # fmt: skip
+    """frame: the response table, of which the main arm is read. people: index participant; agent_id, name, stakeholder_type.
+    groups: what agents are compared by, whose name is `group_name`. own_columns: index participant; what a personas file says besides."""
+    main = chosen(frame, frame["arm_role"].eq("main"))
+    who = people.rename(columns={"name": "agent_name"})[list(PERSON)]
+    answered = main.loc[main["status"].isin(RESPONDED), "participant"].value_counts()
+    remembering = set(main.loc[main["phase"].eq("T1") & main["memory_available"], "participant"])
+    table = who.assign(
+        memory_available=who.index.isin(list(remembering)),
+        n_answered=answered.reindex(who.index, fill_value=0),
+        n_planned=main["participant"].value_counts().reindex(who.index, fill_value=0),
+    )
+    table = pd.concat(
+        [table, pd.DataFrame({one.column: one.values.reindex(table.index) for one in columns}, index=table.index)],
+        axis=1,
+    )
+    column = groups.name if isinstance(groups.name, str) and groups.name != "stakeholder_type" else "stakeholder_type"
+    group = AgentColumn(column, "categorical", group_name, groups.reindex(table.index), POPULATION)
+    if own_columns is not None:
+        clear = own_columns.rename(
+            columns=lambda name: f"persona_{name}" if name in RESERVED or name in table else name
+        )
+        table = pd.concat([table, clear.reindex(table.index)], axis=1)
+    table[column] = group.values
+    return AgentTable(table, (group, *columns))
+
+
+# --- Results of a run's methodologies as its readers hold them: analyses bound to a language and to the run's names ---
+
+
+def results_of(
+    own: Mapping[str, Evaluation], analyses: Mapping[str, Analysis], names: Names, language: Language
+) -> dict[str, Results]:
+    """Of every methodology that declares its results and was analysed, and of what joins them."""
+    presentations = {name: one.presentation for name, one in own.items()} | {ACROSS: BETWEEN}
+    return {
+        name: Results(name, presentation, analyses[name], names, language)
+        for name, presentation in presentations.items()
+        if name in analyses
+    }
+
+
+def stated(
+    declared: Mapping[str, Results],
+) -> dict[str, list[KeyFinding]]:
+    """Every finding by methodology, and under ACROSS those that join several."""
+    return {name: list(stated_of(one)) for name, one in declared.items()}
+
+
+def names_of(
+    reading: RunReading, asked: list[AskedItem] | tuple[AskedItem, ...] = (), titles: Mapping[str, str] | None = None
+) -> Names:
+    agents = {who.id: who.name for who in reading.population}
+    return Names(agents, reading.type_names, {one.item_id: one.text(reading.language) for one in asked}, titles or {})
+
+
+def from_json(presentation: Presentation, found: Mapping[str, JsonValue]) -> Analysis:
+    """An analysis from results.json: without the tables that grow with the population, which are empty."""
+    tables: dict[str, Any] = {name: found.get(name) or [] for name in presentation.tables}
+    return shaped(presentation, tables, {name: found.get(name) for name in presentation.facts})
+
+
+def read_results(
+    methodology: str,
+    presentation: Presentation,
+    found: Mapping[str, JsonValue],
+    language: Language,
+    names: Names | None = None,
+) -> Results:
+    """As they were written, for readers that do not analyse again."""
+    types = found.get(TYPE_NAMES)
+    known = names or Names(groups={str(k): str(v) for k, v in types.items()} if isinstance(types, dict) else {})
+    return Results(methodology, presentation, from_json(presentation, found), known, language)
+
+
+class WholeResults(Mapping[str, JsonValue]):
+    """What results.json has, and the tables that grow with the population: their rows are made when they are read."""
+
+    def __init__(self, found: Mapping[str, JsonValue], tables: Mapping[str, pd.DataFrame]) -> None:
+        self._found, self._tables = found, tables
+
+    def __getitem__(self, name: str) -> JsonValue:
+        return self._found[name] if name in self._found else records(self._tables[name])
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of what results.json has: whoever copies all does not copy every agent."""
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+def headlines(results: Results) -> Iterator[Headline]:
+    """What replicates are compared on: every value of a declared column that is a verdict, by the row's key."""
+    for table in results.presentation.tables.values():
+        compared = [one for one in table.columns if one.replicates]
+        for row in dictionaries(results.analysis.tables[table.name]) if compared else ():
+            key = "/".join(str(row[name]) for name in table.key)
+            for column in compared:
+                said = row[column.name]
+                about = ", ".join(results.cell(table.column(name), row) for name in table.key)
+                yield Headline(
+                    f"{results.methodology}.{table.name}.{column.name}.{key}", f"{table.name}.{column.name}", said,
+                    None if said is None else results.cell(column, row), (about,), said is not None,
+                )  # fmt: skip
+
+
+def compared_columns(presentation: Presentation) -> dict[str, Column]:
+    """By the kind of their headlines."""
+    return {
+        f"{table.name}.{one.name}": one
+        for table in presentation.tables.values()
+        for one in table.columns
+        if one.replicates
+    }
+
+
+# --- Findings: what each methodology's analysis makes of its rows -----------------------------------------------------
+# `Evaluation.analyse(frame, instrument, settings, context)` is pure. `frame` holds the rows of the main arm alone, of all
+# phases and of an earlier baseline run; a methodology of two waves is given the arm "retest" and placebo arms too, which
+# a change is measured against. `context` is an `AnalysisContext`. It returns JSON without NaN: missing data is None
+# beside a count. The findings name the arms they read.
+
+UNIT = "analysis"
+"""The unit under which a bug in an analysis is filed."""
+
+_CHANGED: Mapping[str, str] = {
+    "model": N_("The model was {then} at T0 and {now} at T1"),
+    "respondent": N_("{then} answered at T0, {now} at T1"),
+    "language": N_("T0 was asked in {then}, T1 in {now}"),
+    "asking": N_("Questions were asked by {then} at T0 and by {now} at T1"),
+    "fingerprint": N_("The server reported another model fingerprint at T0 ({then}) than at T1 ({now})"),
+}
+
+
+@dataclass
+class Findings:
+    """Findings by methodology, and the bugs that left one without any."""
+
+    results: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)
+    analyses: dict[str, Analysis] = field(
+        default_factory=dict
+    )  # of methodologies that declare their results, and ACROSS
+    agents: AgentTable = field(default_factory=lambda: AgentTable(pd.DataFrame()))
+    bugs: list[Failure] = field(default_factory=list)
+
+
+def find(
+    reading: RunReading, frame: pd.DataFrame, *, partial: bool = False, raise_bugs: bool = False, arm: Arm | None = None
+) -> Findings:
+    """Analyse every methodology that has rows. A bug in one analysis is recorded; the others go on.
+
+    arm: stands in the main arm's place, with what was frozen for it; its rows bear the role "main" in `frame`.
+    """
+    with threadpool_limits(1):  # a second thread waits beside matrices of this size, at half as much CPU again
+        return _find(reading, frame, partial=partial, raise_bugs=raise_bugs, arm=arm)
+
+
+def _find(reading: RunReading, frame: pd.DataFrame, *, partial: bool, raise_bugs: bool, arm: Arm | None) -> Findings:
+    stands = arm or reading.record.main
+    found = Findings()
+    groups = groups_by(reading.by, persona_columns(reading.ledger)) if reading.by else None
+    about: dict[str, dict[str, JsonValue]] = {}
+    for name in reading.record.methods:
+        rows = chosen(frame, frame["methodology"].eq(name) & rows_read(frame, reading.methodology(name).phases))
+        if not rows["arm_role"].eq("main").any():
+            continue
+        try:
+            context = replace(analysis_context(reading, name, partial, stands), groups=groups)
+            found.analyses[name] = _analyse(reading, name, rows.reset_index(drop=True), context)
+            about[name] = _about(reading, rows, context)
+            found.results[name] = about[name]
+        except Exception as error:
+            if raise_bugs:
+                raise
+            text = f"{type(error).__name__}: {error}"
+            key = (stands.id, name, "", 0, UNIT)
+            found.bugs.append(Failure(*key, text, traceback.format_exc()))
+    declared = {name: (_presentation(reading, name), one) for name, one in found.analyses.items()}
+    if arm is None:
+        found.agents = _agents(reading, frame, declared, groups)
+        declared[ACROSS] = (BETWEEN, found.agents.associations())
+    found.analyses = corrected(declared)
+    for name in about.keys() & declared.keys():
+        presentation, final = declared[name][0], found.analyses[name]
+        results = Results(name, presentation, final, Names(groups=reading.type_names), reading.language)
+        flags: list[JsonValue] = list(results.flags())
+        found.results[name] = {**about[name], "flags": flags, **final.as_json(presentation)}
+    return found
+
+
+def _agents(
+    reading: RunReading, frame: pd.DataFrame, declared: Mapping[str, tuple[Presentation, Analysis]],
+        groups: pd.Series[str] | None
+) -> AgentTable:  # fmt: skip
+    """All agents with what each methodology says of them, and what they are compared by."""
+    columns = [
+        column
+        for name, (presentation, analysis) in declared.items()
+        for called in [{one.name: tell(one.label, reading.language) for _, one in presentation.agent_columns}]
+        for column in agent_columns(presentation, analysis, name, called)
+    ]
+    people = participants_table(reading.population)
+    by = people["stakeholder_type"] if groups is None else groups.rename(reading.by)
+    name = tell(N_("stakeholder type"), reading.language) if groups is None else reading.by
+    return agent_table(columns, frame, people, by, name, persona_columns(reading.ledger))
+
+
+def _presentation(reading: RunReading, name: str) -> Presentation:
+    return evaluation(reading.methodology(name)).presentation
+
+
+def rows_read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
+    """Rows that an analysis is given."""
+    beside = frame["arm"].eq(RETEST) | frame["arm_role"].eq("placebo")
+    return frame["arm_role"].eq("main") | (beside if {"T0", "T1"} <= set(phases) else False)
+
+
+def _analyse(reading: RunReading, name: str, rows: pd.DataFrame, context: AnalysisContext) -> Analysis:
+    found = evaluation(reading.methodology(name)).analyse(
+        rows, reading.instrument(name), reading.settings(name), context
+    )
+    if not isinstance(found, Analysis):
+        raise TypeError(
+            f"{name}: analyse returned {type(found).__name__}, not an Analysis (declarations.shaped makes one)"
+        )
+    return found
+
+
+def _about(reading: RunReading, rows: pd.DataFrame, context: AnalysisContext) -> dict[str, JsonValue]:
+    """What every methodology's findings say beside its own."""
+    return {
+        "arms": [str(arm) for arm in sorted(rows["arm"].unique())], TYPE_NAMES: dict(reading.type_names),
+        "partial": context.partial, "outcomes": dict(context.outcomes), "flags": [],
+    }  # fmt: skip
+
+
+def analysis_context(reading: RunReading, name: str, partial: bool, arm: Arm) -> AnalysisContext:
+    """What the run's record, frozen values and baseline say to the analysis of one methodology."""
+    record = reading.record
+    incomparable: list[str] = []
+    pairing: Mapping[str, JsonValue] = _pairing_here(reading)
+    folder = reading.baseline_folder()
+    if folder is not None:
+        with open_run(folder) as earlier:
+            incomparable += _differences(earlier.record, record)
+            incomparable += _server_changed(reading, earlier, name)
+            joined = join(earlier.population, reading.population)
+            lists = {"lost": joined.lost, "new": joined.new, "changed": joined.changed}
+            pairing = {"matched": len(joined.matched), **{key: list(ids) for key, ids in lists.items()}}
+    elif record.baseline == "measured":
+        incomparable += _server_changed(reading, reading, name)
+    return AnalysisContext(
+        language=reading.language,
+        baseline=reading.baseline,
+        memoryless_weight=record.memoryless_weight,
+        frozen={**reading.frozen_values(record.main.id, name), **reading.frozen_values(arm.id, name)},
+        variants={
+            one.variant: reading.frozen_values(one.id, name)
+            for one in record.arms
+            if one.variant and name in one.methods and arm.role == "main"
+        },
+        participants=participants_table(reading.population),
+        partial=partial,
+        outcomes={phase: outcome for (method, phase), outcome in reading.stages.items() if method == name},
+        incomparable=tuple(incomparable),
+        pairing=pairing,
+    )
+
+
+def _pairing_here(reading: RunReading) -> dict[str, JsonValue]:
+    """How the agents at T1 were joined to those at the beginning, as the run filed it when T1 opened."""
+    return {key: reading.memory[key] for key in ("matched", "lost", "new", "changed") if key in reading.memory}
+
+
+def _differences(then: RunRecord, now: RunRecord) -> list[str]:
+    """What makes the two waves two instruments."""
+    texts = in_language(_CHANGED, now.language)
+    pairs = {
+        "model": (then.main.model, now.main.model),
+        "respondent": (then.main.respondent, now.main.respondent),
+        "language": (then.language, now.language),
+        "asking": (then.asking, now.asking),
+    }
+    return [texts[what].format(then=a, now=b) for what, (a, b) in pairs.items() if a != b]
+
+
+def _server_changed(now: RunReading, then: RunReading, name: str) -> list[str]:
+    """A fingerprint seen in both waves is enough: servers report several within one wave."""
+    before = then.fingerprints(name, "T0", then.record.main.id)
+    after = now.fingerprints(name, "T1", now.record.main.id)
+    if not before or not after or before & after:
+        return []
+    text = in_language(_CHANGED, now.record.language)["fingerprint"]
+    return [text.format(then=", ".join(sorted(before)), now=", ".join(sorted(after)))]
+
+
+# --- Findings of a methodology that is done, while others of its run are still being asked ----------------------------
+
+
+def early_findings(folder: Path, planned: Sequence[tuple[str, str]], methodology: str) -> dict[str, Any]:
+    """{} unless every one of its stages is done."""
+    with open_run(folder) as reading:
+        own = [stage for stage in planned if stage[0] == methodology]
+        if not own or any(reading.stages.get(stage) != "done" for stage in own):
+            return {}
+        found = find(reading, responses(reading, own, plain=True))
+        return dict(found.results.get(methodology, {}))

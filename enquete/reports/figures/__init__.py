@@ -1,1 +1,0 @@
-"""Colours of charts, and the width and breaks of text in them."""

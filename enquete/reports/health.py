@@ -1,0 +1,455 @@
+"""Instrument health: whether a run's answers can be used, by methodology, with every check that this rests on.
+
+The checks, their thresholds, minima and benchmarks are those of enquete/analysis (docs/health.md). The main arm is what is
+judged, by its own answers and by what probe arms, where there are any, show about them. What is simulated stays simulated:
+a verdict is about the procedure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pydantic import JsonValue
+
+from enquete.analysis.answers import Floats
+from enquete.analysis.health.diagnostics import INTERIM, NOT_TESTED, NOT_USABLE, NOTHING, Overall, Verdict, overall
+from enquete.instruments.instrument import Instrument
+from enquete.locale import N_, tell
+from enquete.reports import declarations as d
+from enquete.reports.context import Found, chosen, jsonable, numbered, shallow
+from enquete.reports.declarations import NOT_ANALYSED, Analysis
+from enquete.reports.evaluation import Evaluation, evaluation
+from enquete.reports.health_checks import (
+    BASES,
+    CHECKS,
+    PROBES,
+    REASONS,
+    RETEST,
+    VERDICTS,
+    Arms,
+    HealthCheck,
+    Humans,
+    contents,
+    not_read,
+    not_taken,
+    phases,
+    possible,
+    probing,
+    with_blocks,
+)
+from enquete.reports.run_reading import RunReading
+from enquete.reports.views import Names, Results, dictionaries
+from enquete.state.asking import RESPONDED, Language
+from enquete.state.methodology import Methodology
+
+# --- How the answers to every closed item are spread: shares at midpoint and ends, mean, entropy. Measured by hand
+# counts
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Distribution of a closed item: shares at the midpoint (None where there is none) and the ends, mean, entropy."""
+
+    methodology: str
+    phase: str
+    round: int
+    item: str
+    scale_min: int
+    scale_max: int
+    n: int
+    n_total: int
+    mean: float | None
+    midpoint: float | None
+    ends: float | None
+    entropy: float | None  # H / log K, K points
+
+
+def shapes(rows: pd.DataFrame) -> Iterator[Shape]:
+    """Every closed item by phase and round, in the table's order. rows: of one arm."""
+    keys = ["methodology", "phase", "round", "item_id"]
+    closed = rows[[*keys, "value", "status", "scale_min", "scale_max"]][rows["scale_min"].notna()]
+    answered = closed["value"].where(closed["status"].isin(RESPONDED)).to_numpy(dtype=float)
+    low, high = (closed[end].to_numpy(dtype=float) for end in ("scale_min", "scale_max"))
+    group = numbered(closed, keys)
+    order = np.argsort(group, kind="stable")
+    for at in np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(order) else ():
+        name, phase, number, item = closed[keys].iloc[at[0]]
+        yield _shape((str(name), str(phase), int(number), str(item)), int(low[at[0]]), int(high[at[0]]), answered[at])
+
+
+def _shape(key: tuple[str, str, int, str], low: int, high: int, given: Floats) -> Shape:
+    values = given[~np.isnan(given)]
+    n, middle = len(values), (low + high) / 2
+    return Shape(
+        *key, low, high, n, given.size, mean=float(values.mean()) if n else None,
+        midpoint=float((values == middle).mean()) if n and middle.is_integer() else None,
+        ends=float(np.isin(values, (low, high)).mean()) if n else None, entropy=entropy(values, high - low + 1),
+    )  # fmt: skip
+
+
+def entropy(values: Floats, points: int) -> float | None:
+    """H / log K = −Σ pₖ log pₖ / log K over the K points of the scale; None for fewer than two answers (Shannon 1948)."""
+    if len(values) < 2:
+        return None
+    counts = np.unique(values, return_counts=True)[1]
+    share = counts / len(values)
+    return float(share @ -np.log(share) / np.log(points)) + 0.0
+
+
+OnBug = Callable[[str, Exception], None]
+
+ENDED = ("done", "failed")
+"""Outcomes of a stage after which no answer comes."""
+_WORST: Mapping[Verdict, int] = {"bad": 0, "caution": 1, "fine": 2, "information": 3, "not computed": 4}
+
+
+@dataclass(frozen=True)
+class Probes:
+    """Of one methodology, by the check that reads them: whether any is possible, those not asked, those asked that gave no check."""
+
+    any: bool = False
+    not_taken: tuple[str, ...] = ()
+    not_read: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Health:
+    """All checks, the verdict by methodology, and the distribution shape of every closed item."""
+
+    checks: tuple[HealthCheck, ...] = ()
+    verdicts: Mapping[str, Overall] = field(default_factory=dict)
+    shapes: tuple[Shape, ...] = ()
+    synthetic: bool = False  # a program answered, no model
+    probes: Mapping[str, Probes] = field(default_factory=dict)  # by methodology
+
+    def of(self, methodology: str) -> list[HealthCheck]:
+        return [one for one in self.checks if one.methodology == methodology]
+
+    def behind(self, methodology: str, reason: str) -> HealthCheck | None:
+        """The check that gave a verdict's reason, the worst of its name."""
+        name = reason.rpartition(":")[0]
+        own = [one for one in self.of(methodology) if one.found.name == name]
+        return min(own, key=lambda one: _WORST[one.found.verdict], default=None)
+
+    @property
+    def flagged(self) -> list[HealthCheck]:
+        return [one for one in self.checks if one.found.verdict in ("caution", "bad")]
+
+    def as_json(self) -> JsonValue:
+        """health.json: verdicts, then checks with everything that they rest on, then shapes."""
+        checks = [
+            {"methodology": one.methodology, "phase": one.phase, "probe": one.probe, **shallow(one.found)}
+            for one in self.checks
+        ]
+        verdicts = {name: {**shallow(one), **self._of_probes(name)} for name, one in self.verdicts.items()}
+        return jsonable(
+            {"synthetic": self.synthetic, "unit_of_inference": "run", "verdicts": verdicts, "diagnostics": checks,
+             "shapes": [shallow(shape) for shape in self.shapes]}
+        )  # fmt: skip
+
+    def _of_probes(self, name: str) -> dict[str, tuple[str, ...]]:
+        probes = self.probes.get(name, Probes())
+        return {"probes_not_taken": probes.not_taken} | (
+            {"probes_not_read": probes.not_read} if probes.not_read else {}
+        )
+
+
+def examine(
+    reading: RunReading, analyses: Mapping[str, Analysis], frame: pd.DataFrame, on_bug: OnBug | None = None
+) -> Health:
+    """Health of a run. frame: its response table. A bug in the checks of one methodology goes to `on_bug`, else is raised."""
+    methodologies = {name: reading.methodology(name) for name in reading.record.methods}
+    instruments = {name: reading.instrument(name) for name in methodologies}
+    humans = {name: one.human_answers() for name, one in instruments.items() if isinstance(one, Instrument)}
+    synthetic = reading.record.main.respondent == "synthetic"
+
+    def frozen(name: str, arm: str) -> Found:
+        return reading.frozen_values(arm, name)
+
+    table = with_blocks(reading, over(reading, frame))
+    found = judge(methodologies, analyses, table, frozen, humans, synthetic=synthetic, on_bug=on_bug)
+    planned = dict.fromkeys(map(str, frame.loc[frame["arm_role"].eq("main"), "methodology"]), NOTHING)
+    going_on = unfinished(reading, frame)
+    verdicts = {
+        name: INTERIM if name in going_on and one.verdict not in (NOT_USABLE, NOTHING.verdict) else one
+        for name, one in found.verdicts.items()
+    }
+    return replace(found, verdicts={**planned, **verdicts})
+
+
+def unfinished(reading: RunReading, frame: pd.DataFrame) -> set[str]:
+    """Methodologies of which a stage is yet to be asked, or to the end: what is missing may still come."""
+    own = chosen(frame, frame["run_id"].eq(reading.run) & frame["arm_role"].eq("main"))
+    stages = set(zip(own["methodology"], own["phase"], strict=True))
+    return {str(name) for name, phase in stages if reading.stages.get((name, phase), "") not in ENDED}
+
+
+def over(reading: RunReading, frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows of stages that are no longer asked: while a wave is being asked there is nothing to judge in it."""
+    stages = zip(frame["methodology"], frame["phase"], strict=True)
+    asked = np.fromiter((stage in reading.stages for stage in stages), dtype=bool, count=len(frame))
+    return chosen(frame, asked | frame["run_id"].ne(reading.run))
+
+
+def judge(
+    methodologies: Mapping[str, Methodology],
+    analyses: Mapping[str, Analysis],
+    frame: pd.DataFrame,
+    frozen: Callable[[str, str], Found] = lambda name, arm: {},
+    humans: Mapping[str, Humans] | None = None,
+    *,
+    synthetic: bool = False,
+    on_bug: OnBug | None = None,
+) -> Health:
+    """The same from tables alone. frame: rows of all arms, with `block`. frozen: values of (methodology, arm) by name;
+    humans: what a methodology's instrument says of people's answers.
+    """
+    checks: list[HealthCheck] = []
+    verdicts: dict[str, Overall] = {}
+    probes: dict[str, Probes] = {}
+    for name in map(str, dict.fromkeys(frame.loc[frame["arm_role"].eq("main"), "methodology"])):
+        rows = chosen(frame, frame["methodology"].eq(name))
+        one = MethodologyHealth(
+            methodologies[name], probing(rows, analyses.get(name, NOT_ANALYSED), partial(frozen, name))
+        )
+        try:
+            one.check((humans or {}).get(name, {}))
+        except Exception as error:
+            if on_bug is None:
+                raise
+            on_bug(name, error)
+        if one.checks:
+            checks += one.checks
+            verdicts[name], probes[name] = one.overall(rows), one.probes()
+    found = tuple(shapes(chosen(frame, frame["arm_role"].eq("main"))))
+    return Health(tuple(checks), verdicts, found, synthetic, probes)
+
+
+@dataclass
+class MethodologyHealth:
+    """One methodology while it is judged."""
+
+    methodology: Methodology
+    arms: Arms
+    checks: list[HealthCheck] = field(default_factory=list)
+
+    def check(self, humans: Humans) -> None:
+        """Checks of its main arm, those of its own plausibility first, then of its probes."""
+        own, name = evaluation(self.methodology), self.methodology.name
+        made = chain(own.health(self.arms.analysis, self.arms.main, humans), contents(self.arms.main))
+        self.checks += [HealthCheck(name, phase, one, own=own.checks.get(one.name)) for phase, one in made]
+        if self.arms.asked:
+            probed = own.probed(self.arms)
+            self.checks += [HealthCheck(name, phase, one, True, own.checks.get(one.name)) for phase, one in probed]
+
+    def probes(self) -> Probes:
+        likely, asked = possible(self.methodology), self.arms.asked
+        left = not_taken(likely, self.checks, asked, waves=len(phases(self.arms.main)))
+        return Probes(bool(likely), left, not_read(self.checks, asked))
+
+    def overall(self, rows: pd.DataFrame) -> Overall:
+        """A check taken in both waves counts once, by its worse outcome: one fault is not two. rows: of all arms."""
+        worst: dict[str, HealthCheck] = {}
+        for one in sorted(self.checks, key=lambda one: _WORST[one.found.verdict]):
+            worst.setdefault(one.found.name, one)
+        rules = {name: one.rule for name, one in evaluation(self.methodology).checks.items()}
+        return overall((one.found for one in worst.values()), rules, self.not_tested(rows))
+
+    def not_tested(self, rows: pd.DataFrame) -> str:
+        """Why no retest says whether the same agents would answer so again."""
+        if RETEST in self.arms.asked:
+            return "retest_unread"
+        again = rows["arm_role"].eq("replicate") & rows["status"].ne("not_reached")
+        return "only_replicates" if again.any() else NOT_TESTED
+
+
+# --- Instrument health as tables: a check is a row with its value, bound, verdict and reason; verdicts, probes,
+# distribution shapes
+# Words belong to levels. Checks that one methodology alone has bring theirs, so the presentation is made for the
+# methodologies of a run.
+
+HEALTH = "health"
+STATES = {"not_taken": N_("not taken"), "not_read": N_("not readable")}
+METHODOLOGY = d.reference("methodology", N_("Methodology"), to="methodology")
+SUMMARY = N_("{methodology}, {check}: {verdict}, {why} ({value}; fine: {least_to_most}; n = {n}). {meaning}")
+FREE = N_("{methodology}, {check}: {verdict}, {why} (n = {n}). {meaning}")
+
+VERDICTS_TABLE = d.Table(
+    name="verdicts", title=N_("Verdicts"), key=("methodology",),
+    columns=(METHODOLOGY, d.code("standing", N_("Verdict"), VERDICTS), d.integer("bad", N_("bad")),
+        d.integer("caution", N_("caution")),
+             d.integer("computed", N_("computed")), d.integer("checks", N_("checks"))),
+    views=(d.View(at="appendix"), d.View(at="digest")),
+)  # fmt: skip
+PROBES_TABLE = d.Table(
+    name="probes", title=N_("Probes that would have been possible"), key=("state", "methodologies"),
+    columns=(d.code("state", N_("state"), STATES), d.several("probes", N_("Probe"), levels=PROBES),
+        d.several("methodologies", N_("of"), to="methodology")),
+    views=(d.View(at="section", heading="", word="state", says={
+        "not_taken": N_("Probes not taken ({methodologies}): {probes}."),
+        "not_read": N_("Probes taken, but not readable ({methodologies}): {probes}."),
+    }),),
+)  # fmt: skip
+SHAPES = d.Table(
+    name="shapes", title=N_("Distribution shapes"), key=("methodology", "phase", "round", "item"),
+    columns=(
+        METHODOLOGY, d.text("phase", N_("Phase")), d.integer("round", N_("Round")),
+        d.reference("item", N_("Item"), to="item"), d.integer("n", "n"), d.integer("n_total", "N"),
+        d.of("n", "n_total", "n / N"), d.integer("scale_min", N_("scale from")), d.integer("scale_max", N_("scale to")),
+        d.number("mean", N_("mean")), d.share("midpoint", N_("midpoint")), d.share("ends", N_("ends")),
+        d.number("entropy", N_("entropy")),
+    ),
+)  # fmt: skip
+
+
+FACTS = (d.integer("n_methodologies"), d.integer("n_bad"), d.integer("n_caution"), d.integer("n_computed"),
+         d.integer("n_checks"), d.flag("synthetic"))  # fmt: skip
+GLANCE = d.Chart(
+    name="glance", title=N_("Instrument health: every check of every methodology"), needs=("checks",),
+    draw="enquete.reports.pictures:glance",
+    alt=N_("{n_checks} checks of {n_methodologies} methodologies: {n_bad} bad, {n_caution} to be careful with, "
+           "{n_computed} computed."),
+)  # fmt: skip
+
+
+def presentation(own: Mapping[str, Evaluation]) -> d.Presentation:
+    """own: the evaluations of the run, by methodology, whose checks bring words of their own."""
+    theirs = {f"{name}/{check}": one for name, each in own.items() for check, one in each.checks.items()}
+    what = {name: words[1] for name, words in CHECKS.items()} | {name: one.words[0] for name, one in theirs.items()}
+    means = {name: words[2] for name, words in CHECKS.items()} | {name: one.words[1] for name, one in theirs.items()}
+    why = {**REASONS, **{code: words for one in theirs.values() for code, words in one.reasons.items()}}
+    checks = d.Table(
+        name="checks", title=N_("Checks of instrument health"), key=("methodology", "phase", "check", "probe"),
+        columns=(
+            METHODOLOGY, d.code("check", N_("Check"), what), d.code("meaning", N_("what a caution means"), means),
+                d.text("phase", N_("Phase")),
+            d.flag("probe", N_("probe")), d.text("unit", N_("unit")), d.number("value", N_("Value"), unit="unit"),
+                d.integer("n", "n"),
+            d.number("benchmark", N_("People, or chance"), unit="unit"), d.number("least", N_("at least"), unit="unit"),
+            d.number("most", N_("at most"), unit="unit"),
+                d.interval("least", "most", N_("fine"), format="bounds", unit="unit"),
+            d.code("basis", N_("rests on"), BASES), d.code("verdict", N_("Verdict"), VERDICTS),
+                d.code("why", N_("why"), why),
+            d.flag("free", N_("without bound"), means=N_("the verdict rests on more than the value")),
+                d.flag("trivial", N_("0% and fine")),
+        ),
+        views=(
+            d.View(at="section", heading="", where="verdict in ('bad', 'caution')", order=("verdict",), word="free",
+                says={"True": FREE, "False": SUMMARY}),
+            d.View(at="appendix", where="verdict != 'not computed' and not trivial", order=("methodology", "verdict"),
+                   by=("methodology",), columns=d.names("check phase value n benchmark least_to_most verdict why")),
+            d.View(at="appendix", heading=N_("Not computed"), where="verdict == 'not computed'",
+                by=("methodology",), columns=d.names("check phase why")),
+            d.View(at="digest", where="verdict in ('bad', 'caution')",
+                columns=d.names("methodology check verdict value why"), top=12),
+        ),
+        note=N_("Rates of gaps that are 0 have no row. For differences between types n counts agents of types with at "
+                "least five agents."),
+    )  # fmt: skip
+    return d.Presentation(tables=(VERDICTS_TABLE, checks, PROBES_TABLE, SHAPES), facts=FACTS, charts=(GLANCE,))
+
+
+def results(health: Health, own: Mapping[str, Evaluation], names: Names, language: Language) -> Results:
+    declared = presentation(own)
+    tables = {
+        "verdicts": _verdicts(health), "checks": [_row(one) for one in health.checks], "probes": _probes(health),
+        "shapes": [shallow(one) for one in health.shapes],
+    }  # fmt: skip
+    made = [one.found.verdict for one in health.checks]
+    facts = {
+        "n_methodologies": len({one.methodology for one in health.checks}), "n_bad": made.count("bad"),
+        "n_caution": made.count("caution"), "n_computed": len(made) - made.count("not computed"), "n_checks": len(made),
+        "synthetic": health.synthetic,
+    }  # fmt: skip
+    return Results(HEALTH, declared, d.shaped(declared, tables, facts), names, language)
+
+
+def _verdicts(health: Health) -> Iterator[dict[str, Any]]:
+    for name, one in health.verdicts.items():
+        found = [check.found.verdict for check in health.of(name)]
+        computed = sum(verdict != "not computed" for verdict in found)
+        yield {"methodology": name, "standing": one.verdict, "bad": found.count("bad"),
+            "caution": found.count("caution"), "computed": computed,
+               "checks": len(found)}  # fmt: skip
+
+
+def _row(one: HealthCheck) -> dict[str, Any]:
+    found = one.found
+    named = f"{one.methodology}/{found.name}" if one.own else found.name
+    least, most = found.threshold
+    trivial = found.name.endswith(("_rate", "_by_type")) and found.verdict == "fine" and found.value == 0
+    return {
+        "methodology": one.methodology, "check": named, "meaning": named, "phase": one.phase, "probe": one.probe,
+        "unit": one.unit, "value": found.value, "n": found.n, "benchmark": found.benchmark, "least": least,
+        "most": most, "basis": one.rule.basis, "verdict": found.verdict, "why": found.reason_code or None,
+        "trivial": trivial, "free": found.reason_code not in ("above", "below") or found.threshold == (None, None),
+    }  # fmt: skip
+
+
+def _probes(health: Health) -> Iterator[dict[str, Any]]:
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, probes in health.probes.items():
+        for state, listed in (("not_taken", probes.not_taken), ("not_read", probes.not_read)):
+            for probe in listed:
+                found.setdefault((probe, state), []).append(name)
+    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (probe, state), methodologies in found.items():
+        together.setdefault((state, tuple(methodologies)), []).append(probe)
+    for (state, of), kinds in together.items():
+        yield {"state": state, "probes": kinds, "methodologies": list(of)}
+
+
+# --- What page one, flags and the report read of instrument health: views of its tables -------------------------------
+
+MOST_REASONS = 3
+"""Named in the summary of a verdict; all stand in health.json."""
+REASON = N_("{check}: {verdict}, {why}")
+OF_PROBE = N_("{check}: {verdict}, probe, {why}")
+OVERALL = N_("{method}: {verdict} ({reasons}).")
+MORE = N_("and {n} more")
+
+
+def verdict(one: Overall, language: Language) -> str:
+    return tell(VERDICTS[one.verdict], language)
+
+
+def reasons(health: Health, told: Results, name: str, *, most: int = MOST_REASONS) -> str:
+    """The weightiest reasons of a methodology's verdict in words."""
+    said = [_reason(health, told, name, reason) for reason in health.verdicts[name].reasons]
+    more = [tell(MORE, told.language).format(n=len(said) - most)] if len(said) > most else []
+    return "; ".join([*said[:most], *more])
+
+
+def lacking(one: Overall, language: Language) -> str:
+    """What there is too little of, of data that cannot be judged."""
+    return tell(REASONS[one.reasons[0].rpartition(":")[2]], language)
+
+
+def _reason(health: Health, told: Results, name: str, reason: str) -> str:
+    """`name:code`, or a code alone; how bad it is, and whether a probe says so."""
+    behind = health.behind(name, reason)
+    if behind is None:
+        return tell(REASONS[reason.rpartition(":")[2]], told.language)
+    checks = told.presentation.tables["checks"]
+    row = dictionaries(told.analysis.tables["checks"])[health.checks.index(behind)]
+    known = {one.name: one for one in checks.columns}
+    return told.fill(OF_PROBE if behind.probe else REASON, row, known, markdown=False)
+
+
+def flags(health: Health, told: Results, name: str) -> list[str]:
+    """What a methodology's health gives to be flagged: the verdict unless it is plainly usable, and each check behind it."""
+    found = health.verdicts.get(name)
+    if found is None or found.verdict in ("usable", "nothing to judge"):
+        return []
+    method, standing = told.names.of("methodology", name, told.language), verdict(found, told.language)
+    said = tell(OVERALL, told.language).format(method=method, verdict=standing, reasons=reasons(health, told, name))
+    known = {one.name: one for one in told.presentation.tables["checks"].columns}
+    rows = [row for row in dictionaries(told.analysis.tables["checks"]) if row["methodology"] == name]
+    flagged = [row for row in rows if row["verdict"] in ("caution", "bad")]
+    return [said, *(told.fill(FREE if row["free"] else SUMMARY, row, known, markdown=False) for row in flagged)]

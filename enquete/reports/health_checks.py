@@ -1,0 +1,632 @@
+"""Checks of instrument health: their words, the rows they read, those that every methodology gets, those that probe arms give.
+
+A check that the data do not allow is "not computed" with the reason, never a pass and never left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from enquete.analysis.answers import Answers, read_answers
+from enquete.analysis.health.coherence import coherence, reversed_items
+from enquete.analysis.health.contentless import contentless
+from enquete.analysis.health.diagnostics import DISTRIBUTION, Diagnostic, judged
+from enquete.analysis.health.expected import Expected, likeness, read_expected
+from enquete.analysis.health.nonresponse import nonresponse
+from enquete.analysis.health.order import order_smoothness
+from enquete.analysis.health.quality import flat_items, human_anchor, persona_flattening, variance_ratio
+from enquete.analysis.health.repeats import item_order, null_persona, option_order, paraphrase, persona_swap, retest
+from enquete.analysis.health.style import acquiescence, extreme_style, midpoint_style, style
+from enquete.analysis.health.thresholds import THRESHOLDS, Basis, Threshold
+from enquete.instruments.scales import Human
+from enquete.locale import N_, tell
+from enquete.reports.context import Found, chosen
+from enquete.reports.declarations import NOT_ANALYSED, Analysis
+from enquete.reports.run_reading import RunReading
+from enquete.state.asking import Language
+from enquete.state.methodology import Methodology
+
+Unit = Literal["share", "points", "coefficient", "count"]
+
+VERDICTS: Mapping[str, str] = {
+    "fine": N_("fine"),
+    "caution": N_("caution"),
+    "bad": N_("bad"),
+    "information": N_("information"),
+    "not computed": N_("not computed"),
+    "usable": N_("usable"),
+    "usable as far as checked": N_("usable as far as checked; reliability not tested"),
+    "usable with caution": N_("usable with caution"),
+    "not usable": N_("not usable"),
+    "cannot be judged": N_("cannot be judged"),
+    "interim": N_("interim: no verdict before everything is asked"),
+    "nothing to judge": N_("nothing to judge yet"),
+}
+
+
+CHECKS: Mapping[str, tuple[Unit, str, str]] = {
+    "zero_drift": ("share", N_("Agents without any change"), N_("Memory hardly affects the answers.")),
+    "direction_flips": (
+        "share",
+        N_("Agents that change sides of the scale on at least half of the statements"),
+        N_("That much turning round speaks of noise, not of opinions."),
+    ),
+    "unrevised": (
+        "share",
+        N_("Agents whose last ratings equal their first"),
+        N_("The feedback has no effect; convergence cannot be measured."),
+    ),
+    "rated_alike": (
+        "share",
+        N_("Agents that find all scenarios equally desirable"),
+        N_("The scenarios are not told apart."),
+    ),
+    "two_components": (
+        "share",
+        N_("Variance of the first two components"),
+        N_("The answers hardly share a structure; types are doubtful."),
+    ),
+    "coherence": (
+        "coefficient",
+        N_("Coherence beyond chance, without agents' own levels (mean r)"),
+        N_("The answers hang together hardly more than random ones."),
+    ),
+    "order_smoothness": (
+        "coefficient",
+        N_("Likeness of neighbours in the order shown, beyond other orders (r)"),
+        N_("Answers repeat the one before instead of saying what is thought of the item."),
+    ),
+    "family_alpha": (
+        "coefficient",
+        N_("Consistency of the families (Cronbach's α, median)"),
+        N_("Statements of one family do not go together."),
+    ),
+    "reversed_items": (
+        "coefficient",
+        N_("Agreement with statements and with reversed ones of the same family (r)"),
+        N_(
+            "Who agrees with a statement agrees with its opposite, too: answers do not follow what is said, or the keys are wrong."
+        ),
+    ),
+    "answer_stability": (
+        "coefficient",
+        N_("Stability of the answers from wave to wave or round to round (r)"),
+        N_("Who answers now this, now that has no opinion that could change."),
+    ),
+    "acquiescence": (
+        "points",
+        N_("Acquiescence (points of a five-point scale)"),
+        N_("Statements of both directions are agreed or disagreed with."),
+    ),
+    "extreme_style": ("share", N_("Answers at the ends of the scale"), N_("That is far from what people do.")),
+    "midpoint_style": ("share", N_("Answers at the midpoint"), N_("That is far from what people do.")),
+    "straightlining": (
+        "share",
+        N_("Agents with very long rows of equal answers"),
+        N_("Answers are ticked through instead of given."),
+    ),
+    "position_share": (
+        "share",
+        N_("Preference for the option shown first or last (excess)"),
+        N_("The place of an option is no reason to choose it."),
+    ),
+    "flat_items": (
+        "share",
+        N_("Items that more than half of the pairs of agents answer alike"),
+        N_("The agents hardly differ."),
+    ),
+    "variance_ratio": (
+        "coefficient",
+        N_("Spread relative to people's"),
+        N_("Differences between people are understated."),
+    ),
+    "persona_flattening": (
+        "coefficient",
+        N_(
+            "Likeness within types ahead of that between them (r of profiles without the items' means, within − "
+            "between)"
+        ),
+        N_("Agents of different types answer no more differently than those of one type."),
+    ),
+    "refusal_rate": ("share", N_("Refused answers"), N_("What is missing is not missing at random.")),
+    "repair_rate": ("share", N_("Answers valid only after asking again"), N_("The instrument or the model struggles.")),
+    "contentless": (
+        "share",
+        N_("Agents whose answers say nothing"),
+        N_("Rows of one value, and texts that repeat or are no sentences: see the column `content`."),
+    ),
+    "empty_texts": ("share", N_("Texts that say nothing"), N_("They explain nothing: see the column `content`.")),
+    "missing_rate": ("share", N_("Invalid or failed answers"), N_("Resuming the run asks failed ones again.")),
+    "refusal_by_type": (
+        "share",
+        N_("Largest difference between types in refusals"),
+        N_("Types are not represented equally well."),
+    ),
+    "repair_by_type": (
+        "share",
+        N_("Largest difference between types in repairs"),
+        N_("Types do not answer with equal ease."),
+    ),
+    "missing_by_type": (
+        "share",
+        N_("Largest difference between types in missing answers"),
+        N_("Types are not represented equally well."),
+    ),
+    "human_jsd": (
+        "coefficient",
+        N_("Likeness to people's distribution (1 − JSD)"),
+        N_("An even spread would be no further off."),
+    ),
+    "human_w1": (
+        "coefficient",
+        N_("Likeness to people's distribution (1 − Wasserstein)"),
+        N_("An even spread would be no further off."),
+    ),
+    "test_retest": (
+        "coefficient",
+        N_("Agreement when asked again (weighted κ)"),
+        N_("What a repeat does not reproduce is noise."),
+    ),
+    "option_order": (
+        "coefficient",
+        N_("Agreement with the options reversed (weighted κ)"),
+        N_("An opinion does not depend on the order."),
+    ),
+    "option_order_shift": (
+        "points",
+        N_("Shift with the options reversed (points)"),
+        N_("It shows a preference for a place."),
+    ),
+    "item_order": ("coefficient", N_("Agreement over orders of the items (ICC)"), N_("Neighbouring items rub off.")),
+    "paraphrase": ("share", N_("Share of variance of the wording"), N_("The wording has a say.")),
+    "persona_swap": (
+        "share",
+        N_("Share of the agreement on retest that another's persona takes away"),
+        N_("The persona is hardly heeded."),
+    ),
+    "null_persona": (
+        "share",
+        N_("Share of the agreement on retest that is gone without a persona"),
+        N_("It is rather the model that speaks than the persona."),
+    ),
+    "negative_control": (
+        "count",
+        N_("Control items with a sure drift"),
+        N_("Nothing should have moved there: a shared shock moves everything."),
+    ),
+    "placebo_exposure": (
+        "points",
+        N_("Change under the own against a neutral memory (points)"),
+        N_("The change is not surely due to what was experienced."),
+    ),
+    "false_median": (
+        "coefficient",
+        N_("Pull of a median that nobody gave"),
+        N_("It is the number that is followed, not the panel."),
+    ),
+}
+"""By name: unit of the value; by language what it is and what a caution means."""
+
+BASES: Mapping[Basis, str] = {
+    "people": N_("panels of people"),
+    "chance": N_("a test"),
+    "published": N_("a published benchmark"),
+    "definition": N_("definition"),
+    "proposal": N_("this project's proposal"),
+}
+"""What the bounds of a check rest on."""
+
+PROBES: Mapping[str, str] = {
+    "test_retest": N_("retest"),
+    "option_order": N_("options reversed"),
+    "item_order": N_("items shuffled"),
+    "paraphrase": N_("paraphrase"),
+    "persona_swap": N_("another's persona"),
+    "null_persona": N_("no persona"),
+    "negative_control": N_("negative control"),
+    "placebo_exposure": N_("placebo"),
+    "false_median": N_("false median"),
+}
+"""What a probe does, by the check that reads it."""
+
+REASONS: Mapping[str, str] = {
+    "above": N_("above the threshold"), "below": N_("below the threshold"),
+    "cells_above": N_("surely above 5% for some items and types"),
+    "no_more_than_chance": N_("no more than chance explains"), "agrees_with_both": N_("surely above 0"),
+    "suspect_caching": N_("all answers equal although the temperature is above 0: probably a cache"),
+    "persona_ignored": N_("answers stay the agent's though the persona does not"),
+    "control_drifted": N_("control items moved"),
+    "one_run": N_("over the agents of one run, who share its shocks; does not enter the verdict"),
+    "follows_any_median": N_("the bogus median pulls like the true one"),
+    "no_nearer_than_even": N_("no nearer than an even spread"), "types_alike": N_("types cannot be told apart"),
+    "one_profile": N_("nearly one profile for all, and types cannot be told apart"),
+    "one_type": N_("there is only one type"), "not_finished": N_("the interviews are not finished"),
+    "reliability_not_tested": N_("nobody was asked again"),
+    "retest_unread": N_("asked again, but nothing could be read from the answers"),
+    "only_replicates": N_("asked again in replicates only, see there"), "undefined": N_("undefined"),
+    "too_few_agents": N_("too few agents"), "too_few_texts": N_("too few texts"),
+    "too_few_answers": N_("too few answers"), "too_few_items": N_("too few items with enough answers"),
+    "too_few_pairs": N_("too few balanced pairs of statements"),
+    "too_few_types": N_("too few types with enough agents"),
+    "too_few_families": N_("too few families with answers that vary"),
+    "small_families": N_("no family has three items"), "too_few_contrasts": N_("too few items in several wordings"),
+    "one_keying": N_("no family has statements of both directions"),
+    "short_scales": N_("scales have fewer than five points"),
+    "no_midpoint": N_("no scale of five or more points has a midpoint"),
+    "position_unclear": N_("the order shown is not known"), "no_option_order": N_("the order of options is not known"),
+    "option_order_not_varied": N_("options stood alike for all"), "no_human_sd": N_("there are no data of people"),
+    "no_human_marginals": N_("there are no data of people"), "no_variation": N_("too little variation"),
+    "one_answer": N_("all agents give the same answers"),
+    "follows_the_order": N_("surely more alike than in other orders of the items"),
+    "asked_one_by_one": N_("items were asked one by one"),
+    "own_orders": N_("every agent had an order of its own, and few items at once"),
+    "no_pairs": N_("nobody answered both times"), "same_option_order": N_("the order of options was the same"),
+    "same_item_order": N_("the order of items was the same"), "no_bogus_median": N_("no bogus median was shown"),
+    "retest_is_noise": N_("asked again, the same agents agree no more than by chance"),
+    "no_retest": N_("without a retest there is nothing to compare with"),
+    "distribution": N_("probabilities were asked for, not one answer"), "reconstructed": N_("T0 is reconstructed"),
+    "one_wave": N_("there is only one wave"), "incomparable": N_("T0 and T1 cannot be compared"),
+    "no_revision": N_("there is no round of revision"), "no_desirability": N_("desirability is not asked"),
+}  # fmt: skip
+"""Reason codes of `Diagnostic` and of an overall verdict."""
+
+
+# --- Rows of the response table as the health checks want them: one arm on one occasion, the block beside each answer
+
+READ = [
+    "phase", "arm", "arm_role", "session", "round", "turn", "participant", "stakeholder_type", "item_id", "family",
+    "dimension", "reverse_keyed", "scale_min", "scale_max", "status", "value", "content", "temperature", "elicitation",
+    "distribution", "item_position", "option_order", "attempts", "block",
+]  # fmt: skip
+"""The columns that the checks in this house read."""
+OF_ANSWERS = [
+    "participant", "stakeholder_type", "item_id", "family", "reverse_keyed", "scale_min", "scale_max", "status",
+    "value", "item_position", "option_order", "block",
+]  # fmt: skip
+"""Those of them that `answers` reads."""
+PLACES = ("round", "turn")
+KEY = ["methodology", "phase", "arm", "session", "round", "turn", "participant", "item_id"]
+
+
+def with_blocks(reading: RunReading, frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with a column `block`: the instrument part that an item was shown in; "" where the ledger has no answer.
+
+    Positions count within a part, so that without it no order over several parts is known.
+    """
+    if "block" in frame:
+        return frame
+    known: dict[tuple[object, ...], str] = {}
+    for name, phase in set(zip(frame["methodology"], frame["phase"], strict=True)):
+        known |= {(name, phase, *place): part for *place, part in reading.parts(name, phase)}
+    keys = zip(*(frame[column].tolist() for column in KEY), strict=True)
+    return frame.assign(block=np.array([known.get(key, "") for key in keys], dtype=object))
+
+
+def checkable(rows: pd.DataFrame) -> pd.DataFrame:
+    """What the checks read of the table: choosing rows of it costs a fraction."""
+    return rows[rows.columns.intersection(READ)]
+
+
+def answers(rows: pd.DataFrame) -> Answers:
+    """Closed items of one arm, methodology, phase and round. An item asked again in a later turn counts as first asked."""
+    return read_answers(_once(rows, OF_ANSWERS))
+
+
+def expected(rows: pd.DataFrame) -> Expected | None:
+    """The probabilities behind `answers`; None where single answers were asked for."""
+    if (
+        "distribution" not in rows
+        or not closed(rows[["scale_min", "distribution"]])["distribution"].fillna("").ne("").any()
+    ):
+        return None
+    once = _once(rows, [*OF_ANSWERS, "distribution"])
+    return read_expected(read_answers(once), once)
+
+
+def _once(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """These columns alone; read_answers leaves out what has no scale."""
+    own = rows[rows.columns.intersection(columns)]
+    if any(rows[place].nunique() > 1 for place in ("session", "turn") if place in rows):
+        own = own[~own.duplicated(["participant", "item_id"])]
+    return own.rename(columns={"item_id": "item"})
+
+
+def asked(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows for `nonresponse`: an item that is asked in several rounds or turns is several items."""
+    places = [
+        rows[place].astype(str).radd(f"{place} ") + "/" for place in ("session", *PLACES) if rows[place].nunique() > 1
+    ]
+    item = rows["item_id"].astype(str)
+    for place in reversed(places):
+        item = place + item
+    return rows.assign(item=item)
+
+
+def occasion(rows: pd.DataFrame, phase: str, number: int | None = None) -> pd.DataFrame:
+    """Rows of one phase, and of one round where it is named."""
+    own = chosen(rows, rows["phase"].eq(phase))
+    return own if number is None else chosen(own, own["round"].eq(number))
+
+
+def closed(rows: pd.DataFrame) -> pd.DataFrame:
+    return chosen(rows, rows["scale_min"].notna())
+
+
+def rounds(rows: pd.DataFrame) -> list[int]:
+    """Rounds with closed items that somebody answered, in order."""
+    return _sorted(rows.loc[rows["scale_min"].notna() & rows["value"].notna(), "round"].unique())
+
+
+def phases(rows: pd.DataFrame) -> list[str]:
+    return sorted(str(phase) for phase in rows["phase"].unique())
+
+
+def _sorted(values: Iterable[object]) -> list[int]:
+    return sorted({int(str(value)) for value in values})
+
+
+# --- The checks of instrument health that every methodology gets, and how one declares others of its own --------------
+# A check that the data do not allow is "not computed" with the reason, never a pass and never left out.
+
+Humans = Mapping[str, Human]
+"""What the instrument says of people's answers, by item."""
+
+
+@dataclass(frozen=True)
+class OwnCheck:
+    """A check that one methodology alone has: its rule, and its words by language. `judged(name, …, rule=rule)` makes one."""
+
+    rule: Threshold
+    unit: Unit  # of the value
+    words: tuple[str, str]  # what it is, and what a caution means
+    reasons: Mapping[str, str] = field(default_factory=dict)  # of its own codes
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """One diagnostic of a methodology: where it was taken, and whether a probe gave it."""
+
+    methodology: str
+    phase: str  # "" where it spans phases
+    found: Diagnostic
+    probe: bool = False
+    own: OwnCheck | None = None
+
+    def what(self, language: Language) -> str:
+        return tell(self._words()[0], language)
+
+    def meaning(self, language: Language) -> str:
+        """What a caution means."""
+        return tell(self._words()[1], language)
+
+    def why(self, language: Language) -> str:
+        """The reason in words."""
+        own = self.own.reasons if self.own else {}
+        return tell({**REASONS, **own}[self.found.reason_code], language)
+
+    @property
+    def rule(self) -> Threshold:
+        return self.own.rule if self.own else THRESHOLDS[self.found.name]
+
+    @property
+    def unit(self) -> Unit:
+        return self.own.unit if self.own else CHECKS[self.found.name][0]
+
+    def _words(self) -> tuple[str, str]:
+        return self.own.words if self.own else CHECKS[self.found.name][1:]
+
+
+Made = Iterator[tuple[str, Diagnostic]]
+"""Checks, each with the phase it was taken in; "" where it spans phases."""
+
+
+def missing(name: str, why: str, *, rule: Threshold | None = None) -> Diagnostic:
+    """The check as not computed. rule: of a methodology's own."""
+    return judged(name, None, dict.fromkeys((rule or THRESHOLDS[name]).least, 0), why_not=why, rule=rule)
+
+
+def each(phase: str, found: Iterable[Diagnostic]) -> Made:
+    yield from ((phase, one) for one in found)
+
+
+# --- what every methodology gets -------------------------------------------------------------------------------------
+
+
+def scales(rows: pd.DataFrame, humans: Humans) -> Iterator[Diagnostic]:
+    """Coherence, style, spread and profiles of the closed items of one occasion, in the table's order.
+
+    Not meant for revisions: agreement after feedback is wanted, and no style.
+    """
+    has_scale = rows["scale_min"].notna()
+    if has_scale.any():
+        table, given = answers(rows), expected(rows)
+        likely = bool((has_scale & rows["elicitation"].eq("distribution")).any())  # then values are medians
+        yield coherence(table)
+        yield order_smoothness(table)
+        yield reversed_items(table)
+        yield from style_of(table, given) if likely else style(table)
+        yield flat_items(table)
+        known = {item: human for item, human in humans.items() if item in table.items}
+        tables = given.tables if given else None
+        sds = {item: human.sd for item, human in known.items() if human.sd is not None}
+        yield sourced(variance_ratio(table, sds, tables=tables), known)
+        yield persona_flattening(table)
+        marginals = {item: human.marginals for item, human in known.items() if human.marginals}
+        yield from (sourced(one, known) for one in human_anchor(table, marginals, tables=tables))
+
+
+def sourced(found: Diagnostic, humans: Humans) -> Diagnostic:
+    """With where the data of people are from."""
+    sources = list(dict.fromkeys(human.source for human in humans.values()))
+    return replace(found, detail={**found.detail, "sources": sources}) if sources else found
+
+
+def style_of(table: Answers, given: Expected | None) -> Iterator[Diagnostic]:
+    """Style of probabilities, from their mass. Straight lines and places of options are habits of giving one answer."""
+    if given is None:
+        yield from (missing(name, DISTRIBUTION) for name in ("acquiescence", "extreme_style", "midpoint_style"))
+    else:
+        yield acquiescence(given.means)
+        yield extreme_style(table, given.ends)
+        yield midpoint_style(table, given.middle)
+    yield from (missing(name, DISTRIBUTION) for name in ("straightlining", "position_share"))
+
+
+def gaps(rows: pd.DataFrame) -> Made:
+    """Refused, repaired and missing answers of each phase, open questions included."""
+    for phase in phases(rows):
+        yield from each(phase, nonresponse(asked(occasion(rows, phase))))
+
+
+def contents(rows: pd.DataFrame) -> Made:
+    """Answers without content of each phase, of whatever methodology; nothing of tables without the column."""
+    for phase in phases(rows) if "content" in rows else ():
+        yield from each(phase, contentless(asked(occasion(rows, phase))))
+
+
+def any_other(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
+    """A methodology without plausibility checks of its own: closed items of each phase as first asked, and gaps."""
+    for phase in phases(rows):
+        own = occasion(rows, phase)
+        first = rounds(own)[:1]
+        yield from each(phase, scales(occasion(own, phase, first[0]) if first else own.iloc[:0], humans))
+    yield from gaps(rows)
+
+
+# --- What a run's probe arms say about its main arm. Arms are known by role and id; a probe may cover a sample of
+# agents
+# Each comparison is of the same agents and items; formulas and bounds are those of `health_thresholds.PROBES`.
+
+RETEST, PLACEBO = "retest", "placebo"
+TWO_WAVES = ("T0", "T1")
+
+READ_BY: Mapping[str, str] = {
+    "retest": "test_retest",
+    "options_reversed": "option_order",
+    "items_shuffled": "item_order",
+    "items_shuffled_2": "item_order",
+    "paraphrase": "paraphrase",
+    "persona_swapped": "persona_swap",
+    "persona_null": "null_persona",
+    "negative_control": "negative_control",
+    PLACEBO: "placebo_exposure",
+    "false_median": "false_median",
+}
+"""By arm, the check that reads it; docs/probes.md."""
+OF_CHANGE = ("negative_control", "placebo_exposure")
+
+
+def possible(methodology: Methodology) -> tuple[str, ...]:
+    """Probes that make sense for it, by the check that reads them."""
+    placebo = (PLACEBO,) if set(TWO_WAVES) <= set(methodology.phases) else ()
+    return tuple(dict.fromkeys(READ_BY[kind] for kind in (*methodology.probes, *placebo)))
+
+
+def not_read(checks: Iterable[HealthCheck], asked: Iterable[str]) -> tuple[str, ...]:
+    """Probes that were asked, and paid, and that no check could be made of."""
+    read = {one.found.name for one in checks if one.probe}
+    return tuple(dict.fromkeys(READ_BY[arm] for arm in asked if arm in READ_BY and READ_BY[arm] not in read))
+
+
+def not_taken(
+    likely: Iterable[str], checks: Iterable[HealthCheck], asked: Iterable[str], *, waves: int
+) -> tuple[str, ...]:
+    """Of the probes that were possible those that were not asked; those of change only where there are two waves."""
+    taken = {one.found.name for one in checks if one.probe} | {READ_BY.get(arm, arm) for arm in asked}
+    return tuple(one for one in likely if one not in taken and (waves > 1 or one not in OF_CHANGE))
+
+
+def nothing_frozen(arm: str) -> Found:
+    return {}
+
+
+@dataclass(frozen=True)
+class Probed:
+    """One occasion: the main arm's answers, and those of the probe arms by arm id."""
+
+    main: Answers
+    arms: Mapping[str, Answers]
+    temperature: float = 0.0  # of the retest
+    likeness: tuple[float | None, int] | None = None  # of main arm and retest, where probabilities were given
+
+
+@dataclass(frozen=True)
+class Arms:
+    """Rows of one methodology, of the main arm and of each arm that probes it and was asked."""
+
+    main: pd.DataFrame
+    asked: Mapping[str, pd.DataFrame]
+    analysis: Analysis = NOT_ANALYSED
+    frozen: Callable[[str], Found] = nothing_frozen  # what the methodology froze for an arm, by name
+
+    @property
+    def others(self) -> dict[str, pd.DataFrame]:
+        """Arms with answers to closed items."""
+        return {arm: own for arm, own in self.asked.items() if closed(own)["value"].notna().any()}
+
+
+def probing(rows: pd.DataFrame, analysis: Analysis, frozen: Callable[[str], Found]) -> Arms:
+    """rows: of all arms of one methodology, with `block`."""
+    aside = rows[rows["arm_role"].isin(["probe", "placebo"])].groupby("arm", sort=False)
+    asked = {str(arm): own for arm, own in aside if own["status"].ne("not_reached").any()}
+    return Arms(chosen(rows, rows["arm_role"].eq("main")), asked, analysis, frozen)
+
+
+def repeated(arms: Arms) -> Made:
+    """Comparisons of one occasion with itself: T0 and T1 each, ratings before any feedback."""
+    others = arms.others
+    if not others:
+        return
+    why = "retest_unread" if RETEST in arms.asked else "no_retest"
+    for phase in phases(arms.main):
+        main = closed(occasion(arms.main, phase))
+        first = rounds(main)[:1]
+        if not first:
+            continue
+        own = {arm: closed(occasion(rows, phase, first[0])) for arm, rows in others.items()}
+        tables = {arm: answers(rows) for arm, rows in own.items() if len(rows)}
+        temperatures = own[RETEST]["temperature"].dropna() if RETEST in tables else pd.Series(dtype=float)
+        warm = float(temperatures.max()) if len(temperatures) else 0.0
+        own_main = occasion(main, phase, first[0])
+        alike = like(own_main, own[RETEST]) if RETEST in tables else None
+        probed = Probed(answers(own_main), tables, warm, alike)
+        yield from ((phase, found) for found in compared(probed, why))
+
+
+def like(main: pd.DataFrame, again: pd.DataFrame) -> tuple[float | None, int] | None:
+    """1 − JSD of the probabilities of both, and over how many answers; None where either gave single answers."""
+    first, second = expected(main), expected(again)
+    return likeness(first, second) if first and second else None
+
+
+def compared(probed: Probed, no_retest: str = "no_retest") -> Iterator[Diagnostic]:
+    """The probes that repeat one occasion, in the table's order. no_retest: why there is none to compare personas with."""
+    main, arms = probed.main, probed.arms
+    if RETEST in arms:
+        found = retest(main, arms[RETEST], temperature=probed.temperature)
+        if probed.likeness:
+            value, n = probed.likeness
+            found = replace(found, detail={**found.detail, "likeness_of_distributions": value, "n_distributions": n})
+        yield found
+    if "options_reversed" in arms:
+        yield from option_order(main, arms["options_reversed"])
+    shuffled = [table for arm, table in arms.items() if arm.startswith("items_shuffled")]
+    if shuffled:
+        yield item_order([main, *shuffled])
+    worded = [table for arm, table in arms.items() if arm.startswith("paraphrase")]
+    if worded:
+        yield paraphrase([main, *worded])
+    for arm, name, judge in _PERSONAS:
+        if arm in arms:
+            yield judge(main, arms[arm], arms[RETEST]) if RETEST in arms else missing(name, no_retest)
+
+
+_PERSONAS: Iterable[tuple[str, str, Callable[[Answers, Answers, Answers], Diagnostic]]] = (
+    ("persona_swapped", "persona_swap", persona_swap),
+    ("persona_null", "null_persona", null_persona),
+)
