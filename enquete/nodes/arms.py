@@ -199,7 +199,7 @@ def _variants(
 ) -> Iterable[Arm]:
     """Everybody once more in each other way of asking that a methodology's settings name."""
     for name, methodology in methods.items():
-        for variant in methodology.variants(methodology.settings.model_validate(settings.get(name, {}))):
+        for variant in methodology.procedure.variants(methodology.settings.model_validate(settings.get(name, {}))):
             yield _beside(main, request, f"{name}_{variant}", "variant", {"methods": (name,), "variant": variant})
 
 

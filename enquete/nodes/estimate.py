@@ -433,7 +433,7 @@ def sample(record: RunRecord, people: Sequence[Participant]) -> list[Participant
 async def rehearse(record: RunRecord, people: Sequence[Participant], memories: Mapping[str, str | None]) -> Rehearsal:
     """`memories`: what agents are expected to remember at T1. Stages that were taken over are not rehearsed."""
     chosen = sample(record, people)
-    seating = {name for name, dotted in record.methods.items() if load_methodology(dotted).seats_together}
+    seating = {name for name, dotted in record.methods.items() if load_methodology(dotted).procedure.seats_together}
     if len(chosen) == len(people):
         seating = set()
     alone = [name for name in record.methods if name not in seating]

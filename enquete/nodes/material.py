@@ -26,7 +26,6 @@ from enquete.simulations.population import Population
 from enquete.simulations.texts import one_line
 from enquete.state.asking import Spoken
 from enquete.state.errors import SettingsError
-from enquete.state.lazy_import import loaded
 from enquete.state.visible_text import as_cell
 
 CONCOURSE = "concourse.csv"
@@ -177,9 +176,8 @@ def drafted(material: Material, methods: Mapping[str, str]) -> dict[str, dict[st
     """Files by methodology, of those that can draft."""
     made = {}
     for name, dotted in methods.items():
-        slot = load_methodology(dotted).drafts
-        if slot:
-            draft: Drafting = loaded(slot)
+        draft = load_methodology(dotted).drafts
+        if draft:
             made[name] = dict(draft(material))
     return made
 

@@ -23,7 +23,6 @@ from enquete.state.asking import Arm, Outcome
 from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState, ShardSpec
 from enquete.state.concurrency import gather
 from enquete.state.errors import LedgerError
-from enquete.state.lazy_import import loaded
 from enquete.state.methodology import Steps
 from enquete.state.request import RunRequest
 
@@ -144,12 +143,12 @@ def rounds_graph(name: str, steps: Steps) -> Any:
 
 
 def _around(
-    ask: Callable[[ShardSpec], Awaitable[dict[str, Any]]], unit: str
+    ask: Callable[[ShardSpec], Awaitable[dict[str, Any]]], unit: Callable[[], Any] | None
 ) -> Callable[..., Awaitable[dict[str, Any]]]:
     """`ask`, with the graph that every unit goes through in its closure: there LangGraph looks for what to draw inside."""
-    if not unit:
+    if unit is None:
         return ask
-    inside = loaded(unit).copy({"checkpointer": None})  # LangGraph draws none that has switched checkpoints off
+    inside = unit().copy({"checkpointer": None})  # LangGraph draws none that has switched checkpoints off
 
     async def conduct(state: ShardSpec) -> dict[str, Any]:
         """Every unit of the shard goes through the graph inside."""
@@ -258,9 +257,8 @@ class RoundNodes:
         return {"round": following, "aside": aside, "outcome": "", **readout}
 
     def _read(self, run_session: RunSession, phase: str, number: int) -> dict[str, Any]:
-        if self._steps.readout is None:
-            return {}
-        return dict(self._steps.readout(run_session.context(self._name, phase, run_session.record.main.id), number))
+        context = run_session.context(self._name, phase, run_session.record.main.id)
+        return dict(run_session.procedure(self._name).readout(context, number))
 
     async def _between(self, run_session: RunSession, phase: str, number: int, arms: Sequence[str]) -> str:
         """Each arm's own verdict, the main one's first; what kept one from it, or "". A bug here fails the methodology."""

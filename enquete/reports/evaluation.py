@@ -1,5 +1,5 @@
 """What a methodology makes of its answers, declared in one place: its analysis, and all that reports, health checks,
-comparisons and figures need to know of it. `Methodology.results` names the object; it is imported on first use, because it
+comparisons and figures need to know of it. `Methodology.evaluation` gives it; it is imported on first use, because it
 pulls in pandas and scipy.
 
 A complete one: what it declares becomes section, appendix, files and digest; it gets the health checks that all get.
@@ -24,7 +24,6 @@ from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.health_checks import Arms, Humans, Made, OwnCheck, any_other, repeated
 from enquete.reports.writing import lines
 from enquete.state.asking import Language
-from enquete.state.lazy_import import loaded
 from enquete.state.methodology import Methodology
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ class Evaluation:
 
 
 def evaluation(methodology: Methodology) -> Evaluation:
-    found: Evaluation = loaded(methodology.results)
+    found: Evaluation = methodology.evaluation()
     return found
 
 

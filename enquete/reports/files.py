@@ -125,7 +125,9 @@ def data_files(
         own = frame["methodology"].eq(name).to_numpy()
         title = tell(reading.methodology(name).title, language)
         if own.any() and layout == "both" and not own.all():
-            columns = [one for one in frame if one in COLUMNS or one in reading.methodology(name).answer_columns]
+            columns = [
+                one for one in frame if one in COLUMNS or one in reading.methodology(name).procedure.answer_columns
+            ]
             yield replace(  # not "answers", which a methodology's own table may be called
                 answers_file(reading, frame.loc[own, columns], columns, known), name=f"{name}.long",
                 title=tell(N_("{methodology}: answers"), language).format(methodology=title),
@@ -164,7 +166,9 @@ def answer_variable(reading: RunReading, name: str) -> Variable:
     """A column of all_responses as its row declares it; one that a methodology appended is a text."""
     told = COLUMN_MEANINGS.get(name)
     if name not in ResponseRow.model_fields:
-        owners = ", ".join(one for one in reading.record.methods if name in reading.methodology(one).answer_columns)
+        owners = ", ".join(
+            one for one in reading.record.methods if name in reading.methodology(one).procedure.answer_columns
+        )
         means = tell(told or OWN_COLUMN, reading.language).format(methods=owners)
         return Variable(name=name, label=name, means=means)
     annotation = ResponseRow.model_fields[name].annotation

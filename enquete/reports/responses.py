@@ -129,7 +129,7 @@ class StageRows:
         self.procedure = reading.procedure(methodology)
         self._items: dict[str, Item] = {}
         self._facts = item_facts_of(reading, methodology)
-        self._own = reading.methodology(methodology).answer_columns
+        self._own = reading.methodology(methodology).procedure.answer_columns
         self._contents = Contents()
         self._persons: set[tuple[str, str]] = set()  # (arm, participant) whose seat is a person's
         self._told: set[int] = set()  # blocks of an arm whose tokens stand on a row, by their hashes
@@ -446,7 +446,9 @@ def persona_columns(ledger: Ledger) -> pd.DataFrame | None:
 
 
 def _own_columns(reading: RunReading) -> list[str]:
-    return list(dict.fromkeys(c for name in reading.record.methods for c in reading.methodology(name).answer_columns))
+    return list(
+        dict.fromkeys(c for name in reading.record.methods for c in reading.methodology(name).procedure.answer_columns)
+    )
 
 
 class ResponseTable:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from functools import cached_property
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from enquete.state.asking import Answer, Block, Language, Outcome, Participant
 from enquete.state.concurrency import gather
 from enquete.state.interview_context import InterviewContext
-from enquete.state.lazy_import import Imported
 
 InstrumentT = TypeVar("InstrumentT", bound=BaseModel)
 SettingsT = TypeVar("SettingsT", bound=BaseModel)
@@ -59,6 +59,12 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
     """Whether a question shows what its unit answered to an earlier one of the same round: then they follow one another.
     Else order does not matter: what is asked item by item is asked side by side, and in batches so is every block."""
 
+    seats_together: ClassVar[bool] = False
+    """Whether a unit is several agents, chosen among all: a rehearsal holds some units of everybody."""
+
+    answer_columns: ClassVar[tuple[str, ...]] = ()
+    """Of the answers' data, appended to all_responses.csv."""
+
     def __init__(self, instrument: InstrumentT, settings: SettingsT, language: Language):
         self.instrument = instrument
         self.settings = settings
@@ -94,6 +100,15 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
         """After the barrier: code themes, freeze medians, test exit criteria. Each arm goes by its own verdict."""
         return "end"
 
+    @staticmethod
+    def variants(settings: Any) -> Sequence[str]:
+        """Further ways of asking that its settings name, each an arm of its own beside the main one (`Arm.variant`)."""
+        return ()
+
+    def readout(self, context: InterviewContext, round: int) -> Mapping[str, Mapping[str, object]]:
+        """Channels that a reader of Studio wants to see after a round of the main arm."""
+        return {}
+
     def plan(self, context: InterviewContext) -> Plan:
         """Counted from what one unit owes in each round. What depends on answers is a methodology's own to say."""
         owed = [
@@ -115,19 +130,31 @@ Truth = Callable[[Participant, Block, Language, int], Sequence[Answer]]
 """A synthetic respondent's planted truth: (who, block, language, seed) → one answer per item."""
 
 
-Readout = Callable[[InterviewContext, int], Mapping[str, Mapping[str, object]]]
-"""Channels that a reader of Studio wants to see after a round: (context of the main arm, round) → updates."""
-
-
-@dataclass(frozen=True)
-class Steps:
-    """What a reader of Studio calls the steps of a methodology's graph (nodes/rounds.py), and sees after a round."""
+class Steps(NamedTuple):
+    """What a reader of Studio calls the steps of a methodology's graph (nodes/rounds.py)."""
 
     open: str = "open_round"
     ask: str = "ask"
     close: str = "close_round"
-    unit: str = ""  # dotted path of the graph that one unit goes through, drawn inside `ask`
-    readout: Imported[Readout | None] = Imported(None)
+    unit: Callable[[], Any] | None = None  # the compiled graph that one unit goes through, drawn inside `ask`
+
+
+class Asking(NamedTuple):
+    """What a methodology asks with."""
+
+    instrument: type[Any]  # of BaseModel
+    settings: type[BaseModel]  # becomes CLI flags, MCP arguments and Studio context
+    procedure: type[Procedure[Any, Any]]
+    synthetic: Callable[[Any, Any], Truth] | None = None
+    """(instrument, settings) → the planted truth; None: respondents.synthetic.plausible."""
+
+
+class Offer(NamedTuple):
+    """What a methodology offers beside a run (state/operations.py)."""
+
+    command: str  # of the command line, that carries these out
+    taken_for: str  # what a caller takes them for, and when, in English: MCP's instructions tell it
+    operations: Callable[[], Sequence[Any]]  # of Operation
 
 
 PROBES_OF_CLOSED = ("retest", "options_reversed", "items_shuffled", "paraphrase", "persona_swapped", "persona_null")
@@ -138,7 +165,7 @@ PROBES_OF_CLOSED = ("retest", "options_reversed", "items_shuffled", "paraphrase"
 class Methodology:
     """Data, not behaviour: each slot is a function or a type, testable alone. One per folder under graphs/.
 
-    What is heavy may be given by its dotted path, so that all methodologies can be listed without importing one.
+    What is heavy is given by a function that imports it, so that all methodologies can be listed without importing one.
     """
 
     name: str
@@ -146,21 +173,31 @@ class Methodology:
     default: bool  # part of a run that names no methods
     order: int  # place in a run that names no methods
     phases: tuple[str, ...]
-    instrument: Imported[type[Any]] = Imported()  # of BaseModel
-    settings: Imported[type[BaseModel]] = Imported()  # becomes CLI flags, MCP arguments and Studio context
-    procedure: Imported[Callable[[Any, Any, Language], Procedure[Any, Any]]] = Imported()
-    results: str  # dotted path of its Evaluation (reports/evaluation.py), all that reads answers; imported on first use
-    synthetic: Imported[Callable[[Any, Any], Truth] | None] = Imported(None)
-    """The planted truth; None: respondents.synthetic.plausible."""
+    asks: Callable[[], Asking]
+    evaluation: Callable[[], Any]  # its Evaluation (reports/evaluation.py), all that reads answers: imports pandas
     steps: Steps = field(default=Steps())  # of its graph
-    seats_together: bool = (
-        False  # a unit is several agents, chosen among all: a rehearsal holds some units of everybody
+    probes: tuple[str, ...] = PROBES_OF_CLOSED  # kinds that make sense for it: see nodes/arms.py
+    drafts: Callable[[Any], Mapping[str, str]] | None = (
+        None  # files from a simulation's discourse: see nodes/material.py
     )
-    variants: Callable[[Any], Sequence[str]] = lambda settings: ()
-    """Further ways of asking that its settings name, each an arm of its own beside the main one (`Arm.variant`)."""
-    operations: str = ""  # dotted path of what it offers beside a run: see state/operations.py
-    taken_for: str = ""  # what a caller takes these for, and when, in English: MCP's instructions tell it
-    command: str = ""  # of the command line, that carries these out
-    answer_columns: tuple[str, ...] = field(default=())  # appended to all_responses.csv
-    drafts: str = ""  # dotted path of what it drafts from a simulation's discourse: see nodes/material.py
-    probes: tuple[str, ...] = field(default=PROBES_OF_CLOSED)  # kinds that make sense for it: see nodes/arms.py
+    offers: Offer | None = None
+
+    @cached_property
+    def _asking(self) -> Asking:
+        return self.asks()
+
+    @property
+    def instrument(self) -> type[Any]:
+        return self._asking.instrument
+
+    @property
+    def settings(self) -> type[BaseModel]:
+        return self._asking.settings
+
+    @property
+    def procedure(self) -> type[Procedure[Any, Any]]:
+        return self._asking.procedure
+
+    @property
+    def synthetic(self) -> Callable[[Any, Any], Truth] | None:
+        return self._asking.synthetic

@@ -1,6 +1,6 @@
 """What a methodology offers beside a run: operations that MCP, HTTP, Python and the command line all have, by the same name.
 
-A methodology names a tuple of them in `Methodology.operations`. A complete one:
+A methodology gives a tuple of them in `Methodology.offers`. A complete one:
 
     class Asked(BaseModel):
         name: Annotated[str, Field(description="whom to greet")]

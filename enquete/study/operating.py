@@ -21,7 +21,6 @@ from enquete.reports.run_reading import open_run
 from enquete.respondents.person import require_readable, submit
 from enquete.state.complaints import complaints
 from enquete.state.errors import InputError, OverBudget, RunLocked, SettingsError
-from enquete.state.lazy_import import loaded
 from enquete.state.operations import BegunRun, Operation, RunSnapshot, StoppedRun
 from enquete.state.request import parse_request
 from enquete.study.background import awaited
@@ -42,8 +41,8 @@ def operations() -> Mapping[str, tuple[str, Operation]]:
     return {
         operation.name: (name, operation)
         for name, methodology in methodologies().items()
-        if methodology.operations
-        for operation in loaded(methodology.operations)
+        if methodology.offers
+        for operation in methodology.offers.operations()
     }
 
 

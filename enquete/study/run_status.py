@@ -211,7 +211,7 @@ def _stages(run: RunReading, driven: bool) -> list[StageStatus]:
 
 def _seats(run: RunReading, methodology: str, phase: str) -> int:
     """Whom the main arm asks. Everybody, without looking, unless agents are seated together."""
-    if not run.methodology(methodology).seats_together:
+    if not run.methodology(methodology).procedure.seats_together:
         return len(run.population)
     return len(run.procedure(methodology).seated(run.desk(methodology, phase, run.record.main)))
 

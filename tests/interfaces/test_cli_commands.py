@@ -359,7 +359,7 @@ def test_help_teaches(command: Command, verb: str) -> None:
 
 def test_the_help_lists_what_methodologies_bring_along(command: Command) -> None:
     said = " ".join(command("--help").out.split())
-    own = [one for one in methodologies().values() if one.command]
+    own = [one.offers for one in methodologies().values() if one.offers]
     assert {one.command for one in own} == {"discover", "roundtable", "laddering"}
     assert all(f"{one.command} {one.taken_for}" in said for one in own)
 

@@ -56,7 +56,7 @@ def test_definitions_fit_beside_a_conversation_and_instructions_name_every_tool(
     said = instructions()
     assert served.session(_instructions) == said
     assert all(re.search(rf"\b{tool['name']}\b", said) for tool in found["tools"])
-    assert all(one.taken_for in said for one in methodologies().values() if one.operations)
+    assert all(one.offers.taken_for in said for one in methodologies().values() if one.offers)
 
 
 async def _instructions(client: Client) -> str | None:

@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from enquete.locale import N_
-from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, Steps
+from enquete.state.methodology import PROBES_OF_CLOSED, Asking, Methodology, Steps
+
+if TYPE_CHECKING:
+    from enquete.nodes.material import Material
+    from enquete.reports.evaluation import Evaluation
+
+
+def _asking() -> Asking:
+    from enquete.graphs.delphi.instrument import DelphiInstrument
+    from enquete.graphs.delphi.procedure import Delphi
+    from enquete.graphs.delphi.settings import DelphiSettings
+    from enquete.graphs.delphi.synthetic import planted
+
+    return Asking(DelphiInstrument, DelphiSettings, Delphi, planted)
+
+
+def _evaluation() -> Evaluation:
+    from enquete.graphs.delphi.results import EVALUATION
+
+    return EVALUATION
+
+
+def _drafts(material: Material) -> Mapping[str, str]:
+    from enquete.graphs.delphi.drafting import draft
+
+    return draft(material)
+
 
 METHODOLOGY = Methodology(
     name="delphi",
-    drafts="enquete.graphs.delphi.drafting:draft",
     title=N_("Delphi"),
     default=True,
     order=30,
     phases=("T1",),
-    instrument="enquete.graphs.delphi.instrument:DelphiInstrument",
-    settings="enquete.graphs.delphi.settings:DelphiSettings",
-    procedure="enquete.graphs.delphi.procedure:Delphi",
-    synthetic="enquete.graphs.delphi.synthetic:planted",
-    results="enquete.graphs.delphi.results:EVALUATION",
-    steps=Steps(ask="ask_panel", close="feedback", readout="enquete.graphs.delphi.procedure:readout"),
+    asks=_asking,
+    evaluation=_evaluation,
+    steps=Steps(ask="ask_panel", close="feedback"),
     probes=(*PROBES_OF_CLOSED, "false_median"),
+    drafts=_drafts,
 )

@@ -103,6 +103,13 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         await desk.freeze(f"feedback/{round}", await self._feedback(round, desk))
         return "next"
 
+    def readout(self, desk: InterviewContext, round: int) -> dict[str, Any]:
+        """What a reader of Studio sees: labels of the themes, medians of the round."""
+        feedback = _mapping(desk.frozen(f"feedback/{round}"))
+        medians = {item: values["median"] for item, values in feedback.items()}
+        themes = {str(theme["id"]): str(theme["label"]) for theme in frozen_themes(desk)}
+        return {"themes": themes, "feedback": {f"round {round}": medians} if medians else {}}
+
     def plan(self, desk: InterviewContext) -> Plan:
         """Ratings depend on how many themes are found: between one and the instrument's maximum; with `auto` on when it ends."""
         one, agents = self.instrument, len(desk.participants())
@@ -223,11 +230,3 @@ def frozen_themes(desk: InterviewContext) -> list[Mapping[str, Any]]:
     """The themes that everyone rates; empty until round 1 is coded."""
     stored = _mapping(desk.frozen("themes", arm=desk.main_arm)).get("themes")
     return [_mapping(theme) for theme in stored] if isinstance(stored, list) else []
-
-
-def readout(desk: InterviewContext, round: int) -> dict[str, Any]:
-    """What a reader of Studio sees: labels of the themes, medians of the round."""
-    feedback = _mapping(desk.frozen(f"feedback/{round}"))
-    medians = {item: values["median"] for item, values in feedback.items()}
-    themes = {str(theme["id"]): str(theme["label"]) for theme in frozen_themes(desk)}
-    return {"themes": themes, "feedback": {f"round {round}": medians} if medians else {}}

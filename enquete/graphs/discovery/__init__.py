@@ -2,24 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from enquete.locale import N_
-from enquete.state.methodology import Methodology, Steps
+from enquete.state.methodology import Asking, Methodology, Offer, Steps
+
+if TYPE_CHECKING:
+    from enquete.nodes.material import Material
+    from enquete.reports.evaluation import Evaluation
+    from enquete.state.operations import Operation
+
+
+def _asking() -> Asking:
+    from enquete.graphs.discovery.instrument import DiscoveryInstrument
+    from enquete.graphs.discovery.interview import Discovery, DiscoverySettings
+    from enquete.graphs.discovery.synthetic import planted
+
+    return Asking(DiscoveryInstrument, DiscoverySettings, Discovery, planted)
+
+
+def _evaluation() -> Evaluation:
+    from enquete.graphs.discovery.results import EVALUATION
+
+    return EVALUATION
+
+
+def _drafts(material: Material) -> Mapping[str, str]:
+    from enquete.graphs.discovery.instrument import draft
+
+    return draft(material)
+
+
+def _operations() -> Sequence[Operation]:
+    from enquete.graphs.discovery.operations import OPERATIONS
+
+    return OPERATIONS
+
+
+def _unit() -> Any:
+    from enquete.graphs.discovery.loop import interview_graph
+
+    return interview_graph
+
 
 METHODOLOGY = Methodology(
     name="discovery",
-    drafts="enquete.graphs.discovery.instrument:draft",
     title=N_("Discovery"),
     default=False,
     order=60,
     phases=("T1",),
-    instrument="enquete.graphs.discovery.instrument:DiscoveryInstrument",
-    settings="enquete.graphs.discovery.interview:DiscoverySettings",
-    procedure="enquete.graphs.discovery.interview:Discovery",
-    synthetic="enquete.graphs.discovery.synthetic:planted",
-    results="enquete.graphs.discovery.results:EVALUATION",
-    steps=Steps("open_records", "fill_records", "close_records", unit="enquete.graphs.discovery.loop:interview_graph"),
-    operations="enquete.graphs.discovery.operations:OPERATIONS",
-    taken_for="To fill a record of named fields by interviews with one agent, expert or person at a time, kept in a project",
-    command="discover",
+    asks=_asking,
+    evaluation=_evaluation,
+    steps=Steps("open_records", "fill_records", "close_records", unit=_unit),
     probes=(),  # an interview that goes its own way is another one when asked again, which is what a replicate is for
+    drafts=_drafts,
+    offers=Offer(
+        "discover",
+        "To fill a record of named fields by interviews with one agent, expert or person at a time, kept in a project",
+        _operations,
+    ),
 )

@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from enquete.locale import N_
-from enquete.state.methodology import Methodology, Steps
+from enquete.state.methodology import Asking, Methodology, Steps
+
+if TYPE_CHECKING:
+    from enquete.nodes.material import Material
+    from enquete.reports.evaluation import Evaluation
+
+
+def _asking() -> Asking:
+    from enquete.graphs.diversity.instrument import DiversityInstrument
+    from enquete.graphs.diversity.procedure import Diversity
+    from enquete.graphs.diversity.settings import DiversitySettings
+    from enquete.graphs.diversity.synthetic import planted
+
+    return Asking(DiversityInstrument, DiversitySettings, Diversity, planted)
+
+
+def _evaluation() -> Evaluation:
+    from enquete.graphs.diversity.results import EVALUATION
+
+    return EVALUATION
+
+
+def _drafts(material: Material) -> Mapping[str, str]:
+    from enquete.graphs.diversity.drafting import draft
+
+    return draft(material)
+
 
 METHODOLOGY = Methodology(
     name="diversity",
-    drafts="enquete.graphs.diversity.drafting:draft",
     title=N_("Diversity of views"),
     default=True,
     order=20,
     phases=("T1",),
-    instrument="enquete.graphs.diversity.instrument:DiversityInstrument",
-    settings="enquete.graphs.diversity.settings:DiversitySettings",
-    procedure="enquete.graphs.diversity.procedure:Diversity",
-    synthetic="enquete.graphs.diversity.synthetic:planted",
-    results="enquete.graphs.diversity.results:EVALUATION",
+    asks=_asking,
+    evaluation=_evaluation,
     steps=Steps("open_sort", "ask_sort", "close_sort"),
-    answer_columns=("placed", "notes"),
+    drafts=_drafts,
 )

@@ -19,6 +19,8 @@ SORT, AXES = "sort", "axes"
 class Diversity(Procedure[DiversityInstrument, DiversitySettings]):
     """One round: the sort first, the axes after it."""
 
+    answer_columns = ("placed", "notes")
+
     @cached_property
     def _items(self) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
         return self.instrument.sort_items(self.language), self.instrument.axis_items(self.language)

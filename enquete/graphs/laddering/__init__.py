@@ -2,27 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from enquete.locale import N_
-from enquete.state.methodology import Methodology, Steps
+from enquete.state.methodology import Asking, Methodology, Offer, Steps
+
+if TYPE_CHECKING:
+    from enquete.nodes.material import Material
+    from enquete.reports.evaluation import Evaluation
+    from enquete.state.operations import Operation
+
+
+def _asking() -> Asking:
+    from enquete.graphs.laddering.procedure import Laddering
+    from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings
+    from enquete.graphs.laddering.synthetic import planted
+
+    return Asking(LadderingInstrument, LadderingSettings, Laddering, planted)
+
+
+def _evaluation() -> Evaluation:
+    from enquete.graphs.laddering.results import EVALUATION
+
+    return EVALUATION
+
+
+def _drafts(material: Material) -> Mapping[str, str]:
+    from enquete.graphs.laddering.drafting import draft
+
+    return draft(material)
+
+
+def _operations() -> Sequence[Operation]:
+    from enquete.graphs.laddering.files import OPERATIONS
+
+    return OPERATIONS
+
+
+def _unit() -> Any:
+    from enquete.graphs.laddering.turn import turn_graph
+
+    return turn_graph
+
 
 METHODOLOGY = Methodology(
     name="laddering",
-    drafts="enquete.graphs.laddering.drafting:draft",
     title=N_("Laddering"),
     default=False,
     order=50,
     phases=("T1",),
-    instrument="enquete.graphs.laddering.settings:LadderingInstrument",
-    settings="enquete.graphs.laddering.settings:LadderingSettings",
-    procedure="enquete.graphs.laddering.procedure:Laddering",
-    synthetic="enquete.graphs.laddering.synthetic:planted",
-    variants=lambda settings: settings.strategies[1:],
-    operations="enquete.graphs.laddering.files:OPERATIONS",
-    taken_for="After a study with laddering, to see why agents want what they want, and to apply its codebook again once it was edited",
-    command="laddering",
-    results="enquete.graphs.laddering.results:EVALUATION",
-    steps=Steps(
-        "open_interviews", "interview_agents", "close_interviews", unit="enquete.graphs.laddering.turn:turn_graph"
-    ),
+    asks=_asking,
+    evaluation=_evaluation,
+    steps=Steps("open_interviews", "interview_agents", "close_interviews", unit=_unit),
     probes=(),  # an interview that goes its own way is another one when asked again, which is what a replicate is for
+    drafts=_drafts,
+    offers=Offer(
+        "laddering",
+        "After a study with laddering, to see why agents want what they want, and to apply its codebook again once it was edited",
+        _operations,
+    ),
 )

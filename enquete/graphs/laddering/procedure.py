@@ -106,6 +106,11 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
     turn = TurnRecord
     roles = ROLES
 
+    @staticmethod
+    def variants(settings: LadderingSettings) -> Sequence[str]:
+        """A further strategy is a further way of asking."""
+        return settings.strategies[1:]
+
     @property
     def most_turns(self) -> int:
         return self.settings.turns

@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from enquete.locale import N_
-from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, NoSettings, Steps
+from enquete.state.methodology import PROBES_OF_CLOSED, Asking, Methodology, NoSettings, Steps
+
+if TYPE_CHECKING:
+    from enquete.nodes.material import Material
+    from enquete.reports.evaluation import Evaluation
+
+
+def _asking() -> Asking:
+    from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
+    from enquete.graphs.longitudinal.procedure import Wave
+    from enquete.graphs.longitudinal.synthetic import planted
+
+    return Asking(LongitudinalInstrument, NoSettings, Wave, planted)
+
+
+def _evaluation() -> Evaluation:
+    from enquete.graphs.longitudinal.results import EVALUATION
+
+    return EVALUATION
+
+
+def _drafts(material: Material) -> Mapping[str, str]:
+    from enquete.graphs.longitudinal.drafting import draft
+
+    return draft(material)
+
 
 METHODOLOGY = Methodology(
     name="longitudinal",
-    drafts="enquete.graphs.longitudinal.drafting:draft",
     title=N_("Longitudinal"),
     default=True,
     order=10,
     phases=("T0", "T1"),
-    instrument="enquete.graphs.longitudinal.instrument:LongitudinalInstrument",
-    settings=NoSettings,
-    procedure="enquete.graphs.longitudinal.procedure:Wave",
-    synthetic="enquete.graphs.longitudinal.synthetic:planted",
-    results="enquete.graphs.longitudinal.results:EVALUATION",
+    asks=_asking,
+    evaluation=_evaluation,
     steps=Steps("open_wave", "ask_wave", "close_wave"),
     probes=(*PROBES_OF_CLOSED, "negative_control"),
+    drafts=_drafts,
 )

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from enquete.instruments.polls import QuestionsInstrument
 from enquete.locale import N_
 from enquete.state.asking import Block, Item
 from enquete.state.interview_context import InterviewContext
-from enquete.state.methodology import Methodology, NoSettings, Procedure, Steps
+from enquete.state.methodology import Asking, Methodology, NoSettings, Procedure, Steps
+
+if TYPE_CHECKING:
+    from enquete.reports.evaluation import Evaluation
 
 
 class PollInstrument(QuestionsInstrument):
@@ -29,15 +33,19 @@ class Poll(Procedure[QuestionsInstrument, NoSettings]):
         return [Block(key=desk.key(unit, "questions"), instruction=instruction, items=self._items, in_order=in_order)]
 
 
+def _evaluation() -> Evaluation:
+    from enquete.graphs.poll.results import EVALUATION
+
+    return EVALUATION
+
+
 METHODOLOGY = Methodology(
     name="poll",
     title=N_("Poll"),
     default=False,
     order=80,
     phases=("T1",),
-    instrument=PollInstrument,
-    settings=NoSettings,
-    procedure=Poll,
-    results="enquete.graphs.poll.results:EVALUATION",
+    asks=lambda: Asking(PollInstrument, NoSettings, Poll),
+    evaluation=_evaluation,
     steps=Steps("open_questions", "ask_questions", "close_questions"),
 )

@@ -2,25 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from enquete.locale import N_
-from enquete.state.methodology import Methodology, Steps
+from enquete.state.methodology import Asking, Methodology, Offer, Steps
+
+if TYPE_CHECKING:
+    from enquete.nodes.material import Material
+    from enquete.reports.evaluation import Evaluation
+    from enquete.state.operations import Operation
+
+
+def _asking() -> Asking:
+    from enquete.graphs.roundtable.discussion import RoundtableSettings
+    from enquete.graphs.roundtable.instrument import RoundtableInstrument
+    from enquete.graphs.roundtable.procedure import Roundtable
+    from enquete.graphs.roundtable.synthetic import planted
+
+    return Asking(RoundtableInstrument, RoundtableSettings, Roundtable, planted)
+
+
+def _evaluation() -> Evaluation:
+    from enquete.graphs.roundtable.results import EVALUATION
+
+    return EVALUATION
+
+
+def _drafts(material: Material) -> Mapping[str, str]:
+    from enquete.graphs.roundtable.instrument import draft
+
+    return draft(material)
+
+
+def _operations() -> Sequence[Operation]:
+    from enquete.graphs.roundtable.operations import OPERATIONS
+
+    return OPERATIONS
+
+
+def _unit() -> Any:
+    from enquete.graphs.roundtable.loop import discussion_graph
+
+    return discussion_graph
+
 
 METHODOLOGY = Methodology(
     name="roundtable",
-    drafts="enquete.graphs.roundtable.instrument:draft",
     title=N_("Roundtable"),
     default=False,
     order=70,
     phases=("T1",),
-    instrument="enquete.graphs.roundtable.instrument:RoundtableInstrument",
-    settings="enquete.graphs.roundtable.discussion:RoundtableSettings",
-    procedure="enquete.graphs.roundtable.procedure:Roundtable",
-    seats_together=True,
-    synthetic="enquete.graphs.roundtable.synthetic:planted",
-    results="enquete.graphs.roundtable.results:EVALUATION",
-    operations="enquete.graphs.roundtable.operations:OPERATIONS",
-    taken_for="To have a question talked over or decided by two to ten who hear one another, in place of asking everybody alone",
-    command="roundtable",
-    steps=Steps("seat_groups", "discuss", "close_tables", unit="enquete.graphs.roundtable.loop:discussion_graph"),
+    asks=_asking,
+    evaluation=_evaluation,
+    steps=Steps("seat_groups", "discuss", "close_tables", unit=_unit),
     probes=(),  # a discussion that goes its own way is another one when held again, which is what a replicate is for
+    drafts=_drafts,
+    offers=Offer(
+        "roundtable",
+        "To have a question talked over or decided by two to ten who hear one another, in place of asking everybody alone",
+        _operations,
+    ),
 )

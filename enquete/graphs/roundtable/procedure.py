@@ -151,6 +151,7 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
     """Units are groups, then controls."""
 
     turn = RoundtableTurn
+    seats_together = True
 
     def __init__(self, instrument: RoundtableInstrument, settings: RoundtableSettings, language: Language):
         super().__init__(instrument, settings, language)

@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from enquete.locale import N_
-from enquete.state.methodology import Methodology, NoSettings, Steps
+from enquete.state.methodology import Asking, Methodology, NoSettings, Steps
+
+if TYPE_CHECKING:
+    from enquete.nodes.material import Material
+    from enquete.reports.evaluation import Evaluation
+
+
+def _asking() -> Asking:
+    from enquete.graphs.scenario.instrument import ScenarioInstrument
+    from enquete.graphs.scenario.procedure import Rating
+    from enquete.graphs.scenario.synthetic import planted
+
+    return Asking(ScenarioInstrument, NoSettings, Rating, planted)
+
+
+def _evaluation() -> Evaluation:
+    from enquete.graphs.scenario.results import EVALUATION
+
+    return EVALUATION
+
+
+def _drafts(material: Material) -> Mapping[str, str]:
+    from enquete.graphs.scenario.drafting import draft
+
+    return draft(material)
+
 
 METHODOLOGY = Methodology(
     name="scenario",
-    drafts="enquete.graphs.scenario.drafting:draft",
     title=N_("Scenarios"),
     default=True,
     order=40,
     phases=("T1",),
-    instrument="enquete.graphs.scenario.instrument:ScenarioInstrument",
-    settings=NoSettings,
-    procedure="enquete.graphs.scenario.procedure:Rating",
-    synthetic="enquete.graphs.scenario.synthetic:planted",
-    results="enquete.graphs.scenario.results:EVALUATION",
+    asks=_asking,
+    evaluation=_evaluation,
     steps=Steps("open_scenarios", "ask_scenarios", "close_scenarios"),
+    drafts=_drafts,
 )

@@ -76,7 +76,7 @@ class Commands(TyperGroup):
             formatter.write_dl([(name, one.about) for name, one in COMMANDS.items()])
         from enquete.graphs.registry import methodologies  # noqa: PLC0415 - not for a command of its own
 
-        own = [(one.command, one.taken_for) for one in methodologies().values() if one.command]
+        own = [(one.offers.command, one.offers.taken_for) for one in methodologies().values() if one.offers]
         with formatter.section("Commands of methodologies, beside a run"):
             formatter.write_dl(own)
 

@@ -1,4 +1,4 @@
-"""Commands that methodologies bring along (`Methodology.command`): their operations, beside a run."""
+"""Commands that methodologies bring along (`Methodology.offers`): their operations, beside a run."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from enquete.state.settings import Environment, resolve_root
 
 def of_a_methodology(name: str) -> Any:
     from enquete.graphs.registry import methodologies  # noqa: PLC0415
-    from enquete.state.lazy_import import loaded  # noqa: PLC0415
 
-    found = next((one for one in methodologies().values() if one.command == name), None)
+    found = next((one.offers for one in methodologies().values() if one.offers and one.offers.command == name), None)
     if found is None:
         return None
-    offered = {operation.name: operation for operation in loaded(found.operations)}
+    offered = {operation.name: operation for operation in found.operations()}
     app = typer.Typer(rich_markup_mode=None)
     app.command(name, help=_help(offered))(_command(offered))
     return typer.main.get_command(app)

@@ -44,7 +44,6 @@ from enquete.interfaces.service.secrecy import mask_of
 from enquete.nodes.instrument_pins import shelved
 from enquete.state.complaints import complaints
 from enquete.state.errors import EnqueteError
-from enquete.state.lazy_import import loaded
 from enquete.state.operations import Operation
 from enquete.study.operating import operate, operations
 from enquete.study.run import Run
@@ -397,7 +396,7 @@ FAMILIES: Mapping[str, tuple[Offered, ...]] = {
         Offered(queries.export_responses, "Export responses", WRITES),
     ),
 }
-"""Tools by what they are taken for, as the server's instructions tell it; methodologies add theirs (`Methodology.taken_for`)."""
+"""Tools by what they are taken for, as the server's instructions tell it; methodologies add theirs (`Methodology.offers`)."""
 
 INSTRUCTIONS = """\
 Enquete interviews the simulated stakeholders of an OASIS simulation with scientific instruments. Which tools to take when:
@@ -410,9 +409,9 @@ def instructions() -> str:
     """Every tool, by family."""
     families = [(why, [one.does.__name__ for one in tools]) for why, tools in FAMILIES.items()]
     families += [
-        (found.taken_for, [one.name for one in loaded(found.operations)])
+        (found.offers.taken_for, [one.name for one in found.offers.operations()])
         for found in methodologies().values()
-        if found.operations
+        if found.offers
     ]
     return INSTRUCTIONS.format(families="\n".join(f"- {why}: {', '.join(names)}" for why, names in families))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, model_validator
 
@@ -18,7 +18,10 @@ from enquete.locale import N_
 from enquete.respondents.planted import normal, persona_hash
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
 from enquete.state.interview_context import InterviewContext
-from enquete.state.methodology import Methodology, NoSettings, Procedure, Steps, Truth
+from enquete.state.methodology import Asking, Methodology, NoSettings, Procedure, Steps, Truth
+
+if TYPE_CHECKING:
+    from enquete.reports.evaluation import Evaluation
 
 ObjectId = Annotated[Line, AfterValidator(identifier("object"))]
 ObjectName = Annotated[Line, AfterValidator(reference("object", "objects"))]
@@ -85,9 +88,15 @@ def planted(instrument: BestWorstInstrument, settings: NoSettings) -> Truth:
     return answers
 
 
+def evaluation() -> Evaluation:
+    from enquete_best_worst.results import EVALUATION
+
+    return EVALUATION
+
+
 METHODOLOGY = Methodology(
     name="best_worst", title=N_("Best–worst scaling"), default=False, order=60, phases=("T1",),
-    instrument=BestWorstInstrument, settings=NoSettings, procedure=BestWorst, synthetic=planted,
-    results="enquete_best_worst.results:EVALUATION", steps=Steps("open_sets", "ask_sets", "close_sets"),
+    asks=lambda: Asking(BestWorstInstrument, NoSettings, BestWorst, planted), evaluation=evaluation,
+    steps=Steps("open_sets", "ask_sets", "close_sets"),
     probes=("options_reversed",),
 )  # fmt: skip

@@ -17,11 +17,9 @@ from enquete.locale import N_
 from enquete.reports import declarations as d
 from enquete.reports.charts import ChartData, intervals
 from enquete.reports.context import AnalysisContext
-from enquete.reports.evaluation import Evaluation
 from enquete.reports.declarations import compared, group_finding, group_tables
-from enquete.reports.health_checks import Made, OwnCheck
-from enquete.reports.health_checks import phases
-from enquete.reports.health_checks import Arms
+from enquete.reports.evaluation import Evaluation
+from enquete.reports.health_checks import Arms, Made, OwnCheck, phases
 from enquete.state.methodology import NoSettings
 from enquete_best_worst import BestWorstInstrument
 
