@@ -1,4 +1,4 @@
-"""The outermost graph: population, T0, the pause, T1, the gate, the synthesis. Built from the same pieces for a whole
+"""The entry graph: population, T0, the pause, T1, the gate, the synthesis. Built from the same pieces for a whole
 run and for one methodology on its own.
 
 Only this graph interrupts, at two places that never wait together: `await_simulation` between the waves, and `gate`
@@ -135,7 +135,7 @@ def _asked(who: str, given: Mapping[str, JsonValue], blocks: Sequence[Block], na
     raise InputError(f"answers: {who} is not asked for {unknown}; items are {asked}")
 
 
-# --- The outermost graph as LangGraph Studio and the façade run it: input and context are checked in our own words,
+# --- The entry graph as LangGraph Studio and the façade run it: input and context are checked in our own words,
 # and the drawing
 # leaves out error handlers, which the library draws as nodes and has no option for.
 
@@ -163,7 +163,8 @@ class EntryGraph(CompiledStateGraph[Any, Any, Any, Any]):
             require_known(input)
         else:
             await self._require_resumable(input, config)
-        async for event in super().astream(input, config, context=as_request(context), **more):
+        request = parse_request(**context) if isinstance(context, Mapping) else context
+        async for event in super().astream(input, config, context=request, **more):
             yield event
 
     async def _require_resumable(self, command: Any, config: Any) -> None:
@@ -196,11 +197,6 @@ def require_known(given: Mapping[str, Any]) -> None:
         if name not in KNOWN:
             there = "; it is part of the context" if name in RunRequest.model_fields else ""
             raise SettingsError(f"input: {name}: there is no such field{there}; there are {', '.join(KNOWN)}")
-
-
-def as_request(context: Any) -> Any:
-    """Raises SettingsError naming the field, its value and what would be right."""
-    return parse_request(**context) if isinstance(context, Mapping) else context
 
 
 def without_handlers(drawn: Graph) -> Graph:
@@ -247,20 +243,12 @@ def is_demo(sim_path: Path) -> bool:
     return (sim_path.parent.parent / MARKER).is_file()
 
 
-def play_demo(sim_path: Path) -> None:
-    """Let the simulation of such a demo run to its end."""
-    demo_population(sim_path.parent.parent, completed=True)
-
-
 log = logging.getLogger("enquete")
 
 Inner = Mapping[str, tuple[str, tuple[str, ...], Any]]
 """name → (dotted path, phases, compiled inner graph)."""
 
 PLAYS_ON = "resume with any value: the demo's simulation then runs to its end"
-
-STOPPED = {"waiting": "waiting"}
-"""How a stop is filed, by its reason."""
 
 ANSWERED = (
     "This run had been completed before: what is answered stays answered, at whatever checkpoint it is gone on from, and nobody was "
@@ -292,7 +280,7 @@ def node_name(methodology: str, phase: str, phases: tuple[str, ...]) -> str:
 
 
 class EntryNodes:
-    """Node functions and routes of the outermost graph."""
+    """Node functions and routes of the entry graph."""
 
     def __init__(self, inner: Inner, synthesise: Synthesise):
         self._inner = inner
@@ -367,7 +355,7 @@ class EntryNodes:
         how = PLAYS_ON if demo else "resume with any value once the simulation has completed"
         interrupt({"reason": AWAITING_SIMULATION, "status": status.status, "why": status.reason, "how": how})
         if demo:
-            await asyncio.to_thread(play_demo, sim_path)
+            await asyncio.to_thread(demo_population, sim_path.parent.parent, completed=True)
         return {"awaiting": "simulation"}
 
     async def after_waiting(self, state: InterviewsState) -> list[Send] | str:
@@ -392,7 +380,7 @@ class EntryNodes:
             reason = stopped or ("budget" if "short" in unfinished.values() else "waiting")
             forms = waiting_for(run_session.ledger, run_session.population)
             if unfinished and not (released and not stopped):
-                await run_session.ledger.set_stage("", "", STOPPED.get(reason, "paused"), reason)
+                await run_session.ledger.set_stage("", "", "waiting" if reason == "waiting" else "paused", reason)
         if not unfinished:
             return {"awaiting": ""}
         if released and not stopped:
@@ -469,7 +457,8 @@ class EntryNodes:
 
 
 def crash_handler(name: str, phase: str, steps: EntryNodes) -> Any:
-    """A bug in one methodology's graph: recorded, that methodology failed, its siblings and the run go on."""
+    """A bug in one methodology's graph: recorded, that methodology failed, its siblings and the run go on. One in the critic (whose
+    stage has no phase of its own) costs the comparison, never the run: recorded, and the synthesis follows."""
 
     async def handler(state: dict[str, Any], error: NodeError) -> Command[Any]:
         if isinstance(error.error, LedgerError):
@@ -477,37 +466,25 @@ def crash_handler(name: str, phase: str, steps: EntryNodes) -> Any:
         async with using(state["run"]) as run_session:
             if run_session.raise_bugs:
                 raise error.error
-            text = "".join(traceback.format_exception(error.error))
             summary = f"{type(error.error).__name__}: {error.error}"
-            await run_session.ledger.record_failure(
-                Failure(*graph_failure(run_session.record.main.id, name, phase), summary, text)
-            )
+            if (name, phase) == STAGE:
+                log.error("the critic was stopped by a bug", exc_info=error.error)
+            else:
+                key, text = (
+                    graph_failure(run_session.record.main.id, name, phase),
+                    traceback.format_exception(error.error),
+                )
+                await run_session.ledger.record_failure(Failure(*key, summary, "".join(text)))
             await run_session.ledger.set_stage(name, phase, "failed", summary)
         # The node's own edges are not followed; without a sibling nobody else would lead on.
-        following = "gate" if phase == "T1" else await steps.after_t0(state)  # type: ignore[arg-type]  # its `run` alone
-        return Command(update={"outcomes": {f"{name}/{phase}": "failed"}}, goto=following)
-
-    return handler
-
-
-def critic_crash_handler() -> Any:
-    """A bug in the critic costs the comparison, never the run: recorded, and the synthesis follows."""
-
-    async def handler(state: dict[str, Any], error: NodeError) -> Command[Any]:
-        if isinstance(error.error, LedgerError):
-            raise error.error
-        async with using(state["run"]) as run_session:
-            if run_session.raise_bugs:
-                raise error.error
-            log.error("the critic was stopped by a bug", exc_info=error.error)
-            await run_session.ledger.set_stage(*STAGE, "failed", f"{type(error.error).__name__}: {error.error}")
-        return Command(update={"outcomes": {CRITIC: "failed"}}, goto="gate")
+        following = await steps.after_t0(state) if phase == "T0" else "gate"  # type: ignore[arg-type]  # its `run` alone
+        return Command(update={"outcomes": {f"{name}/{phase}" if name else phase: "failed"}}, goto=following)
 
     return handler
 
 
 def build(name: str, inner: Inner, synthesise: Synthesise) -> Any:
-    """The outermost graph over these methodologies, without a checkpointer: the façade or Studio brings its own."""
+    """The entry graph over these methodologies, without a checkpointer: the façade or Studio brings its own."""
     steps = EntryNodes(inner, synthesise)
     builder = StateGraph(
         InterviewsState, context_schema=RunRequest, input_schema=InterviewsInput, output_schema=InterviewsOutput
@@ -522,7 +499,7 @@ def build(name: str, inner: Inner, synthesise: Synthesise) -> Any:
     builder.add_node("freeze", steps.freeze)
     builder.add_node("await_simulation", steps.await_simulation)
     builder.add_node("gate", steps.gate, defer=True)
-    builder.add_node("critic", critic_graph(), error_handler=critic_crash_handler())
+    builder.add_node("critic", critic_graph(), error_handler=crash_handler(*STAGE, steps))
     builder.add_node("synthesis", steps.synthesis, defer=True)
     builder.add_edge(START, "load_population")
     builder.add_edge("load_population", "freeze")
