@@ -46,7 +46,7 @@ from enquete.nodes.arms import critic_settings, study_arms
 from enquete.nodes.fit import fit_of
 from enquete.nodes.instrument_pins import drafts_named, method_settings, pin_instruments
 from enquete.nodes.model_server import server_url
-from enquete.nodes.planning import load_methodology, of_two_waves, require_own_limits
+from enquete.nodes.planning import load_methodology, of_two_waves, open_ledger, require_own_limits
 from enquete.nodes.provenance import as_file, revision, versions
 from enquete.nodes.survey import interviews_folder, undamaged_runs
 from enquete.nodes.waves import baseline_personas, choose_baseline, copy_memories, unused_baseline
@@ -453,13 +453,9 @@ def run_population(choice: RunChoice, population: Population) -> Sequence[Partic
     re-run's are those of the run it goes back to."""
     record, runs = choice.record, choice.folder.parent
     if record.replay_of or record.carried:
-        source = Ledger.reading(
-            runs / (record.replay_of or record.rerun_of) / LEDGER, record.replay_of or record.rerun_of
-        )
-        try:
-            return source.population()
-        finally:
-            source.close_reading()
+        source = record.replay_of or record.rerun_of
+        with open_ledger(runs / source, source) as ledger:
+            return ledger.population()
     if record.baseline == "earlier":
         return baseline_personas(runs / record.baseline_run_id, population)
     return population.participants

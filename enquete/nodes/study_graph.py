@@ -370,7 +370,8 @@ class EntryNodes:
         What it can be resumed with, the beginning of this module says. Raises SettingsError, InputError for anything else.
         """
         async with using(state["run"]) as run_session:
-            unfinished = self._unfinished(run_session, "T0") or self._unfinished(run_session, "T1")
+            stopped_stages = self._stopped(run_session, "T0") or self._stopped(run_session, "T1")
+            unfinished = {f"{name}/{phase}": outcome for (name, phase), outcome in stopped_stages.items()}
             if not unfinished and self._critic(run_session) == "short":
                 unfinished = {CRITIC: "short"}
             budget = run_session.budget
@@ -399,7 +400,7 @@ class EntryNodes:
     async def after_gate(self, state: InterviewsState) -> list[Send] | str:
         async with using(state["run"]) as run_session:
             for phase in ("T0", "T1") if state.get("awaiting") else ():
-                if self._unfinished(run_session, phase):
+                if self._stopped(run_session, phase):
                     return self._todo(state["run"], run_session, phase)
             return "synthesis" if self._critic(run_session) in ("", "done", "failed") else "critic"
 
@@ -426,22 +427,12 @@ class EntryNodes:
         budget.deferred, run_session.closed_at_gate = False, budget.closed
         return released
 
-    def _unfinished(self, run_session: RunSession, phase: str) -> dict[str, str]:
+    def _stopped(self, run_session: RunSession, phase: str) -> dict[tuple[str, str], str]:
         """Stages of this phase that stopped for want of budget or a person, or were never reached."""
         stages = run_session.ledger.stages()
-        stopped = self._stopped(run_session, phase)
-        return {
-            f"{name}/{phase}": stages[name, phase].outcome if (name, phase) in stages else "not reached"
-            for name, _ in stopped
-        }
-
-    def _stopped(self, run_session: RunSession, phase: str) -> list[tuple[str, str]]:
-        stages = run_session.ledger.stages()
-        return [
-            key
-            for key in planned(run_session.record)
-            if key[1] == phase and (key not in stages or stages[key].outcome in ("short", "waiting"))
-        ]
+        here = [key for key in planned(run_session.record) if key[1] == phase]
+        outcomes = {key: stages[key].outcome if key in stages else "not reached" for key in here}
+        return {key: outcome for key, outcome in outcomes.items() if outcome in ("short", "waiting", "not reached")}
 
     def _todo(self, address: str, run_session: RunSession, phase: str) -> list[Send]:
         """A task for each methodology of this phase that is not done, or whose failed answers are asked for again."""
