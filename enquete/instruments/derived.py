@@ -18,7 +18,6 @@ from enquete.locale import N_, tell
 from enquete.state.asking import Spoken
 
 Document: TypeAlias = dict[Any, Any]
-Wording: TypeAlias = Mapping[Spoken, str]
 
 _TAKEN = N_("not in the file, and taken from what is: {fields}")
 _OWN = N_("not in the file; Enquete's own words stand there: {fields}")

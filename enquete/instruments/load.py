@@ -9,12 +9,11 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Generic, TypeVar, cast, get_args
+from typing import TypeVar, cast, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -39,15 +38,6 @@ from enquete.state.regular_files import NO_WORKBOOK, WORKBOOKS, read_regular
 T = TypeVar("T", bound=BaseModel)
 
 OWN = "instrument.yaml"
-
-
-@dataclass(frozen=True)
-class Frozen(Generic[T]):
-    """An instrument as a run used it: validated, with its hash and where it came from."""
-
-    instrument: T
-    hash: str
-    source: str
 
 
 def load_instrument(model: type[T], path: Path) -> T:
@@ -116,11 +106,6 @@ def complete_instrument(model: type[T], source: SourceFile) -> tuple[T, tuple[No
     if problems:
         raise InstrumentError(_in_order(problems))
     return instrument, told
-
-
-def freeze_instrument(instrument: T, source: str) -> Frozen[T]:
-    """`instrument` with its hash; `source` says where it came from (a path, or 'shipped')."""
-    return Frozen(instrument, instrument_hash(instrument), source)
 
 
 def instrument_hash(instrument: BaseModel) -> str:

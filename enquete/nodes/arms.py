@@ -118,7 +118,10 @@ def _probes(
         two_waves = kind != _TWO_WAVES or has_simulation
         if not (asked and two_waves):
             if kind in request.probes:
-                raise SettingsError(_senseless(kind, methods, bool(asked)))
+                why = f"makes no sense for {', '.join(methods)}; leave it out"
+                if asked:
+                    why = "compares two waves, and a personas file has one; name a simulation, or leave it out"
+                raise SettingsError(f"probes: {kind!r} {why}")
             continue
         for arm_id, changes in _CHANGES[kind].items():
             seed = other_seed(main.seed, arm_id) if kind == "retest" else main.seed
@@ -139,12 +142,6 @@ def _kinds(request: RunRequest) -> list[str]:
     if wanted & set(_NEEDS_RETEST):
         wanted.add("retest")
     return [kind for kind in _CHANGES if kind in wanted]
-
-
-def _senseless(kind: str, methods: Iterable[str], asked: bool) -> str:
-    if asked:
-        return f"probes: {kind!r} compares two waves, and a personas file has one; name a simulation, or leave it out"
-    return f"probes: {kind!r} makes no sense for {', '.join(methods)}; leave it out"
 
 
 def _placebo(
@@ -206,15 +203,11 @@ def _variants(
 def _beside(main: Arm, request: RunRequest, arm_id: str, role: str, changes: Mapping[str, Any]) -> Arm:
     """The main arm with these changes, validated. Samples and orders are drawn by the run's seed in all arms alike."""
     given = {**main.model_dump(), "draw_seed": request.seed, **changes, "id": arm_id, "role": role}
-    if "presentation" in changes:
-        given["presentation"] = _joined(main, changes["presentation"])
+    if new := changes.get("presentation"):
+        # An order of items takes the place of the main arm's own; anything else comes on top of it.
+        shows = {part for part in main.shows if not (part.startswith("items") and new.startswith("items"))} | {new}
+        given["presentation"] = "+".join(part for part in PRESENTATIONS if part in shows) or AS_WRITTEN
     return Arm.model_validate(given)
-
-
-def _joined(main: Arm, presentation: str) -> str:
-    """An order of items takes the place of the main arm's own; anything else comes on top of it."""
-    kept = {part for part in main.shows if not (part.startswith("items") and presentation.startswith("items"))}
-    return "+".join(part for part in PRESENTATIONS if part in kept | {presentation}) or AS_WRITTEN
 
 
 def other_seed(seed: int, arm_id: str) -> int:

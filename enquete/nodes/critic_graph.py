@@ -10,9 +10,9 @@ import asyncio
 import json
 import logging
 import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, NotRequired, TypeVar
+from typing import Annotated, Any, Final, Literal, NotRequired
 from weakref import WeakKeyDictionary
 
 from langgraph.config import get_stream_writer
@@ -33,6 +33,7 @@ from enquete.nodes.critic_pairs import (
     AnswerPair,
     AskedQuestion,
     PairRecord,
+    Side,
     annotated,
     matched,
     pair_records,
@@ -58,9 +59,6 @@ ANSWERS_COST: Final = """
 SELECT model, sum(input_tokens), sum(output_tokens), sum(allowance) FROM calls
 WHERE arm=? AND purpose='answer' AND methodology NOT IN (SELECT value FROM json_each(?)) GROUP BY model
 """
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 class CriticInput(TypedDict):
@@ -93,15 +91,13 @@ async def grade(state: CriticState) -> dict[str, Any]:
     async with using(state["run"]) as run_session:
         judge = _judge(run_session)
         pairs = _MATCHED[run_session] = await matched(run_session, judge.second, judge.how.pairs)
-        graded = await _each(
-            _open(run_session, judge.second, pairs), lambda pair: _both(judge, pair), _told(run_session, 1)
-        )
+
+        async def both(pair: AnswerPair) -> None:
+            await judge.grade(pair, "a")
+            await judge.grade(pair, "b")
+
+        graded = await _each(judge, pairs, both, 1)
         return {"pairs": len(pairs), "outcome": "" if graded else "short"}
-
-
-async def _both(judge: Judge, pair: AnswerPair) -> None:
-    await judge.grade(pair, "a")
-    await judge.grade(pair, "b")
 
 
 async def pairwise_grading(state: CriticState) -> dict[str, Any]:
@@ -110,14 +106,16 @@ async def pairwise_grading(state: CriticState) -> dict[str, Any]:
         return {}
     async with using(state["run"]) as run_session:
         judge = _judge(run_session)
-        pairs = await _matched(run_session, judge)
-        again = _repeated(run_session, pairs)
+        pairs = await _matched(judge)
+        compared = [pair.a.question_id for pair in pairs if not pair.alike]
+        again = set(sorted(compared, key=lambda name: uniform(run_session.record.seed, "again", name))[:REPEATED])
 
         async def judged(pair: AnswerPair) -> None:
             found = await judge.judge(pair, again=pair.a.question_id in again)
-            await _freeze(run_session, judge.second, f"{PAIR}{found.question_id}", found.model_dump(mode="json"))
+            name, value = f"{PAIR}{found.question_id}", found.model_dump(mode="json")
+            await run_session.ledger.freeze(judge.second.id, CRITIC, "", name, value)
 
-        whole = await _each(_open(run_session, judge.second, pairs), judged, _told(run_session, 2))
+        whole = await _each(judge, pairs, judged, 2)
         n = sum(1 for _ in pair_records(run_session.ledger, judge.second.id))
         return {"judged": n, "outcome": "" if whole else "short"}
 
@@ -125,89 +123,70 @@ async def pairwise_grading(state: CriticState) -> dict[str, Any]:
 async def annotate(state: CriticState) -> dict[str, Any]:
     """The memory is told what became of each answer; then the critic's stage is closed."""
     async with using(state["run"]) as run_session:
-        short = state.get("outcome") == "short"
+        outcome = "short" if state.get("outcome") == "short" else "done"
         judge = _judge(run_session)
-        told = await annotate_memory(run_session, judge.second, await _matched(run_session, judge))
-        await _cost(run_session, judge.second)
-        await run_session.ledger.set_stage(*STAGE, "short" if short else "done")
-        if not short:
+        told = await annotate_memory(run_session, judge.second, await _matched(judge))
+        await _note_costs(run_session, judge.second)
+        await run_session.ledger.set_stage(*STAGE, outcome)
+        if outcome == "done":
             await run_session.budget.close(CRITIC)
-        outcome = "short" if short else "done"
         return {"annotated": told, "outcome": outcome, "outcomes": {CRITIC: outcome}}
 
 
-async def _cost(run_session: RunSession, second: Arm) -> None:
+async def _note_costs(run_session: RunSession, second: Arm) -> None:
     """What each respondent's answers cost so far; None in USD where a price is unknown. Coding themes is nobody's answer."""
     costs: dict[str, Any] = {}
     for side, arm in (("a", run_session.record.main), ("b", second)):
         rows = run_session.ledger.read(ANSWERS_COST, (arm.id, json.dumps(list(run_session.record.carried)))).fetchall()
         prices = [run_session.cost_of(model, Used(read, written, lost)) for model, read, written, lost in rows]
         known = [price for price in prices if price is not None]
-        costs[side] = {
-            "tokens": sum(sum(row[1:]) for row in rows),
-            "usd": sum(known) if len(known) == len(prices) else None,
-        }
+        usd = sum(known) if len(known) == len(prices) else None
+        costs[side] = {"tokens": sum(sum(row[1:]) for row in rows), "usd": usd}
     await run_session.ledger.note(f"{CRITIC}_{COSTS}", json.dumps(costs))
 
 
-async def _freeze(run_session: RunSession, second: Arm, name: str, value: Any) -> None:
-    await run_session.ledger.freeze(second.id, CRITIC, "", name, value)
-
-
-def _judge(run_session: RunSession) -> Judge:
-    """Only runs that have a second respondent come here."""
-    second, how = run_session.record.second, run_session.record.critic
-    assert second is not None
-    assert how is not None
-    return Judge(run_session, second, how)
-
-
-async def _matched(run_session: RunSession, judge: Judge) -> list[AnswerPair]:
+async def _matched(judge: Judge) -> list[AnswerPair]:
     """As the node before found them, or anew in another process."""
-    if run_session not in _MATCHED:
-        _MATCHED[run_session] = await matched(run_session, judge.second, judge.how.pairs)
-    return _MATCHED[run_session]
+    if judge.run_session not in _MATCHED:
+        _MATCHED[judge.run_session] = await matched(judge.run_session, judge.second, judge.how.pairs)
+    return _MATCHED[judge.run_session]
 
 
-def _open(run_session: RunSession, second: Arm, pairs: Sequence[AnswerPair]) -> list[AnswerPair]:
-    """Those that are not judged yet."""
-    settled = {found.question_id for found in pair_records(run_session.ledger, second.id)}
-    return [pair for pair in pairs if pair.a.question_id not in settled]
+async def _each(
+    judge: Judge, pairs: Sequence[AnswerPair], work: Callable[[AnswerPair], Awaitable[None]], number: int
+) -> bool:
+    """Work on all that are not judged yet, some at a time, with progress as rounds report it. False once the budget is short:
+    the rest is not begun. A bug ends the node."""
+    report, budget = get_stream_writer(), judge.run_session.budget
+    settled = {found.question_id for found in pair_records(judge.run_session.ledger, judge.second.id)}
+    due = [pair for pair in pairs if pair.a.question_id not in settled]
 
+    def tell(done: int) -> None:
+        row = {
+            "methodology": CRITIC,
+            "phase": "",
+            "arm": judge.second.id,
+            "round": number,
+            "done": done,
+            "total": len(due),
+        }
+        report({**row, "tokens": budget.spent, "cap": budget.cap, "expected": budget.expected})
 
-def _repeated(run_session: RunSession, pairs: Sequence[AnswerPair]) -> set[str]:
-    """Drawn by the run's seed from all that need a critic."""
-    names = [pair.a.question_id for pair in pairs if not pair.alike]
-    return set(sorted(names, key=lambda name: uniform(run_session.record.seed, "again", name))[:REPEATED])
-
-
-def _told(run_session: RunSession, number: int) -> Callable[[int, int], None]:
-    """Progress as rounds report it: (pairs done, of all)."""
-    report, budget = get_stream_writer(), run_session.budget
-    second = run_session.record.second
-    row = {"methodology": CRITIC, "phase": "", "arm": second.id if second else "", "round": number}
-    return lambda done, total: report(
-        {**row, "done": done, "total": total, "tokens": budget.spent, "cap": budget.cap, "expected": budget.expected}
-    )
-
-
-async def _each(items: Sequence[T], work: Callable[[T], Awaitable[R]], tell: Callable[[int, int], None]) -> bool:
-    """Some at a time. False once the budget is short: the rest is not begun. A bug ends the node."""
-    for start in range(0, len(items), AT_ONCE):
-        tell(start, len(items))
-        done = await asyncio.gather(*(work(item) for item in items[start : start + AT_ONCE]), return_exceptions=True)
+    for start in range(0, len(due), AT_ONCE):
+        tell(start)
+        done = await asyncio.gather(*map(work, due[start : start + AT_ONCE]), return_exceptions=True)
         faults = [one for one in done if isinstance(one, BaseException)]
         for fault in faults:
             if not isinstance(fault, Short):
                 raise fault
         if faults:
             return False
-    tell(len(items), len(items))
+    tell(len(due))
     return True
 
 
 def critic_graph() -> Any:
-    """Compiled, without a checkpointer: nested in the outermost graph, which alone interrupts."""
+    """Compiled, without a checkpointer: nested in the entry graph, which alone interrupts."""
     builder = StateGraph(CriticState, context_schema=RunRequest, input_schema=CriticInput, output_schema=CriticOutput)
     builder.add_node("grade", grade)
     builder.add_node("pairwise_grading", pairwise_grading)
@@ -219,12 +198,11 @@ def critic_graph() -> Any:
     return builder.compile(name=CRITIC)
 
 
-# --- The critic at work: its requests, each filed in the ledger before it is sent, and what was read of the replies
+# --- The critic at work: its requests, each filed in the ledger before it is sent, and what was read of the replies.
 # A reply that cannot be read is no grade and no verdict; nothing here ends a run. Without a model the stand-in judges
 # (respondents/critic/standin.py), through the same prompts, ledger and reader.
 
 Order = Literal["ab", "ba", "again"]
-Side = Literal["a", "b"]
 
 
 class Short(Exception):
@@ -244,7 +222,7 @@ class Judge:
         asked = pair.a if side == "a" or pair.alike else pair.b
         text = await self._reply(
             "grade",
-            asked.answer_id.removeprefix(f"{self.run_session.record.run_id}/"),
+            self._within_run(asked),
             lambda: grading(pair.question, asked.said, self.how.rubric, self.run_session.record.language),
             lambda: standin.graded(self._quality(asked)),
         )
@@ -271,34 +249,43 @@ class Judge:
 
     async def _compare(self, pair: AnswerPair, order: Order) -> str | None:
         first, then = (pair.b, pair.a) if order == "ba" else (pair.a, pair.b)
-        place = "ba" if order == "ba" else "ab"
+        question = pair.a.question_id
         return await self._reply(
             "again" if order == "again" else "compare",
-            f"{pair.a.question_id}/{place}",
+            f"{question}/{'ba' if order == 'ba' else 'ab'}",
             lambda: comparing(pair.question, first.said, then.said, self.how.rubric, self.run_session.record.language),
-            lambda: standin.compared(
-                self.how.model, self._quality(first), self._quality(then), f"{pair.a.question_id}/{order}"
-            ),
+            lambda: standin.compared(self.how.model, self._quality(first), self._quality(then), f"{question}/{order}"),
         )
 
     async def _reply(
         self, purpose: str, subject: str, compose: Callable[[], Prompt], stand_in: Callable[[], str]
     ) -> str | None:
         """The text; None where the request failed for good."""
-        run = self.run_session.record.run_id
-        key = CallKey(run, self.second.id, CRITIC, "", purpose, subject, 0)
+        record = self.run_session.record
+        key = CallKey(record.run_id, self.second.id, CRITIC, "", purpose, subject, 0)
         metered = self.run_session.critic(again=purpose == "again")
-        found = await metered.request(key, compose, None if self.run_session.record.critic_has_model else stand_in)
+        found = await metered.request(key, compose, None if record.critic_has_model else stand_in)
         if found == "short":
             raise Short
         return None if found == "failed" else found.text
 
+    def _within_run(self, asked: AskedQuestion) -> str:
+        """The answer's id without its run's, so that the same run makes the same pairs."""
+        return asked.answer_id.removeprefix(f"{self.run_session.record.run_id}/")
+
     def _quality(self, asked: AskedQuestion) -> float:
-        """The planted one. By the answer's id without its run's, so that the same run makes the same pairs."""
-        answer = asked.answer_id.removeprefix(f"{self.run_session.record.run_id}/")
-        main = self.run_session.record.main
+        """The planted one."""
+        answer, main = self._within_run(asked), self.run_session.record.main
         arm = main if answer.startswith(f"{main.id}/") else self.second
         return standin.quality(arm.model, answer)
+
+
+def _judge(run_session: RunSession) -> Judge:
+    """Only runs that have a second respondent come here."""
+    second, how = run_session.record.second, run_session.record.critic
+    assert second is not None
+    assert how is not None
+    return Judge(run_session, second, how)
 
 
 def _winner(order: Order, text: str | None) -> str:
@@ -310,12 +297,10 @@ def _winner(order: Order, text: str | None) -> str:
 
 
 # --- What became of each pair, told to the memory: both answers are remembered, then their records are annotated
-# (respondent_id, critic_score, pairwise_winner), then the comparison itself is remembered, for preferences over many
-# runs
+# (respondent_id, critic_score, pairwise_winner), then the comparison itself is remembered, for preferences over many runs
 
 NOTED_AT_ONCE: Final = 100
 """Pairs between two looks at the ledger: as many are told again, to no effect, after a kill."""
-
 log = logging.getLogger("enquete")
 
 
@@ -330,10 +315,9 @@ async def annotate_memory(run_session: RunSession, second: Arm, pairs: Sequence[
     usable = position_bias([one.forward for one in judged], [one.backward for one in judged]).verdict != "unusable"
     told: list[str] = []
     try:
-        for some in (left[start : start + NOTED_AT_ONCE] for start in range(0, len(left), NOTED_AT_ONCE)):
-            done = await asyncio.to_thread(
-                _tell, run_session, second, [(one, by_id[one.question_id]) for one in some], usable
-            )
+        for start in range(0, len(left), NOTED_AT_ONCE):
+            some = [(one, by_id[one.question_id]) for one in left[start : start + NOTED_AT_ONCE]]
+            done = await asyncio.to_thread(_tell, run_session, second, some, usable)
             told += done
             await asyncio.gather(
                 *(run_session.ledger.freeze(second.id, CRITIC, "", f"{ANNOTATED}{name}", True) for name in done)
@@ -349,10 +333,11 @@ def _tell(
 ) -> list[str]:
     """Questions of which both records took the result. The word of an unusable critic is no preference."""
     record, people = run_session.record, {who.id: who for who in run_session.population}
-    asked = [one for _, pair in some for one in (pair.a, pair.b)]
+    a, b = (f"{arm.model}, temperature {arm.temperature:g}" for arm in (record.main, second))
+    winners: dict[str, Literal["a", "b", "tie"]] = {"A": "a", "B": "b", "tie": "tie"}
     done = []
     with LocalMemory.opened(run_session.interviews) as memory:
-        memory.remember([_remembered(record, one, people.get(one.participant)) for one in asked])
+        memory.remember([_remembered(record, one, people) for _, pair in some for one in (pair.a, pair.b)])
         for found, _ in some:
             sides = (
                 (found.answer_id_a, record.main, found.score_a, "A"),
@@ -361,57 +346,35 @@ def _tell(
             taken = [
                 memory.annotate(
                     answer,
-                    {"respondent_id": arm.id, "critic_score": score, "pairwise_winner": _won(found, letter)},
+                    {
+                        "respondent_id": arm.id,
+                        "critic_score": score,
+                        # None for a tie, and where there is no verdict
+                        "pairwise_winner": found.winner == letter if found.winner in ("A", "B") else None,
+                    },
                 )
                 for answer, arm, score, letter in sides
             ]
             if all(taken):
                 done.append(found.question_id)
-            if usable and found.winner and not found.alike and _configuration(record.main) != _configuration(second):
+            if usable and found.winner and not found.alike and a != b:
                 kind = people[found.participant].stakeholder_type if found.participant in people else ""
-                memory.remember_preference(_preference(found, record.run_id, record.main, second, kind))
+                memory.remember_preference(
+                    Preference(
+                        question_id=found.question_id, run_id=record.run_id, answer_id_a=found.answer_id_a,
+                        answer_id_b=found.answer_id_b, methodology=found.methodology, question_type=found.question_type,
+                        stakeholder_type=kind, a=a, b=b, winner=winners[found.winner], score_a=found.score_a,
+                        score_b=found.score_b, reason=found.reason,
+                    )
+                )  # fmt: skip
     return done
 
 
-def _won(found: PairRecord, letter: str) -> bool | None:
-    """None for a tie, and where there is no verdict."""
-    return found.winner == letter if found.winner in ("A", "B") else None
-
-
-def _remembered(record: RunRecord, asked: AskedQuestion, who: Participant | None) -> Record:
+def _remembered(record: RunRecord, asked: AskedQuestion, people: Mapping[str, Participant]) -> Record:
+    who = people.get(asked.participant)
     return Record(
-        id=asked.answer_id,
-        kind="answer",
-        text=f"{asked.wording.strip()}\n{asked.said}",
-        sim_id=record.sim_id,
-        run_id=record.run_id,
-        participant=asked.participant,
-        agent_name=who.name if who else "",
-        stakeholder_type=who.stakeholder_type if who else "",
-        methodology=asked.methodology,
-        phase=asked.phase,
+        id=asked.answer_id, kind="answer", text=f"{asked.wording.strip()}\n{asked.said}", sim_id=record.sim_id,
+        run_id=record.run_id, participant=asked.participant, agent_name=who.name if who else "",
+        stakeholder_type=who.stakeholder_type if who else "", methodology=asked.methodology, phase=asked.phase,
         answer_ids=[asked.answer_id],
-    )
-
-
-def _preference(found: PairRecord, run: str, main: Arm, second: Arm, kind: str) -> Preference:
-    winner: dict[str, Literal["a", "b", "tie"]] = {"A": "a", "B": "b", "tie": "tie"}
-    return Preference(
-        question_id=found.question_id,
-        run_id=run,
-        answer_id_a=found.answer_id_a,
-        answer_id_b=found.answer_id_b,
-        methodology=found.methodology,
-        question_type=found.question_type,
-        stakeholder_type=kind,
-        a=_configuration(main),
-        b=_configuration(second),
-        winner=winner[found.winner],
-        score_a=found.score_a,
-        score_b=found.score_b,
-        reason=found.reason,
-    )
-
-
-def _configuration(arm: Arm) -> str:
-    return f"{arm.model}, temperature {arm.temperature:g}"
+    )  # fmt: skip

@@ -89,11 +89,6 @@ def annotated(ledger: Ledger, arm: str) -> set[str]:
     return {row[0].removeprefix(ANNOTATED) for row in rows}
 
 
-# --- Pairs of answers to one question, respondent A's and B's, matched from the ledger: it survives whatever a
-# process does not
-# The key is the question's id, an answer's key without run and arm. Two answers are a pair only where both respondents were
-# asked in the same words: a conversation that went another way asked another question.
-
 # --- The matching buffer: which of two answers to a question comes first does not matter, and it never grows beyond
 # its size
 

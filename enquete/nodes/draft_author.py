@@ -104,9 +104,7 @@ class Author:
             if topic.de and len(kept) >= FEWEST_THEMES:
                 break
         if not topic.de or len(kept) < FEWEST_THEMES:
-            return replace(
-                material, findings=(ReviewFinding("by_rule", "themes", None, {"found": "; ".join(faults) or "–"}),)
-            )
+            return _by_rule(material, "themes", faults)
         themes = [_theme(one, posts, material) for one, posts in zip(kept[:MOST_THEMES], sources, strict=False)]
         topics: dict[Spoken, str] = {language: one_line(topic.in_(language)) for language in LANGUAGES}
         return replace(material, topics=topics, themes=tuple(themes))
@@ -135,13 +133,7 @@ class Author:
             if len(chosen) >= asked.fewest:
                 break
         if len(chosen) < asked.fewest:
-            return replace(
-                material,
-                findings=(
-                    *material.findings,
-                    ReviewFinding("by_rule", "statements", None, {"found": "; ".join(faults) or "–"}),
-                ),
-            )
+            return _by_rule(material, "statements", faults)
         picked = [chosen[number] for number in sorted(chosen)]
         taken = {(one.text, one.post.source) for one in picked}
         rest = [
@@ -213,6 +205,12 @@ class Author:
         about = f"{source_of(slot)}; " if slot.about and one.sources else ""
         doubt = f"; CHECK, translated back: “{self.doubts[slot.id]}”" if slot.id in self.doubts else ""
         return SlotText(one.text.de, one.text.en, one_line(f"{about}{posts}; written by {self.model}{doubt}"))
+
+
+def _by_rule(material: Material, what: str, faults: Sequence[str]) -> Material:
+    """With a finding that too little of the model's could be used, and why."""
+    found = ReviewFinding("by_rule", what, None, {"found": "; ".join(faults) or "–"})
+    return replace(material, findings=(*material.findings, found))
 
 
 # --- what is asked with ----------------------------------------------------------------------------------------------

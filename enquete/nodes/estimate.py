@@ -243,7 +243,7 @@ def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, pr
     plan = rehearsal.plans[kind.methodology, kind.phase]
     fewest, most = _rows(plan, rehearsal, kind)
     by_row = kind.purpose in plan.by_row or (answers and record.asking == "item")
-    again = _asked_again(plan, kind) if has_model else (MARGIN, MARGIN, MARGIN)
+    again = [_repeats(plan, kind, place) if has_model else MARGIN for place in range(3)]
     grows = plan.grows.get(kind.purpose, 1.0)
     batches = 0.0 if answers or by_row else max(2.0, grows)
     calls = kind.calls * scale
@@ -253,7 +253,7 @@ def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, pr
         least_calls = min(1.0, least_calls)
     most_calls = calls * again[0] * (most if by_row else grows) + batches
     persons = not has_model and (kind.methodology, kind.phase) in rehearsal.by_persons
-    brief, long = (WRITTEN_LEAST, WRITTEN_MOST) if persons else (1.0, 1.0)
+    least, long = (fewest * WRITTEN_LEAST, most * WRITTEN_MOST) if persons else (fewest, most)
     model = asks.model if has_model else "synthetic" if answers else "rule"
     return priced_line(
         methodology=kind.methodology,
@@ -263,8 +263,8 @@ def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, pr
         purpose=kind.purpose,
         model=model,
         calls=Range(low=least_calls, likely=calls, high=most_calls).whole(),
-        input_tokens=_tokens(kind.input_tokens * scale, fewest * brief, most * long * again[1], has_model, batches),
-        output_tokens=_written(kind.output_tokens * scale, fewest * brief, most * long * again[2], has_model, batches),
+        input_tokens=_tokens(kind.input_tokens * scale, least, long * again[1], batches, has_model),
+        output_tokens=_tokens(kind.output_tokens * scale, least, long * again[2], batches, has_model, written=True),
         price=prices.of(model, url),
     )
 
@@ -290,32 +290,24 @@ def _rows(plan: Plan, rehearsal: Rehearsal, kind: Rehearsed) -> tuple[float, flo
     return (min(1.0, plan.rows[0] / here), max(1.0, plan.rows[1] / here)) if here else (1.0, 1.0)
 
 
-def _asked_again(plan: Plan, kind: Rehearsed) -> tuple[float, float, float]:
-    """How many times what was rehearsed calls, input and output may come to, by how much of them is in which part: a sort
-    on a forced grid may be asked for until its attempts are used up, because models often break the grid."""
-    calls, read, written = (_repeats(plan, kind, place) for place in range(3))
-    return calls, read, written
-
-
 def _repeats(plan: Plan, kind: Rehearsed, place: int) -> float:
+    """How many times what was rehearsed calls (place 0), input (1) and output (2) may come to, by how much of them is in which
+    part: a sort on a forced grid may be asked for until its attempts are used up, because models often break the grid."""
     total = sum(sums[place] for sums in kind.parts.values())
     most = sum(sums[place] * plan.attempts.get(part, ASKED_AGAIN) for part, sums in kind.parts.items())
     return most / total if total else ASKED_AGAIN
 
 
-def _tokens(likely: float, fewest: float, most: float, has_model: bool, batches: float) -> Range:
+def _tokens(
+    likely: float, fewest: float, most: float, batches: float, has_model: bool, *, written: bool = False
+) -> Range:
     """`batches`: how much an interviewer's batches may grow; 0 for answers."""
+    low, high = likely * fewest, likely * most * max(1.0, batches)
     if not has_model:
-        return Range(low=likely * fewest / MARGIN, likely=likely, high=likely * most * max(1.0, batches)).whole()
-    high = likely * most * max(1.0, batches) * BYTES_LIKELY / BYTES_LEAST
-    return Range(low=likely * fewest * BYTES_LIKELY / BYTES_MOST, likely=likely, high=high).whole()
-
-
-def _written(likely: float, fewest: float, most: float, has_model: bool, batches: float) -> Range:
-    if not has_model:
-        return _tokens(likely, fewest, most, has_model, batches)
-    high = likely * most * max(1.0, batches) * WRITTEN_MOST
-    return Range(low=likely * fewest * WRITTEN_LEAST * BYTES_LIKELY / BYTES_MOST, likely=likely, high=high).whole()
+        return Range(low=low / MARGIN, likely=likely, high=high).whole()
+    low = (low * WRITTEN_LEAST if written else low) * BYTES_LIKELY / BYTES_MOST
+    high = high * WRITTEN_MOST if written else high * BYTES_LIKELY / BYTES_LEAST
+    return Range(low=low, likely=likely, high=high).whole()
 
 
 def _seconds(lines: Sequence[EstimateLine], record: RunRecord, machine: Machine, batches: int) -> Range | None:
@@ -400,6 +392,10 @@ class Rehearsed:
     output_tokens: float
     parts: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
+    def times(self, calls: float, tokens: float) -> Rehearsed:
+        read, written = self.input_tokens * tokens, self.output_tokens * tokens
+        return replace(self, calls=self.calls * calls, input_tokens=read, output_tokens=written)
+
 
 @dataclass(frozen=True)
 class Rehearsal:
@@ -474,7 +470,7 @@ async def _rehearsed(
                 for method, phase in planned(acted)
             }
             held = await _play(run_session, plans)
-            kinds = tuple(_stretched(_fitted(kind, record, len(chosen), of), plans, held) for kind in _called(ledger))
+            kinds = tuple(_of_all(kind, record, len(chosen), of, plans, held) for kind in _called(ledger))
             rows = {stage: round(n / held[*stage, acted.main.id]) for stage, n in _answered_rows(ledger, acted).items()}
             largest = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()[0]
             followed = ledger.read(FOLLOWED, (acted.main.id,)).fetchall()
@@ -499,25 +495,24 @@ def _called(ledger: Ledger) -> Iterator[Rehearsed]:
         yield Rehearsed(name, phase, arm, purpose, calls, read_in, written_out, parts)
 
 
-def _fitted(kind: Rehearsed, record: RunRecord, agents: int, of: int) -> Rehearsed:
-    """An arm that asks a sample of n costs n agents, however many the run has: once everything is stretched from those
-    that rehearsed to all, that is what comes out."""
-    sample = next(arm for arm in record.arms if arm.id == kind.arm).sample
-    if not 0 < sample < of:
-        return kind
-    fit = min(sample, of) / min(sample, agents) * agents / of
-    return replace(
-        kind, calls=kind.calls * fit, input_tokens=kind.input_tokens * fit, output_tokens=kind.output_tokens * fit
-    )
-
-
-def _stretched(
-    kind: Rehearsed, plans: Mapping[tuple[str, str], Plan], held: Mapping[tuple[str, str, str], float]
+def _of_all(
+    kind: Rehearsed,
+    record: RunRecord,
+    agents: int,
+    of: int,
+    plans: Mapping[tuple[str, str], Plan],
+    held: Mapping[tuple[str, str, str], float],
 ) -> Rehearsed:
-    """From the conversations that were held to all. What is done of all at once has larger batches then, hardly more of them."""
+    """From the conversations that were held to all; what is done of all at once has larger batches then, hardly more of them.
+
+    An arm that asks a sample of n costs n agents, however many the run has: once everything is stretched from those that
+    rehearsed to all, that is what comes out."""
+    sample = next(arm for arm in record.arms if arm.id == kind.arm).sample
+    if 0 < sample < of:
+        fit = min(sample, of) / min(sample, agents) * agents / of
+        kind = kind.times(fit, fit)
     more = 1 / held.get((kind.methodology, kind.phase, kind.arm), 1.0)
-    calls = kind.calls * (more if kind.purpose in plans[kind.methodology, kind.phase].by_row else 1.0)
-    return replace(kind, calls=calls, input_tokens=kind.input_tokens * more, output_tokens=kind.output_tokens * more)
+    return kind.times(more if kind.purpose in plans[kind.methodology, kind.phase].by_row else 1.0, more)
 
 
 def _acted(arm: Arm) -> Arm:
@@ -549,8 +544,7 @@ async def _play(run_session: RunSession, plans: Mapping[tuple[str, str], Plan]) 
 def _few(units: Sequence[str], plan: Plan) -> Sequence[str]:
     """So many conversations, spread evenly, that they come to MOST_CALLS; all of what is asked in rounds."""
     longest = sum(plan.calls[purpose][1] for purpose in plan.by_row) / ATTEMPTS / max(1, len(units))
-    most = max(FEWEST_UNITS, int(MOST_CALLS / longest)) if longest else len(units)
-    return _spread(units, most)
+    return _spread(units, max(FEWEST_UNITS, int(MOST_CALLS / longest)) if longest else len(units))
 
 
 def _spread(units: Sequence[str], n: int) -> Sequence[str]:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from enquete.checkpoints.record import UsedInstrument
 from enquete.instruments.derived import Note
-from enquete.instruments.load import complete_instrument, freeze_instrument, load_own, load_shipped, shipped_file
+from enquete.instruments.load import complete_instrument, instrument_hash, load_own, load_shipped, shipped_file
 from enquete.instruments.pack import pack_named
 from enquete.instruments.reading import suggestion
 from enquete.instruments.source import SourceFile
@@ -37,7 +37,7 @@ SHELVED = re.compile(r"([A-Za-z0-9][\w-]*/)?[A-Za-z0-9][\w-]*", re.ASCII)
 """How a client names a file of a server's own folder."""
 
 
-def freeze_instruments(
+def pin_instruments(
     request: RunRequest,
     methods: Mapping[str, str],
     language: Language,
@@ -76,11 +76,11 @@ def freeze_instruments(
         except InstrumentError as error:  # every file is read before the first problem is told
             problems += error.problems
             continue
-        frozen = freeze_instrument(instrument, IN_PYTHON if isinstance(own, dict) else own or source)
         notices += [f"{name}: {note.told(language)}" for note in told]
         notices += [f"{name}: {notice}" for notice in instrument_notices(instrument, language)]
         content = instrument.model_dump(mode="json", exclude_none=True)
-        used[name] = UsedInstrument(hash=frozen.hash, source=Path(frozen.source).name, content=content)
+        named = IN_PYTHON if isinstance(own, dict) else own or source
+        used[name] = UsedInstrument(hash=instrument_hash(instrument), source=Path(named).name, content=content)
     if problems:
         raise InstrumentError(problems)
     return used, notices

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from pydantic import JsonValue
-
 from enquete.checkpoints.budget import Claim
+from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.usage import unanswered, usage
@@ -85,16 +85,16 @@ def claims(
 
     `price_of`: for a run with a cap on money, whose claims are held in US dollars, too.
     """
-    estimate = ledger.frozen("", "", "", "estimate")
-    expected = estimate.get("claims") if isinstance(estimate, dict) else None
+    estimate = _estimate(ledger)
+    expected = estimate.get("claims", {})
     stages = planned(record)
     names = [NARRATIVE, *(f"{n}/{p}" for n, p in stages), *(f"{n}/{p}/probes" for n, p in stages)]
     names += [CRITIC] if record.critic else []
-    found = {name: _claim(expected.get(name) if isinstance(expected, dict) else None) for name in names}
+    found = {name: _claim(expected.get(name, {})) for name in names}
     found[NARRATIVE].need = min(found[NARRATIVE].need, cap // NARRATIVE_SHARE)
     _draw(found, record, ledger)
     if cap_usd is not None and price_of is not None:
-        _price(found, record, ledger, estimate, price_of)
+        _price(found, record, ledger, estimate.get("estimate", {}).get("lines", ()), price_of)
         found[NARRATIVE].need_usd = min(found[NARRATIVE].need_usd, cap_usd / NARRATIVE_SHARE)
     for (name, phase), stage in ledger.stages().items():
         over = stage.outcome in ("done", "failed")
@@ -105,11 +105,15 @@ def claims(
     return found
 
 
+def _estimate(ledger: Ledger) -> Mapping[str, Any]:
+    """As `Estimate.as_frozen` left it; {} where nothing was estimated."""
+    found: Any = ledger.frozen("", "", "", "estimate")
+    return found or {}
+
+
 def largest_call(ledger: Ledger) -> int:
     """Tokens that a call of this run may reserve, as estimated; 0 where nothing was."""
-    estimate = ledger.frozen("", "", "", "estimate")
-    inner = estimate.get("estimate") if isinstance(estimate, dict) else None
-    return int(str(inner.get("largest_call", 0))) if isinstance(inner, dict) else 0
+    return int(_estimate(ledger).get("estimate", {}).get("largest_call", 0))
 
 
 def _draw(found: Mapping[str, Claim], record: RunRecord, ledger: Ledger) -> None:
@@ -127,13 +131,14 @@ def _draw(found: Mapping[str, Claim], record: RunRecord, ledger: Ledger) -> None
 
 
 def _price(
-    found: Mapping[str, Claim], record: RunRecord, ledger: Ledger, estimate: JsonValue, price_of: PriceOf
+    found: Mapping[str, Claim], record: RunRecord, ledger: Ledger, lines: Iterable[Mapping[str, Any]], price_of: PriceOf
 ) -> None:
-    """The same in US dollars, by today's prices. A claim whose price is unknown needs and has spent 0."""
-    for name, model, read, written in _lines(estimate):
-        price = price_of(model)
-        if price is not None and name in found:
-            found[name].need_usd += cost(price, read, written)
+    """The same in US dollars, by today's prices and the upper ends of the estimate's lines. A claim whose price is unknown needs
+    and has spent 0."""
+    for line in lines:
+        price, claim = price_of(line["model"]), found.get(line["claim"])
+        if price is not None and claim is not None:
+            claim.need_usd += cost(price, *(int(line[name]["high"]) for name in ("input_tokens", "output_tokens")))
     drawn_by = _drawn_by(found, record)
     for asked, used in usage(ledger.read, set(record.carried)).items():
         price, drawn = price_of(asked.model), drawn_by(asked.methodology, asked.phase, asked.arm)
@@ -148,20 +153,6 @@ def _drawn_by(found: Mapping[str, Claim], record: RunRecord) -> Callable[[str, s
     return lambda name, phase, arm: found.get(
         claim_name(name, phase, arms[arm]) if phase else CRITIC if name == CRITIC else NARRATIVE
     )
-
-
-def _lines(estimate: JsonValue) -> Iterator[tuple[str, str, int, int]]:
-    """(claim, model, tokens read, tokens written) of an estimate's lines, at their upper ends."""
-    inner = estimate.get("estimate") if isinstance(estimate, dict) else None
-    lines = inner.get("lines") if isinstance(inner, dict) else None
-    for line in lines if isinstance(lines, list) else ():
-        if isinstance(line, dict):
-            read, written = (_high(line.get(name)) for name in ("input_tokens", "output_tokens"))
-            yield str(line.get("claim")), str(line.get("model")), read, written
-
-
-def _high(bounds: JsonValue) -> int:
-    return int(float(str(bounds.get("high", 0)))) if isinstance(bounds, dict) else 0
 
 
 def models_of(record: RunRecord) -> list[str]:
@@ -182,12 +173,19 @@ def require_own_limits(record: RunRecord, limits: Collection[str]) -> None:
         raise SettingsError(f"limits: {', '.join(unknown)}: this run {asked}; name a model of the run, or leave it out")
 
 
-def _claim(expected: JsonValue) -> Claim:
-    if not isinstance(expected, dict):
-        return Claim(0)
-    need, likely, calls = (int(str(expected.get(name, 0))) for name in ("high", "likely", "calls"))
-    course = expected.get("course")
-    return Claim(need, likely, calls, [float(str(share)) for share in course] if isinstance(course, list) else ())
+def _claim(expected: Mapping[str, Any]) -> Claim:
+    need, likely, calls = (int(expected.get(name, 0)) for name in ("high", "likely", "calls"))
+    return Claim(need, likely, calls, expected.get("course", ()))
+
+
+@contextmanager
+def open_ledger(folder: Path, run: str = "") -> Iterator[Ledger]:
+    """To read only. Raises LedgerError where the run's ledger is missing or cannot be read."""
+    ledger = Ledger.reading(folder / LEDGER, run)
+    try:
+        yield ledger
+    finally:
+        ledger.close_reading()
 
 
 LedgerT = TypeVar("LedgerT", bound=Ledger)

@@ -10,7 +10,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
@@ -33,22 +33,6 @@ from enquete.state.request import RunRequest
 REPORT_EVERY_S = 0.2
 
 Report = Callable[[dict[str, Any]], None]
-
-
-class ShardExecutor(Protocol):
-    """Where shards run. The spec is JSON and the result counts, so another process can do it."""
-
-    async def run(self, spec: ShardSpec, report: Report) -> dict[str, int]:
-        """Units by outcome."""
-        ...
-
-
-class LocalExecutor:
-    """Runs shards in this process, as many at once as it takes to keep the models busy."""
-
-    async def run(self, spec: ShardSpec, report: Report) -> dict[str, int]:
-        async with using(spec["run"]) as run_session, run_session.shard_slots:
-            return await run_shard(run_session, spec, report)
 
 
 async def run_shard(run_session: RunSession, spec: ShardSpec, report: Report) -> dict[str, int]:
@@ -111,25 +95,15 @@ class _Progress:
             self._report(self._event(done))
 
     def _event(self, done: int) -> dict[str, Any]:
-        budget = self._run_session.budget
+        spec, budget = self._spec, self._run_session.budget
         return {
-            "methodology": self._spec["methodology"],
-            "phase": self._spec["phase"],
-            "arm": self._spec["arm"],
-            "round": self._spec["round"],
-            "done": done,
-            "total": self._total,
-            "tokens": budget.spent,
-            "cap": budget.cap,
-            "expected": budget.expected,
-        }
-
-
-executor: ShardExecutor = LocalExecutor()
+            "methodology": spec["methodology"], "phase": spec["phase"], "arm": spec["arm"], "round": spec["round"],
+            "done": done, "total": self._total, "tokens": budget.spent, "cap": budget.cap, "expected": budget.expected,
+        }  # fmt: skip
 
 
 def rounds_graph(name: str, steps: Steps) -> Any:
-    """The inner graph of the methodology of this name, compiled: nested in the outermost one, which alone interrupts."""
+    """The inner graph of the methodology of this name, compiled: nested in the entry graph, which alone interrupts."""
     nodes = RoundNodes(name, steps)
     builder = StateGraph(RoundsState, context_schema=RunRequest, input_schema=RoundsInput, output_schema=RoundsOutput)
     builder.add_node(steps.open, nodes.open_round)
@@ -214,27 +188,21 @@ class RoundNodes:
         """One task a shard: a range of units, never their data."""
         async with using(state["run"]) as run_session:
             size = run_session.machine.shard_size
+        common = {"run": state["run"], "methodology": self._name, "phase": state["phase"], "round": state["round"]}
         sends = [
-            Send(self._steps.ask, self._spec(state, arm, lo, min(lo + size, units)))
+            Send(self._steps.ask, {**common, "arm": arm, "lo": lo, "hi": min(lo + size, units)})
             for arm, units in state["units"].items()
             for lo in range(0, units, size)
         ]
         return sends or self._steps.close
 
-    def _spec(self, state: RoundsState, arm: str, lo: int, hi: int) -> ShardSpec:
-        return ShardSpec(
-            run=state["run"],
-            methodology=self._name,
-            phase=state["phase"],
-            arm=arm,
-            round=state["round"],
-            lo=lo,
-            hi=hi,
-        )
-
     async def ask(self, state: ShardSpec) -> dict[str, Any]:
         """Conduct one shard; its counts are added to the round's."""
-        counts = await executor.run(state, get_stream_writer())
+        async with (
+            using(state["run"]) as run_session,
+            run_session.shard_slots,
+        ):  # as many at once as keep the models busy
+            counts = await run_shard(run_session, state, get_stream_writer())
         return {"counts": {f"round {state['round']}/{outcome}": n for outcome, n in counts.items()}}
 
     async def close_round(self, state: RoundsState) -> dict[str, Any]:
@@ -246,7 +214,8 @@ class RoundNodes:
         async with using(state["run"]) as run_session:
             stopped = await self._between(run_session, phase, number, list(state["units"]))
             await run_session.at_barrier()
-            readout = self._read(run_session, phase, number)
+            main = run_session.context(self._name, phase, run_session.record.main.id)
+            readout = run_session.procedure(self._name).readout(main, number)
             following = None if stopped else self._next(run_session, phase, aside, after=number)
             if following is None and not stopped and not aside:
                 following, aside = self._next(run_session, phase, True), True
@@ -255,10 +224,6 @@ class RoundNodes:
         if following is None:
             return {**readout, **await self._end(state, stopped or "done")}
         return {"round": following, "aside": aside, "outcome": "", **readout}
-
-    def _read(self, run_session: RunSession, phase: str, number: int) -> dict[str, Any]:
-        context = run_session.context(self._name, phase, run_session.record.main.id)
-        return dict(run_session.procedure(self._name).readout(context, number))
 
     async def _between(self, run_session: RunSession, phase: str, number: int, arms: Sequence[str]) -> str:
         """Each arm's own verdict, the main one's first; what kept one from it, or "". A bug here fails the methodology."""

@@ -44,9 +44,9 @@ from enquete.memory.connecting import require_reachable
 from enquete.models.weights import weights_of
 from enquete.nodes.arms import critic_settings, study_arms
 from enquete.nodes.fit import fit_of
-from enquete.nodes.instrument_pins import drafts_named, freeze_instruments, method_settings
+from enquete.nodes.instrument_pins import drafts_named, method_settings, pin_instruments
 from enquete.nodes.model_server import server_url
-from enquete.nodes.planning import load_methodology, of_two_waves, require_own_limits
+from enquete.nodes.planning import load_methodology, of_two_waves, open_ledger, require_own_limits
 from enquete.nodes.provenance import as_file, revision, versions
 from enquete.nodes.survey import interviews_folder, undamaged_runs
 from enquete.nodes.waves import baseline_personas, choose_baseline, copy_memories, unused_baseline
@@ -102,7 +102,7 @@ def told(population: Population, request: RunRequest) -> Chosen | None:
 # --- A run whose answers come from a local model: which file, settled before anything is asked -----------------------
 
 
-def boxed(
+def with_local_model(
     request: RunRequest, arms: list[Arm], critic: CriticSettings | None
 ) -> tuple[list[Arm], CriticSettings | None, Weights | None]:
     """Arms and critic with the local model by the name that its file has; as they are where none is local.
@@ -121,15 +121,9 @@ def boxed(
     if request.base_url:
         raise SettingsError(f"model {local!r} has a server of its own: leave base_url out")
     weights = weights_of(local)
-    return (
-        _named(arms, weights),
-        critic.model_copy(update={"model": weights.name}) if critic and critic.model else critic,
-        weights,
-    )
-
-
-def _named(arms: Sequence[Arm], weights: Weights) -> list[Arm]:
-    return [arm.model_copy(update={"model": weights.name}) if arm.respondent == "llm" else arm for arm in arms]
+    named = {"model": weights.name}
+    arms = [arm.model_copy(update=named) if arm.respondent == "llm" else arm for arm in arms]
+    return arms, critic.model_copy(update=named) if critic and critic.model else critic, weights
 
 
 @dataclass(frozen=True)
@@ -308,16 +302,18 @@ def draft_record(
     """
     said = request.language or environment.language
     language: Language = said or "de"
-    used, notices = freeze_instruments(request, methods, language, kept)
+    used, notices = pin_instruments(request, methods, language, kept)
     phases = choose_phases(request, population)
     require_questions(methods, phases)
     arms = resolve_arms(request, environment)
     settings = method_settings(request, methods, language, used)
     arms = study_arms(request, arms, methods, phases, has_simulation=population.has_simulation, settings=settings)
-    arms, critic, weights = boxed(request, arms, critic_settings(request, arms))
+    arms, critic, weights = with_local_model(request, arms, critic_settings(request, arms))
     if weights is None:
         server_url(arms, resolve_machine(request, environment))
     main = next(arm for arm in arms if arm.role == "main")
+    memory: MemoryKind = request.memory or environment.memory or "local"
+    require_reachable(memory, resolve_machine(request, environment))
     baseline, baseline_run = choose_baseline(request, population, methods, phases, used, interviews, main)
     return RunRecord(
         run_id=new_run_id(),
@@ -336,7 +332,7 @@ def draft_record(
         digest_chars=request.digest_chars,
         memoryless_weight=request.memoryless_weight,
         by=population.require_column(request.by),
-        memory=choose_memory(request, environment),
+        memory=memory,
         baseline=baseline,
         baseline_run_id=baseline_run,
         baseline_asked=request.baseline,
@@ -360,13 +356,6 @@ def draft_record(
         critic=critic,
         batch=in_batches(request, arms, local=weights is not None),
     )
-
-
-def choose_memory(request: RunRequest, environment: Environment) -> MemoryKind:
-    """Raises SettingsError where the graph that was asked for cannot be reached from here, before anything is asked."""
-    kind = request.memory or environment.memory or "local"
-    require_reachable(kind, resolve_machine(request, environment))
-    return kind
 
 
 def _topical(request: RunRequest, used: Mapping[str, UsedInstrument]) -> dict[str, UsedInstrument]:
@@ -423,15 +412,13 @@ async def begin(
     make_run_folder(choice.folder)
     ledger = Ledger(choice.folder / LEDGER, choice.record.run_id, create=True)
     try:
-        await _write(choice, population, ledger, estimate, settle)
+        try:
+            await _write(choice, population, ledger, estimate, settle)
+        finally:
+            await ledger.close()
     except Unfit:
-        await ledger.close()
         shutil.rmtree(choice.folder)
         raise
-    except BaseException:
-        await ledger.close()
-        raise
-    await ledger.close()
 
 
 async def _write(
@@ -466,13 +453,9 @@ def run_population(choice: RunChoice, population: Population) -> Sequence[Partic
     re-run's are those of the run it goes back to."""
     record, runs = choice.record, choice.folder.parent
     if record.replay_of or record.carried:
-        source = Ledger.reading(
-            runs / (record.replay_of or record.rerun_of) / LEDGER, record.replay_of or record.rerun_of
-        )
-        try:
-            return source.population()
-        finally:
-            source.close_reading()
+        source = record.replay_of or record.rerun_of
+        with open_ledger(runs / source, source) as ledger:
+            return ledger.population()
     if record.baseline == "earlier":
         return baseline_personas(runs / record.baseline_run_id, population)
     return population.participants

@@ -34,7 +34,7 @@ from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
 from enquete.models.prices import Prices
 from enquete.nodes.model_server import LIMITER, asked_url, make_sender
-from enquete.nodes.planning import CRITIC, RunBase, claim_name, claims
+from enquete.nodes.planning import CRITIC, RunBase, claim_name, claims, open_ledger
 from enquete.respondents.critic.standin import STAND_IN
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.llm import LLMRespondent
@@ -65,14 +65,7 @@ MOST_SETTLING = 8
 class RunSession(RunBase[Ledger]):
     """Everything a node needs, by name. One per run, process and event loop."""
 
-    def __init__(
-        self,
-        folder: Path,
-        record: RunRecord,
-        ledger: Ledger,
-        machine: Machine,
-        sources: Sources,
-    ):
+    def __init__(self, folder: Path, record: RunRecord, ledger: Ledger, machine: Machine, sources: Sources):
         super().__init__(folder, record, ledger)
         self.machine = machine
         self.simulation: Population | None = None  # where whoever began the run has just read it, until T1 opens
@@ -369,8 +362,8 @@ async def open_sources(
     is wanted."""
     prices = Prices.read(machine.prices, batch=record.batch)
     if record.replay_of:
-        replay = stack.enter_context(replaying(folder.parent / record.replay_of))
-        return Sources(replay=replay, prices=prices)
+        earlier = stack.enter_context(open_ledger(folder.parent / record.replay_of))
+        return Sources(replay=LedgerReplay(earlier), prices=prices)
     sender = make_sender(record, machine)
     if sender is None:
         return Sources(prices=prices)
@@ -441,13 +434,3 @@ class LedgerReplay:
             f"run {self._ledger.run} made no request {key.methodology} {key.phase} {key.purpose} {key.subject!r} "
             f"(attempt {key.attempt}), so it cannot be replayed: instruments, prompts or Enquete itself have changed"
         )
-
-
-@contextmanager
-def replaying(folder: Path) -> Iterator[LedgerReplay]:
-    """Raises LedgerError where the run's ledger is missing or cannot be read."""
-    ledger = Ledger.reading(folder / LEDGER)
-    try:
-        yield LedgerReplay(ledger)
-    finally:
-        ledger.close_reading()

@@ -1,4 +1,4 @@
-"""The outermost graph: population, T0, the pause, T1, the gate, the synthesis. Built from the same pieces for a whole
+"""The entry graph: population, T0, the pause, T1, the gate, the synthesis. Built from the same pieces for a whole
 run and for one methodology on its own.
 
 Only this graph interrupts, at two places that never wait together: `await_simulation` between the waves, and `gate`
@@ -135,7 +135,7 @@ def _asked(who: str, given: Mapping[str, JsonValue], blocks: Sequence[Block], na
     raise InputError(f"answers: {who} is not asked for {unknown}; items are {asked}")
 
 
-# --- The outermost graph as LangGraph Studio and the façade run it: input and context are checked in our own words,
+# --- The entry graph as LangGraph Studio and the façade run it: input and context are checked in our own words,
 # and the drawing
 # leaves out error handlers, which the library draws as nodes and has no option for.
 
@@ -163,7 +163,8 @@ class EntryGraph(CompiledStateGraph[Any, Any, Any, Any]):
             require_known(input)
         else:
             await self._require_resumable(input, config)
-        async for event in super().astream(input, config, context=as_request(context), **more):
+        request = parse_request(**context) if isinstance(context, Mapping) else context
+        async for event in super().astream(input, config, context=request, **more):
             yield event
 
     async def _require_resumable(self, command: Any, config: Any) -> None:
@@ -196,11 +197,6 @@ def require_known(given: Mapping[str, Any]) -> None:
         if name not in KNOWN:
             there = "; it is part of the context" if name in RunRequest.model_fields else ""
             raise SettingsError(f"input: {name}: there is no such field{there}; there are {', '.join(KNOWN)}")
-
-
-def as_request(context: Any) -> Any:
-    """Raises SettingsError naming the field, its value and what would be right."""
-    return parse_request(**context) if isinstance(context, Mapping) else context
 
 
 def without_handlers(drawn: Graph) -> Graph:
@@ -247,20 +243,12 @@ def is_demo(sim_path: Path) -> bool:
     return (sim_path.parent.parent / MARKER).is_file()
 
 
-def play_demo(sim_path: Path) -> None:
-    """Let the simulation of such a demo run to its end."""
-    demo_population(sim_path.parent.parent, completed=True)
-
-
 log = logging.getLogger("enquete")
 
 Inner = Mapping[str, tuple[str, tuple[str, ...], Any]]
 """name → (dotted path, phases, compiled inner graph)."""
 
 PLAYS_ON = "resume with any value: the demo's simulation then runs to its end"
-
-STOPPED = {"waiting": "waiting"}
-"""How a stop is filed, by its reason."""
 
 ANSWERED = (
     "This run had been completed before: what is answered stays answered, at whatever checkpoint it is gone on from, and nobody was "
@@ -292,7 +280,7 @@ def node_name(methodology: str, phase: str, phases: tuple[str, ...]) -> str:
 
 
 class EntryNodes:
-    """Node functions and routes of the outermost graph."""
+    """Node functions and routes of the entry graph."""
 
     def __init__(self, inner: Inner, synthesise: Synthesise):
         self._inner = inner
@@ -367,7 +355,7 @@ class EntryNodes:
         how = PLAYS_ON if demo else "resume with any value once the simulation has completed"
         interrupt({"reason": AWAITING_SIMULATION, "status": status.status, "why": status.reason, "how": how})
         if demo:
-            await asyncio.to_thread(play_demo, sim_path)
+            await asyncio.to_thread(demo_population, sim_path.parent.parent, completed=True)
         return {"awaiting": "simulation"}
 
     async def after_waiting(self, state: InterviewsState) -> list[Send] | str:
@@ -382,7 +370,8 @@ class EntryNodes:
         What it can be resumed with, the beginning of this module says. Raises SettingsError, InputError for anything else.
         """
         async with using(state["run"]) as run_session:
-            unfinished = self._unfinished(run_session, "T0") or self._unfinished(run_session, "T1")
+            stopped_stages = self._stopped(run_session, "T0") or self._stopped(run_session, "T1")
+            unfinished = {f"{name}/{phase}": outcome for (name, phase), outcome in stopped_stages.items()}
             if not unfinished and self._critic(run_session) == "short":
                 unfinished = {CRITIC: "short"}
             budget = run_session.budget
@@ -392,7 +381,7 @@ class EntryNodes:
             reason = stopped or ("budget" if "short" in unfinished.values() else "waiting")
             forms = waiting_for(run_session.ledger, run_session.population)
             if unfinished and not (released and not stopped):
-                await run_session.ledger.set_stage("", "", STOPPED.get(reason, "paused"), reason)
+                await run_session.ledger.set_stage("", "", "waiting" if reason == "waiting" else "paused", reason)
         if not unfinished:
             return {"awaiting": ""}
         if released and not stopped:
@@ -411,7 +400,7 @@ class EntryNodes:
     async def after_gate(self, state: InterviewsState) -> list[Send] | str:
         async with using(state["run"]) as run_session:
             for phase in ("T0", "T1") if state.get("awaiting") else ():
-                if self._unfinished(run_session, phase):
+                if self._stopped(run_session, phase):
                     return self._todo(state["run"], run_session, phase)
             return "synthesis" if self._critic(run_session) in ("", "done", "failed") else "critic"
 
@@ -438,22 +427,12 @@ class EntryNodes:
         budget.deferred, run_session.closed_at_gate = False, budget.closed
         return released
 
-    def _unfinished(self, run_session: RunSession, phase: str) -> dict[str, str]:
+    def _stopped(self, run_session: RunSession, phase: str) -> dict[tuple[str, str], str]:
         """Stages of this phase that stopped for want of budget or a person, or were never reached."""
         stages = run_session.ledger.stages()
-        stopped = self._stopped(run_session, phase)
-        return {
-            f"{name}/{phase}": stages[name, phase].outcome if (name, phase) in stages else "not reached"
-            for name, _ in stopped
-        }
-
-    def _stopped(self, run_session: RunSession, phase: str) -> list[tuple[str, str]]:
-        stages = run_session.ledger.stages()
-        return [
-            key
-            for key in planned(run_session.record)
-            if key[1] == phase and (key not in stages or stages[key].outcome in ("short", "waiting"))
-        ]
+        here = [key for key in planned(run_session.record) if key[1] == phase]
+        outcomes = {key: stages[key].outcome if key in stages else "not reached" for key in here}
+        return {key: outcome for key, outcome in outcomes.items() if outcome in ("short", "waiting", "not reached")}
 
     def _todo(self, address: str, run_session: RunSession, phase: str) -> list[Send]:
         """A task for each methodology of this phase that is not done, or whose failed answers are asked for again."""
@@ -469,7 +448,8 @@ class EntryNodes:
 
 
 def crash_handler(name: str, phase: str, steps: EntryNodes) -> Any:
-    """A bug in one methodology's graph: recorded, that methodology failed, its siblings and the run go on."""
+    """A bug in one methodology's graph: recorded, that methodology failed, its siblings and the run go on. One in the critic (whose
+    stage has no phase of its own) costs the comparison, never the run: recorded, and the synthesis follows."""
 
     async def handler(state: dict[str, Any], error: NodeError) -> Command[Any]:
         if isinstance(error.error, LedgerError):
@@ -477,37 +457,25 @@ def crash_handler(name: str, phase: str, steps: EntryNodes) -> Any:
         async with using(state["run"]) as run_session:
             if run_session.raise_bugs:
                 raise error.error
-            text = "".join(traceback.format_exception(error.error))
             summary = f"{type(error.error).__name__}: {error.error}"
-            await run_session.ledger.record_failure(
-                Failure(*graph_failure(run_session.record.main.id, name, phase), summary, text)
-            )
+            if (name, phase) == STAGE:
+                log.error("the critic was stopped by a bug", exc_info=error.error)
+            else:
+                key, text = (
+                    graph_failure(run_session.record.main.id, name, phase),
+                    traceback.format_exception(error.error),
+                )
+                await run_session.ledger.record_failure(Failure(*key, summary, "".join(text)))
             await run_session.ledger.set_stage(name, phase, "failed", summary)
         # The node's own edges are not followed; without a sibling nobody else would lead on.
-        following = "gate" if phase == "T1" else await steps.after_t0(state)  # type: ignore[arg-type]  # its `run` alone
-        return Command(update={"outcomes": {f"{name}/{phase}": "failed"}}, goto=following)
-
-    return handler
-
-
-def critic_crash_handler() -> Any:
-    """A bug in the critic costs the comparison, never the run: recorded, and the synthesis follows."""
-
-    async def handler(state: dict[str, Any], error: NodeError) -> Command[Any]:
-        if isinstance(error.error, LedgerError):
-            raise error.error
-        async with using(state["run"]) as run_session:
-            if run_session.raise_bugs:
-                raise error.error
-            log.error("the critic was stopped by a bug", exc_info=error.error)
-            await run_session.ledger.set_stage(*STAGE, "failed", f"{type(error.error).__name__}: {error.error}")
-        return Command(update={"outcomes": {CRITIC: "failed"}}, goto="gate")
+        following = await steps.after_t0(state) if phase == "T0" else "gate"  # type: ignore[arg-type]  # its `run` alone
+        return Command(update={"outcomes": {f"{name}/{phase}" if name else phase: "failed"}}, goto=following)
 
     return handler
 
 
 def build(name: str, inner: Inner, synthesise: Synthesise) -> Any:
-    """The outermost graph over these methodologies, without a checkpointer: the façade or Studio brings its own."""
+    """The entry graph over these methodologies, without a checkpointer: the façade or Studio brings its own."""
     steps = EntryNodes(inner, synthesise)
     builder = StateGraph(
         InterviewsState, context_schema=RunRequest, input_schema=InterviewsInput, output_schema=InterviewsOutput
@@ -522,7 +490,7 @@ def build(name: str, inner: Inner, synthesise: Synthesise) -> Any:
     builder.add_node("freeze", steps.freeze)
     builder.add_node("await_simulation", steps.await_simulation)
     builder.add_node("gate", steps.gate, defer=True)
-    builder.add_node("critic", critic_graph(), error_handler=critic_crash_handler())
+    builder.add_node("critic", critic_graph(), error_handler=crash_handler(*STAGE, steps))
     builder.add_node("synthesis", steps.synthesis, defer=True)
     builder.add_edge(START, "load_population")
     builder.add_edge("load_population", "freeze")

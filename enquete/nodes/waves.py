@@ -15,7 +15,7 @@ from enquete.checkpoints.folders import LEDGER, read_record, run_folder
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord, UsedInstrument
 from enquete.memory.connecting import Known, read_once
-from enquete.nodes.planning import of_two_waves
+from enquete.nodes.planning import of_two_waves, open_ledger
 from enquete.nodes.run_session import RunSession
 from enquete.simulations.completion import Completion, completion
 from enquete.simulations.digest import SOURCES, digests
@@ -93,25 +93,19 @@ def require_baseline(interviews: Path, run_id: str, name: str, population: Popul
             f"(hash {record.instruments[name].hash[:12]}, now {used.hash[:12]})"
         )
         raise RunMismatch(f"{fact}: use that one, or baseline=reconstructed", fact=f"{fact}: use that one")
-    ledger = Ledger.reading(folder / LEDGER, run_id)
-    try:
+    with open_ledger(folder, run_id) as ledger:
         stage = ledger.stages().get((name, "T0"))
         if record.baseline != "earlier" and (stage is None or stage.outcome != "done"):
             fact = f"T0 of run {run_id} is not complete; resume it first"
             raise RunMismatch(f"{fact}: enquete resume {record.token}", fact=fact)
         require_joinable(join(ledger.population(), population.participants))
-    finally:
-        ledger.close_reading()
     return record.baseline_run_id if record.baseline == "earlier" else run_id
 
 
 def baseline_personas(folder: Path, population: Population) -> tuple[Any, ...]:
     """T0's personas are used at T1; agents that came later keep their own."""
-    ledger = Ledger.reading(folder / LEDGER, folder.name)
-    try:
+    with open_ledger(folder, folder.name) as ledger:
         before = {who.id: who for who in ledger.population()}
-    finally:
-        ledger.close_reading()
     partner = {now_id: before[then] for then, now_id in join(list(before.values()), population.participants).matched}
     return tuple(
         replace(partner[who.id], agent_id=who.agent_id) if who.id in partner else who for who in population.participants
@@ -215,12 +209,9 @@ def _join_notes(joined: Join) -> list[str]:
 
 async def copy_memories(source: Path, ledger: Ledger) -> None:
     """What agents remembered then, so that neither the simulation nor its databases are needed."""
-    origin = Ledger.reading(source / LEDGER)
-    try:
+    with open_ledger(source) as origin:
         memory = origin.frozen("", "", "T1", "memory")
         if memory is not None:
             await ledger.store_digests("T1", origin.digests("T1"))
             await ledger.freeze("", "", "T1", SOURCES, origin.frozen("", "", "T1", SOURCES))
             await ledger.freeze("", "", "T1", "memory", memory)
-    finally:
-        origin.close_reading()

@@ -63,6 +63,13 @@ def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return study
 
 
+@pytest.fixture(scope="module")
+def in_english(whole: Study, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The same by the same road in the other language, one request an item; for reading."""
+    out = tmp_path_factory.mktemp(f"{whole.name}_en") / "out"
+    return interview(whole.sim, whole.name, out, by=enquete.conduct_interviews, language="en", asking="item")
+
+
 @pytest.fixture
 def own(whole: Study, tmp_path: Path) -> Study:
     """A copy to go on with."""
@@ -70,9 +77,8 @@ def own(whole: Study, tmp_path: Path) -> Study:
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
-def test_asks_everybody_in_both_languages(whole: Study, tmp_path: Path, language: str) -> None:
-    by = enquete.conduct_interviews
-    run = whole.run() if language == "de" else interview(whole.sim, whole.name, tmp_path / "o", by=by, language="en")
+def test_asks_everybody_in_both_languages(whole: Study, in_english: Run, language: str) -> None:
+    run = whole.run() if language == "de" else in_english
     assert (run.status, run.record.language) == ("completed", language)
     assert {row[5] for row in stored_answers(run.folder)} == {"ok"}
     assert len({row[3] for row in stored_answers(run.folder)}) == AGENTS
@@ -97,9 +103,9 @@ def test_the_estimate_of_a_synthetic_run_is_what_it_costs(whole: Study, tmp_path
 
 
 @pytest.mark.parametrize("asking", ["block", "item"])
-def test_calls_and_rows_lie_within_the_plan(whole: Study, tmp_path: Path, asking: str) -> None:
-    name = whole.name
-    run = whole.run() if asking == "block" else interview(whole.sim, name, tmp_path / "out", asking=asking)
+def test_calls_and_rows_lie_within_the_plan(whole: Study, in_english: Run, asking: str) -> None:
+    name, run = whole.name, whole.run() if asking == "block" else in_english
+    assert run.record.asking == asking
     (phase,) = run.record.phases
     with open_run(run.folder) as reading:
         plan = reading.procedure(name).plan(reading.desk(name, phase, run.record.main))

@@ -81,10 +81,24 @@ AT_ONCE = 6
 """Runs side by side: most of their time is waiting."""
 
 Awaited = Callable[[str], tuple[Run, int]]
+Waiting = Callable[[Path], None]
 
 
 @pytest.fixture(scope="module")
-def with_fault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Awaited]:
+def pool() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(AT_ONCE) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def waited_for(pool: ThreadPoolExecutor, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Waiting], None]:
+    """What a server that is away keeps waiting, begun before all else: the tests of these take what became of it."""
+    begun = {check: pool.submit(check, tmp_path_factory.mktemp("away")) for check in WAITING}
+    return lambda check: begun[check].result()
+
+
+@pytest.fixture(scope="module")
+def with_fault(waited_for: object, pool: ThreadPoolExecutor, tmp_path_factory: pytest.TempPathFactory) -> Awaited:
     """The run that met a fault, all of them having begun at once; and how many requests met it as often as they are sent."""
 
     def run(fault: str) -> tuple[Run, int]:
@@ -100,9 +114,8 @@ def with_fault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Awaited]:
             refused = Counter(request.key for request in server.requests if request.faults)
         return made, sum(times >= ATTEMPTS for times in refused.values())
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        begun = {name: pool.submit(run, name) for name in (BUSY, *PASSING)}  # the longest first
-        yield lambda name: begun[name].result()
+    begun = {name: pool.submit(run, name) for name in (BUSY, *PASSING)}  # the longest first
+    return lambda name: begun[name].result()
 
 
 BUSY = "busy"
@@ -173,7 +186,7 @@ def test_a_rejected_key_or_model_stops_the_run_without_failed_answers(tmp_path: 
     assert set(shares(done)) == {"ok"}
 
 
-def test_a_server_that_goes_away_for_a_while_fails_nobody(tmp_path: Path) -> None:
+def goes_away_for_a_while(tmp_path: Path) -> None:
     """As a server that is restarted: connections break, then none are accepted, then it answers again."""
     with ModelServer(latency=0.02) as server:
         server.vanish(4.0, after=30)
@@ -183,7 +196,7 @@ def test_a_server_that_goes_away_for_a_while_fails_nobody(tmp_path: Path) -> Non
     assert_everybody_was_asked_once(run, 30)
 
 
-def test_a_server_that_stays_away_pauses_the_run_with_what_it_has(tmp_path: Path) -> None:
+def stays_away(tmp_path: Path) -> None:
     with ModelServer(latency=0.02) as server:
         server.vanish(None, after=40)
         run = interview(tmp_path, server, 40, by=enquete.conduct_interviews, patience_s=1.5, timeout_s=20)
@@ -200,7 +213,7 @@ def test_a_server_that_stays_away_pauses_the_run_with_what_it_has(tmp_path: Path
     assert set(kept) <= set(call_keys(done.folder))  # those that were in flight keep their earlier places
 
 
-def test_a_server_that_is_not_there_at_all_pauses_soon_and_fails_nobody(tmp_path: Path) -> None:
+def is_not_there(tmp_path: Path) -> None:
     with ModelServer() as server:
         address = server.base_url
     run = unwritten.interview(
@@ -212,7 +225,7 @@ def test_a_server_that_is_not_there_at_all_pauses_soon_and_fails_nobody(tmp_path
     assert stored_answers(run.folder) == []
 
 
-def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
+def refuses_one_agent(tmp_path: Path) -> None:
     """One agent's prompt is answered 500 every time: it fails alone, and is made up for once the server is mended."""
     with ModelServer() as server:
         server.poison = "Nr. 7,"
@@ -234,7 +247,7 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
     assert again.standing.failed_closed == run.standing.failed_closed
 
 
-def test_agents_that_are_always_refused_fail_alone_and_the_run_goes_on_to_its_end(tmp_path: Path) -> None:
+def refuses_some_agents(tmp_path: Path) -> None:
     """Persons 3 and 30 to 34 of 35: six of them, at the default patience of three minutes, which nobody waits for."""
     with ModelServer() as server:
         server.poison = "Nr. 3"
@@ -249,6 +262,31 @@ def test_agents_that_are_always_refused_fail_alone_and_the_run_goes_on_to_its_en
     assert shares(run) == {"ok": 29 * 15, "failed": 6 * 15}
     assert len(refused) == 6
     assert all(3 <= times <= 3 + MOST_RETURNS for times in refused.values())
+
+
+WAITING: tuple[Waiting, ...] = (refuses_one_agent, refuses_some_agents, stays_away, goes_away_for_a_while, is_not_there)
+
+
+def test_a_server_that_goes_away_for_a_while_fails_nobody(waited_for: Callable[[Waiting], None]) -> None:
+    waited_for(goes_away_for_a_while)
+
+
+def test_a_server_that_stays_away_pauses_the_run_with_what_it_has(waited_for: Callable[[Waiting], None]) -> None:
+    waited_for(stays_away)
+
+
+def test_a_server_that_is_not_there_at_all_pauses_soon_and_fails_nobody(waited_for: Callable[[Waiting], None]) -> None:
+    waited_for(is_not_there)
+
+
+def test_what_failed_is_asked_again_and_nothing_else(waited_for: Callable[[Waiting], None]) -> None:
+    waited_for(refuses_one_agent)
+
+
+def test_agents_that_are_always_refused_fail_alone_and_the_run_goes_on_to_its_end(
+    waited_for: Callable[[Waiting], None],
+) -> None:
+    waited_for(refuses_some_agents)
 
 
 def cut_with_256_in_flight(tmp_path: Path, marks: Sequence[str] | None = None, **said: Any) -> None:

@@ -19,7 +19,7 @@ from enquete.instruments.instrument import Instrument
 from enquete.instruments.load import load_own, load_shipped
 from enquete.instruments.polls import QuestionsInstrument
 from enquete.instruments.text import instrument_notices, language_of
-from enquete.nodes.instrument_pins import freeze_instruments
+from enquete.nodes.instrument_pins import pin_instruments
 from enquete.state.errors import InstrumentError
 from enquete.state.request import RunRequest
 from enquete.study.listing import own_instruments
@@ -144,7 +144,7 @@ def test_every_file_is_read_before_the_first_problem_is_told(tmp_path: Path) -> 
     wrong["scenario"] = str(tmp_path / "none.yaml")
     methods = {name: dotted for name, dotted in dotted_paths().items() if name in wrong}
     with pytest.raises(InstrumentError) as caught:
-        freeze_instruments(RunRequest(instruments=wrong), methods, "en")
+        pin_instruments(RunRequest(instruments=wrong), methods, "en")
     for part in ("longitudinal.yaml:1: items", "delphi.yaml:1: questions", "none.yaml: no such file"):
         assert part in str(caught.value)
 
@@ -152,18 +152,18 @@ def test_every_file_is_read_before_the_first_problem_is_told(tmp_path: Path) -> 
 def test_derived_parts_are_among_the_notices_of_a_run() -> None:
     methods = {"longitudinal": dotted_paths()["longitudinal"]}
     request = RunRequest(instruments={"longitudinal": str(FILES / "longitudinal_v1.yaml")})
-    used, notices = freeze_instruments(request, methods, "de")
+    used, notices = pin_instruments(request, methods, "de")
     assert notices[0].startswith("longitudinal: ")
     assert used["longitudinal"].content["families"]["fees"]
 
 
 def test_a_server_takes_files_of_its_own_folder_by_name_alone() -> None:
     methods = {"longitudinal": dotted_paths()["longitudinal"]}
-    used, _ = freeze_instruments(RunRequest(instruments={"longitudinal": "items"}, shelf=str(FILES)), methods, "en")
+    used, _ = pin_instruments(RunRequest(instruments={"longitudinal": "items"}, shelf=str(FILES)), methods, "en")
     assert used["longitudinal"].source == "items"
     for name in ("item", "../instruments/items", str(FILES / "items.csv"), "."):
         with pytest.raises(InstrumentError, match="is no file of this server"):
-            freeze_instruments(RunRequest(instruments={"longitudinal": name}, shelf=str(FILES)), methods, "en")
+            pin_instruments(RunRequest(instruments={"longitudinal": name}, shelf=str(FILES)), methods, "en")
 
 
 def test_a_servers_files_are_listed_with_what_they_ask() -> None:

@@ -118,7 +118,8 @@ def of_operations(
         return root / place, called(*words)
 
     (root / "simulations").mkdir()
-    assert finish(**called("discover", "start_project", "project_id=p"))[0] == 0
+    if words_of is interview_words:
+        assert finish(**called("discover", "start_project", "project_id=p"))[0] == 0
     results, arguments = begun(0)
     whole, requests = undisturbed(server, results, arguments)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from enquete.demo import demo_population
-from enquete.nodes.study_graph import as_demo, is_demo, play_demo, require_blocking_allowed
+from enquete.nodes.study_graph import as_demo, is_demo, require_blocking_allowed
 from enquete.simulations.completion import completion
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest
@@ -20,7 +20,7 @@ def test_each_start_has_a_population_of_its_own_that_waits_and_plays(tmp_path: P
     path = Path(first.sim)
     assert is_demo(path)
     assert not completion(path).completed
-    play_demo(path)
+    demo_population(path.parent.parent, completed=True)
     assert completion(path).completed
     assert not completion(Path(second.sim)).completed
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from enquete.nodes.rounds import LocalExecutor, run_shard
+from enquete.nodes.rounds import run_shard
 from enquete.nodes.run_session import using
 from enquete.state.channels import ShardSpec
 from enquete.state.errors import LedgerError
@@ -45,8 +45,8 @@ def conducted(run: Path, lo: int = 0, hi: int = 6) -> tuple[dict[str, int], list
     events: list[dict[str, Any]] = []
 
     async def work() -> dict[str, int]:
-        async with using(str(run), Machine(concurrency=2, shard_size=2)):
-            return await LocalExecutor().run(spec(run, lo, hi), events.append)
+        async with using(str(run), Machine(concurrency=2, shard_size=2)) as run_session:
+            return await run_shard(run_session, spec(run, lo, hi), events.append)
 
     return asyncio.run(work()), events
 

@@ -17,7 +17,7 @@ from enquete.graphs.registry import dotted_paths
 from enquete.instruments.layers import load_layer
 from enquete.instruments.load import load_own
 from enquete.nodes.fit import is_elsewhere
-from enquete.nodes.instrument_pins import drafts_named, freeze_instruments, is_draft
+from enquete.nodes.instrument_pins import drafts_named, is_draft, pin_instruments
 from enquete.simulations.discourse import posts
 from enquete.simulations.population import load_population
 from enquete.state.errors import SettingsError
@@ -40,7 +40,7 @@ def test_every_file_loads_and_fits_the_simulation(drafts: Drafts) -> None:
     }  # fmt: skip
     methods = {name: dotted for name, dotted in dotted_paths().items() if (drafts.folder / f"{name}.yaml").exists()}
     files = {name: str(drafts.folder / f"{name}.yaml") for name in methods}
-    used, _ = freeze_instruments(RunRequest(instruments=dict(files)), methods, "en")
+    used, _ = pin_instruments(RunRequest(instruments=dict(files)), methods, "en")
     assert used.keys() == files.keys()
     assert load_layer(Concept, "concepts", str(drafts.folder / "concept.yaml")).elements
     assert load_schema(str(drafts.folder / "schema.yaml")).questions == 10
