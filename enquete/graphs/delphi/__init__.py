@@ -7,13 +7,13 @@ from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="delphi",
-    drafts="enquete.graphs.delphi.drafting:draft",
+    drafts="enquete.graphs.delphi.instrument:draft",
     title=N_("Delphi"),
     default=True,
     order=30,
     phases=("T1",),
     instrument="enquete.graphs.delphi.instrument:DelphiInstrument",
-    settings="enquete.graphs.delphi.settings:DelphiSettings",
+    settings="enquete.graphs.delphi.instrument:DelphiSettings",
     procedure="enquete.graphs.delphi.procedure:Delphi",
     synthetic="enquete.graphs.delphi.synthetic:planted",
     results="enquete.graphs.delphi.results:EVALUATION",

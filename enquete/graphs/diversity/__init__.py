@@ -7,13 +7,13 @@ from enquete.state.methodology import Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="diversity",
-    drafts="enquete.graphs.diversity.drafting:draft",
+    drafts="enquete.graphs.diversity.instrument:draft",
     title=N_("Diversity of views"),
     default=True,
     order=20,
     phases=("T1",),
     instrument="enquete.graphs.diversity.instrument:DiversityInstrument",
-    settings="enquete.graphs.diversity.settings:DiversitySettings",
+    settings="enquete.graphs.diversity.instrument:DiversitySettings",
     procedure="enquete.graphs.diversity.procedure:Diversity",
     synthetic="enquete.graphs.diversity.synthetic:planted",
     results="enquete.graphs.diversity.results:EVALUATION",

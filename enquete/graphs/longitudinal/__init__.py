@@ -7,7 +7,7 @@ from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, NoSettings,
 
 METHODOLOGY = Methodology(
     name="longitudinal",
-    drafts="enquete.graphs.longitudinal.drafting:draft",
+    drafts="enquete.graphs.longitudinal.instrument:draft",
     title=N_("Longitudinal"),
     default=True,
     order=10,

@@ -7,7 +7,7 @@ from enquete.state.methodology import Methodology, NoSettings, Steps
 
 METHODOLOGY = Methodology(
     name="scenario",
-    drafts="enquete.graphs.scenario.drafting:draft",
+    drafts="enquete.graphs.scenario.instrument:draft",
     title=N_("Scenarios"),
     default=True,
     order=40,
