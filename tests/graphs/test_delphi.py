@@ -10,11 +10,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from enquete.graphs.delphi.accord import ASKS
-from enquete.graphs.delphi.instrument import DelphiInstrument
+from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
 from enquete.graphs.delphi.results import analyse, files, item_facts
-from enquete.graphs.delphi.settings import DelphiSettings
-from enquete.graphs.delphi.tables import PRESENTATION
+from enquete.graphs.delphi.tables import ASKS, PRESENTATION
 from enquete.instruments.load import load_shipped
 from enquete.reports.context import AnalysisContext
 from enquete.reports.declarations import Analysis

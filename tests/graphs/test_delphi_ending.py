@@ -8,9 +8,8 @@ import pytest
 import yaml
 
 import enquete
-from enquete.graphs.delphi.instrument import DelphiInstrument
+from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
 from enquete.graphs.delphi.procedure import Delphi, rated_enough
-from enquete.graphs.delphi.settings import DelphiSettings
 from enquete.instruments.load import load_shipped
 from enquete.state.asking import ATTEMPTS
 from tests.support.populations import BareDesk

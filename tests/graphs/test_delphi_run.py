@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 import enquete
-from enquete.graphs.delphi.instrument import DelphiInstrument
+from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
 from enquete.graphs.delphi.procedure import Delphi
-from enquete.graphs.delphi.settings import DelphiSettings
 from enquete.instruments.load import load_shipped
 from enquete.state.errors import SettingsError
 from tests.support.model_server import ModelServer

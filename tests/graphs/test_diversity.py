@@ -23,7 +23,7 @@ from sklearn.metrics import adjusted_rand_score
 import enquete
 from enquete.analysis.qmethod.sorts import places
 from enquete.checkpoints.budget import Budget
-from enquete.graphs.diversity.instrument import DiversityInstrument
+from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings
 from enquete.graphs.diversity.results import (
     alike,
     analyse,
@@ -34,7 +34,6 @@ from enquete.graphs.diversity.results import (
     pqmethod_dat,
     sorts_csv,
 )
-from enquete.graphs.diversity.settings import DiversitySettings
 from enquete.graphs.diversity.synthetic import planted
 from enquete.graphs.diversity.tables import PRESENTATION
 from enquete.graphs.roundtable.discussion import read_views

@@ -12,9 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 from enquete.analysis.typology.clustering import clusters
 from enquete.analysis.typology.components import Matrix, weighted
 from enquete.analysis.typology.types import choose
-from enquete.graphs.diversity.instrument import DiversityInstrument
+from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings
 from enquete.graphs.diversity.procedure import Diversity
-from enquete.graphs.diversity.settings import DiversitySettings
 from enquete.graphs.diversity.synthetic import planted
 from enquete.instruments.load import load_shipped
 from enquete.respondents.grid import violations

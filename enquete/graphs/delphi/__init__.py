@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
 
 def _asking() -> Asking:
-    from enquete.graphs.delphi.instrument import DelphiInstrument
+    from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
     from enquete.graphs.delphi.procedure import Delphi
-    from enquete.graphs.delphi.settings import DelphiSettings
     from enquete.graphs.delphi.synthetic import planted
 
     return Asking(DelphiInstrument, DelphiSettings, Delphi, planted)
@@ -29,7 +28,7 @@ def _evaluation() -> Evaluation:
 
 
 def _drafts(material: Material) -> Mapping[str, str]:
-    from enquete.graphs.delphi.drafting import draft
+    from enquete.graphs.delphi.instrument import draft
 
     return draft(material)
 

@@ -14,8 +14,7 @@ from pydantic import JsonValue
 
 from enquete.analysis.agreement.exits import Exit, Standing, exit_after
 from enquete.analysis.panel.dispersion import iqr
-from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.settings import DelphiSettings
+from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
 from enquete.locale import N_, tell
 from enquete.nodes.feedback import feedback_line, summary
 from enquete.respondents.themes.coded import Statement, ThemeBrief

@@ -12,6 +12,9 @@ import pandas as pd
 from pydantic import JsonValue, ValidationError
 
 from enquete.analysis.agreement.concordance import kendall_w
+from enquete.analysis.health.coherence import answer_stability
+from enquete.analysis.health.exposure import false_median
+from enquete.analysis.health.plausibility import unrevised
 from enquete.analysis.inference import selected_intervals
 from enquete.analysis.means import share_interval
 from enquete.analysis.panel.dispersion import camps_p, frequencies, has_camps
@@ -26,15 +29,27 @@ from enquete.analysis.panel.measures import (
     rank_consensus,
 )
 from enquete.analysis.panel.ranking import By, RankRobustness, rank_robustness
-from enquete.graphs.delphi import health
-from enquete.graphs.delphi.accord import ANSWERS, ASKS
-from enquete.graphs.delphi.accord import state as accord_state
-from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.settings import DelphiSettings
-from enquete.graphs.delphi.tables import GLOSSARY, PRESENTATION
+from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
+from enquete.graphs.delphi.tables import ANSWERS, ASKS, GLOSSARY, PRESENTATION
+from enquete.graphs.delphi.tables import state as accord_state
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, answering, shallow
 from enquete.reports.declarations import Analysis, compared, shaped
 from enquete.reports.evaluation import Evaluation
+from enquete.reports.health_checks import (
+    Arms,
+    Humans,
+    Made,
+    answers,
+    checkable,
+    each,
+    gaps,
+    missing,
+    occasion,
+    phases,
+    repeated,
+    rounds,
+    scales,
+)
 from enquete.reports.views import dictionaries
 from enquete.reports.writing import lines
 from enquete.respondents.themes.coded import SecondCoding
@@ -635,12 +650,73 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
     }
 
 
+# --- health -----------------------------------------------------------------------------------------------------------
+
+
+FALSE_MEDIAN = "false_median"
+
+
+def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
+    """Panelists whose revision left all as it was; ratings before feedback as anywhere, revised ones for gaps alone."""
+    rows = checkable(rows)
+    for phase in phases(rows):
+        own = occasion(rows, phase)
+        rated = rounds(own)
+        if len(rated) > 1:
+            first, last = (answers(occasion(own, phase, number)) for number in (rated[0], rated[-1]))
+            yield from each(phase, (unrevised(first, last), answer_stability(first, last)))
+        else:
+            yield from each(phase, (missing(name, "no_revision") for name in ("unrevised", "answer_stability")))
+        if rated:
+            yield from each(phase, scales(occasion(own, phase, rated[0]), humans))
+    yield from gaps(rows)
+
+
+# --- probes ----------------------------------------------------------------------------------------------------------
+
+
+def probed(arms: Arms) -> Made:
+    """Ratings asked again, and a false median."""
+    yield from repeated(arms)
+    yield from _false_median(arms)
+
+
+def _false_median(arms: Arms) -> Made:
+    """The pull of a median that nobody gave, against that of the panel's own."""
+    if FALSE_MEDIAN not in arms.others:
+        return
+    bogus, main = arms.others[FALSE_MEDIAN], str(arms.main["arm"].iloc[0])
+    for phase in phases(bogus):
+        told = rounds(occasion(bogus, phase))[-1]
+        rated = [number for number in rounds(occasion(arms.main, phase)) if number <= told]
+        if len(rated) < 2 or rated[-1] != told:
+            yield phase, missing("false_median", "no_revision")
+            continue
+        first, last = (answers(occasion(arms.main, phase, number)) for number in rated[-2:])
+        true, false = (_medians(arms, arm) for arm in (main, FALSE_MEDIAN))
+        followed = answers(occasion(bogus, phase, told))
+        yield phase, false_median(first, last, followed, true_median=true, bogus_median=false)
+
+
+def _medians(arms: Arms, arm: str) -> dict[str, float]:
+    """Item → median that this arm's panel was shown in the round that the false ones were shown in."""
+    told = max((key for key in arms.frozen(FALSE_MEDIAN) if key.startswith("feedback/")), key=_round, default="")
+    feedback = arms.frozen(arm).get(told)
+    items = feedback if isinstance(feedback, Mapping) else {}
+    medians = {str(item): one["median"] for item, one in items.items() if isinstance(one, Mapping) and "median" in one}
+    return {item: float(median) for item, median in medians.items() if isinstance(median, int | float)}
+
+
+def _round(feedback: str) -> int:
+    return int(feedback.partition("/")[2])
+
+
 EVALUATION = Evaluation(
     analyse=analyse,
     presentation=PRESENTATION,
     glossary=GLOSSARY,
     files=files,
     item_facts=item_facts,
-    health=health.health,
-    probed=health.probed,
+    health=health,
+    probed=probed,
 )

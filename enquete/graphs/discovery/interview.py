@@ -15,7 +15,16 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, mo
 
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
 from enquete.graphs.discovery.interviewer import AGAIN, ASKER, READER, QuestionInput, ask_by_rule, outline, targets
-from enquete.graphs.discovery.record import Contradiction, Path, Problem, Record, Told, misfits, reduced, unknown
+from enquete.graphs.discovery.record import (
+    Contradiction,
+    Path,
+    ReadingProblem,
+    Record,
+    ToldValue,
+    misfits,
+    reduced,
+    unknown,
+)
 from enquete.graphs.discovery.schema import MOST_QUESTIONS, DiscoverySchema, load_schema
 from enquete.instruments.layers import require_language
 from enquete.instruments.load import load_shipped
@@ -28,7 +37,7 @@ from enquete.state.methodology import Plan
 Worker = Literal["model", "rule"]
 
 
-class Said(BaseModel):
+class EarlierTurn(BaseModel):
     """A turn of an earlier conversation."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -66,7 +75,7 @@ class DiscoverySettings(BaseModel):
     interpret_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
     current: Annotated[dict[str, Any], Field(description="what is known already: a record of this schema")] = {}
     earlier: Annotated[
-        list[Said], Field(max_length=MOST_QUESTIONS, description="turns of the conversation before")
+        list[EarlierTurn], Field(max_length=MOST_QUESTIONS, description="turns of the conversation before")
     ] = []
     read: Annotated[
         DiscoverySchema | None, Field(description="filled when the settings are read: the schema as it was")
@@ -114,15 +123,15 @@ class DiscoveryTurn(Turn):
 
     about: Path
     found: Mapping[str, JsonValue] = {}
-    told: tuple[Told, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    told: tuple[ToldValue, ...] = ()
+    problems: tuple[ReadingProblem, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
     settled: bool = False
     stop: Stop = ""
 
 
 @dataclass(frozen=True)
-class Interview(Conversation[DiscoveryTurn]):
+class DiscoveryInterview(Conversation[DiscoveryTurn]):
     """Before the turn that is next. `record`: what was known at the beginning, with what the turns gave."""
 
     discovery: DiscoverySchema = field(kw_only=True)
@@ -163,7 +172,7 @@ class Interview(Conversation[DiscoveryTurn]):
     def transcript(self) -> list[tuple[str, str]]:
         return [*self.earlier, *((turn.question, turn.answer) for turn in self.turns)]
 
-    def after(self, turn: DiscoveryTurn) -> Interview:
+    def after(self, turn: DiscoveryTurn) -> DiscoveryInterview:
         return replace(
             super().after(turn),
             record=reduced(self.discovery.nodes, self.record, turn.found),
@@ -171,9 +180,9 @@ class Interview(Conversation[DiscoveryTurn]):
         )
 
 
-def begun(unit: str, settings: DiscoverySettings) -> Interview:
+def begun(unit: str, settings: DiscoverySettings) -> DiscoveryInterview:
     """Before the first turn: with what is known already."""
-    return Interview(
+    return DiscoveryInterview(
         unit, discovery=settings.discovery, budget=Decimal(settings.budget), record=reduced(settings.discovery.nodes, {}, settings.current),
         earlier=tuple((one.question, one.answer) for one in settings.earlier), beyond=settings.beyond,
     )  # fmt: skip
@@ -191,7 +200,7 @@ class DiscoveryContext:
     settings: DiscoverySettings
 
 
-def question_input(interview: Interview, context: DiscoveryContext) -> QuestionInput:
+def question_input(interview: DiscoveryInterview, context: DiscoveryContext) -> QuestionInput:
     discovery, language = interview.discovery, context.desk.language
     return QuestionInput(
         objective=discovery.objective.in_(language),
@@ -203,7 +212,7 @@ def question_input(interview: Interview, context: DiscoveryContext) -> QuestionI
     )
 
 
-def question_block(context: DiscoveryContext, interview: Interview, asked: Asked) -> Block:
+def question_block(context: DiscoveryContext, interview: DiscoveryInterview, asked: Asked) -> Block:
     """A question with the conversation before it, earlier ones included."""
     language = context.desk.language
     return turn_block(
@@ -213,7 +222,7 @@ def question_block(context: DiscoveryContext, interview: Interview, asked: Asked
     )  # fmt: skip
 
 
-class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryTurn, Interview]):
+class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryTurn, DiscoveryInterview]):
     """Units are agents."""
 
     turn = DiscoveryTurn
@@ -227,20 +236,20 @@ class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryT
     def most_turns(self) -> int:
         return self.settings.budget
 
-    def begun(self, unit: str, desk: InterviewContext) -> Interview:
+    def begun(self, unit: str, desk: InterviewContext) -> DiscoveryInterview:
         return begun(unit, self.settings)
 
-    def due(self, talk: Interview, desk: InterviewContext) -> Sequence[Asked]:
+    def due(self, talk: DiscoveryInterview, desk: InterviewContext) -> Sequence[Asked]:
         """The next question, in the words that the rule would choose; none for a record that is complete as it is."""
         if talk.done:
             return []
         question = ask_by_rule(question_input(talk, DiscoveryContext(desk, self.instrument, self.settings))).question
         return [Asked(turn=talk.number, question=question)]
 
-    def block(self, talk: Interview, asked: Asked, desk: InterviewContext) -> Block:
+    def block(self, talk: DiscoveryInterview, asked: Asked, desk: InterviewContext) -> Block:
         return question_block(DiscoveryContext(desk, self.instrument, self.settings), talk, asked)
 
-    async def advance(self, talk: Interview, desk: InterviewContext) -> Interview | Outcome:
+    async def advance(self, talk: DiscoveryInterview, desk: InterviewContext) -> DiscoveryInterview | Outcome:
         """To the end of the interview, or to where it cannot go on now."""
         from enquete.graphs.discovery.loop import STEPS, interview_graph  # noqa: PLC0415 - LangGraph is slow to import
 
@@ -253,7 +262,7 @@ class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryT
         outcome: Outcome | None = ended.get("outcome")
         if outcome is not None:
             return outcome
-        ahead: Interview = ended["interview"]
+        ahead: DiscoveryInterview = ended["interview"]
         if ended["ascr"] != ahead.record:
             raise RuntimeError(f"{talk.unit}: the stored turns give another record than the interview")
         return ahead

@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from enquete.graphs.discovery.record import Contradiction, Path, Problem, reply_schema
-from enquete.graphs.discovery.schema import DiscoverySchema, Node
+from enquete.graphs.discovery.record import Contradiction, Path, ReadingProblem, reply_schema
+from enquete.graphs.discovery.schema import DiscoverySchema, FieldNode
 from enquete.locale import N_, in_language
 from enquete.respondents.quoted_data import fence
 from enquete.respondents.quoting import normal
@@ -214,7 +214,7 @@ def outline(schema: DiscoverySchema, language: Language) -> list[str]:
     return [_line(node, language) for node in schema.walk()]
 
 
-def _line(node: Node, language: Language) -> str:
+def _line(node: FieldNode, language: Language) -> str:
     field = node.field
     told = (field.description or field.label).in_(language)
     unit = f" ({field.unit.in_(language)})" if field.unit else ""
@@ -261,7 +261,7 @@ class ReadingInput(BaseModel):
     answer: str
     about: Path
     record: dict[str, Any]
-    problems: list[Problem] = Field(default_factory=list)
+    problems: list[ReadingProblem] = Field(default_factory=list)
     language: Language = "en"
 
 
@@ -312,7 +312,7 @@ def read_by_rule(data: ReadingInput) -> Reading:
     return Reading(record=_placed(data.discovery.nodes, data.about, value) if value else {})
 
 
-def _crude(node: Node, sentences: Sequence[str], language: Language) -> Any:
+def _crude(node: FieldNode, sentences: Sequence[str], language: Language) -> Any:
     kind, first = node.field.type, sentences[0]
     text = _OPENING.sub("", first).rstrip(".!?")
     match kind:
@@ -341,7 +341,7 @@ def _crude(node: Node, sentences: Sequence[str], language: Language) -> Any:
     return None
 
 
-def _placed(nodes: Mapping[str, Node], path: Path, value: Any) -> dict[str, Any]:
+def _placed(nodes: Mapping[str, FieldNode], path: Path, value: Any) -> dict[str, Any]:
     """The value at its path; entries on the way are named by their key."""
     name, *steps = path
     node = nodes[name]

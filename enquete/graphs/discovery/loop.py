@@ -20,8 +20,8 @@ from typing_extensions import TypedDict
 from enquete.graphs.discovery.interview import (
     QUESTION,
     DiscoveryContext,
+    DiscoveryInterview,
     DiscoveryTurn,
-    Interview,
     Stop,
     question_block,
     question_input,
@@ -39,14 +39,14 @@ from enquete.graphs.discovery.interviewer import (
 from enquete.graphs.discovery.record import (
     Checked,
     Contradiction,
-    Problem,
+    ReadingProblem,
     Record,
-    Told,
+    ToldValue,
     checked,
     contradictions,
     reduced,
 )
-from enquete.graphs.discovery.schema import Node
+from enquete.graphs.discovery.schema import FieldNode
 from enquete.nodes.conversations import (
     Asked,
     TurnOutcome,
@@ -63,16 +63,16 @@ STEPS = 5
 
 
 @dataclass(frozen=True)
-class Found:
+class RecordUpdate:
     """What one answer gave, with the fields whose reducers say how it adds up."""
 
-    nodes: Mapping[str, Node]
+    nodes: Mapping[str, FieldNode]
     scr: Mapping[str, Any]
 
 
-def ascr(record: Record | None, found: Record | Found) -> Record:
+def ascr(record: Record | None, found: Record | RecordUpdate) -> Record:
     """The channel's reducer: by the schema's own, field by field. A plain record stands for itself."""
-    return reduced(found.nodes, record or {}, found.scr) if isinstance(found, Found) else dict(found)
+    return reduced(found.nodes, record or {}, found.scr) if isinstance(found, RecordUpdate) else dict(found)
 
 
 class Message(TypedDict):
@@ -81,21 +81,21 @@ class Message(TypedDict):
     text: str
 
 
-class LoopInput(TypedDict):
-    interview: Interview
+class InterviewInput(TypedDict):
+    interview: DiscoveryInterview
     ascr: Record
     budget: Decimal
 
 
-class LoopOutput(TurnOutcome, total=False):
-    interview: Interview
+class InterviewOutput(TurnOutcome, total=False):
+    interview: DiscoveryInterview
     messages: Annotated[list[Message], add]
     ascr: Annotated[Record, ascr]
     budget: Decimal
     complete: bool
 
 
-class LoopState(LoopOutput, total=False):
+class InterviewState(InterviewOutput, total=False):
     """All channels. `target`, `question` … are of the turn that is being held."""
 
     # formulate_question
@@ -113,13 +113,13 @@ class LoopState(LoopOutput, total=False):
 Loop = Runtime[DiscoveryContext]
 
 
-async def check_budget(state: LoopState, runtime: Loop) -> LoopState:
+async def check_budget(state: InterviewState, runtime: Loop) -> InterviewState:
     """Whether there is a question left to ask, and something to ask it for."""
     interview = state["interview"]
     return {"complete": interview.done}
 
 
-async def formulate_question(state: LoopState, runtime: Loop) -> LoopState:
+async def formulate_question(state: InterviewState, runtime: Loop) -> InterviewState:
     """The next question, for what is most pressing."""
     context, interview = runtime.context, state["interview"]
     data = question_input(interview, context)
@@ -134,7 +134,7 @@ async def formulate_question(state: LoopState, runtime: Loop) -> LoopState:
     return {"question": made.question, "target": target, "worded_by": by}
 
 
-async def get_answer(state: LoopState, runtime: Loop) -> LoopState:
+async def get_answer(state: InterviewState, runtime: Loop) -> InterviewState:
     """The question is asked, unless it was answered before, and the answer stored. A person may take their time."""
     interview = state["interview"]
     asked = Asked(turn=interview.number, question=state["question"])
@@ -142,7 +142,7 @@ async def get_answer(state: LoopState, runtime: Loop) -> LoopState:
     return {"outcome": heard} if isinstance(heard, str) else {"utterance": heard[0]}
 
 
-async def interpret_response(state: LoopState, runtime: Loop) -> LoopState:
+async def interpret_response(state: InterviewState, runtime: Loop) -> InterviewState:
     """The answer's record. A reading with problems is asked for again with them; what then remains is left out and named."""
     interview, utterance, context = state["interview"], state["utterance"], runtime.context
     if not utterance.text:
@@ -160,12 +160,12 @@ async def interpret_response(state: LoopState, runtime: Loop) -> LoopState:
 
 
 async def _read(
-    data: ReadingInput, interview: Interview, context: DiscoveryContext
+    data: ReadingInput, interview: DiscoveryInterview, context: DiscoveryContext
 ) -> tuple[Checked, str] | Literal["short"]:
     """The best reading and who gave it."""
     if context.settings.reads == "rule":
         return _checked(data, read_by_rule(data)), RULE
-    kept: list[Problem] = []
+    kept: list[ReadingProblem] = []
     for again in range(1 + AGAIN):
         about = subject(interview.unit, interview.number) + (f"|again {again}" if again else "")
         done = await READER.work(context.desk, context.settings, about, data)
@@ -183,13 +183,13 @@ def _checked(data: ReadingInput, made: Reading) -> Checked:
     return checked(data.discovery, made.record, data.answer, data.record)
 
 
-async def evaluate_completion(state: LoopState, runtime: Loop) -> LoopState:
+async def evaluate_completion(state: InterviewState, runtime: Loop) -> InterviewState:
     """The turn is frozen with what it gave: from here on the interview is rebuilt from it."""
     interview, utterance, reading = state["interview"], state["utterance"], state["reading"]
     target, left = state["target"], interview.budget - QUESTION
     turn = DiscoveryTurn(
         turn=interview.number, question=state["question"], **utterance.kept, about=target.path, found=reading.values,
-        told=tuple(Told(**{**one.model_dump(), "turn": interview.number}) for one in reading.told),
+        told=tuple(ToldValue(**{**one.model_dump(), "turn": interview.number}) for one in reading.told),
         problems=tuple(reading.problems), contradictions=tuple(_new(state["against"], target)),
         settled=target.contradiction is not None, by={"question": state["worded_by"], "interpret": state["read_by"]},
     )  # fmt: skip
@@ -203,7 +203,7 @@ async def evaluate_completion(state: LoopState, runtime: Loop) -> LoopState:
             Message(turn=kept.turn, role="interviewer", text=kept.question),
             Message(turn=kept.turn, role="respondent", text=kept.answer),
         ],
-        "ascr": Found(nodes=interview.discovery.nodes, scr=kept.found),  # type: ignore[typeddict-item]  # an update of the channel
+        "ascr": RecordUpdate(nodes=interview.discovery.nodes, scr=kept.found),  # type: ignore[typeddict-item]  # an update of the channel
         "budget": left,
         "complete": done,
     }
@@ -214,13 +214,15 @@ def _new(against: list[Contradiction], target: Target) -> list[Contradiction]:
     return [one for one in against if target.contradiction is None or one.path != target.path]
 
 
-async def more(state: LoopState) -> Literal["ask", "end"]:
+async def more(state: InterviewState) -> Literal["ask", "end"]:
     return "end" if state["complete"] or state["budget"] < QUESTION else "ask"
 
 
 NODES = (check_budget, formulate_question, get_answer, interpret_response, evaluate_completion)
 
-builder = StateGraph(LoopState, context_schema=DiscoveryContext, input_schema=LoopInput, output_schema=LoopOutput)
+builder = StateGraph(
+    InterviewState, context_schema=DiscoveryContext, input_schema=InterviewInput, output_schema=InterviewOutput
+)
 for node in NODES:
     builder.add_node(node.__name__, node)
 builder.add_edge(START, "check_budget")

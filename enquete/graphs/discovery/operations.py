@@ -69,7 +69,7 @@ class Conversed(BaseModel):
         return bool(self.token) and self.status != "completed"
 
 
-class Turn(NamedTuple):
+class ProjectTurn(NamedTuple):
     question: str
     answer: str
     answered_by: str
@@ -148,7 +148,7 @@ class Projects:
         found = [one for one in await self.interviews(project) if (one.conversation, one.ds) == (conversation, ds)]
         return found[0] if found else None
 
-    async def keep(self, interview: Conversed, turns: Sequence[Turn] = ()) -> None:
+    async def keep(self, interview: Conversed, turns: Sequence[ProjectTurn] = ()) -> None:
         """The state, and the conversation's turns so far: both at once, whatever was there."""
         row = interview.model_dump()
         for name in ("respondent", "record", "missing"):
@@ -446,7 +446,7 @@ def _request(
     respondent: Respondent,
     schema: DiscoverySchema,
     known: Mapping[str, Any],
-    before: Sequence[Turn],
+    before: Sequence[ProjectTurn],
 ) -> dict[str, Any]:
     settings = {
         "ds": schema.id,
@@ -482,9 +482,9 @@ async def _respondent(projects: Projects, asked: Conducting) -> Respondent:
     return found
 
 
-async def _earlier(projects: Projects, asked: InConversation) -> list[Turn]:
+async def _earlier(projects: Projects, asked: InConversation) -> list[ProjectTurn]:
     turns = await projects.messages(asked.project_id, asked.conversation_id)
-    return [Turn(*(one[name] for name in Turn._fields)) for one in turns if one["ds"] == asked.ds_id]
+    return [ProjectTurn(*(one[name] for name in ProjectTurn._fields)) for one in turns if one["ds"] == asked.ds_id]
 
 
 async def _behind(projects: Projects, project: str) -> Behind:
@@ -519,7 +519,7 @@ async def _kept(
     """The project's own account of it, and the answer to the caller. held: as it was filed when the run was begun."""
     found: Mapping[str, Any] = next(iter(stopped.findings.get("records") or []), {})
     turns = [
-        Turn(str(one["question"]), str(one["answer"]), held.answered_by, held.model)
+        ProjectTurn(str(one["question"]), str(one["answer"]), held.answered_by, held.model)
         for one in stopped.findings.get("turns") or []
     ]
     before = (await _earlier(projects, asked))[: held.questions]

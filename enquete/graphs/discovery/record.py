@@ -17,17 +17,17 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, ValidationError, create_model
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from enquete.graphs.discovery.schema import DiscoverySchema, Node
+from enquete.graphs.discovery.schema import DiscoverySchema, FieldNode
 from enquete.instruments.expressions import there
 from enquete.instruments.reading import shown, suggestion
 from enquete.respondents.quoting import normal, stands_in
 
 Record = dict[str, Any]
-Nodes = Mapping[str, Node]
+Nodes = Mapping[str, FieldNode]
 Path = tuple[str, ...]
 
 
-class Told(BaseModel):
+class ToldValue(BaseModel):
     """A value with the words it rests on, which stand in the answer of that turn. `path`: lists followed by an entry's key."""
 
     model_config = ConfigDict(frozen=True)
@@ -57,7 +57,7 @@ def reduced(nodes: Nodes, record: Mapping[str, Any], found: Mapping[str, Any]) -
     return result
 
 
-def _joined(node: Node, old: Any, new: Any) -> Any:
+def _joined(node: FieldNode, old: Any, new: Any) -> Any:
     if node.field.type == "list":
         return _upserted(node, old if there(old) and node.reducer != "last" else [], new)
     if not there(old) or node.reducer == "last":
@@ -67,7 +67,7 @@ def _joined(node: Node, old: Any, new: Any) -> Any:
     return reduced(node.children, old, new)
 
 
-def _upserted(node: Node, old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[Record]:
+def _upserted(node: FieldNode, old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[Record]:
     """By key, which comes first. deep: what an entry holds is reduced in turn; upsert: its parts are replaced, those not
     named again stay."""
     key, result = str(node.field.key), [dict(entry) for entry in old]
@@ -120,7 +120,7 @@ def _says_more(old: Any, new: Any) -> bool:
     return texts and (normal(old) in normal(new) or normal(new) in normal(old))
 
 
-def values(nodes: Nodes, record: Mapping[str, Any], above: Path = ()) -> Iterator[tuple[Path, Node, Any]]:
+def values(nodes: Nodes, record: Mapping[str, Any], above: Path = ()) -> Iterator[tuple[Path, FieldNode, Any]]:
     """Every value that is there: (path with keys, field, value). Of an entry its parts; one without parts gives itself."""
     for name, value in record.items():
         node = nodes.get(name)
@@ -167,7 +167,7 @@ def misfits(nodes: Nodes, record: Mapping[str, Any], above: str = "") -> Iterato
             yield f"{where}: {shown(value)} is no {node.field.type}{closed}"
 
 
-def _misfit_entries(node: Node, entries: Sequence[Any], where: str) -> Iterator[str]:
+def _misfit_entries(node: FieldNode, entries: Sequence[Any], where: str) -> Iterator[str]:
     key = str(node.field.key)
     for place, entry in enumerate(entries):
         if not isinstance(entry, Mapping) or not isinstance(entry.get(key), str) or not entry[key]:
@@ -176,7 +176,7 @@ def _misfit_entries(node: Node, entries: Sequence[Any], where: str) -> Iterator[
             yield from misfits(node.children, {k: v for k, v in entry.items() if k != key}, f"{where}[{place}].")
 
 
-def _fits(node: Node, value: Any) -> bool:
+def _fits(node: FieldNode, value: Any) -> bool:
     """Whether it is of the field's type."""
     kind, values = node.field.type, node.field.values
     match kind:
@@ -204,7 +204,7 @@ MODULE = "enquete.graphs.discovery.reply"
 LONGEST = 2000  # characters of a text
 
 
-class Problem(BaseModel):
+class ReadingProblem(BaseModel):
     """What of a reply was left out, and why: an unknown field, a value that does not fit, words that nobody said."""
 
     model_config = ConfigDict(frozen=True)
@@ -220,8 +220,8 @@ class Checked:
     """values: an SCR; told: each value with its words."""
 
     values: Record = field(default_factory=dict)
-    told: list[Told] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    told: list[ToldValue] = field(default_factory=list)
+    problems: list[ReadingProblem] = field(default_factory=list)
 
 
 def checked(schema: DiscoverySchema, raw: Mapping[str, JsonValue], answer: str, known: Mapping[str, Any]) -> Checked:
@@ -268,7 +268,7 @@ def _made(name: str, nodes: Nodes, key: str | None = None) -> type[BaseModel]:
     return create_model(title, __config__=ConfigDict(extra="forbid", title=title), __module__=MODULE, **fields)
 
 
-def _type(node: Node, name: str) -> Any:
+def _type(node: FieldNode, name: str) -> Any:
     match node.field.type:
         case "object":
             return _made(name, node.children)
@@ -298,7 +298,7 @@ def quoted(kind: Any) -> Any:
     return Annotated[model, BeforeValidator(wrapped)]
 
 
-def closed(node: Node) -> Any:
+def closed(node: FieldNode) -> Any:
     """One of a closed list: by id or label, whatever case, hyphens and umlauts; anything else is refused."""
     ids = tuple(node.field.values)
     names = {plain(text): each for each, value in node.field.values.items()
@@ -328,7 +328,7 @@ def _number(given: object) -> float:
     return float(text)
 
 
-def _told(node: Node) -> str:
+def _told(node: FieldNode) -> str:
     field = node.field
     said_of = field.description or field.label
     unit = f" ({field.unit.in_('en')})" if field.unit else ""
@@ -349,7 +349,7 @@ def _all_required(schema: Any) -> Any:
 # --- what fits -----------------------------------------------------------------------------------------------------------
 
 
-def _fitting(model: type[BaseModel], raw: Any, problems: list[Problem], known: Sequence[str]) -> dict[str, Any]:
+def _fitting(model: type[BaseModel], raw: Any, problems: list[ReadingProblem], known: Sequence[str]) -> dict[str, Any]:
     """The reply without what does not fit, which is named: one problem is taken out at a time."""
     raw = _copied(raw)
     for _ in range(MOST_PROBLEMS):
@@ -369,14 +369,14 @@ def _copied(value: Any) -> Any:
     return [_copied(each) for each in value] if isinstance(value, list) else value
 
 
-def _problem(error: ErrorDetails, known: Sequence[str]) -> Problem:
+def _problem(error: ErrorDetails, known: Sequence[str]) -> ReadingProblem:
     path = ".".join(str(step) for step in error["loc"] if step not in ("value", "quote"))
     if error["type"] == "extra_forbidden":
         name = str(error["loc"][-1])
-        return Problem(
+        return ReadingProblem(
             kind="unknown", path=path, given=shown(error["input"]), why=f"is no field{suggestion(name, known)}"
         )
-    return Problem(kind="unfit", path=path, given=shown(error["input"]), why=error["msg"])
+    return ReadingProblem(kind="unfit", path=path, given=shown(error["input"]), why=error["msg"])
 
 
 def _without(raw: Any, error: ErrorDetails) -> bool:
@@ -423,7 +423,7 @@ class _Taking:
                     made[name] = value
         return made
 
-    def _taken(self, node: Node, given: Any, path: Path, known: Any) -> Any:
+    def _taken(self, node: FieldNode, given: Any, path: Path, known: Any) -> Any:
         match node.field.type:
             case "object":
                 return self.taken(node.children, given, path, known or {})
@@ -434,7 +434,9 @@ class _Taking:
             case _:
                 return self._value(given, path)
 
-    def _entry(self, node: Node, given: Mapping[str, Any], path: Path, known: Sequence[Mapping[str, Any]]) -> Record:
+    def _entry(
+        self, node: FieldNode, given: Mapping[str, Any], path: Path, known: Sequence[Mapping[str, Any]]
+    ) -> Record:
         key = str(node.field.key)
         name = given[key]["value"].strip()
         before = next((one for one in known if same(one[key], name)), None)
@@ -454,8 +456,8 @@ class _Taking:
         if quote is None or not there(value):
             why = "quote the words of the answer that say so; what nobody said stays empty"
             self.result.problems.append(
-                Problem(kind="not_said", path=".".join(path), given=shown(given["quote"]), why=why)
+                ReadingProblem(kind="not_said", path=".".join(path), given=shown(given["quote"]), why=why)
             )
             return None
-        self.result.told.append(Told(path=path, value=value, quote=quote.strip()))
+        self.result.told.append(ToldValue(path=path, value=value, quote=quote.strip()))
         return value

@@ -25,9 +25,9 @@ from enquete.analysis.health.thresholds import FREE, Threshold
 from enquete.analysis.inference import share_intervals
 from enquete.analysis.means import share_interval
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
-from enquete.graphs.discovery.interview import DiscoverySettings, DiscoveryTurn, Interview, begun
+from enquete.graphs.discovery.interview import DiscoveryInterview, DiscoverySettings, DiscoveryTurn, begun
 from enquete.graphs.discovery.record import values
-from enquete.graphs.discovery.schema import Node, shown_path
+from enquete.graphs.discovery.schema import FieldNode, shown_path
 from enquete.instruments.expressions import there
 from enquete.locale import N_, tell
 from enquete.nodes.conversations import stored_turns
@@ -242,7 +242,7 @@ def analyse(
     """Tables over the main arm's interviews."""
     people = frame.drop_duplicates("participant")[["participant", "stakeholder_type"]].astype(str)
     held = [
-        Held(interview, kind)
+        RecordedInterview(interview, kind)
         for unit, kind in people.itertuples(index=False)
         if (interview := stored_interview(unit, settings, context.frozen)).turns
     ]
@@ -286,23 +286,23 @@ def analyse(
     return shaped(PRESENTATION, tables, facts)
 
 
-def stored_interview(unit: str, settings: DiscoverySettings, frozen: Mapping[str, JsonValue]) -> Interview:
+def stored_interview(unit: str, settings: DiscoverySettings, frozen: Mapping[str, JsonValue]) -> DiscoveryInterview:
     """An agent's interview from its frozen turns, as far as it went."""
-    return reduce(Interview.after, stored_turns(frozen.get, unit, DiscoveryTurn), begun(unit, settings))
+    return reduce(DiscoveryInterview.after, stored_turns(frozen.get, unit, DiscoveryTurn), begun(unit, settings))
 
 
 @dataclass(frozen=True)
-class Held:
+class RecordedInterview:
     """An interview that was begun, and the group of its agent."""
 
-    interview: Interview
+    interview: DiscoveryInterview
     kind: str
 
-    def known(self, node: Node) -> list[Any]:
+    def known(self, node: FieldNode) -> list[Any]:
         """What the record has at a field, of all entries of the lists it stands in; entries themselves by their key."""
         return list(_values(node.path, self.interview.discovery.nodes, self.interview.record))
 
-    def first(self, node: Node) -> int | None:
+    def first(self, node: FieldNode) -> int | None:
         """The question that first brought something for it."""
         told = (
             turn.turn
@@ -360,7 +360,7 @@ def _text(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _values(path: Sequence[str], nodes: Mapping[str, Node], record: Mapping[str, Any]) -> Iterator[Any]:
+def _values(path: Sequence[str], nodes: Mapping[str, FieldNode], record: Mapping[str, Any]) -> Iterator[Any]:
     node = nodes[path[0]]
     value: Any = record.get(path[0])
     if not there(value):
@@ -377,12 +377,12 @@ def _values(path: Sequence[str], nodes: Mapping[str, Node], record: Mapping[str,
         yield value
 
 
-def _plain_path(interview: Interview, path: tuple[str, ...]) -> tuple[str, ...]:
+def _plain_path(interview: DiscoveryInterview, path: tuple[str, ...]) -> tuple[str, ...]:
     node = interview.discovery.at(path)
     return node.path if node else path
 
 
-def _field(node: Node, held: Sequence[Held], asked: Mapping[str, int], language: Language) -> Row:
+def _field(node: FieldNode, held: Sequence[RecordedInterview], asked: Mapping[str, int], language: Language) -> Row:
     """Who has something there, after how many questions; of numbers their quartiles, of yes or no the share of yes."""
     known = [(one, found) for one in held if (found := one.known(node))]
     first = [turn for one, _ in known if (turn := one.first(node)) is not None]
@@ -408,7 +408,7 @@ def _field(node: Node, held: Sequence[Held], asked: Mapping[str, int], language:
     return row
 
 
-def _named(node: Node, held: Sequence[Held], language: Language) -> Iterator[Row]:
+def _named(node: FieldNode, held: Sequence[RecordedInterview], language: Language) -> Iterator[Row]:
     """Values of a field by how many agents named them, the most named first; intervals hold for the most named."""
     if node.field.type in ("number", "boolean", "object"):
         return
@@ -432,7 +432,7 @@ def _named(node: Node, held: Sequence[Held], language: Language) -> Iterator[Row
             }  # fmt: skip
 
 
-def _curve(held: Sequence[Held]) -> list[Row]:
+def _curve(held: Sequence[RecordedInterview]) -> list[Row]:
     """After each question: complete records, and the mean share of fields that are known, over all interviews begun."""
     if not held:
         return []
@@ -456,7 +456,7 @@ def _curve(held: Sequence[Held]) -> list[Row]:
     return rows
 
 
-def _stages(interview: Interview) -> Iterator[Interview]:
+def _stages(interview: DiscoveryInterview) -> Iterator[DiscoveryInterview]:
     """The interview after each of its turns."""
     start = replace(interview, turns=(), record={}, budget=interview.budget + len(interview.turns))
     for turn in interview.turns:
@@ -464,7 +464,7 @@ def _stages(interview: Interview) -> Iterator[Interview]:
         yield start
 
 
-def _known(interview: Interview) -> int:
+def _known(interview: DiscoveryInterview) -> int:
     return sum(
         bool(list(_values(node.path, interview.discovery.nodes, interview.record)))
         for node in interview.discovery.walk()

@@ -118,7 +118,7 @@ SchemaField.model_rebuild()
 
 
 @dataclass(frozen=True)
-class Node:
+class FieldNode:
     """A field where it stands. `path`: names of fields from the top, a list's entries counted as one."""
 
     name: str
@@ -131,14 +131,14 @@ class Node:
         return self.field.reducer or REDUCERS[self.field.type][0]
 
     @cached_property
-    def children(self) -> Mapping[str, Node]:
+    def children(self) -> Mapping[str, FieldNode]:
         """Of an object, or of every entry of a list; without the key."""
-        own = {name: Node(name, (*self.path, name), one) for name, one in self.field.fields.items()}
+        own = {name: FieldNode(name, (*self.path, name), one) for name, one in self.field.fields.items()}
         if self.level < self.field.nested:
-            own[self.name] = Node(self.name, (*self.path, self.name), self.field, self.level + 1)
+            own[self.name] = FieldNode(self.name, (*self.path, self.name), self.field, self.level + 1)
         return own
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[FieldNode]:
         """Itself and what is below it; a list that is nested in itself once."""
         if self.level == 1:
             yield self
@@ -252,8 +252,8 @@ class DiscoverySchema(LayerFile):
         return self
 
     @cached_property
-    def nodes(self) -> Mapping[str, Node]:
-        return {name: Node(name, (name,), field) for name, field in self.fields.items()}
+    def nodes(self) -> Mapping[str, FieldNode]:
+        return {name: FieldNode(name, (name,), field) for name, field in self.fields.items()}
 
     @cached_property
     def content(self) -> str:
@@ -272,12 +272,12 @@ class DiscoverySchema(LayerFile):
         parts = [*(f"known({name})" for name in required), *([f"({self.complete})"] if self.complete else [])]
         return expression(" and ".join(parts))
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[FieldNode]:
         """Every field at every depth."""
         for node in self.nodes.values():
             yield from node.walk()
 
-    def at(self, path: tuple[str, ...]) -> Node | None:
+    def at(self, path: tuple[str, ...]) -> FieldNode | None:
         """The field at a path whose lists are followed by the key of an entry: ("stages", "mixing", "minutes")."""
         steps, nodes, node = list(path), self.nodes, None
         while steps:

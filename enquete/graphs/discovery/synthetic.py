@@ -15,7 +15,7 @@ from pydantic import Field
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
 from enquete.graphs.discovery.interview import DiscoverySettings
 from enquete.graphs.discovery.record import Nodes, Path, Record, values
-from enquete.graphs.discovery.schema import DiscoverySchema, Node
+from enquete.graphs.discovery.schema import DiscoverySchema, FieldNode
 from enquete.instruments.pack import NEUTRAL, Data, Lines, pack_named
 from enquete.respondents.planted import persona_hash, pick, sample, uniform
 from enquete.respondents.quoting import normal
@@ -28,7 +28,7 @@ MOST_ENTRIES, MOST_VALUES = 2, 3
 NAMED = 0.6  # share of a label's words that a question must hold to be about it
 
 
-class Manner(Data):
+class DiscoveryManner(Data):
     """truth/discovery.yaml."""
 
     text: Lines
@@ -71,7 +71,7 @@ class _Plant:
         found = {name: self._value(node, (*path, name)) for name, node in nodes.items() if node.level == 1}
         return {name: value for name, value in found.items() if value is not None}
 
-    def _value(self, node: Node, path: Path) -> Any:
+    def _value(self, node: FieldNode, path: Path) -> Any:
         match node.field.type:
             case "choice":
                 return pick(list(node.field.values), *self._key, *path)
@@ -95,7 +95,7 @@ class _Plant:
                 return self._some(node, path, MOST_VALUES)
         return self._some(node, path, 1)[0]
 
-    def _some(self, node: Node, path: Path, most: int) -> list[str]:
+    def _some(self, node: FieldNode, path: Path, most: int) -> list[str]:
         texts = node.field.examples.get(self._language) or _manner().unnamed[self._language]
         return sample([(text, 1.0) for text in texts], min(most, len(texts)), *self._key, *path)
 
@@ -103,8 +103,8 @@ class _Plant:
 # --- what is said --------------------------------------------------------------------------------------------------------
 
 
-def _manner() -> Manner:
-    return pack_named(NEUTRAL).truth(METHODOLOGY, Manner)
+def _manner() -> DiscoveryManner:
+    return pack_named(NEUTRAL).truth(METHODOLOGY, DiscoveryManner)
 
 
 class _Speaker:
@@ -122,12 +122,12 @@ class _Speaker:
             return self._line("nothing")
         return self._told(node, value)
 
-    def _knows(self) -> Iterator[tuple[Path, Node, Any]]:
+    def _knows(self) -> Iterator[tuple[Path, FieldNode, Any]]:
         """Values, and every list as a whole."""
         yield from _lists(self._discovery.nodes, self._record, ())
         yield from (one for one in values(self._discovery.nodes, self._record) if one[1].field.type != "list")
 
-    def _about(self, path: Path, node: Node, question: str) -> tuple[float, int]:
+    def _about(self, path: Path, node: FieldNode, question: str) -> tuple[float, int]:
         """How much of what a question would say of it is in the question; an entry must be named."""
         entries = [normal(step) for step in path if step not in node.path]
         if any(f" {entry} " not in f" {question} " for entry in entries):
@@ -137,7 +137,7 @@ class _Speaker:
         shares = [_share(set(normal(text.in_(self._language)).split()), words) for text in texts]
         return max(shares), len(entries)
 
-    def _told(self, node: Node, value: Any) -> str:
+    def _told(self, node: FieldNode, value: Any) -> str:
         match node.field.type:
             case "choice" | "choices":
                 return " ".join(self._closed(node, each) for each in (value if isinstance(value, list) else [value]))
@@ -151,7 +151,7 @@ class _Speaker:
                 return self._line("yes" if value else "no")
         return self._line("text", str(value))
 
-    def _closed(self, node: Node, value: str) -> str:
+    def _closed(self, node: FieldNode, value: str) -> str:
         says = _manner().says.get(self._discovery.id, {}).get(node.name, {}).get(value)
         if says:
             return pick(says[self._language], *self._key, value)
@@ -172,7 +172,7 @@ def _share(own: set[str], words: set[str]) -> float:
     return len(own & words) / len(own) if own else 0.0
 
 
-def _lists(nodes: Nodes, record: Mapping[str, Any], above: Path) -> Iterator[tuple[Path, Node, Any]]:
+def _lists(nodes: Nodes, record: Mapping[str, Any], above: Path) -> Iterator[tuple[Path, FieldNode, Any]]:
     for name, value in record.items():
         node = nodes.get(name)
         if node is not None and node.field.type == "object":

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
 
 def _asking() -> Asking:
-    from enquete.graphs.diversity.instrument import DiversityInstrument
+    from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings
     from enquete.graphs.diversity.procedure import Diversity
-    from enquete.graphs.diversity.settings import DiversitySettings
     from enquete.graphs.diversity.synthetic import planted
 
     return Asking(DiversityInstrument, DiversitySettings, Diversity, planted)
@@ -29,7 +28,7 @@ def _evaluation() -> Evaluation:
 
 
 def _drafts(material: Material) -> Mapping[str, str]:
-    from enquete.graphs.diversity.drafting import draft
+    from enquete.graphs.diversity.instrument import draft
 
     return draft(material)
 

@@ -5,9 +5,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictInt,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from enquete.instruments.derived import Draft
 from enquete.instruments.instrument import Instrument
@@ -16,6 +26,8 @@ from enquete.instruments.review import Wording
 from enquete.instruments.scales import Human, on_scale
 from enquete.instruments.text import Part, Text
 from enquete.locale import N_
+from enquete.nodes.material import Material, head, pair
+from enquete.simulations.texts import one_line
 from enquete.state.asking import Item, Language, Option
 
 MOST_COLUMNS = 13  # −6 … +6, the widest grid in common use
@@ -252,3 +264,69 @@ class DiversityInstrument(Instrument):
     def axis(self, axis_id: str) -> Axis:
         """KeyError for an unknown id."""
         return {axis.axis_id: axis for axis in self.likert_axes}[axis_id]
+
+
+# --- what may be set --------------------------------------------------------------------------------------------------
+
+
+MOST_FACTORS = 16  # twice as many as Q software extracts; beyond, a centroid solution is rounding errors and slow
+Factors = tuple[Annotated[int, Field(ge=1)], ...]
+
+
+class FlagChanges(BaseModel):
+    """Changes by hand to which sorts define a Q factor: factors as the report numbers them, by participant id."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    add: dict[str, Factors] = {}
+    remove: dict[str, Factors] = {}
+
+    @model_validator(mode="after")
+    def _once(self) -> FlagChanges:
+        for who in sorted(self.add.keys() & self.remove.keys()):
+            both = sorted(set(self.add[who]) & set(self.remove[who]))
+            if both:
+                raise ValueError(f"factor {both[0]} of {who!r} is to be added and removed; name it once")
+        return self
+
+
+class DiversitySettings(BaseModel):
+    """How the sorts are analysed; statements, grid and axes are the instrument's."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    extraction: Literal["pca", "centroid"] = Field("pca", description="how Q factors are extracted")
+    n_factors: int | None = Field(
+        None,
+        ge=1,
+        le=MOST_FACTORS,
+        description="number of Q factors; as many as parallel analysis finds where none is named",
+    )
+    flags: FlagChanges = Field(
+        FlagChanges(),
+        description='changes to the sorts that define a Q factor, such as {"remove": {"agent:7": [1]}}',
+    )
+
+
+# --- a draft ----------------------------------------------------------------------------------------------------------
+
+
+FEWEST = 3
+
+
+def draft(material: Material) -> Mapping[str, str]:
+    """No file where too few sentences can stand alone."""
+    chosen = material.chosen
+    if len(chosen) < FEWEST:
+        return {}
+    lines = []
+    for place, one in enumerate(chosen, start=1):
+        theme = one_line(material.theme_of(one))
+        about = f"theme “{theme}”" if theme else "no theme"
+        lines.append(
+            f"  # from: {one.post.name} ({one.post.kind}), {one.post.source}; {about}{material.doubt(f's{place:02d}')}\n"
+            f"  - {{statement_id: s{place:02d}, label: {pair(material.said(one))}}}\n"
+        )
+    both = material.bilingual and all(one.other for one in chosen)
+    text = head(material, "diversity", "Sichtweisen", "Views", bilingual=both)
+    return {"diversity.yaml": f"{text}# What was left out, and why: concourse.csv\nstatements:\n{''.join(lines)}"}

@@ -7,8 +7,7 @@ from functools import cached_property
 
 from pydantic import JsonValue
 
-from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.settings import DiversitySettings
+from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings
 from enquete.state.asking import Block, Item
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Procedure

@@ -33,8 +33,7 @@ from enquete.analysis.typology.clustering import adjusted_rand, agent_silhouette
 from enquete.analysis.typology.components import explained_by_chance, principal_components, weighted
 from enquete.analysis.typology.gap import Gap, gap
 from enquete.analysis.typology.types import LEAST_EXCESS, UNSTABLE, Choice, Types, memberships, types
-from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.settings import DiversitySettings, FlagChanges
+from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings, FlagChanges
 from enquete.graphs.diversity.tables import GLOSSARY, PRESENTATION
 from enquete.reports.context import AnalysisContext, Files, Found, ItemFacts, wide
 from enquete.reports.declarations import Analysis, compared, shaped

@@ -14,11 +14,13 @@ from pydantic import JsonValue
 from enquete.analysis.change.drift import delta_matrix, drift_per_agent, population_drift
 from enquete.analysis.change.paired import holm, paired_by_item, walsh_interval, wilcoxon
 from enquete.analysis.change.reliable import BY_CHANCE, ReliableChange, beyond, reliable_change, retest_reliability
+from enquete.analysis.health.coherence import answer_stability, family_alpha
+from enquete.analysis.health.exposure import negative_control, placebo_exposure
+from enquete.analysis.health.plausibility import direction_flips, zero_drift
 from enquete.analysis.inference import ALPHA, QUESTIONS, detectable_change, max_t, selected_intervals
 from enquete.analysis.joining import joined
 from enquete.analysis.means import mean_of
 from enquete.analysis.panel.dispersion import frequencies
-from enquete.graphs.longitudinal import health
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.tables import GLOSSARY, PRESENTATION
 from enquete.reports import context as reading
@@ -26,6 +28,20 @@ from enquete.reports.context import AnalysisContext, Files, ItemFacts, answering
 from enquete.reports.declarations import Analysis, compared, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.findings import FEWEST
+from enquete.reports.health_checks import (
+    PLACEBO,
+    Arms,
+    Humans,
+    Made,
+    answers,
+    any_other,
+    checkable,
+    closed,
+    each,
+    missing,
+    occasion,
+    repeated,
+)
 from enquete.reports.writing import lines
 
 # --- What moved between T0 and T1: statements, families, groups and agents; and where the agents stand in each wave ---
@@ -506,12 +522,102 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
     return {"responses.jsonl": lines(frame), "aggregate.json": aggregate}
 
 
+# --- health -----------------------------------------------------------------------------------------------------------
+
+
+CONTROL = "negative_control"
+
+
+def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
+    """Agents that never move or turn round, only where T0 was measured; items that nothing should move; whether waves and
+    families hang together; each wave."""
+    rows = checkable(rows)
+    why = no_drift(analysis)
+    before, after = (answers(occasion(rows, phase)) for phase in ("T0", "T1"))
+    both_waves = bool(len(before.participants) and len(after.participants))
+    if why:
+        yield from each("", (missing(name, why) for name in ("zero_drift", "direction_flips")))
+    else:
+        yield from each("", (zero_drift(before, after), direction_flips(before, after)))
+    controls = _controls(analysis)
+    both = set(before.items) & set(after.items)
+    if not why and both.issuperset(controls) and controls:
+        yield "", negative_control(before, after, controls)
+    yield (
+        "",
+        answer_stability(before, after) if both_waves else missing("answer_stability", "one_wave"),
+    )
+    for phase, table in (("T0", before), ("T1", after)):
+        yield from each(phase, [family_alpha(table)] if len(table.participants) else [])
+    del before, after, table
+    yield from any_other(analysis, rows, humans)
+
+
+def _controls(analysis: Analysis) -> list[str]:
+    named = zip(analysis.column("items", "item"), analysis.column("items", "control"), strict=True)
+    return [item for item, is_control in named if is_control is True]
+
+
+def no_drift(analysis: Analysis) -> str:
+    """Why there is no drift to look at; "" where there is."""
+    kind = analysis.facts.get("kind")
+    if kind == "experience_effect":
+        return "reconstructed"
+    if kind != "drift":
+        return "one_wave"
+    if analysis.facts.get("interpretable") is False:
+        return "incomparable"
+    return ""
+
+
+# --- probes ----------------------------------------------------------------------------------------------------------
+
+
+def probed(arms: Arms) -> Made:
+    """Each wave asked again, control items, and another memory."""
+    yield from repeated(arms)
+    yield from _controlled(arms)
+    yield from _placebo(arms)
+
+
+def _waves(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return closed(occasion(rows, "T0")), closed(occasion(rows, "T1"))
+
+
+def _controlled(arms: Arms) -> Made:
+    """Drift of the control items, all items that the probe arm asks and the main arm does not."""
+    if CONTROL not in arms.others:
+        return
+    before, after = _waves(arms.others[CONTROL])
+    own = set(before["item_id"]) & set(after["item_id"])
+    items = sorted(own - set(arms.main["item_id"])) or sorted(own)
+    if items:
+        yield "", negative_control(answers(before), answers(after), items)
+    else:
+        yield "", missing("negative_control", "one_wave")
+
+
+def _placebo(arms: Arms) -> Made:
+    """Drift under the real digest minus drift under a neutral one; T0 is the main arm's where the placebo was not asked then."""
+    if PLACEBO not in arms.others:
+        return
+    before, after = _waves(arms.main)
+    placebo_before, placebo_after = _waves(arms.others[PLACEBO])
+    why = no_drift(arms.analysis) if arms.analysis.facts.get("kind") != "experience_effect" else ""
+    why = why or ("" if len(placebo_after) else "one_wave")
+    if why:
+        yield "", missing("placebo_exposure", why)
+        return
+    neutral = placebo_before if len(placebo_before) else before
+    yield "", placebo_exposure(*map(answers, (before, after, neutral, placebo_after)))
+
+
 EVALUATION = Evaluation(
     analyse=analyse,
     presentation=PRESENTATION,
     glossary=GLOSSARY,
     files=files,
     item_facts=item_facts,
-    health=health.health,
-    probed=health.probed,
+    health=health,
+    probed=probed,
 )

@@ -322,7 +322,7 @@ class FourLayers(_Layer):
 
 
 @dataclass(frozen=True)
-class Sides:
+class GroupSides:
     """Participants who stand together, the largest side first. said: the answers that count; against: how many stand against
     the largest, by a model's reading how many conflicts it names; doubt: what to do about their being of one mind."""
 
@@ -357,14 +357,14 @@ def four_layers(talk: Discussion, language: Language, mode: Mode) -> FourLayers:
     )  # fmt: skip
 
 
-def _sides(talk: Discussion, last: Round, mode: Mode) -> Sides:
+def _sides(talk: Discussion, last: Round, mode: Mode) -> GroupSides:
     said = talk.afterwards if mode.assigns_stances else last
     doubt: Recommendation = groupthink(last).recommendation if mode.groupthink else ""
     by_stance, read = mode.assigns_stances or any(one.stance for one in said.values()), _reading(talk)
     if by_stance or read is None:
         groups = stance_groups(said) if by_stance else clusters(said)
         against = sum(len(other) for other in groups[1:] if _contradict(said[groups[0][0]], said[other[0]]))
-        return Sides(said, "stances" if by_stance else "words", groups, against, doubt)
+        return GroupSides(said, "stances" if by_stance else "words", groups, against, doubt)
     if mode.groupthink and read.groupthink:
         doubt = doubt or "opposition"
     numbers = {str(turn.number): turn.participant for turn in talk.spoken}
@@ -372,7 +372,7 @@ def _sides(talk: Discussion, last: Round, mode: Mode) -> Sides:
     for number, camp in read.camp_of.items():
         camps[camp] = (*camps.get(camp, ()), numbers[number])
     groups, named = _largest_first(set(camps.values())), tuple(read.conflicts)
-    return Sides(said, "model", groups, len(named), doubt, read.agreement or 0.0, named)
+    return GroupSides(said, "model", groups, len(named), doubt, read.agreement or 0.0, named)
 
 
 def _reading(talk: Discussion) -> Analysed | None:
@@ -383,7 +383,7 @@ def _reading(talk: Discussion) -> Analysed | None:
     return Analysed.model_validate(read) if read and read["by"] != RULE else None
 
 
-def _decided(sides: Sides, seats: Group) -> Decision:
+def _decided(sides: GroupSides, seats: Group) -> Decision:
     """How the caller is to take what the group came to: nothing is decided in a tie."""
     sizes = [len(group) for group in sides.groups]
     ahead = sides.groups[0] if sizes and sizes.count(sizes[0]) == 1 else ()
@@ -455,7 +455,7 @@ def _conflicts(talk: Discussion, said: Round, language: Language) -> Group:
     )  # fmt: skip
 
 
-def _summary(sides: Sides, decision: Decision, total: int, language: Language) -> str:
+def _summary(sides: GroupSides, decision: Decision, total: int, language: Language) -> str:
     if not sides.groups:
         return tell(NO_POSITION, language)
     says = TIED if not decision.held_by else SAID if decision.stance else HELD
@@ -476,7 +476,7 @@ def _response(talk: Discussion, who: str, said: Response) -> AgentResponse:
     )  # fmt: skip
 
 
-def _hints(talk: Discussion, last: Round, sides: Sides, language: Language, *, assigned: bool) -> Group:
+def _hints(talk: Discussion, last: Round, sides: GroupSides, language: Language, *, assigned: bool) -> Group:
     """How many each is about, where it is said at all."""
     about = {
         "unfinished": not talk.over,

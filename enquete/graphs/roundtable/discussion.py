@@ -171,7 +171,7 @@ MOST_BYTES = 100_000_000  # of a qmethod.json of thousands of sorts
 LEAST_SIZE, MOST_SIZE, MOST_ROUNDS = 2, 10, 12
 
 
-class Layers(BaseModel):
+class RoundtableLayers(BaseModel):
     """What the settings `mode` and `views` stood for when the run began. views: participant → loadings on the Q factors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -238,16 +238,16 @@ class RoundtableSettings(BaseModel):
     summary_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
     analyse_model: Annotated[str, Field(description="model that reads agreement; the main arm's unless named")] = ""
     analyse_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
-    layers: Annotated[Layers | None, Field(description="filled when the settings are read: the files as they were")] = (
-        None
-    )
+    layers: Annotated[
+        RoundtableLayers | None, Field(description="filled when the settings are read: the files as they were")
+    ] = None
 
     @model_validator(mode="after")
     def _read_layers(self, info: ValidationInfo) -> Self:
         context = info.context or {}
         if self.layers is None:
             views = read_views(self.views, context.get("shelf")) if self.views else {}
-            self.layers = Layers(mode=load_mode(self.mode, context.get("shelf")), views=views)
+            self.layers = RoundtableLayers(mode=load_mode(self.mode, context.get("shelf")), views=views)
         if language := context.get("language"):
             require_language("roundtable.mode", self.mode, self.layers.mode, language)
         self.mode, self.views = Path(self.mode).name, Path(self.views).name if self.views else ""
@@ -271,7 +271,7 @@ class RoundtableSettings(BaseModel):
             raise ValueError(f"least_rounds {self.least_rounds} is more than rounds {self.rounds}")
 
     @property
-    def played(self) -> Layers:
+    def played(self) -> RoundtableLayers:
         if self.layers is None:  # the validator has filled it
             raise RuntimeError("the settings were built without validation")
         return self.layers

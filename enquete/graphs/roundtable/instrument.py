@@ -29,7 +29,7 @@ AROUND = ("instruction", "verification", "broken", "headings", "stances", "items
 """What is told around the question, the same on any topic."""
 
 
-class Told(Part):
+class DiscussionInstructions(Part):
     """What participants are told, layer by layer. {question} stands for the question, {label} for a perspective."""
 
     discussion: Text
@@ -97,7 +97,7 @@ class RoundtableInstrument(Instrument):
     """Privately, before and after, `considerations` are rated on `scale` and `preferences` ranked."""
 
     question: Text
-    instruction: Told
+    instruction: DiscussionInstructions
     verification: tuple[Text, ...] = ()
     broken: Broken
     headings: Headings

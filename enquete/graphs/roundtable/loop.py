@@ -21,7 +21,7 @@ from enquete.graphs.roundtable.table import (
     PRIVATE,
     SUMMARISER,
     DiscussionContext,
-    Rounds,
+    RoundsSaid,
     due,
     is_private,
     key_points,
@@ -37,17 +37,17 @@ STEPS = 5
 """Nodes a turn passes at most."""
 
 
-class LoopInput(TypedDict):
+class DiscussionInput(TypedDict):
     talk: Discussion
 
 
-class LoopOutput(TurnOutcome, total=False):
+class DiscussionOutput(TurnOutcome, total=False):
     talk: Discussion
     round: int
     reason: str
 
 
-class LoopState(LoopOutput, total=False):
+class DiscussionState(DiscussionOutput, total=False):
     """All channels. `asked` and `turns` are of the pass that is being held."""
 
     asked: list[Asked]
@@ -57,12 +57,12 @@ class LoopState(LoopOutput, total=False):
 Loop = Runtime[DiscussionContext]
 
 
-async def ask_before(state: LoopState, runtime: Loop) -> LoopState:
+async def ask_before(state: DiscussionState, runtime: Loop) -> DiscussionState:
     """Everybody's own position, in private."""
     return await _privately(state["talk"], runtime.context)
 
 
-async def open_round(state: LoopState, runtime: Loop) -> LoopState:
+async def open_round(state: DiscussionState, runtime: Loop) -> DiscussionState:
     """Where somebody leads the discussion, it waits for their word; what was said before is summed up, once it is longer than
     what is passed in full."""
     talk, context = state["talk"], runtime.context
@@ -87,7 +87,7 @@ async def sum_up(talk: Discussion, round: int, context: DiscussionContext) -> Ou
     if settings.summaries == "model":
         told = [part for _, part in table.rendered(known)][: -1 - bool(known.counted)]
         done = await SUMMARISER.work(
-            context.desk, settings, f"{talk.unit}|round {round}", Rounds(text="\n\n".join(told))
+            context.desk, settings, f"{talk.unit}|round {round}", RoundsSaid(text="\n\n".join(told))
         )
         if done == "short":
             return "short"
@@ -96,7 +96,7 @@ async def sum_up(talk: Discussion, round: int, context: DiscussionContext) -> Ou
     return None
 
 
-async def take_turns(state: LoopState, runtime: Loop) -> LoopState:
+async def take_turns(state: DiscussionState, runtime: Loop) -> DiscussionState:
     """The next participant answers, or all that are left in this round, none of whom sees the others'."""
     talk, context = state["talk"], runtime.context
     asked = due(talk, context.settings)[: 1 if context.settings.played.mode.order == "sequential" else None]
@@ -104,13 +104,13 @@ async def take_turns(state: LoopState, runtime: Loop) -> LoopState:
     return {"outcome": turns} if isinstance(turns, str) else {"turns": turns}
 
 
-async def check_answers(state: LoopState, runtime: Loop) -> LoopState:
+async def check_answers(state: DiscussionState, runtime: Loop) -> DiscussionState:
     """Who does not keep to the mode is asked once more, with what was expected; then it stands as it is."""
     turns = await _asked_again(state["turns"], state["talk"], runtime.context)
     return {"outcome": turns} if isinstance(turns, str) else {"turns": turns}
 
 
-async def weigh_round(state: LoopState, runtime: Loop) -> LoopState:
+async def weigh_round(state: DiscussionState, runtime: Loop) -> DiscussionState:
     """With the last answer of a round: whether the group is through. Where a model reads the round as well, both readings are
     recorded, and the rule decides."""
     talk, turns, context = state["talk"], state["turns"], runtime.context
@@ -134,12 +134,12 @@ async def weigh_round(state: LoopState, runtime: Loop) -> LoopState:
     return {"turns": [*turns[:-1], last], "reason": weighed.reason}
 
 
-async def keep_turns(state: LoopState, runtime: Loop) -> LoopState:
+async def keep_turns(state: DiscussionState, runtime: Loop) -> DiscussionState:
     """Frozen: from here on the discussion is rebuilt from them."""
     return {"talk": await _kept(state["talk"], state["turns"], runtime.context)}
 
 
-async def ask_after(state: LoopState, runtime: Loop) -> LoopState:
+async def ask_after(state: DiscussionState, runtime: Loop) -> DiscussionState:
     """Everybody's own position once more, in private."""
     talk, context = state["talk"], runtime.context
     if talk.seated:
@@ -152,7 +152,7 @@ async def ask_after(state: LoopState, runtime: Loop) -> LoopState:
 # --- steps ---------------------------------------------------------------------------------------------------------------
 
 
-async def _privately(talk: Discussion, context: DiscussionContext) -> LoopState:
+async def _privately(talk: Discussion, context: DiscussionContext) -> DiscussionState:
     asked = due(talk, context.settings)
     turns = await _held(asked, talk, context)
     if not isinstance(turns, str):
@@ -205,7 +205,7 @@ async def _kept(talk: Discussion, turns: Sequence[RoundtableTurn], context: Disc
 # --- edges ---------------------------------------------------------------------------------------------------------------
 
 
-async def where(state: LoopState, runtime: Loop) -> Literal["before", "open", "on", "after", "end"]:
+async def where(state: DiscussionState, runtime: Loop) -> Literal["before", "open", "on", "after", "end"]:
     """What is next, of a discussion at whatever point it stands."""
     talk = state["talk"]
     asked = due(talk, runtime.context.settings)
@@ -225,7 +225,9 @@ NEXT: dict[Hashable, str] = {
     "end": END,
 }
 
-builder = StateGraph(LoopState, context_schema=DiscussionContext, input_schema=LoopInput, output_schema=LoopOutput)
+builder = StateGraph(
+    DiscussionState, context_schema=DiscussionContext, input_schema=DiscussionInput, output_schema=DiscussionOutput
+)
 for node in NODES:
     builder.add_node(node.__name__, node)
 builder.add_conditional_edges(START, where, NEXT)

@@ -87,7 +87,7 @@ Perspectives = Literal["round-robin", "random", "explicit"]
 
 
 @dataclass(frozen=True)
-class Seat:
+class TableSeat:
     """A participant's place among `of`. `name`: as explicit perspectives call it; `key`: of a draw."""
 
     participant: str
@@ -99,7 +99,7 @@ class Seat:
     key: tuple[str | int, ...] = ()
 
 
-def role_of(assign: Assign, roles: Sequence[str], seat: Seat) -> str:
+def role_of(assign: Assign, roles: Sequence[str], seat: TableSeat) -> str:
     """Split: two have one each of the first two roles; from three on the third has one of an odd number and two of an even one,
     and the first two share the rest evenly, in this order. Perspectives: who is not named goes round. Raises SettingsError."""
     if assign == "one":
@@ -272,7 +272,7 @@ NOTHING = re.compile(r"(?:nothing|none|n/a|nichts|keine?[rs]?|entfällt|–|-)[.
 
 
 @dataclass(frozen=True)
-class Held:
+class CheckedResponse:
     """A response with what it is held to: `role_stance` is its role's."""
 
     response: Response
@@ -283,7 +283,7 @@ class Held:
     first: bool
 
 
-class Words(Part):
+class ForbiddenWords(Part):
     """Beginnings of words that must not occur, in each language."""
 
     de: tuple[Line, ...] = ()
@@ -296,7 +296,7 @@ def _known(name: str) -> str:
     return name
 
 
-class Check(Part):
+class ModeCheck(Part):
     """A validator of a mode. `least`: entries or questions; `of`: section of the last round, all of whose entries by `by` are to
     be answered; `roles` and `rounds`: whose and when, everybody's and always unless named."""
 
@@ -305,11 +305,11 @@ class Check(Part):
     least: Annotated[StrictInt, Field(ge=0, le=20)] = 0
     of: str = ""
     by: str = ""
-    words: Words = Words()
+    words: ForbiddenWords = ForbiddenWords()
     roles: tuple[Line, ...] = ()
     rounds: Rounds = "all"
 
-    def applies(self, held: Held) -> bool:
+    def applies(self, held: CheckedResponse) -> bool:
         return (not self.roles or held.context.role in self.roles) and in_round(self.rounds, held.first)
 
 
@@ -333,13 +333,13 @@ def entries(text: str) -> list[str]:
 # --- of every mode -------------------------------------------------------------------------------------------------------
 
 
-def required(held: Held) -> Iterator[Violation]:
+def required(held: CheckedResponse) -> Iterator[Violation]:
     """Every part that was asked for says something."""
     for name in held.missing:
         yield Violation(check="required", expected="1", actual="0", part=name)
 
 
-def confidence_range(held: Held) -> Iterator[Violation]:
+def confidence_range(held: CheckedResponse) -> Iterator[Violation]:
     """Said between 0 and 1."""
     raw = held.response.raw_confidence
     if raw is not None:
@@ -349,20 +349,20 @@ def confidence_range(held: Held) -> Iterator[Violation]:
 # --- that a mode may name ------------------------------------------------------------------------------------------------
 
 
-def stance(held: Held, check: Check) -> Violation | None:
+def stance(held: CheckedResponse, check: ModeCheck) -> Violation | None:
     """The role's own, where it has one."""
     if not held.role_stance or held.response.stance == held.role_stance:
         return None
     return Violation(check="stance", expected=held.role_stance, actual=held.response.stance, part="stance")
 
 
-def at_least(held: Held, check: Check) -> Violation | None:
+def at_least(held: CheckedResponse, check: ModeCheck) -> Violation | None:
     """Entries in a section."""
     n = len(entries(held.response.sections.get(check.section, "")))
     return None if n >= check.least else _few(check, check.least, n)
 
 
-def questions(held: Held, check: Check) -> Violation | None:
+def questions(held: CheckedResponse, check: ModeCheck) -> Violation | None:
     """Enough questions, and more of them than statements, in everything that was said apart from the lists."""
     said = held.response
     sentences = [one for text in (said.position, *said.sections.values(), said.reasoning) for one in _sentences(text)]
@@ -373,7 +373,7 @@ def questions(held: Held, check: Check) -> Violation | None:
     return Violation(check=check.check, expected=f"≥ {max(check.least, stated + 1)} ?", actual=f"{asked} ?, {stated} .")
 
 
-def without(held: Held, check: Check) -> Violation | None:
+def without(held: CheckedResponse, check: ModeCheck) -> Violation | None:
     """None of these words."""
     said, words = held.response, getattr(check.words, held.context.language)
     texts = (
@@ -385,7 +385,7 @@ def without(held: Held, check: Check) -> Violation | None:
     return Violation(check=check.check, expected="–", actual=", ".join(found), part=check.section) if found else None
 
 
-def answers_all(held: Held, check: Check) -> Violation | None:
+def answers_all(held: CheckedResponse, check: ModeCheck) -> Violation | None:
     """As many entries as the others made in the round before."""
     rounds = held.context.rounds
     last = rounds[max(rounds)] if rounds else ()
@@ -394,7 +394,7 @@ def answers_all(held: Held, check: Check) -> Violation | None:
     return None if n >= due else _few(check, due, n)
 
 
-def names_role(held: Held, check: Check) -> Violation | None:
+def names_role(held: CheckedResponse, check: ModeCheck) -> Violation | None:
     """The section shows the role's perspective: by its name or one of its words."""
     text = held.response.sections.get(check.section, "")
     if any(mark.casefold() in text.casefold() for mark in held.marks):
@@ -402,7 +402,7 @@ def names_role(held: Held, check: Check) -> Violation | None:
     return Violation(check=check.check, expected=", ".join(held.marks), actual=text[:120], part=check.section)
 
 
-def _few(check: Check, least: int, n: int) -> Violation:
+def _few(check: ModeCheck, least: int, n: int) -> Violation:
     return Violation(check=check.check, expected=str(least), actual=str(n), part=check.section)
 
 
@@ -415,7 +415,7 @@ def _sentences(text: str) -> list[str]:
     ]
 
 
-CHECKS: Mapping[str, Callable[[Held, Check], Violation | None]] = {
+CHECKS: Mapping[str, Callable[[CheckedResponse, ModeCheck], Violation | None]] = {
     "stance": stance,
     "at_least": at_least,
     "questions": questions,
@@ -477,7 +477,7 @@ class Mode(LayerFile):
     contract: Text
     sections: Mapping[SectionId, Section] = {}
     verification: tuple[Text, ...] = ()
-    checks: tuple[Check, ...] = ()
+    checks: tuple[ModeCheck, ...] = ()
 
     @model_validator(mode="after")
     def _names_what_there_is(self) -> Self:
@@ -504,7 +504,7 @@ class Mode(LayerFile):
 
     # --- hooks -------------------------------------------------------------------------------------------------------
 
-    def role_of(self, seat: Seat) -> str:
+    def role_of(self, seat: TableSeat) -> str:
         """Which part the participant in this seat plays, in every round."""
         return role_of(self.assign, tuple(self.roles), seat)
 
@@ -519,7 +519,7 @@ class Mode(LayerFile):
     ) -> tuple[Violation, ...]:
         """What it does not keep to. The response is never changed. missing: parts that got no answer."""
         role, first = self.roles[context.role], not context.rounds
-        held = Held(response, context, role.stance, role.known_by(context.language), missing, first)
+        held = CheckedResponse(response, context, role.stance, role.known_by(context.language), missing, first)
         own = (CHECKS[check.check](held, check) for check in self.checks if check.applies(held))
         return (*required(held), *confidence_range(held), *(one for one in own if one is not None))
 

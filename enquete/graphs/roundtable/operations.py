@@ -328,7 +328,7 @@ class OpenTable:
         }  # fmt: skip
 
 
-class Tables:
+class RoundtableStore:
     """Of one root. Raises InputError for a roundtable that there is not."""
 
     def __init__(self, port: Port):
@@ -438,7 +438,7 @@ def remark_of(talk: Discussion, stage: Stage) -> str:
 async def get_consensus(port: Port, asked: Counselled) -> dict[str, JsonValue]:
     """What a roundtable came to, in four layers: the decision and how to take it, each participant's answer in brief, on what
     it rests (conflicts, citations, groupthink), and how it came about."""
-    table = Tables(port).table(asked.roundtable_id)
+    table = RoundtableStore(port).table(asked.roundtable_id)
     talk = table.group(asked.group)
     others: list[JsonValue] = [table.digest(each) for each in table.groups if each.unit != talk.unit]
     return fitted({
@@ -449,7 +449,7 @@ async def get_consensus(port: Port, asked: Counselled) -> dict[str, JsonValue]:
 
 async def get_round_details(port: Port, asked: Rounded) -> dict[str, JsonValue]:
     """One round of a group: how far it agreed, why it ended there, the remark before it, and everybody's answer in brief."""
-    table = Tables(port).table(asked.roundtable_id)
+    table = RoundtableStore(port).table(asked.roundtable_id)
     talk = table.group(asked.group)
     stage, turns = said_in(talk, asked.round)
     weighed = next((turn.weighed for turn in turns if turn.weighed is not None), None)
@@ -465,7 +465,7 @@ async def get_round_details(port: Port, asked: Rounded) -> dict[str, JsonValue]:
 
 async def get_response_detail(port: Port, asked: Detailed) -> dict[str, JsonValue]:
     """One participant's answer in one round in full: reasoning, the mode's own parts, citations, and what it did not keep to."""
-    table = Tables(port).table(asked.roundtable_id)
+    table = RoundtableStore(port).table(asked.roundtable_id)
     talk, run = table.group(asked.group), table.held
     stage, turns = said_in(talk, asked.round)
     for turn in turns:
@@ -481,7 +481,7 @@ async def get_response_detail(port: Port, asked: Detailed) -> dict[str, JsonValu
 async def export_roundtable(port: Port, asked: Exported) -> dict[str, JsonValue]:
     """Write everything that was said, with the decisions, to a Markdown or JSON file beside the runs, and return its beginning
     (offset: where to read on)."""
-    table = Tables(port).table(asked.roundtable_id)
+    table = RoundtableStore(port).table(asked.roundtable_id)
     run, mode, markdown = table.held, table.settings.played.mode, asked.format == "markdown"
     whole: dict[str, Any] = {
         "roundtable_id": table.kept.id, "question": table.kept.question, "mode": table.settings.mode,
@@ -530,7 +530,7 @@ def _group(table: OpenTable, talk: Discussion) -> dict[str, Any]:
 async def start_roundtable(port: Port, asked: Starting) -> dict[str, JsonValue]:
     """Let participants discuss a question, and return each group's decision and what to do next. The participants are agents
     of a simulation, free personas, or persons: then it returns at once with status waiting and what they are asked."""
-    tables = Tables(port)
+    tables = RoundtableStore(port)
     _require_seats(asked)
     async with port.alone(str(tables.folder(asked.roundtable_id))):
         table = await _started(port, tables, asked)
@@ -539,7 +539,7 @@ async def start_roundtable(port: Port, asked: Starting) -> dict[str, JsonValue]:
     return tables.table(asked.roundtable_id).told()
 
 
-async def _started(port: Port, tables: Tables, asked: Starting) -> OpenTable:
+async def _started(port: Port, tables: RoundtableStore, asked: Starting) -> OpenTable:
     """The roundtable of this name, with a run; begun where there is none. Raises InputError where it is another one."""
     found = tables.find(asked.roundtable_id)
     given = asked.model_dump(mode="json", exclude={"roundtable_id", "budget_tokens", "confirm"})
@@ -627,7 +627,7 @@ async def _drive(port: Port, table: OpenTable, asked: Starting | Continuing) -> 
 async def continue_roundtable(port: Port, asked: Continuing) -> dict[str, JsonValue]:
     """Go on with a roundtable: persons' answers, a remark between two rounds that all participants see, a larger budget, or
     further rounds once it is over. Nothing is asked or paid for twice."""
-    tables = Tables(port)
+    tables = RoundtableStore(port)
     tables.table(asked.roundtable_id)
     async with port.alone(str(tables.folder(asked.roundtable_id))):
         table = tables.table(asked.roundtable_id)
@@ -678,7 +678,7 @@ def _by_item(table: OpenTable, name: str, answers: dict[str, JsonValue]) -> dict
     return {items[item]: given for item, given in answers.items()}
 
 
-async def _begin_further(port: Port, tables: Tables, table: OpenTable, asked: Continuing) -> None:
+async def _begin_further(port: Port, tables: RoundtableStore, table: OpenTable, asked: Continuing) -> None:
     """A run of its own, which begins with what was said so far and the remark. Raises InputError."""
     if asked.answers:
         raise InputError(f"{asked.roundtable_id}: the discussion is over and waits for nobody; leave answers out")
@@ -710,7 +710,7 @@ async def _begin_further(port: Port, tables: Tables, table: OpenTable, asked: Co
 
 async def list_roundtables(port: Port, asked: Listing) -> dict[str, JsonValue]:
     """Which roundtables there are, the latest change first: question, status, and each one's first decision."""
-    tables = Tables(port)
+    tables = RoundtableStore(port)
     found: list[JsonValue] = []
     known = list(reversed(tables.known()))
     for name in known:

@@ -29,7 +29,7 @@ from enquete.state.methodology import Plan
 # --- who sits together: the same agents and the same draw give the same groups in every process --------------------------
 
 
-class Control(BaseModel):
+class SilentReader(BaseModel):
     """An agent who only reads: what `reads` said, "" where there is nobody to read."""
 
     model_config = ConfigDict(frozen=True)
@@ -44,7 +44,7 @@ class Seating(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     groups: Mapping[str, tuple[str, ...]] = {}
-    controls: Mapping[str, Control] = {}
+    controls: Mapping[str, SilentReader] = {}
     alone: Mapping[str, str] = {}
     unseated: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ def seated(people: Sequence[Participant], settings: RoundtableSettings, draw: in
     rest = sorted((who.id for who in people if who.id not in taken), key=lambda who: uniform(draw, "control", who))
     reading, units = rest[: settings.controls] if named else [], list(named)
     controls = {
-        f"control_{number:02d}": Control(participant=who, reads=units[(number - 1) % len(units)])
+        f"control_{number:02d}": SilentReader(participant=who, reads=units[(number - 1) % len(units)])
         for number, who in enumerate(reading, start=1)
     }
     unseated = tuple(sorted(rest[len(reading) :]))

@@ -66,7 +66,7 @@ def analyse(
     frame: pd.DataFrame, instrument: RoundtableInstrument, settings: RoundtableSettings, context: AnalysisContext
 ) -> Analysis:
     """Tables over the main arm's discussions."""
-    run = Run.of(frame, settings, context)
+    run = Discussions.of(frame, settings, context)
     stored = context.frozen.get("arguments")
     coded = CodedThemes.model_validate(stored) if stored else CodedThemes(themes=[], uncoded=[])
     mode, language = settings.played.mode, context.language
@@ -118,7 +118,7 @@ def analyse(
 
 
 @dataclass(frozen=True)
-class Run:
+class Discussions:
     """The discussions of an arm, and who took part."""
 
     groups: Sequence[Discussion]
@@ -128,7 +128,7 @@ class Run:
     people: frozenset[str]
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, settings: RoundtableSettings, context: AnalysisContext) -> Run:
+    def of(cls, frame: pd.DataFrame, settings: RoundtableSettings, context: AnalysisContext) -> Discussions:
         people = frame.drop_duplicates("participant")
         stored = context.frozen.get("groups")
         seating: Mapping[str, Any] = stored if isinstance(stored, dict) else {}
@@ -250,7 +250,7 @@ def _mean(stage: str, found: Sequence[float], talking: int) -> Row:
     return {"stage": stage, "agreement": fmean(found) if found else None, "talking": talking, "n": len(found)}
 
 
-def _positions(talk: Discussion, run: Run) -> Iterator[dict[str, Any]]:
+def _positions(talk: Discussion, run: Discussions) -> Iterator[dict[str, Any]]:
     """Where everybody stood at every stage: privately before, in the rounds, privately after. cluster: of positions that are
     alike at this stage, the largest 1."""
     stages = {BEFORE: talk.before, AFTER: talk.afterwards, **{str(n): said for n, said in enumerate(talk.rounds(), 1)}}
@@ -274,7 +274,7 @@ def _positions(talk: Discussion, run: Run) -> Iterator[dict[str, Any]]:
 # --- of all -------------------------------------------------------------------------------------------------------------
 
 
-def _persuasion(talk: Discussion, move: Move, run: Run) -> Iterator[Row]:
+def _persuasion(talk: Discussion, move: Move, run: Discussions) -> Iterator[Row]:
     for (mover, other), weight in persuasion([move]).items():
         yield {
             "group": talk.unit, "mover": mover, "mover_type": run.types.get(mover), "toward": other,
@@ -318,7 +318,7 @@ def _by_group(found: Sequence[Move], groups: pd.Series[str]) -> Row:
     return compared(values, groups, "measure") if len(values) else {}
 
 
-def _facts(run: Run, tables: Mapping[str, Any], curve: Sequence[Row]) -> Row:
+def _facts(run: Discussions, tables: Mapping[str, Any], curve: Sequence[Row]) -> Row:
     discussed = tables["discussions"]
     exits = Counter(one["exit"] for one in discussed)
     reason: Row = next((one for one in tables["reason"] if one["side"] == "discussed"), {})
@@ -397,7 +397,7 @@ def _reason(side: str, groups: Sequence[Mapping[str, Reason]]) -> list[Row]:
     ]
 
 
-def _conformity(run: Run, scale: tuple[float, float]) -> list[Row]:
+def _conformity(run: Discussions, scale: tuple[float, float]) -> list[Row]:
     groups = {who: talk.unit for talk in run.talks for who in talk.participants}
     own, read = (
         shallow(conformity(_ratings(talks, after=False), _ratings(talks, after=True), groups, scale))

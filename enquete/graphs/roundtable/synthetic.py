@@ -25,7 +25,7 @@ POINTS = 2
 ALL = ("problems", "questions")  # sections of which a whole list is asked for
 
 
-class Planted(Data):
+class PlantedCast(Data):
     """A cast: see truth/roundtable.yaml."""
 
     stances: tuple[str, ...]
@@ -35,10 +35,10 @@ class Planted(Data):
     slips: float = 0.0
 
 
-class Manner(Data):
+class RoundtableManner(Data):
     """truth/roundtable.yaml."""
 
-    casts: Mapping[str, Planted]
+    casts: Mapping[str, PlantedCast]
     position: Mapping[str, Mapping[Language, str]]
     why: Lines
     reasoning: Mapping[str, Lines]
@@ -77,8 +77,8 @@ def is_stubborn(who: Participant, cast: str, seed: int) -> bool:
     return uniform(seed, METHODOLOGY, persona_hash(who), "stubborn") < _manner().casts[cast].stubborn
 
 
-def _manner() -> Manner:
-    return pack_named(NEUTRAL).truth(METHODOLOGY, Manner)
+def _manner() -> RoundtableManner:
+    return pack_named(NEUTRAL).truth(METHODOLOGY, RoundtableManner)
 
 
 class _Speaker:

@@ -15,11 +15,11 @@ from enquete.graphs.roundtable.instrument import CONSIDERATION, PREFERENCES, Rou
 from enquete.graphs.roundtable.modes import (
     NOTHING,
     STANCES,
+    CheckedResponse,
     Context,
-    Held,
     Mode,
     Response,
-    Seat,
+    TableSeat,
     Violation,
     Voice,
     confidence_range,
@@ -55,7 +55,7 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-class Rounds(BaseModel):
+class RoundsSaid(BaseModel):
     """What is to be summed up, as participants were shown it."""
 
     text: str
@@ -65,7 +65,7 @@ class Summed(BaseModel):
     text: str
 
 
-def _prompt(data: Rounds, language: Language) -> str:
+def _prompt(data: RoundsSaid, language: Language) -> str:
     words = in_language(_WORDS, language)
     return "\n\n".join([words["task"], f"{words['said']}:\n{fence('rounds', data.text)}", words["rules"]])
 
@@ -169,7 +169,7 @@ def _response(heard: Mapping[str, Answer]) -> Response:
 
 
 @dataclass(frozen=True)
-class Table:
+class DiscussionTable:
     """`shown`: the discussion whose words are shown, for a control another one than its own, `talk`."""
 
     desk: InterviewContext
@@ -196,7 +196,9 @@ class Table:
         """participant → the role that it plays in all rounds."""
         people, settings, key = self.shown.participants, self.settings, (self.desk.arm.draw_seed, self.shown.unit)
         seats = (
-            Seat(who, at, len(people), self.desk.participant(who).name, settings.perspectives, settings.explicit, key)
+            TableSeat(
+                who, at, len(people), self.desk.participant(who).name, settings.perspectives, settings.explicit, key
+            )
             for at, who in enumerate(people)
         )
         return {seat.participant: self.mode.role_of(seat) for seat in seats}
@@ -295,7 +297,7 @@ class Table:
         missing = tuple(plain(answer.item) for answer in said.answers if answer.status not in RESPONDED)
         response, violations = _response(heard), tuple[Violation, ...]()
         if said.text and private:
-            held = Held(response, context, "", (), missing, first=True)
+            held = CheckedResponse(response, context, "", (), missing, first=True)
             violations = (*required(held), *confidence_range(held))
         elif said.text:  # a refusal or a fault is a gap of its own, and breaks no rule of the mode
             violations = self.mode.validate_response(response, context, missing)
@@ -329,8 +331,8 @@ class DiscussionContext:
     settings: RoundtableSettings
     shown: Discussion | None = None
 
-    def table(self, talk: Discussion) -> Table:
-        return Table(self.desk, self.instrument, self.settings, talk, self.shown or talk)
+    def table(self, talk: Discussion) -> DiscussionTable:
+        return DiscussionTable(self.desk, self.instrument, self.settings, talk, self.shown or talk)
 
 
 def due(talk: Discussion, settings: RoundtableSettings) -> list[Asked]:

@@ -28,7 +28,7 @@ def _evaluation() -> Evaluation:
 
 
 def _drafts(material: Material) -> Mapping[str, str]:
-    from enquete.graphs.scenario.drafting import draft
+    from enquete.graphs.scenario.instrument import draft
 
     return draft(material)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
-from enquete.graphs.discovery.interview import Discovery, DiscoverySettings, Interview
+from enquete.graphs.discovery.interview import Discovery, DiscoveryInterview, DiscoverySettings
 from enquete.graphs.discovery.interviewer import Reading
 from enquete.graphs.discovery.results import stored_interview
 from enquete.graphs.discovery.schema import DiscoverySchema
@@ -86,7 +86,7 @@ def desk(
     return MemoryDesk(who or person(), says, language, methodology="discovery", works=works, by=by)
 
 
-def interviewed(memory: MemoryDesk, chosen: DiscoverySettings) -> Interview:
+def interviewed(memory: MemoryDesk, chosen: DiscoverySettings) -> DiscoveryInterview:
     """To its end, read back from the stored turns."""
     procedure = Discovery(INSTRUMENT, chosen, memory.language)
     unit = memory.participants()[0].id
