@@ -107,12 +107,6 @@ class Aliases(Part):
     de: tuple[Alias, ...] = ()
     en: tuple[Alias, ...] = ()
 
-    def in_(self, language: Language) -> tuple[str, ...]:
-        return {"de": self.de, "en": self.en}[language]
-
-    def only(self, language: Language) -> Aliases:
-        return Aliases.model_construct(de=self.de if language == "de" else (), en=self.en if language == "en" else ())
-
 
 class Element(Part):
     """A part of the topic whose coverage is followed."""
@@ -131,36 +125,25 @@ class Concept(LayerFile):
     reasons_to_believe: Annotated[tuple[Text, ...], AfterValidator(not_empty)]
     elements: Annotated[dict[ElementId, Element], AfterValidator(not_empty)]
 
-    def spoken(self, language: Language) -> Concept:
-        """The concept as a conversation in `language` is read by it: a word of the other language is no alias there."""
-        return self._spoken[language]
-
-    def mentioned(self, text: str) -> tuple[str, ...]:
-        """Elements that a text speaks of, in the file's order; none for an empty text."""
-        return tuple(element for element, pattern in self._patterns.items() if pattern.search(text))
+    def mentioned(self, text: str, *languages: Language) -> tuple[str, ...]:
+        """Elements that a text speaks of by their aliases of these languages, of all where none is named, in the file's order; none for
+        an empty text."""
+        return tuple(
+            name
+            for name in self.elements
+            if any(self._patterns[name, one].search(text) for one in languages or LANGUAGES)
+        )
 
     @cached_property
-    def _spoken(self) -> Mapping[Language, Concept]:
+    def _patterns(self) -> Mapping[tuple[str, Language], re.Pattern[str]]:
+        """Any alias of an element in a language; without one a pattern that matches nothing."""
         return {
-            # Of fields alone: a copy would take along the patterns of all languages, once they are made.
-            language: Concept.model_construct(**{**dict(self), "elements": dict(self._heard_in(language))})
+            (name, language): re.compile(
+                "|".join(_spelt(one, language) for one in sorted(getattr(element.aliases, language))) or r"(?!)", re.I
+            )
+            for name, element in self.elements.items()
             for language in LANGUAGES
         }
-
-    def _heard_in(self, language: Language) -> Iterator[tuple[str, Element]]:
-        for name, element in self.elements.items():
-            aliases = element.aliases.only(language)
-            yield name, element.model_copy(update={"aliases": aliases})
-
-    @cached_property
-    def _patterns(self) -> Mapping[str, re.Pattern[str]]:
-        return {element: _pattern(content.aliases) for element, content in self.elements.items()}
-
-
-def _pattern(aliases: Aliases) -> re.Pattern[str]:
-    """Any alias; without one a pattern that matches nothing."""
-    words = "|".join(_spelt(alias, language) for language in LANGUAGES for alias in sorted(aliases.in_(language)))
-    return re.compile(words or r"(?!)", re.IGNORECASE)
 
 
 @cache
@@ -416,11 +399,6 @@ class Layers(BaseModel):
     methodology: InterviewMethod
 
 
-def _concept_of(instrument: LadderingInstrument | None) -> str:
-    """What an instrument is about; what the shipped one is about where none is known."""
-    return (instrument or load_shipped(LadderingInstrument, "laddering")).concept
-
-
 class LadderingSettings(BaseModel):
     """Raises InstrumentError, naming file and line, where a concept or methodology file is wrong.
 
@@ -473,7 +451,8 @@ class LadderingSettings(BaseModel):
     @model_validator(mode="after")
     def _read_layers(self, info: ValidationInfo) -> Self:
         context = info.context or {}
-        self.concept = self.concept or _concept_of(context.get("instrument"))
+        if not self.concept:
+            self.concept = (context.get("instrument") or load_shipped(LadderingInstrument, "laddering")).concept
         if self.layers is None:
             self.layers = Layers(
                 concept=load_layer(Concept, "concepts", self.concept, context.get("shelf")),
@@ -502,6 +481,5 @@ class LadderingSettings(BaseModel):
 
     @property
     def _layers(self) -> Layers:
-        if self.layers is None:  # the validator has filled it
-            raise RuntimeError("the settings were built without validation")
+        assert self.layers is not None  # the validator has filled it
         return self.layers

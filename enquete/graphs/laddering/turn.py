@@ -8,7 +8,6 @@ the same way, is made of it. No checkpointer: the stored turns are the checkpoin
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from langgraph.graph import END, START, StateGraph
@@ -28,7 +27,7 @@ from enquete.graphs.laddering.interviewer import (
     placed,
 )
 from enquete.graphs.laddering.knowledge import Changes, Coverage, KnowledgeGraph, cover, longest_chain, with_findings
-from enquete.graphs.laddering.procedure import Interview, TurnRecord
+from enquete.graphs.laddering.procedure import Interview, TurnContext, TurnRecord
 from enquete.graphs.laddering.questions import (
     Candidate,
     Choice,
@@ -41,7 +40,7 @@ from enquete.graphs.laddering.questions import (
     stop_reason,
     technique_of,
 )
-from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings, Stops
+from enquete.graphs.laddering.settings import Stops
 from enquete.graphs.laddering.signals import (
     Depth,
     Detected,
@@ -61,27 +60,9 @@ from enquete.nodes.conversations import (
     keep,
     stopped,
     subject,
-    transcript,
-    turn_block,
     utterance_id,
 )
 from enquete.respondents.roles import RULE
-from enquete.state.asking import Block
-from enquete.state.interview_context import InterviewContext
-
-
-@dataclass(frozen=True)
-class TurnContext:
-    """What every node may use beside the channels."""
-
-    desk: InterviewContext
-    instrument: LadderingInstrument
-    settings: LadderingSettings
-
-    @property
-    def strategy(self) -> str:
-        """How this arm's questions are chosen."""
-        return self.desk.arm.variant or self.settings.strategies[0]
 
 
 class TurnInput(TypedDict):
@@ -151,7 +132,7 @@ async def utterance_saving(state: TurnState, runtime: Turn) -> TurnState:
     """The question is asked, unless it was answered before, and the answer stored. A person may take their time."""
     interview, desk = state["interview"], runtime.context.desk
     asked = Asked(turn=interview.number, question=interview.question)
-    heard = await hear(desk, [question_block(runtime.context, interview, asked)])
+    heard = await hear(desk, [runtime.context.block(interview, asked)])
     return {"outcome": heard} if isinstance(heard, str) else {"utterance": heard[0]}
 
 
@@ -184,9 +165,9 @@ async def graph_update(state: TurnState, runtime: Turn) -> TurnState:
     interview, utterance, settings = state["interview"], state["utterance"], runtime.context.settings
     focus = interview.graph.nodes.get(interview.focus)
     source = utterance_id(interview.unit, interview.number)
-    topic = settings.topic.spoken(runtime.context.desk.language)
-    heard = as_said(state["extraction"], utterance.text, settings.method, runtime.context.desk.language)
-    said, links, left_out = placed(heard, utterance.text, source, topic, focus, interview.graph)
+    language = runtime.context.desk.language
+    heard = as_said(state["extraction"], utterance.text, settings.method, language)
+    said, links, left_out = placed(heard, utterance.text, source, settings.topic, language, focus, interview.graph)
     graph, changes = with_findings(interview.graph, settings.method, said, links, interview.number, left_out)
     return {"graph": graph, "changes": changes}
 
@@ -330,20 +311,6 @@ def turn_record(state: TurnState) -> TurnRecord:
             "question": interview.question_by,
             "next": "" if stop else state["worded_by"],
         },
-    )
-
-
-def question_block(context: TurnContext, interview: Interview, asked: Asked) -> Block:
-    """A question with the conversation before it."""
-    desk, instrument, settings = context.desk, context.instrument, context.settings
-    return turn_block(
-        desk,
-        interview.unit,
-        asked,
-        instrument.told(settings.topic.topic, desk.language),
-        heading=instrument.transcript_heading.in_(desk.language),
-        said=transcript(interview.turns, desk.language),
-        session=settings.method.id,
     )
 
 
