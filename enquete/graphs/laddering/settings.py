@@ -196,9 +196,7 @@ class LadderingInstrument(Instrument):
     instruction: Annotated[Text, AfterValidator(_names_the_topic)]
     transcript_heading: Text
     stops: Stops = Stops()
-    cut_off: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = (
-        None  # None: by the share of links that the map represents
-    )
+    cut_off: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = None  # by the share of links that the map represents
 
     def subject(self) -> tuple[Text, ...]:
         """The concept's: the instrument says how is asked, not about what."""
@@ -240,14 +238,12 @@ def _short_enough(question: Text) -> Text:
         text = getattr(question, language)
         if text is None:
             continue
-        quoted = " ".join("x" * MOST_FOCUS_WORDS)
+        quoted, told = " ".join("x" * MOST_FOCUS_WORDS), f"the {LANGUAGE_NAMES[language]} text"
         words, most = len(re.sub(r"\{(focus|second|third)\}", quoted, text).split()), most_words(SECOND in text)
         if words > most:
-            raise wrong(
-                f"the {LANGUAGE_NAMES[language]} text has up to {words} words with a concept quoted; at most {most}"
-            )
+            raise wrong(f"{told} has up to {words} words with a concept quoted; at most {most}")
         if text.count("?") > 1 or text.count(FOCUS) > 1:
-            raise wrong(f"the {LANGUAGE_NAMES[language]} text asks or quotes more than once; one question, one {FOCUS}")
+            raise wrong(f"{told} asks or quotes more than once; one question, one {FOCUS}")
     return question
 
 
@@ -304,24 +300,18 @@ class Strategy(Part):
     @model_validator(mode="after")
     def _questions_quote_the_focus(self) -> Self:
         for technique in self.techniques:
+            texts = [text for q in technique.questions for one in get_args(Spoken) if (text := getattr(q, one))]
+            problem = ""
             if technique.suits and not self.focus:
-                raise wrong(
-                    f"technique '{technique.id}': `suits` names node types, but the strategy says `focus: false`"
-                )
-            for question in technique.questions:
-                texts = [text for language in get_args(Spoken) if (text := getattr(question, language))]
-                if any((name in text) != technique.triad for name in (SECOND, THIRD) for text in texts):
-                    raise wrong(
-                        f"technique '{technique.id}': {SECOND} and {THIRD} stand in the questions of a triad alone"
-                    )
-                if self.focus and any(FOCUS not in text for text in texts):
-                    raise wrong(
-                        f"technique '{technique.id}': a question lacks {FOCUS}, the place of the concept asked about"
-                    )
-                if not self.focus and any(FOCUS in text for text in texts):
-                    raise wrong(
-                        f"technique '{technique.id}': a question has {FOCUS}, but the strategy says `focus: false`"
-                    )
+                problem = "`suits` names node types, but the strategy says `focus: false`"
+            elif any((name in text) != technique.triad for name in (SECOND, THIRD) for text in texts):
+                problem = f"{SECOND} and {THIRD} stand in the questions of a triad alone"
+            elif self.focus and any(FOCUS not in text for text in texts):
+                problem = f"a question lacks {FOCUS}, the place of the concept asked about"
+            elif not self.focus and any(FOCUS in text for text in texts):
+                problem = f"a question has {FOCUS}, but the strategy says `focus: false`"
+            if problem:
+                raise wrong(f"technique '{technique.id}': {problem}")
         return self
 
 
@@ -408,35 +398,27 @@ class LadderingSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    turns: Annotated[int, Field(ge=1, le=60, description="questions an interview has at most")] = 15
-    concept: Annotated[
-        str, Field(description="what is asked about: a shipped concept or a YAML file; the instrument's unless named")
-    ] = ""
-    methodology: Annotated[str, Field(description="how is asked: a shipped methodology or a YAML file")] = (
-        "means_end_chain"
+    turns: int = Field(15, ge=1, le=60, description="questions an interview has at most")
+    concept: str = Field(
+        "", description="what is asked about: a shipped concept or a YAML file; the instrument's unless named"
     )
-    strategy: Annotated[
-        str,
-        Field(
-            description="how the next question is chosen: scored (adaptive), or, to compare, random, or static: a fixed script of "
-            "the same length; several, such as scored,static, are asked in an arm each and compared",
-        ),
-    ] = "scored"
-    codes: Annotated[
-        Literal["rule", "model"],
-        Field(
-            description="who makes codes of all interviews' concepts: a model, where one interviews, or a rule that knows words"
-        ),
-    ] = "model"
-    extraction_model: Annotated[str, Field(description="model that reads answers; the main arm's unless named")] = ""
-    extraction_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
-    signals_model: Annotated[str, Field(description="model that judges answers; the main arm's unless named")] = ""
-    signals_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
-    questions_model: Annotated[str, Field(description="model that words questions; the main arm's unless named")] = ""
-    questions_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
-    layers: Annotated[
-        Layers | None, Field(description="filled when the settings are read: the two files as they were")
-    ] = None
+    methodology: str = Field("means_end_chain", description="how is asked: a shipped methodology or a YAML file")
+    strategy: str = Field(
+        ADAPTIVE,
+        description="how the next question is chosen: scored (adaptive), or, to compare, random, or static: a fixed script of "
+        "the same length; several, such as scored,static, are asked in an arm each and compared",
+    )
+    codes: Literal["rule", "model"] = Field(
+        "model",
+        description="who makes codes of all interviews' concepts: a model, where one interviews, or a rule that knows words",
+    )
+    extraction_model: str = Field("", description="model that reads answers; the main arm's unless named")
+    extraction_fallback: str = Field("", description="model asked when that one fails")
+    signals_model: str = Field("", description="model that judges answers; the main arm's unless named")
+    signals_fallback: str = Field("", description="model asked when that one fails")
+    questions_model: str = Field("", description="model that words questions; the main arm's unless named")
+    questions_fallback: str = Field("", description="model asked when that one fails")
+    layers: Layers | None = Field(None, description="filled when the settings are read: the two files as they were")
 
     @field_validator("strategy")
     @classmethod

@@ -7,10 +7,8 @@ the same way, is made of it. No checkpointer: the stored turns are the checkpoin
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Literal, Protocol
+from typing import Literal
 
-from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
@@ -54,13 +52,16 @@ from enquete.graphs.laddering.signals import (
 )
 from enquete.nodes.conversations import (
     Asked,
+    Routes,
     TurnOutcome,
     Utterance,
+    draw,
     hear,
     keep,
     stopped,
     subject,
     utterance_id,
+    walk,
 )
 from enquete.respondents.roles import RULE
 
@@ -143,18 +144,13 @@ async def extraction(state: TurnState, runtime: Turn) -> TurnState:
         return {"extraction": Extraction(), "extracted_by": ""}
     language, method = runtime.context.desk.language, settings.method
     data = ExtractionInput(
-        topic=settings.topic.topic.in_(language),
-        question=state["interview"].question,
-        answer=utterance.text,
-        focus=state["focus"],
-        aims=state["aims"],
-        known=state["known"],
+        topic=settings.topic.topic.in_(language), question=state["interview"].question, answer=utterance.text,
+        focus=state["focus"], aims=state["aims"], known=state["known"],
         node_types={name: kind.description.in_(language) for name, kind in method.node_types.items()},
-        edges=allowed_edges(method),
+        edges=allowed_edges(method), contrasts=method.contrasts,
         edge_types={name: edge.description.in_(language) for name, edge in method.edge_types.items()},
-        contrasts=method.contrasts,
         elements={name: element.label.in_(language) for name, element in settings.topic.elements.items()},
-    )
+    )  # fmt: skip
     about = subject(state["interview"].unit, state["interview"].number)
     done = await READER.work(runtime.context.desk, settings, about, data)
     return {"outcome": "short"} if done == "short" else {"extraction": done[0], "extracted_by": done[1]}
@@ -198,15 +194,9 @@ async def state_computation(state: TurnState, runtime: Turn) -> TurnState:
         settings.method, standing, states, coverage, past, readings, interview.focus, chain, settings.method.asks
     )
     return {
-        "readings": readings,
-        "judged_by": judged_by,
-        "depth": depth,
-        "chain": chain,
-        "states": states,
-        "coverage": coverage,
-        "past": past,
-        "detected": detect(view, list(settings.method.strategies)),
-    }
+        "readings": readings, "judged_by": judged_by, "depth": depth, "chain": chain, "states": states,
+        "coverage": coverage, "past": past, "detected": detect(view, list(settings.method.strategies)),
+    }  # fmt: skip
 
 
 async def strategy_selection(state: TurnState, runtime: Turn) -> TurnState:
@@ -236,16 +226,12 @@ async def continuation(state: TurnState, runtime: Turn) -> TurnState:
     asked = settings.method.strategies.get(interview.choice.strategy) if interview.choice else None
     fixed = runtime.context.strategy == "static"  # a script hears nothing, so it never ends early
     stop = stop_reason(
-        state["past"],
-        state["states"],
-        turns=settings.turns,
-        closed=asked is not None and asked.closing,
+        state["past"], state["states"], turns=settings.turns, closed=asked is not None and asked.closing,
         phase="mid" if fixed else str(state["detected"].interview["meta.interview.phase"]),
         candidates=[(one.strategy, one.focus) for one in state["candidates"]],
         stops=Stops(from_turn=settings.turns) if fixed else runtime.context.instrument.stops,
-    )
-    done = len(state["past"])
-    heard = bool(state["states"])
+    )  # fmt: skip
+    done, heard = len(state["past"]), bool(state["states"])
     last_word = closing_turn(settings.method, interview.used, turns=settings.turns, done=done, stop=stop, heard=heard)
     return {"stop": "", "choice": last_word} if last_word else {"stop": stop, "choice": state["choice"]}
 
@@ -291,27 +277,14 @@ def turn_record(state: TurnState) -> TurnRecord:
     interview, utterance, stop = state["interview"], state["utterance"], state["stop"]
     choice = None if stop else state["choice"]
     detected = state["detected"]
+    by = {"extract": state["extracted_by"], "signal": state["judged_by"], "question": interview.question_by}
     return TurnRecord(
-        turn=interview.number,
-        question=interview.question,
-        choice=interview.choice,
-        **utterance.kept,
-        depth=state["depth"],
-        changes=state["changes"],
-        chain=state["chain"],
-        coverage=state["coverage"],
-        readings=state["readings"],
-        signals=detected.of(choice.strategy, choice.focus) if choice else detected.interview,
-        next=choice,
-        next_question="" if stop else state["question"],
-        stop=stop,
-        by={
-            "extract": state["extracted_by"],
-            "signal": state["judged_by"],
-            "question": interview.question_by,
-            "next": "" if stop else state["worded_by"],
-        },
-    )
+        turn=interview.number, question=interview.question, choice=interview.choice, **utterance.kept,
+        depth=state["depth"], changes=state["changes"], chain=state["chain"], coverage=state["coverage"],
+        readings=state["readings"], signals=detected.of(choice.strategy, choice.focus) if choice else detected.interview,
+        next=choice, next_question="" if stop else state["question"], stop=stop,
+        by={**by, "next": "" if stop else state["worded_by"]},
+    )  # fmt: skip
 
 
 # --- where each stage leads -------------------------------------------------------------------------------------------
@@ -321,16 +294,7 @@ async def over(state: TurnState) -> Literal["on", "over"]:
     return "over" if state.get("stop") else "on"
 
 
-class Stage(Protocol):
-    __name__: str
-
-    async def __call__(self, state: TurnState, runtime: Turn) -> TurnState: ...
-
-
-Fork = tuple[Callable[[TurnState], Awaitable[str]], Mapping[str, Stage | None]]
-"""Which way it is, and the stage of each; None for the end of the turn."""
-
-ROUTES: Mapping[Stage, Stage | Fork | None] = {
+ROUTES: Routes = {
     context_loading: utterance_saving,
     utterance_saving: (stopped, {"on": extraction, "out": None}),
     extraction: (stopped, {"on": graph_update, "out": None}),
@@ -346,27 +310,7 @@ ROUTES: Mapping[Stage, Stage | Fork | None] = {
 
 async def hold(interview: Interview, context: TurnContext) -> TurnState:
     """A turn, stage by stage."""
-    runtime, state = Runtime(context=context), TurnState(interview=interview)
-    stage: Stage | None = context_loading
-    while stage is not None:
-        state.update(await stage(state, runtime))
-        way = ROUTES[stage]
-        stage = way[1][await way[0](state)] if isinstance(way, tuple) else way
-    return state
+    return await walk(ROUTES, TurnState(interview=interview), context)
 
 
-def _drawn() -> StateGraph[TurnState, TurnContext, TurnInput, TurnOutput]:
-    builder = StateGraph(TurnState, context_schema=TurnContext, input_schema=TurnInput, output_schema=TurnOutput)
-    name = {stage: stage.__name__ for stage in ROUTES} | {None: END}
-    for stage in ROUTES:
-        builder.add_node(name[stage], stage)
-    builder.add_edge(START, name[context_loading])
-    for stage, way in ROUTES.items():
-        if isinstance(way, tuple):
-            builder.add_conditional_edges(name[stage], way[0], {one: name[to] for one, to in way[1].items()})
-        else:
-            builder.add_edge(name[stage], name[way])
-    return builder
-
-
-turn_graph = _drawn().compile(checkpointer=False, name="laddering_turn")
+turn_graph = draw(ROUTES, "laddering_turn", TurnState, TurnContext, TurnInput, TurnOutput)
