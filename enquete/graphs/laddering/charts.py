@@ -250,18 +250,21 @@ def _of(data: ChartData, people: set[str]) -> Any:
 def concepts(data: ChartData) -> alt.TopLevelMixin:
     """Concepts by the share of agents who name them, with the interval that holds for one singled out."""
     rows = data.rows(told=("label", "type", "agents", "share", "low_to_high"))
-    base = data.chart(rows.assign(label_id=rows["concept"])).encode(
-        y=data.names(rows.assign(label_id=rows["concept"]), "label")
-    )
-    at = alt.X(
-        "share:Q", title=data.label("concepts", "share"), scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")
-    )
+    rows = rows.assign(label_id=rows["concept"])
+    base, title = data.chart(rows).encode(y=data.names(rows, "label")), data.label("concepts", "share")
+    at = alt.X("share:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
     return intervals(base, at, "low", "high").properties(height=alt.Step(30))
 
 
 def coverage(data: ChartData) -> alt.TopLevelMixin:
     rows = data.rows(told=("label", "agents_of_n", "concepts"))
-    return _bars(data, rows.assign(label_id=rows["element"]), "label", "coverage")
+    rows = rows.assign(label_id=rows["element"])
+    base = data.chart(rows).encode(y=data.names(rows, "label"))
+    scale = alt.Scale(domain=[0, max(int(rows["n"].max()), 1) * 1.05], nice=False)
+    axis = alt.Axis(format="d", tickMinStep=1)
+    bars = base.encode(x=alt.X("agents:Q", title=data.label("coverage", "agents"), axis=axis, scale=scale))
+    numbers = bars.mark_text(dx=12, color=MUTED).encode(text=alt.Text("agents:Q"))
+    return alt.layer(bars.mark_bar(size=16), numbers).properties(height=alt.Step(30))
 
 
 def forces(data: ChartData) -> alt.TopLevelMixin:
@@ -278,20 +281,6 @@ def forces(data: ChartData) -> alt.TopLevelMixin:
         text=alt.Text("agents:Q"))
                for test, dx in (("==", 12), ("!=", -12))]  # fmt: skip
     return alt.layer(bars, *numbers).properties(height=alt.Step(34))
-
-
-def _bars(data: ChartData, rows: pd.DataFrame, name: str, table: str) -> alt.TopLevelMixin:
-    n = max(int(rows["n"].max()), 1)
-    base = data.chart(rows).encode(y=data.names(rows, name))
-    x = alt.X(
-        "agents:Q",
-        title=data.label(table, "agents"),
-        axis=alt.Axis(format="d", tickMinStep=1),
-        scale=alt.Scale(domain=[0, n * 1.05], nice=False),
-    )
-    return alt.layer(
-        base.mark_bar(size=16).encode(x=x), base.mark_text(dx=12, color=MUTED).encode(x=x, text=alt.Text("agents:Q"))
-    ).properties(height=alt.Step(30))
 
 
 def journey(data: ChartData) -> alt.TopLevelMixin:

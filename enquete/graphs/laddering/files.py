@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import networkx as nx  # type: ignore[import-untyped]
 import pandas as pd
@@ -51,11 +51,7 @@ def files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
     """Answers, transcript, turn log, graphs (JSON and GraphML), implication matrix, value map (JSON, Mermaid), saturation."""
     tables: Mapping[str, Any] = found
     names = dict(zip(frame["participant"], frame["agent_name"], strict=True))
-    nodes, edges, turns = (
-        tables["nodes"],
-        tables["edges"],
-        tables["turns"],
-    )  # rows are made anew each time that they are read
+    nodes, edges, turns = (tables[name] for name in ("nodes", "edges", "turns"))  # rows are made anew at each reading
     return {
         "responses.jsonl": lines(frame),
         "transcript.jsonl": (
@@ -103,13 +99,8 @@ def turn_log(turns: Rows, tables: Mapping[str, Any], names: Mapping[str, str]) -
         source = {"source_utterance_id": f"{who}#{turn['turn']}", "source_quote": (turn["answer"] or "")[:300]}
         own = [{**_rest(row), **source} for row in signals.get(key, ())]
         by = {name: turn[f"by_{name}"] for name in ("extract", "signal", "question")}
-        yield {
-            "name": names.get(who, ""),
-            **{k: v for k, v in turn.items() if not k.startswith("by_")},
-            "by": by,
-            "signals": own,
-            **source,
-        }
+        told = {name: value for name, value in turn.items() if not name.startswith("by_")}
+        yield {"name": names.get(who, ""), **told, "by": by, "signals": own, **source}
 
 
 def _rest(row: Row) -> dict[str, Any]:
@@ -117,13 +108,15 @@ def _rest(row: Row) -> dict[str, Any]:
 
 
 def graphs_of(nodes: Rows, edges: Rows, names: Mapping[str, str]) -> Iterable[dict[str, Any]]:
-    links = {
-        who: [_rest(one) | {"turn": one["turn"]} for one in rows]
-        for who, rows in groupby(edges, key=itemgetter("participant"))
-    }
-    for who, rows in groupby(nodes, key=itemgetter("participant")):
-        own = [_rest(one) | {"turn": one["turn"]} for one in rows]
-        yield {"participant": who, "name": names.get(who, ""), "nodes": own, "edges": links.get(who, [])}
+    by_agent = [
+        {
+            who: [_rest(one) | {"turn": one["turn"]} for one in own]
+            for who, own in groupby(rows, key=itemgetter("participant"))
+        }
+        for rows in (nodes, edges)
+    ]
+    for who, own in by_agent[0].items():
+        yield {"participant": who, "name": names.get(who, ""), "nodes": own, "edges": by_agent[1].get(who, [])}
 
 
 def agents_graphml(nodes: Rows, edges: Rows) -> str:
@@ -131,11 +124,8 @@ def agents_graphml(nodes: Rows, edges: Rows) -> str:
     graph = nx.MultiDiGraph()  # two relationships of different types may join the same concepts
     for one in nodes:
         graph.add_node(f"{one['participant']}/{one['node']}", **_facts({
-            "label": one["text"], "participant": one["participant"], "type": one["type"], "turn": one["turn"],
-                "confidence": one["confidence"],
-            "retracted": one["retracted"], "elements": ", ".join(one["elements"]),
-                "sources": "; ".join(one["utterances"]),
-            "quote": one["quote"],
+            "label": one["text"], **{key: one[key] for key in ("participant", "type", "turn", "confidence", "retracted")},
+            "elements": ", ".join(one["elements"]), "sources": "; ".join(one["utterances"]), "quote": one["quote"],
         }))  # fmt: skip
     for number, one in enumerate(edges, start=1):
         ends = (f"{one['participant']}/{one[end]}" for end in ("source", "target"))
@@ -152,12 +142,7 @@ def pooled_graphml(concepts: Rows, cells: Rows) -> str:
     for one in concepts:
         graph.add_node(one["concept"], **_facts({key: one[key] for key in ("label", "type", "agents", "opposite")}))
     for number, one in enumerate((cell for cell in cells if cell["direct"]), start=1):
-        facts = {
-            "weight": one["direct"],
-            "direct": one["direct"],
-            "indirect": one["indirect"],
-            "relation": one["relation"],
-        }
+        facts = {"weight": one["direct"], **{key: one[key] for key in ("direct", "indirect", "relation")}}
         graph.add_edge(one["source"], one["target"], key=f"e{number}", **_facts(facts))
     return _graphml(graph)
 
@@ -280,22 +265,18 @@ def recode(folder: Path, edited: Path) -> dict[str, Any]:
     home = homes(concepts)
     coded = only(interviews, home.__contains__)
     cells = implication_matrix(coded, concepts)
-    climbs = any(one["rung"] for one in before["types"])
     definitions = {code.id: code.definition for code in book.codes}
-    told = [
-        {**one, "definition": definitions[one["concept"]] or None}
-        for one in concept_rows(coded, concepts, cells, climbs=climbs)
-    ]
+    rows = concept_rows(coded, concepts, cells, climbs=any(one["rung"] for one in before["types"]))
+    told = [{**one, "definition": definitions[one["concept"]] or None} for one in rows]
     picture = value_map(cells, told, kinds, None)
     nodes = [row for one in interviews for row in node_rows(one, home)]
+    names = {str(one["participant"]): str(one["name"]) for one in graphs}
     edits = list(changes(before["concepts"], book))
     tables = {**before, "concepts": told, "implications": cells}
     written = {
         **network_files(tables, {key: picture[key] for key in MAP}),
         "saturation.json": {"by_interview": saturation(coded, concepts)},
-        "transcripts.md": transcripts_md(
-            turns, nodes, told, {str(one["participant"]): str(one["name"]) for one in graphs}
-        ),
+        "transcripts.md": transcripts_md(turns, nodes, told, names),
         "edits.json": {"from": edited.name, "edits": edits, "uncoded": uncoded},
     }
     write_files(folder / RECODED, written)
@@ -328,25 +309,14 @@ def changes(before: Sequence[Mapping[str, Any]], book: Codebook) -> Iterator[dic
 
 def _interview(stored: Mapping[str, Any]) -> Interview:
     """A graph as knowledge_graphs.jsonl has it; a concept without turns."""
-    nodes = [
-        Node(id=one["node"], **{key: one[key] for key in OF_NODE}, sources=_sources(one)) for one in stored["nodes"]
-    ]
-    edges = [
-        Edge(type=one["relation"], **{key: one[key] for key in OF_EDGE}, sources=_sources(one))
-        for one in stored["edges"]
-    ]
+
+    def sources(one: Row) -> tuple[Source, ...]:
+        return tuple(Source(utterance=u, quote=q) for u, q in zip(one["utterances"], one["quotes"], strict=True))
+
+    nodes = [Node.model_validate({**one, "id": one["node"], "sources": sources(one)}) for one in stored["nodes"]]
+    edges = [Edge.model_validate({**one, "type": one["relation"], "sources": sources(one)}) for one in stored["edges"]]
     graph = KnowledgeGraph({node.id: node for node in nodes}, {edge.key: edge for edge in edges})
     return Interview(str(stored["participant"]), graph=graph)
-
-
-OF_NODE, OF_EDGE = (
-    ("text", "type", "confidence", "turn", "elements"),
-    ("source", "target", "confidence", "turn", "retracts", "contrast"),
-)
-
-
-def _sources(stored: Mapping[str, Any]) -> tuple[Source, ...]:
-    return tuple(Source(utterance=u, quote=q) for u, q in zip(stored["utterances"], stored["quotes"], strict=True))
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
@@ -362,32 +332,26 @@ FOLDER = Path("T1", "laddering")
 class OfRun(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    sim_id: Annotated[
-        str, Field(min_length=1, max_length=1000, description="the simulation; a folder where files may be named")
-    ]
-    run_id: Annotated[
-        str,
-        Field(pattern=r"^(run_[0-9A-Za-z_]{1,64})?$", description="the run; the latest with interviews unless named"),
-    ] = ""
-    recoded: Annotated[bool, Field(description="by the edited codebook, once it was applied")] = False
+    sim_id: str = Field(min_length=1, max_length=1000, description="the simulation; a folder where files may be named")
+    run_id: str = Field(
+        "", pattern=r"^(run_[0-9A-Za-z_]{1,64})?$", description="the run; the latest with interviews unless named"
+    )
+    recoded: bool = Field(False, description="by the edited codebook, once it was applied")
 
 
 class Most(OfRun):
-    most: Annotated[int, Field(ge=1, le=500, description="how many, the strongest first")] = 30
+    most: int = Field(30, ge=1, le=500, description="how many, the strongest first")
 
 
 class OfAgent(OfRun):
-    agent: Annotated[str, Field(min_length=1, max_length=200, description="name or id")]
+    agent: str = Field(min_length=1, max_length=200, description="name or id")
 
 
 class Applying(OfRun):
-    file: Annotated[
-        str,
-        Field(
-            pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}\.ya?ml$",
-            description="the edited codebook, in the run's folder",
-        ),
-    ] = "codebook_edited.yaml"
+    file: str = Field(
+        "codebook_edited.yaml", pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}\.ya?ml$",
+        description="the edited codebook, in the run's folder",
+    )  # fmt: skip
 
 
 async def laddering_codes(port: Port, asked: Most) -> dict[str, JsonValue]:
@@ -402,13 +366,10 @@ async def laddering_chains(port: Port, asked: Most) -> dict[str, JsonValue]:
     """Chains of codes on the map from where nothing leads in to where nothing leads on, by their weakest link."""
     folder = _folder(port, asked)
     label = {one["concept"]: one["label"] for one in _read(folder, "pooled_graph.json")["concepts"]}
-    chains = sorted(
-        chains_of(_read(folder, "value_map.json")["links"]), key=lambda one: (-one[1], -len(one[0]), one[0])
-    )
-    found: list[JsonValue] = [
-        {"chain": [label[code] for code in chain], "agents": agents} for chain, agents in chains[: asked.most]
-    ]
-    return {**_about(port, asked), "chains": found, "total": len(chains)}
+    found = chains_of(_read(folder, "value_map.json")["links"])
+    chains = sorted(found, key=lambda one: (-one[1], -len(one[0]), one[0]))
+    told: list[JsonValue] = [{"chain": [label[code] for code in one], "agents": n} for one, n in chains[: asked.most]]
+    return {**_about(port, asked), "chains": told, "total": len(chains)}
 
 
 def chains_of(links: list[Mapping[str, Any]]) -> Iterator[tuple[list[str], int]]:
@@ -449,15 +410,9 @@ def _authorship(folder: Path) -> dict[str, JsonValue]:
 async def laddering_transcript(port: Port, asked: OfAgent) -> dict[str, JsonValue]:
     """One agent's interview: questions, answers, what was read in each and why the next question was asked."""
     folder = _folder(port, asked, plain=True)
-    turns = [json.loads(line) for line in (folder / "turn_log.jsonl").read_text("utf-8").splitlines()]
-    own: list[JsonValue] = [
-        {
-            key: turn[key]
-            for key in ("turn", "question", "strategy", "focus", "answer", "new_concepts", "new_links", "by", "stop")
-        }
-        for turn in turns
-        if asked.agent in (turn["participant"], turn["name"])
-    ]
+    shown = ("turn", "question", "strategy", "focus", "answer", "new_concepts", "new_links", "by", "stop")
+    turns = [one for one in _lines(folder / "turn_log.jsonl") if asked.agent in (one["participant"], one["name"])]
+    own: list[JsonValue] = [{key: turn[key] for key in shown} for turn in turns]
     if not own:
         raise InputError(f"nobody called {asked.agent!r} was interviewed in this run")
     return {"agent": asked.agent, "turns": own, **_authorship(folder)}
@@ -482,7 +437,8 @@ def _folder(port: Port, asked: OfRun, *, plain: bool = False) -> Path:
     if sim is None:
         raise InputError(f"no simulation {asked.sim_id[:100]!r}")
     base = sim / "interviews" if (sim / "interviews").is_dir() else sim
-    run = asked.run_id or str(_read(base, "latest.json", missing={}).get("T1/laddering", ""))
+    latest = _read(base, "latest.json") if (base / "latest.json").is_file() else {}
+    run = asked.run_id or str(latest.get("T1/laddering", ""))
     folder = base / FOLDER / run
     if asked.recoded and not plain:
         folder /= RECODED
@@ -493,11 +449,8 @@ def _folder(port: Port, asked: OfRun, *, plain: bool = False) -> Path:
     return folder
 
 
-def _read(folder: Path, name: str, missing: dict[str, Any] | None = None) -> dict[str, Any]:
-    path = folder / name
-    if missing is not None and not path.is_file():
-        return missing
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+def _read(folder: Path, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / name).read_text("utf-8"))
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Any
@@ -16,7 +17,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.analysis.vocabulary import STOP_WORDS, content_words, denies, stemmed
-from enquete.graphs.laddering.knowledge import SEVERAL, UNSAID, KnowledgeGraph, Linked, Node, Said, Source
+from enquete.graphs.laddering.knowledge import SEVERAL, UNSAID, KnowledgeGraph, Linked, Node, Said, Source, reached
 from enquete.graphs.laddering.questions import QuestionInput, QuestionOut, ask_by_rule, fit_to_ask
 from enquete.graphs.laddering.settings import Concept, InterviewMethod, most_words
 from enquete.graphs.laddering.signals import RATINGS, SURFACE_BELOW, Rating, Readings, propositions, word_count
@@ -124,7 +125,13 @@ def as_said(found: Extraction, answer: str, method: InterviewMethod, language: L
 
 
 def placed(
-    found: Extraction, answer: str, utterance: str, concept: Concept, focus: Node | None, graph: KnowledgeGraph
+    found: Extraction,
+    answer: str,
+    utterance: str,
+    concept: Concept,
+    language: Language,
+    focus: Node | None,
+    graph: KnowledgeGraph,
 ) -> tuple[list[Said], list[Linked], dict[str, int]]:
     """Concepts and relationships with the words they come from, and how many concepts were left out, by reason.
 
@@ -152,7 +159,7 @@ def placed(
     for one in concepts:
         label = labels[normal(one.text)]
         elements = dict.fromkeys(
-            [*(e for e in one.linked_elements if e in concept.elements), *concept.mentioned(label)]
+            [*(e for e in one.linked_elements if e in concept.elements), *concept.mentioned(label, language)]
             + (list(focus.elements) if focus and normal(one.text) in from_focus else [])
         )
         source = Source(utterance=utterance, quote=quoted(one.source_quote, answer))
@@ -216,19 +223,13 @@ def quoted(quote: str, answer: str) -> str:
 
 def _reached(relations: Sequence[RelationFound], focus: Node | None, graph: KnowledgeGraph) -> set[str]:
     """Texts that this turn's relationships connect with the focus, over any number of steps."""
-    if focus is None:
-        return set()
-    reached = {normal(focus.text)}
-    for _ in relations:
-        reached.update(_beside(relations, reached))
-    return reached - {normal(node.text) for node in graph.nodes.values()}
-
-
-def _beside(relations: Sequence[RelationFound], reached: set[str]) -> Iterator[str]:
+    beside = defaultdict[str, list[str]](list)
     for one in relations:
-        ends = {normal(one.source_text), normal(one.target_text)}
-        if ends & reached:
-            yield from ends
+        ends = normal(one.source_text), normal(one.target_text)
+        beside[ends[0]].append(ends[1])
+        beside[ends[1]].append(ends[0])
+    start = [normal(focus.text)] if focus else []
+    return set(reached(start, beside)) - {normal(node.text) for node in graph.nodes.values()}
 
 
 # --- what a model is asked --------------------------------------------------------------------------------------------
@@ -324,23 +325,17 @@ def reading_prompt(data: ReadingInput, language: Language) -> str:
 def question_prompt(data: QuestionInput, language: Language) -> str:
     """The request to word a question: an opening one, or one that follows the policy."""
     words = in_language(_WORDS, language)
+    topic, goal = f"{words['topic']}: {data.topic}", f"{words['goal']}: {data.goal}"
     method = f"{words['method']}: {data.method}. {data.method_goal}"
     rules = words["question_rules"].format(words=most_words(bool(data.compared)))
     client = f"{words['client']}:\n{fence('client', chr(10).join(data.clients_view))}" if data.clients_view else ""
     if data.opening:
-        told = [
-            words["opening"],
-            f"{words['topic']}: {data.topic}",
-            client,
-            method,
-            f"{words['goal']}: {data.goal}",
-            rules,
-        ]
+        told = [words["opening"], topic, client, method, goal, rules]
         return "\n\n".join(part for part in told if part)
     lines = [f"{words['i']}: {q}\n{words['r']}: {a}" for q, a in data.transcript[-LAST_TURNS:]]
     parts = [
         words["follow"],
-        f"{words['topic']}: {data.topic}",
+        topic,
         client,
         f"{words['transcript']}:\n{fence('transcript', chr(10).join(lines))}",
         f"{words['signals']}:\n" + _list(f"{one.name} = {one.value}: {one.reading}" for one in data.signals)
@@ -353,7 +348,7 @@ def question_prompt(data: QuestionInput, language: Language) -> str:
         f"{words['technique']}: {data.technique}",
         method,
         f"{words['ladder']}: {' → '.join(data.ladder)}" if data.ladder else "",
-        f"{words['goal']}: {data.goal}",
+        goal,
         rules,
     ]
     return "\n\n".join(part for part in parts if part)
@@ -393,10 +388,6 @@ def reading_schema(data: ReadingInput) -> dict[str, JsonValue]:
         "topics": {"type": "array", "items": {"type": "string"}, "maxItems": 5},
     }
     return _object(properties)
-
-
-def question_schema(data: QuestionInput) -> dict[str, JsonValue]:
-    return _object({"question": {"type": "string"}})
 
 
 def _object(properties: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -558,8 +549,8 @@ JUDGE = Role("signal", reading_prompt, Readings, judge_answer, reading_schema, t
 """How an answer was given: all llm signals in one call."""
 
 ASKER = Role(
-    "question", question_prompt, QuestionOut, ask_by_rule, question_schema, fit_to_ask, setting="questions",
-    opens=True, quick=True,
+    "question", question_prompt, QuestionOut, ask_by_rule, lambda data: _object({"question": {"type": "string"}}),
+    fit_to_ask, setting="questions", opens=True, quick=True,
 )  # fmt: skip
 """The next question."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from types import MappingProxyType
@@ -180,10 +180,6 @@ class Ontology(LayerFile):
     def _joined(self) -> frozenset[tuple[str, str]]:
         """Every technique is held against every concept each turn."""
         return frozenset(pair for edge in self.edge_types.values() for pair in edge.pairs)
-
-    def on_ladder(self, types: Sequence[str]) -> list[str]:
-        """Those that count for depth: rungs, or every type where there is no ladder."""
-        return [one for one in types if not self.ladder or one in self.ladder]
 
 
 # --- the graph of an interview -----------------------------------------------------------------------------------------
@@ -469,7 +465,13 @@ class Coverage(BaseModel):
 
 def cover(graph: KnowledgeGraph, elements_of: Collection[str], ontology: Ontology) -> Coverage:
     """Coverage of a topic's elements, one at least, by a graph."""
-    elements = {element: _element(element, graph, ontology) for element in elements_of}
+    elements = dict[str, ElementCoverage]()
+    for element in elements_of:
+        linked = tuple(node.id for node in graph.nodes.values() if element in node.elements)
+        types, depth = sorted({graph.nodes[node].type for node in linked}), longest_chain(graph, ontology, linked)
+        elements[element] = ElementCoverage(
+            covered=bool(linked), linked_node_ids=linked, types_found=tuple(types), depth_score=depth / ontology.rungs
+        )
     covered, total = sum(one.covered for one in elements.values()), len(elements)
     return Coverage(
         elements=elements,
@@ -480,19 +482,12 @@ def cover(graph: KnowledgeGraph, elements_of: Collection[str], ontology: Ontolog
     )
 
 
-def _element(element: str, graph: KnowledgeGraph, ontology: Ontology) -> ElementCoverage:
-    linked = tuple(node.id for node in graph.nodes.values() if element in node.elements)
-    types = tuple(sorted({graph.nodes[node].type for node in linked}))
-    depth = longest_chain(graph, ontology, linked) / ontology.rungs
-    return ElementCoverage(covered=bool(linked), linked_node_ids=linked, types_found=types, depth_score=depth)
-
-
 def longest_chain(graph: KnowledgeGraph, ontology: Ontology, among: Collection[str]) -> int:
     """Node types on the longest connected path among these nodes; edges count in both directions.
 
     A path that passes through several concepts of one type counts that type once.
     """
-    counted = [node for node in among if ontology.on_ladder([graph.nodes[node].type])]
+    counted = [node for node in among if not ontology.ladder or graph.nodes[node].type in ontology.ladder]
     groups = _same_type_groups(graph, counted)
     types = {group: graph.nodes[group].type for group in groups.values()}
     adjacent: dict[str, set[str]] = {group: set() for group in types}

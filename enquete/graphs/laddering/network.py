@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
@@ -225,7 +225,9 @@ def concept_rows(
             "concept": one.id, "label": one.label, "type": one.type, "opposite": one.opposite or None,
             "agents": one.agents, "share": known["estimate"], "low": known["low"], "high": known["high"],
             "tie": "alone" if ties[one.type, one.agents] == 1 else "tied", "wordings": list(one.wordings),
-            **_indices(ins[one.id], outs[one.id], outs.total()),
+            "abstractness": _share_of(ins[one.id], ins[one.id] + outs[one.id]),
+            "centrality": _share_of(ins[one.id] + outs[one.id], outs.total()),
+            "prestige": _share_of(ins[one.id], outs.total()),
             "items": sorted(
                 {item_of(s.utterance) for unit, node in one.members for s in graphs[unit].nodes[node].sources},
             ),
@@ -234,13 +236,8 @@ def concept_rows(
     ]  # fmt: skip
 
 
-def _indices(ins: int, outs: int, everything: int) -> Row:
-    both = ins + outs
-    return {
-        "abstractness": ins / both if both else None,
-        "centrality": both / everything if everything else None,
-        "prestige": ins / everything if everything else None,
-    }
+def _share_of(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
 
 
 def saturation(interviews: Sequence[Interview], concepts: Sequence[PooledConcept]) -> list[Row]:
@@ -313,8 +310,7 @@ def value_map(cells: list[Row], concepts: list[Row], order: Sequence[str], wante
 
 def _share(cells: Sequence[Row], cut_off: int) -> float | None:
     """Σ direct of cells that reach the cut-off / Σ direct."""
-    total = sum(cell["direct"] for cell in cells)
-    return sum(cell["direct"] for cell in cells if cell["direct"] >= cut_off) / total if total else None
+    return _share_of(sum(c["direct"] for c in cells if c["direct"] >= cut_off), sum(c["direct"] for c in cells))
 
 
 def _by_share(cells: Sequence[Row], rung: Mapping[str, int]) -> int:
@@ -353,57 +349,48 @@ def untangled(rows: list[list[str]], links: Sequence[Mapping[str, Any]]) -> list
 # --- patterns of ontologies without a ladder --------------------------------------------------------------------------
 
 NOTHING_FOUND = 3  # what a rule says of an answer without a word of feeling
-Tables = dict[str, Any]
 
 
 def pattern(
     interviews: Sequence[Interview], concepts: Sequence[PooledConcept], method: InterviewMethod, language: Language
-) -> Tables:
-    """The tables of the pattern that the ontology declares; none where it has none."""
+) -> dict[str, Any]:
+    """The tables of the pattern that the ontology declares; none where it has none. Counts are of codes and of agents."""
     own = method.pattern
-    if own is None:
-        return {}
-    if own.forces is not None:
+    if own is not None and own.forces is not None:
         return _forces(interviews, concepts, own.forces, method, language)
-    if own.journey is not None:
+    if own is not None and own.journey is not None:
         return {"steps": _steps(interviews, concepts, own.journey)}
-    assert own.incidents is not None
-    return _incidents(interviews, concepts, own.incidents, language)
-
-
-# --- forces of progress in jobs to be done (Moesta; Christensen et al. 2016) ------------------------------------------
+    if own is not None and own.incidents is not None:
+        return _incidents(interviews, concepts, own.incidents, language)
+    return {}
 
 
 def _forces(
     interviews: Sequence[Interview], concepts: Sequence[PooledConcept], declared: Sequence[Force],
-        method: InterviewMethod,
-    language: Language,
-) -> Tables:  # fmt: skip
-    """Of each force the agents who name it, those who were asked for it, its codes, the one named most."""
-    named = [[_named(interview, force) for force in declared] for interview in interviews]
+    method: InterviewMethod, language: Language,
+) -> dict[str, Any]:  # fmt: skip
+    """Forces of progress in jobs to be done (Moesta; Christensen et al. 2016): of each the agents who name it, those who were asked for
+    it, its codes, the one named most; an agent's balance is (Σ for − Σ against) / Σ, from −1 to 1, None where it names no force."""
+    counts = [
+        [sum(node.type in force.types for node in one.graph.standing.nodes.values()) for force in declared]
+        for one in interviews
+    ]
     rows = []
     for place, force in enumerate(declared):
         codes = [one for one in concepts if one.type in force.types]
-        first = max(codes, key=lambda one: one.agents, default=None)
         rows.append({
             "force": force.label.in_(language), "side": "towards" if force.for_change else "against",
-            "agents": sum(counts[place] > 0 for counts in named), "n": len(interviews), "codes": len(codes),
-            "asked": sum(_asked(interview, force, method) for interview in interviews), "first": first and first.id,
+            "agents": sum(own[place] > 0 for own in counts), "n": len(interviews), "codes": len(codes),
+            "asked": sum(_asked(interview, force, method) for interview in interviews),
+            "first": max(codes, key=lambda one: one.agents).id if codes else None,
         })  # fmt: skip
-    balances = {i.unit: balance(counts, declared) for i, counts in zip(interviews, named, strict=True)}
+    sides = [1 if force.for_change else -1 for force in declared]
+    balances = {
+        one.unit: sum(side * n for side, n in zip(sides, own, strict=True)) / sum(own) if sum(own) else None
+        for one, own in zip(interviews, counts, strict=True)
+    }
     return {"forces": rows, "balance": _weighed([one for one in balances.values() if one is not None], len(interviews)),
             "balances": balances}  # fmt: skip
-
-
-def _named(interview: Interview, force: Force) -> int:
-    return sum(node.type in force.types for node in interview.graph.standing.nodes.values())
-
-
-def balance(counts: Sequence[int], declared: Sequence[Force]) -> float | None:
-    """(Σ for − Σ against) / Σ, from −1 (all against a change) to 1; None where no force is named."""
-    total = sum(counts)
-    for_change = sum(count for count, force in zip(counts, declared, strict=True) if force.for_change)
-    return (2 * for_change - total) / total if total else None
 
 
 def _weighed(known: Sequence[float], n_total: int) -> list[Row]:
@@ -425,22 +412,19 @@ def _weighed(known: Sequence[float], n_total: int) -> list[Row]:
 
 def _asked(interview: Interview, force: Force, method: InterviewMethod) -> bool:
     """Whether a question aimed at it: a force nobody asked for is not missing."""
+    chosen = [turn.choice for turn in interview.turns if turn.choice]
     return any(
-        technique.id == turn.choice.technique and technique.elicits in force.types
-        for turn in interview.turns
-        if turn.choice
-        for technique in method.strategies[turn.choice.strategy].techniques
+        way.id == one.technique and way.elicits in force.types
+        for one in chosen
+        for way in method.strategies[one.strategy].techniques
     )
-
-
-# --- critical incidents (Flanagan 1954) -------------------------------------------------------------------------------
 
 
 def _incidents(
     interviews: Sequence[Interview], concepts: Sequence[PooledConcept], declared: Incidents, language: Language
-) -> Tables:
-    """parts: tellings with each part, and what is told most; incidents: by code and part the agents who told it, and most told;
-    whole: agents who told any incident, and those of them who told one with every part."""
+) -> dict[str, Any]:
+    """Critical incidents (Flanagan 1954). parts: tellings with each part, and what is told most; incidents: by code and part the agents
+    who told it, and most told; whole: agents who told any incident, and those of them who told one with every part."""
     home, labels = homes(concepts), [part.label.in_(language) for part in declared.parts]
     told, whole, tellings = set[str](), set[str](), 0
     named = [Counter[str]() for _ in labels]
@@ -449,8 +433,15 @@ def _incidents(
     having: dict[str, list[set[str]]] = defaultdict(lambda: [set[str]() for _ in labels])
     for interview in interviews:
         graph, unit = interview.graph.standing, interview.unit
+        ahead = defaultdict[str, list[str]](
+            list
+        )  # but to other incidents: these, and what only they lead to, are not its own
+        for edge in graph.edges.values():
+            if graph.nodes[edge.target].type != declared.centre:
+                ahead[edge.source].append(edge.target)
         for centre in (node.id for node in graph.nodes.values() if node.type == declared.centre):
-            chain, code = chain_of(graph, centre, declared), home[unit, centre].id
+            own, code = reached([centre], ahead), home[unit, centre].id
+            chain = [[name for name in own if graph.nodes[name].type in part.types] for part in declared.parts]
             tellings += 1
             told.add(unit)
             whole |= {unit} if all(chain) else set()
@@ -463,19 +454,17 @@ def _incidents(
     found = [one for one in concepts if one.id in by_code]
     ends = share_intervals([one.agents for one in found], len(interviews), selected="highest").to_dict("records")
     ties, ends_of = Counter(one.agents for one in found), share_interval(len(whole), len(told)) if told else {}
+    middle = next(place for place, part in enumerate(declared.parts) if declared.centre in part.types)
     return {
         "parts": [{"part": label, "told": with_part[label], "tellings": tellings, "different": len(named[place]),
                    "first": _most(named[place])} for place, label in enumerate(labels) if tellings],
         "incidents": [
             {"incident": one.id, "part": label, "agents": len(having[one.id][place]),
-                "first": _most(by_code[one.id][place]),
-             "told_by": one.agents, "share": end["estimate"], "low": end["low"], "high": end["high"],
-                 "tie": "alone" if ties[one.agents] == 1 else "tied",
-             "centre": place == next(i for i, part in enumerate(declared.parts) if declared.centre in part.types)}
+             "first": _most(by_code[one.id][place]), "told_by": one.agents, "share": end["estimate"], "low": end["low"],
+             "high": end["high"], "tie": "alone" if ties[one.agents] == 1 else "tied", "centre": place == middle}
             for one, end in zip(found, ends, strict=True) for place, label in enumerate(labels)
         ],
-        "whole": {"n_told": len(told), "n_whole": len(whole),
-            **{f"whole_{key}": value for key, value in ends_of.items()}},
+        "whole": {"n_told": len(told), "n_whole": len(whole), **{f"whole_{key}": one for key, one in ends_of.items()}},
     }  # fmt: skip
 
 
@@ -484,139 +473,98 @@ def _most(counts: Counter[str]) -> str | None:
     return min(counts, key=lambda code: (-counts[code], len(code), code), default=None)
 
 
-def chain_of(graph: KnowledgeGraph, centre: str, declared: Incidents) -> list[list[str]]:
-    """What hangs on an incident, by part; other incidents, and what only they lead to, are not its own."""
-    ahead = defaultdict[str, list[str]](list)
-    for edge in graph.edges.values():
-        if graph.nodes[edge.target].type != declared.centre:
-            ahead[edge.source].append(edge.target)
-    own = reached([centre], ahead)
-    return [[name for name in own if graph.nodes[name].type in part.types] for part in declared.parts]
-
-
-# --- a customer journey -----------------------------------------------------------------------------------------------
-
-
 def _steps(interviews: Sequence[Interview], concepts: Sequence[PooledConcept], declared: Journey) -> list[Row]:
-    """Steps in the order they were told, how people were at each, and where it chafes.
+    """Steps of a customer journey in the order they were told, how people were at each, and where it chafes.
 
     Of two stages, or steps of a stage, the one stands first that more agents told first. A feeling belongs to the step it hangs on,
     over any number of links; how good it is is the valence (1 to 5) of the answers that tell of it: each agent's mean. low, high: for
     the lowest of all steps that enough agents told their feelings of. A rule's valence counts only where it found a word of feeling.
     """
-    home, tally = homes(concepts), _Tally()
+    home, agents = homes(concepts), {one.id: one.agents for one in concepts}
+    first, told = Counter[tuple[str, str]](), dict[str, None]()  # (a, b): agents who told a before b
+    felt, stages = defaultdict[str, list[float]](list), defaultdict[str, Counter[str]](Counter)
+    feelings, frictions = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
     for interview in interviews:
-        tally.add(interview, declared, home)
-    by_id = {one.id: one for one in concepts}
-    order = tally.order()
-    felt = {code: tally.valences[code] for code in order}
-    known = [code for code in order if len(felt[code]) >= FEWEST]
-    sd = [float(np.std(felt[code], ddof=1)) for code in known]
-    means = [fmean(felt[code]) for code in known]
-    ends = (
-        selected_intervals([len(felt[c]) for c in known], means, sd, selected="lowest", ends=(1, 5)).to_dict("records")
-        if known
-        else []
-    )
-    interval = dict(zip(known, ends, strict=True))
-    lowest = min(means, default=None)
+        graph, unit = interview.graph.standing, interview.unit
+        order = _told_order(graph, declared)
+        codes = list(dict.fromkeys(home[unit, name].id for name in order))
+        told |= dict.fromkeys(codes)
+        first.update(combinations(codes, 2))
+        for name in order:
+            if stage := _stage_of(graph, name, declared):
+                stages[home[unit, name].id][home[unit, stage].id] += 1
+        own = defaultdict[str, list[float]](list)
+        for node in graph.nodes.values():
+            told_of = node.type in (*declared.feelings, *declared.frictions)
+            if told_of and (step := _step_of(graph, node.id, declared)):
+                code = home[unit, step].id
+                (frictions if node.type in declared.frictions else feelings)[code][home[unit, node.id].id] += 1
+                own[code] += _valences(interview, node) if node.type not in declared.frictions else []
+        for code, values in own.items():
+            felt[code] += [fmean(values)] if values else []
+    ordered = _journey(told, stages, first)
+    known = [code for code in ordered if len(felt[code]) >= FEWEST]
+    means, sds = [fmean(felt[one]) for one in known], [float(np.std(felt[one], ddof=1)) for one in known]
+    sizes, interval = [len(felt[one]) for one in known], dict[str, Any]()
+    if len(known) > 1:
+        ends = selected_intervals(sizes, means, sds, selected="lowest", ends=(1, 5)).to_dict("records")
+        interval = dict(zip(known, ends, strict=True))
     return [
         {
-            "step": code, "place": place, "agents": by_id[code].agents, "n": len(felt[code]),
-            "n_total": len(interviews), "mean": fmean(felt[code]) if felt[code] else None,
-            **{key: interval[code][key] if code in interval and len(known) > 1 else None for key in ("low", "high")},
-            "lowest": code in interval and len(known) > 1 and fmean(felt[code]) == lowest,
-            "feeling": _most(tally.feelings[code]), "friction": _most(tally.frictions[code]),
-            "frictions": tally.frictions[code].total(),
+            "step": code, "place": place, "agents": agents[code], "n": len(felt[code]), "n_total": len(interviews),
+            "mean": fmean(felt[code]) if felt[code] else None,
+            **{key: interval[code][key] if code in interval else None for key in ("low", "high")},
+            "lowest": code in interval and fmean(felt[code]) == min(means),
+            "feeling": _most(feelings[code]), "friction": _most(frictions[code]), "frictions": frictions[code].total(),
         }
-        for place, code in enumerate(order, 1)
+        for place, code in enumerate(ordered, 1)
     ]  # fmt: skip
 
 
-class _Tally:
-    """What the interviews told, by the code of each step."""
+def _journey(told: Iterable[str], stages: Mapping[str, Counter[str]], first: Counter[tuple[str, str]]) -> list[str]:
+    """Stages, each with the steps that most agents told of it; steps of no stage last."""
 
-    def __init__(self) -> None:
-        self.first = Counter[tuple[str, str]]()  # (a, b): agents who told a before b
-        self.told: dict[str, None] = {}
-        self.valences = defaultdict[str, list[float]](list)
-        self.feelings = defaultdict[str, Counter[str]](Counter)
-        self.frictions = defaultdict[str, Counter[str]](Counter)
-        self.stages = defaultdict[str, Counter[str]](Counter)
-
-    def order(self) -> list[str]:
-        """Stages, each with the steps that most agents told of it; steps of no stage last."""
-        stage = {one: self.stages[one].most_common(1)[0][0] for one in self.told if self.stages[one]}
-        alone = [one for one in self.told if one not in stage]
-        stages = [one for one in alone if one in stage.values()]
-        found: list[str] = []
-        for one in self._ranked(stages):
-            found += [one, *self._ranked([each for each in stage if stage[each] == one])]
-        return found + self._ranked([one for one in alone if one not in stages])
-
-    def _ranked(self, left: list[str]) -> list[str]:
+    def ranked(left: list[str]) -> list[str]:
         """Next is always the one that the fewest of those left should precede."""
         found = list[str]()
         while left:
-            after = {one: sum(self.first[other, one] > self.first[one, other] for other in left) for one in left}
+            after = {one: sum(first[other, one] > first[one, other] for other in left) for one in left}
             found.append(min(left, key=after.__getitem__))
             left = [one for one in left if one != found[-1]]
         return found
 
-    def add(self, interview: Interview, declared: Journey, home: Mapping[Place, PooledConcept]) -> None:
-        graph, unit = interview.graph.standing, interview.unit
-        order = told_order(graph, declared)
-        codes = list(dict.fromkeys(home[unit, name].id for name in order))
-        self.told |= dict.fromkeys(codes)
-        self.first.update(combinations(codes, 2))
-        for name in order:
-            stage = stage_of(graph, name, declared)
-            if stage:
-                self.stages[home[unit, name].id][home[unit, stage].id] += 1
-        felt = defaultdict[str, list[float]](list)
-        for node in graph.nodes.values():
-            step = step_of(graph, node.id, declared)
-            if step is None or node.type not in (*declared.feelings, *declared.frictions):
-                continue
-            code, own = home[unit, step].id, home[unit, node.id].id
-            if node.type in declared.frictions:
-                self.frictions[code][own] += 1
-            else:
-                self.feelings[code][own] += 1
-                felt[code] += valences(interview, node)
-        for code, values in felt.items():
-            self.valences[code] += [fmean(values)] if values else []
+    stage = {one: stages[one].most_common(1)[0][0] for one in told if stages[one]}
+    alone = [one for one in told if one not in stage]
+    heads = [one for one in alone if one in stage.values()]
+    found = [name for one in ranked(heads) for name in (one, *ranked([step for step in stage if stage[step] == one]))]
+    return found + ranked([one for one in alone if one not in heads])
 
 
-def told_order(graph: KnowledgeGraph, declared: Journey) -> list[str]:
+def _told_order(graph: KnowledgeGraph, declared: Journey) -> list[str]:
     """Stages and steps as they were told: a stage, then its steps; what is said to precede another comes before it."""
     stages = [node.id for node in graph.nodes.values() if node.type in declared.stages]
     later = {(e.target, e.source) for e in graph.edges.values() if e.type in declared.precedes}
-    ranked: list[str] = []
+    rank = dict[str, int]()
     while stages:
         # A circle of "comes before" has no first: then the one told first.
         free = next((one for one in stages if not any((one, other) in later for other in stages)), stages[0])
         stages.remove(free)
-        ranked.append(free)
-    rank = {name: place for place, name in enumerate(ranked)}
+        rank[free] = len(rank)
     steps = [node.id for node in graph.nodes.values() if node.type in declared.steps]
-
-    def key(name: str) -> tuple[int, int]:
-        stage = stage_of(graph, name, declared)
-        return (rank[stage] if stage else len(rank), graph.order[name])
-
-    found = [*((rank[name], -1, name) for name in ranked), *((*key(name), name) for name in steps)]
+    of = {name: _stage_of(graph, name, declared) for name in steps}
+    found = [(rank[name], -1, name) for name in rank]
+    found += [(rank[stage] if (stage := of[name]) else len(rank), graph.order[name], name) for name in steps]
     return [name for *_, name in sorted(found)]
 
 
-def stage_of(graph: KnowledgeGraph, step: str, declared: Journey) -> str | None:
+def _stage_of(graph: KnowledgeGraph, step: str, declared: Journey) -> str | None:
     """The stage that a step is linked with; None for one without, and for a stage itself."""
     if graph.nodes[step].type in declared.stages:
         return None
     return next((one for one in sorted(graph.neighbours[step]) if graph.nodes[one].type in declared.stages), None)
 
 
-def step_of(graph: KnowledgeGraph, node: str, declared: Journey) -> str | None:
+def _step_of(graph: KnowledgeGraph, node: str, declared: Journey) -> str | None:
     """The step that a concept hangs on: the nearest against the direction of its links, a step before a stage."""
     before = defaultdict[str, list[str]](list)
     for edge in graph.edges.values():
@@ -631,7 +579,7 @@ def step_of(graph: KnowledgeGraph, node: str, declared: Journey) -> str | None:
     return None
 
 
-def valences(interview: Interview, node: Node) -> list[float]:
+def _valences(interview: Interview, node: Node) -> list[float]:
     """Of the answers that tell of a concept, as far as they were rated."""
     turns = {utterance_id(interview.unit, turn.turn): turn for turn in interview.turns}
     heard = [turns[source.utterance] for source in node.sources if source.utterance in turns]

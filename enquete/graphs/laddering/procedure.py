@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from enquete.graphs.laddering.interviewer import ASKER, ROLES
 from enquete.graphs.laddering.knowledge import Changes, Coverage, KnowledgeGraph
 from enquete.graphs.laddering.questions import Choice, Reason, Use, opening
 from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings
 from enquete.graphs.laddering.signals import Depth, Past, Readings, States, Value, after_answer, after_choice
-from enquete.nodes.conversations import Asked, Conversation, Conversations, Turn, subject
+from enquete.nodes.conversations import Asked, Conversation, Conversations, Turn, subject, transcript, turn_block
 from enquete.respondents.quoting import normal
 from enquete.state.asking import ATTEMPTS, Block, Outcome
 from enquete.state.interview_context import InterviewContext
@@ -24,9 +24,6 @@ from enquete.state.methodology import Plan
 
 MOST_FOUND = 8  # concepts that are read in one answer
 MOST_STATEMENTS = 200  # that are coded twice
-
-if TYPE_CHECKING:
-    from enquete.graphs.laddering.turn import TurnContext
 
 
 class TurnRecord(Turn):
@@ -100,6 +97,29 @@ class Interview(Conversation[TurnRecord]):
                        graph=graph, states=states)  # fmt: skip
 
 
+@dataclass(frozen=True)
+class TurnContext:
+    """What every stage of a turn may use beside the channels."""
+
+    desk: InterviewContext
+    instrument: LadderingInstrument
+    settings: LadderingSettings
+
+    @property
+    def strategy(self) -> str:
+        """How this arm's questions are chosen."""
+        return self.desk.arm.variant or self.settings.strategies[0]
+
+    def block(self, interview: Interview, asked: Asked) -> Block:
+        """A question with the conversation before it."""
+        language, settings = self.desk.language, self.settings
+        return turn_block(
+            self.desk, interview.unit, asked, self.instrument.told(settings.topic.topic, language),
+            heading=self.instrument.transcript_heading.in_(language), said=transcript(interview.turns, language),
+            session=settings.method.id,
+        )  # fmt: skip
+
+
 class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord, Interview]):
     """Units are agents."""
 
@@ -123,17 +143,19 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
         return [Asked(turn=talk.number, question=talk.question)]
 
     def block(self, talk: Interview, asked: Asked, desk: InterviewContext) -> Block:
-        from enquete.graphs.laddering.turn import question_block  # noqa: PLC0415 - LangGraph is slow to import
-
-        return question_block(self._context(desk), talk, asked)
+        return TurnContext(desk, self.instrument, self.settings).block(talk, asked)
 
     async def advance(self, talk: Interview, desk: InterviewContext) -> Interview | Outcome:
-        from enquete.graphs.laddering.turn import hold  # noqa: PLC0415
+        """The next turn; before the first one the opening question, warm and open."""
+        from enquete.graphs.laddering.turn import hold  # noqa: PLC0415 - LangGraph is slow to import
 
-        opened = talk if talk.question_by else await self._opened(talk, desk)
-        if opened is None:
-            return "short"
-        ended = await hold(opened, self._context(desk))
+        if not talk.question_by:
+            data = opening(self.settings, self.language, desk.arm.seed, talk.unit, "opening")
+            done = await ASKER.work(desk, self.settings, subject(talk.unit, talk.number), data)
+            if done == "short":
+                return "short"
+            talk = replace(talk, question=done[0].question, question_by=done[1])
+        ended = await hold(talk, TurnContext(desk, self.instrument, self.settings))
         return ended["result"] if "result" in ended else ended["outcome"]
 
     async def between(self, round: int, desk: InterviewContext) -> Literal["next", "end", "waiting", "short", "failed"]:
@@ -159,14 +181,3 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
 
     def _codes_by_model(self, desk: InterviewContext) -> bool:
         return self.settings.codes == "model" and desk.by_model and desk.arm.id == desk.main_arm
-
-    async def _opened(self, talk: Interview, desk: InterviewContext) -> Interview | None:
-        """Before the first turn: the opening question, warm and open. None where the budget is short."""
-        data = opening(self.settings, self.language, desk.arm.seed, talk.unit, "opening")
-        done = await ASKER.work(desk, self.settings, subject(talk.unit, talk.number), data)
-        return None if done == "short" else replace(talk, question=done[0].question, question_by=done[1])
-
-    def _context(self, desk: InterviewContext) -> TurnContext:
-        from enquete.graphs.laddering.turn import TurnContext  # noqa: PLC0415
-
-        return TurnContext(desk, self.instrument, self.settings)

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -123,21 +123,12 @@ def total(parts: Mapping[str, float], multiplier: float) -> float:
 def rank(method: InterviewMethod, candidates: Sequence[Candidate], detected: Detected) -> list[Scored]:
     """Candidates by score, the best first; equals in their given order."""
     phase = str(detected.interview["meta.interview.phase"])
-    scored = [_scored(method, candidate, detected, phase) for candidate in candidates]
+    scored = []
+    for strategy, focus, _ in candidates:
+        parts = contributions(method.strategies[strategy].weights, detected.of(strategy, focus))
+        score = total(parts, method.multiplier(phase, strategy))
+        scored.append(Scored(strategy=strategy, focus=focus, score=round(score, 6), parts=parts))
     return sorted(scored, key=lambda one: -one.score)
-
-
-def _scored(method: InterviewMethod, candidate: Candidate, detected: Detected, phase: str) -> Scored:
-    values = detected.of(candidate.strategy, candidate.focus)
-    parts = contributions(method.strategies[candidate.strategy].weights, values)
-    score = total(parts, method.multiplier(phase, candidate.strategy))
-    return Scored(strategy=candidate.strategy, focus=candidate.focus, score=round(score, 6), parts=parts)
-
-
-def at_random(candidates: Sequence[Candidate], *key: str | int) -> Scored:
-    """Any candidate, each as likely as the other: the comparison that scoring is measured against."""
-    chosen = candidates[int(uniform(*key, "random strategy") * len(candidates))]
-    return Scored(strategy=chosen.strategy, focus=chosen.focus, score=0.0)
 
 
 def script(method: InterviewMethod) -> list[tuple[str, str]]:
@@ -178,22 +169,21 @@ def choose(
     """
     ranked = rank(method, candidates, detected)
     near = [one for one in ranked if ranked[0].score - one.score <= NEAR] if key else ranked[:1]
-    drawn = near[int(uniform(*key, "near") * len(near))] if key else ranked[0]
-    best = at_random(_going_on(method, candidates), *random_key) if random_key else drawn
+    best = near[int(uniform(*key, "near") * len(near))] if key else ranked[0]
+    if random_key:  # each as likely as the other, but a closing one: chance must not look bad for ending at once
+        going_on = [one for one in candidates if not method.strategies[one.strategy].closing] or candidates
+        chosen = going_on[int(uniform(*random_key, "random strategy") * len(going_on))]
+        best = Scored(strategy=chosen.strategy, focus=chosen.focus, score=0.0)
     candidate = next(one for one in candidates if (one.strategy, one.focus) == (best.strategy, best.focus))
     linked = frozenset[str | None](linked_types.get(best.focus, frozenset()))
     technique = least_used(method, candidate, linked, types.get(best.focus, ""), used, frozenset(types.values()))
     others = [one for one in ranked if (one.strategy, one.focus) != (best.strategy, best.focus)]
     phase = str(detected.interview["meta.interview.phase"])
     return Choice(
-        strategy=best.strategy,
-        focus=best.focus,
-        technique=technique.id,
-        score=best.score,
-        parts=best.parts,
+        strategy=best.strategy, focus=best.focus, technique=technique.id, score=best.score, parts=best.parts,
         multiplier=method.multiplier(phase, best.strategy),
         runners_up=tuple(one.model_copy(update={"parts": {}}) for one in others[:SHOWN]),
-    )
+    )  # fmt: skip
 
 
 def least_used(
@@ -214,22 +204,10 @@ def least_used(
 
     def rank_of(one: Technique) -> tuple[bool, bool, bool, bool, int, int]:
         aim = method.aim(one.elicits, own_type)
-        beside = above is not None and aim != above
-        return (
-            aim in linked,
-            not one.triad,
-            aim in known,
-            beside,
-            in_interview[candidate.strategy, one.id],
-            on_concept[one.id],
-        )
+        used_so_far = in_interview[candidate.strategy, one.id], on_concept[one.id]
+        return (aim in linked, not one.triad, aim in known, above is not None and aim != above, *used_so_far)
 
     return min(candidate.techniques, key=rank_of)
-
-
-def _going_on(method: InterviewMethod, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """Without closing strategies, as long as there are others: chance must not look bad for ending at once."""
-    return [one for one in candidates if not method.strategies[one.strategy].closing] or candidates
 
 
 # --- the end -----------------------------------------------------------------------------------------------------------
@@ -589,20 +567,24 @@ def technique_of(method: InterviewMethod, choice: Choice) -> Technique:
 
 def opening(settings: LadderingSettings, language: Language, *key: str | int) -> QuestionInput:
     """For the first question; `key` draws which of the rule's openings stands first."""
-    method = settings.method
-    questions = [question.in_(language) for question in method.opening.questions]
+    questions = [question.in_(language) for question in settings.method.opening.questions]
     first = pick(questions, *key)
     return QuestionInput(
-        opening=True,
-        topic=settings.topic.topic.in_(language),
-        method=method.title.in_(language),
-        ladder=_ladder(method, language),
-        method_goal=method.goal.in_(language),
-        goal=method.opening.goal.in_(language),
-        clients_view=_clients_view(settings, language),
-        jargon=list(jargon(method, [], language)),
+        opening=True, goal=settings.method.opening.goal.in_(language), **_about(settings, [], language),
         pool=[first, *(one for one in questions if one != first)],
-    )
+    )  # fmt: skip
+
+
+def _about(settings: LadderingSettings, answers: Sequence[str], language: Language) -> dict[str, Any]:
+    """What is the same of every question: the topic, the client's view of it, the method and its jargon."""
+    method, concept = settings.method, settings.topic
+    view = (concept.insight, concept.promise, *concept.reasons_to_believe)
+    return {
+        "topic": concept.topic.in_(language), "clients_view": [text.in_(language) for text in view],
+        "method": method.title.in_(language), "method_goal": method.goal.in_(language),
+        "ladder": [method.node_types[rung].label.in_(language) for rung in method.ladder],
+        "jargon": list(jargon(method, answers, language)),
+    }  # fmt: skip
 
 
 def follow_up(
@@ -620,25 +602,14 @@ def follow_up(
     focus = graph.nodes[choice.focus].text if choice.focus else ""
     asking = technique_pool(technique, namings(technique, choice.focus, graph.standing), asked, language)
     return QuestionInput(
-        opening=False,
-        topic=settings.topic.topic.in_(language),
-        method=method.title.in_(language),
-        ladder=_ladder(method, language),
-        method_goal=method.goal.in_(language),
-        goal=strategy.goal.in_(language),
-        transcript=transcript,
+        opening=False, goal=strategy.goal.in_(language), transcript=transcript,
+        **_about(settings, [answer for _, answer in transcript], language),
         signals=list(active(choice.parts, detected.of(choice.strategy, choice.focus), language)),
-        why=list(reasons(choice)),
-        focus=focus,
+        why=list(reasons(choice)), focus=focus, strategy=strategy.label.in_(language),
         compared=[in_few_words(one, MOST_FOCUS_WORDS, language) for one in asking[0][1]] if technique.triad else [],
-        strategy=strategy.label.in_(language),
-        strategy_description=strategy.description.in_(language),
-        technique=technique.description.in_(language),
-        clients_view=_clients_view(settings, language),
-        jargon=list(jargon(method, [answer for _, answer in transcript], language)),
-        asked=asked,
-        pool=[text for text, _ in asking],
-    )
+        strategy_description=strategy.description.in_(language), technique=technique.description.in_(language),
+        asked=asked, pool=[text for text, _ in asking],
+    )  # fmt: skip
 
 
 def active(parts: Mapping[str, float], values: Mapping[str, Value], language: Language) -> Iterator[SignalShown]:
@@ -659,11 +630,6 @@ def reasons(choice: Choice) -> Iterator[str]:
         yield f"phase: ×{choice.multiplier:g}"
 
 
-def _clients_view(settings: LadderingSettings, language: Language) -> list[str]:
-    concept = settings.topic
-    return [text.in_(language) for text in (concept.insight, concept.promise, *concept.reasons_to_believe)]
-
-
 def jargon(method: InterviewMethod, answers: Sequence[str], language: Language) -> Iterator[str]:
     """Names of node types that no question may hold: none that the respondent or the methodology's own questions use."""
     own = [q for s in method.strategies.values() for t in s.techniques for q in t.questions]
@@ -672,7 +638,3 @@ def jargon(method: InterviewMethod, answers: Sequence[str], language: Language) 
         for term in dict.fromkeys((normal(name), normal(kind.label.in_(language)))):
             if f" {term} " not in everyday:
                 yield term
-
-
-def _ladder(method: InterviewMethod, language: Language) -> list[str]:
-    return [method.node_types[rung].label.in_(language) for rung in method.ladder]

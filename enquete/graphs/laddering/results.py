@@ -1,11 +1,17 @@
-"""What the interviews give: see reports/evaluation.py."""
+"""What the interviews give (reports/evaluation.py): graphs of each agent and of all, links and their indices, coverage, saturation,
+how it was asked, whether adapting helped. The tables are declared in tables.py.
+
+Interviews are rebuilt from their stored turns, so an interview that was cut short counts with what it has. Measured by: every
+concept and link traces back to an utterance, every figure stands beside its n; a comparison by hand
+(tests/graphs/laddering/test_laddering_comparing.py).
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, replace
 from functools import reduce
 from itertools import pairwise
 from pathlib import Path
@@ -58,32 +64,15 @@ from enquete.reports.views import Names, Results
 from enquete.respondents.roles import RULE, RULE_AT_MOST
 from enquete.state.asking import RESPONDED, Language
 
-# --- What the interviews found: graphs of each agent and of all, links and their indices, coverage, saturation, how
-# it was asked
-# Interviews are rebuilt from their stored turns, so an interview that was cut short counts with what it has. Measured by:
-# every concept and link traces back to an utterance, every figure stands beside its n. The tables are declared in
-# tables.py.
+MEASURES = ("richness", "links", "coverage", "new_per_turn", "turns")
+"""Of one interview, over codes: different codes; different pairs of codes that are linked; share of elements spoken of; richness /
+turns."""
+MOST_COMPARED = 12
+"""Codes that are compared between groups: those that most agents name, for each costs the others some power."""
 
-# --- Interviews by their codes: how far each covers the topic, what strategies are compared by, and whether adapting
-# helped
+# --- interviews by their codes: how far each covers the topic, and what strategies are compared by --------------------
 # Strategies ask the same agents, each in an arm of its own. Their interviews are read by one codebook, a rule's over the
-# concepts of all arms alike, and compared agent by agent. Measured by: a comparison by hand
-# (tests/graphs/laddering/test_laddering_comparing.py).
-
-
-@dataclass(frozen=True)
-class Measures:
-    """Of one interview, over codes. richness: different codes; links: different pairs of codes that are linked; coverage: share
-    of elements spoken of; new_per_turn: richness / turns."""
-
-    richness: float
-    links: float
-    coverage: float
-    new_per_turn: float
-    turns: float
-
-
-MEASURES = tuple(one.name for one in fields(Measures))
+# concepts of all arms alike, and compared agent by agent.
 
 
 def covered(
@@ -115,14 +104,15 @@ def _about(interviews: Sequence[Interview], concepts: Sequence[PooledConcept]) -
 
 def measured(
     interviews: Sequence[Interview], concepts: Sequence[PooledConcept], coverage: Mapping[str, Coverage]
-) -> dict[str, Measures]:
+) -> dict[str, dict[str, float]]:
     """Unit → its interview's measures, of interviews with a turn."""
     belongs = homes(concepts)
     found = {}
     for one in interviews:
         codes = {belongs[one.unit, node].id for node in one.graph.standing.nodes}
-        turns, links = len(one.turns), len(linked(one, belongs))
-        found[one.unit] = Measures(len(codes), links, coverage[one.unit].breadth, len(codes) / turns, turns)
+        breadth, turns = coverage[one.unit].breadth, len(one.turns)
+        own = (len(codes), len(linked(one, belongs)), breadth, len(codes) / turns, turns)
+        found[one.unit] = dict(zip(MEASURES, own, strict=True))
     return found
 
 
@@ -138,7 +128,7 @@ def compared(interviews: Mapping[str, Sequence[Interview]], settings: LadderingS
     ]  # fmt: skip
     concepts = pool(everybody)
     found = measured(everybody, concepts, covered(everybody, concepts, settings))
-    by = {strategy: [asdict(found[f"{strategy}|{unit}"]) for unit in agents] for strategy in interviews}
+    by = {strategy: [found[f"{strategy}|{unit}"] for unit in agents] for strategy in interviews}
     return {
         "strategies_compared": [
             {"strategy": name, "n": len(agents), **{m: fmean(one[m] for one in own) if own else None for m in MEASURES}}
@@ -162,18 +152,14 @@ def _differences(strategy: str, adaptive: Sequence[Row], other: Sequence[Row]) -
         if name == "richness" and len(gaps) >= FEWEST:
             p = float(stats.ttest_1samp(gaps, 0).pvalue) if gaps.std() else float(gaps[0] == 0)
         sd = float(gaps.std(ddof=1)) if len(gaps) > 1 else 0.0
-        row: dict[str, Any] = {"strategy": strategy, "measure": name, **asdict(mean), "p": p}
         larger = "more" if mean.mean and mean.mean > 0 else "fewer" if mean.mean else "as_many"
         yield {
-            **row,
-            "direction": larger,
-            "size": abs(mean.mean or 0.0),
-            "detectable": detectable_change(len(gaps), sd, tests=QUESTIONS),
-        }
+            "strategy": strategy, "measure": name, **asdict(mean), "p": p, "direction": larger,
+            "size": abs(mean.mean or 0.0), "detectable": detectable_change(len(gaps), sd, tests=QUESTIONS),
+        }  # fmt: skip
 
 
-MOST_COMPARED = 12
-"""Codes that are compared between groups: those that most agents name, for each costs the others some power."""
+# --- the tables -------------------------------------------------------------------------------------------------------
 
 
 def analyse(
@@ -225,16 +211,14 @@ def analyse(
         "methodology": method.id, "ladder": list(method.ladder) if method.climbs else [], "climbs": method.climbs,
         "top_rung": method.ladder[-1] if method.climbs else None, "most_named": _most_named(concepts),
         "strategy": settings.strategies[0], "compared": len(compared_with) > 1, "n": len(interviews),
-            "n_total": len(units),
-        "n_barren": sum(not one.graph.standing.nodes for one in interviews),
-            "n_over": sum(bool(one.stop) for one in interviews), "n_answered": answered, "n_asked": len(frame),
+        "n_total": len(units), "n_barren": sum(not one.graph.standing.nodes for one in interviews),
+        "n_over": sum(bool(one.stop) for one in interviews), "n_answered": answered, "n_asked": len(frame),
         "n_concepts": len(concepts), "n_late": late[0]["interviews"] if late else None,
-            "n_late_new": sum(one["new"] for one in late),
+        "n_late_new": sum(one["new"] for one in late),
         "coding": "failed" if coding["by"] == "rule" and coding["failed"] else coding["by"],
-            "n_rest": coding["by_rule"],
-        "failed_types": coding["failed"], **drawn, **reading,
-            "by_rule": reading["n_by_rule"] > RULE_AT_MOST * reading["n_read"],
-        **{f"mean_{name}": fmean(getattr(one, name) for one in measures.values()) if measures else None for name in MEASURES},
+        "n_rest": coding["by_rule"], "failed_types": coding["failed"], **drawn, **reading,
+        "by_rule": reading["n_by_rule"] > RULE_AT_MOST * reading["n_read"],
+        **{f"mean_{name}": fmean(one[name] for one in measures.values()) if measures else None for name in MEASURES},
         **whole,
     }  # fmt: skip
     return shaped(PRESENTATION, tables, facts)
@@ -303,13 +287,8 @@ def _strategies(turns: Sequence[TurnRecord], method: InterviewMethod, language: 
     used, yielded = Counter(name for name, _ in chosen), Counter(name for name, new in chosen if new)
     for name, one in method.strategies.items():
         rate = yielded[name] / used[name] if used[name] else None
-        yield {
-            "strategy": name,
-            "label": one.label.in_(language),
-            "used": used[name],
-            "yielded": yielded[name],
-            "rate": rate,
-        }
+        label = one.label.in_(language)
+        yield {"strategy": name, "label": label, "used": used[name], "yielded": yielded[name], "rate": rate}
 
 
 def _work(turns: Sequence[TurnRecord], settings: LadderingSettings) -> Iterator[Row]:
@@ -339,9 +318,7 @@ def _reading(turns: Sequence[TurnRecord]) -> Row:
 
 
 def _dropped(turns: Sequence[TurnRecord]) -> list[Row]:
-    counts = Counter[str]()
-    for turn in turns:
-        counts.update(turn.changes.dropped)
+    counts = sum((Counter(turn.changes.dropped) for turn in turns), Counter[str]())
     return [{"why": why, "n": n} for why, n in sorted(counts.items())]
 
 
@@ -362,12 +339,16 @@ def _between_groups(
 
 
 def _interview(
-    interview: Interview, coverage: Coverage, measures: Measures, method: InterviewMethod, balance: float | None
+    interview: Interview,
+    coverage: Coverage,
+    measures: Mapping[str, float],
+    method: InterviewMethod,
+    balance: float | None,
 ) -> Row:
     graph, focuses = interview.graph, [turn.choice.focus for turn in interview.turns if turn.choice]
     return {
         "participant": interview.unit, "turns": len(interview.turns), "stop": interview.stop,
-        "named": len(graph.standing.nodes), "laddering_concepts": int(measures.richness),
+        "named": len(graph.standing.nodes), "laddering_concepts": int(measures["richness"]),
         "links": len(graph.standing.edges), "retracted": len(graph.retracted), "chain": interview.turns[-1].chain,
         "complete": complete_share(graph.standing, method) if method.climbs else None,
         "elements": coverage.elements_covered, "elements_total": coverage.elements_total, "breadth": coverage.breadth,
@@ -431,9 +412,8 @@ def talks(folder: Path, participant: str, language: Language) -> Iterator[Talk]:
     if not turns:
         return
     pooled: dict[str, Any] = json.loads((folder / "pooled_graph.json").read_text("utf-8"))
-    (graph,) = list(lines_of(folder / "knowledge_graphs.jsonl", "participant", participant)) or [
-        {"nodes": [], "edges": []}
-    ]
+    graphs = list(lines_of(folder / "knowledge_graphs.jsonl", "participant", participant))
+    graph = graphs[0] if graphs else {"nodes": [], "edges": []}
     tables = {name: [{"participant": participant, **one} for one in graph[name]] for name in ("nodes", "edges")}
     codes = codes_of(tables["nodes"], pooled["concepts"])
     name = str(turns[0]["name"])
@@ -467,8 +447,7 @@ CHECKS = {
             {"interviews": 1}, "one interview without any concept has nothing to show", "definition",
             "without concepts there is nothing to interpret; the bound of a caution is this project's proposal",
             "an interview that gives nothing is a gap that no status shows", decisive=True,
-        ),
-        "share", (N_("Interviews that gave no concept"), N_("What was said there is not in any map.")),
+        ), "share", (N_("Interviews that gave no concept"), N_("What was said there is not in any map.")),
         {"too_few_interviews": N_("no interview has an answer")},
     ),
     BY_RULE: OwnCheck(
@@ -476,8 +455,7 @@ CHECKS = {
             "share of the model's work (reading, judging, asking; a turn each) that a rule did", (None, 0.05), FREE,
             {"turns": 1}, "one turn is three pieces of work", "proposal", "no benchmark was found",
             "a rule reads connectives and keywords, not what was meant",
-        ),
-        "share",
+        ), "share",
         (N_("Work of the model that a rule did"), N_("A rule finds what connectives tell, not what was meant.")),
         {"no_model": N_("no model was to do it"), "too_few_turns": N_("no interview has an answer")},
     ),
@@ -487,8 +465,7 @@ CHECKS = {
             {"answers": 10}, "a few answers may well say nothing", "definition",
             "without concepts there is nothing to interpret; the bound of a caution is this project's proposal",
             "what extraction does not find is in no map", decisive=True,
-        ),
-        "share", (N_("Answers that gave no concept"), N_("Reading them found nothing, or they say nothing.")),
+        ), "share", (N_("Answers that gave no concept"), N_("Reading them found nothing, or they say nothing.")),
         {"too_few_answers": N_("fewer than ten answers were read")},
     ),
     INVENTED: OwnCheck(
@@ -496,54 +473,36 @@ CHECKS = {
             "share of concepts read that were left out because the answer does not hold them", (None, 0.15), FREE,
             {"concepts": 10}, "one invention in a few concepts is a large share", "proposal", "no benchmark was found",
             "a model that invents much also invents what passes the check",
-        ),
-        "share",
+        ), "share",
         (
             N_("Concepts that nobody said"),
             N_("They are left out; the model that reads is not to be trusted with the rest."),
-        ),
-        {"too_few_concepts": N_("fewer than ten concepts were read")},
+        ), {"too_few_concepts": N_("fewer than ten concepts were read")},
     ),
     UNREAD: OwnCheck(
         Threshold(
             "share of answers that nobody read", (None, 0.0), FREE, {"answers": 1}, "each answer is to be read",
             "definition", "reading is part of the method", "an answer that was not read is a gap that no status shows",
-        ),
-        "share", (N_("Answers that nobody read"), N_("What was said there is not in any map.")),
+        ), "share", (N_("Answers that nobody read"), N_("What was said there is not in any map.")),
         {"too_few_answers": N_("no interview has an answer")},
     ),
 }  # fmt: skip
 
 
 def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
-    yield "", _barren(analysis)
+    n, barren = (analysis.count(key) for key in ("n", "n_barren"))
+    yield "", judged(BARREN, barren / n if n else None, {"interviews": n}, rule=CHECKS[BARREN].rule)
     yield "", _by_rule(analysis, synthetic=bool(rows["respondent"].eq("synthetic").all()))
     yield from (("", one) for one in _read_checks(analysis))
     yield from any_other(analysis, rows, humans)
 
 
-def _barren(analysis: Analysis) -> Diagnostic:
-    n, barren = (analysis.count(key) for key in ("n", "n_barren"))
-    return judged(BARREN, barren / n if n else None, {"interviews": n}, rule=CHECKS[BARREN].rule)
-
-
 def _by_rule(analysis: Analysis, *, synthetic: bool) -> Diagnostic:
     """A synthetic run has no model; any other is meant to have one."""
-    work = zip(
-        *([one or 0 for one in analysis.column("work", by)] for by in ("model", "fallback", "rule")), strict=True
-    )
-    done, by_rule = [], 0
-    for model, fallback, rule in work:
-        done.append(int(model + fallback + rule))
-        by_rule += int(rule)
-    why_not = "no_model" if synthetic else ""
-    return judged(
-        BY_RULE,
-        by_rule / sum(done) if sum(done) else None,
-        {"turns": max(done, default=0)},
-        why_not=why_not,
-        rule=CHECKS[BY_RULE].rule,
-    )
+    by = [[int(one or 0) for one in analysis.column("work", by)] for by in ("model", "fallback", "rule")]
+    done = [sum(one) for one in zip(*by, strict=True)]
+    share, n = sum(by[2]) / sum(done) if sum(done) else None, {"turns": max(done, default=0)}
+    return judged(BY_RULE, share, n, why_not="no_model" if synthetic else "", rule=CHECKS[BY_RULE].rule)
 
 
 def _read_checks(analysis: Analysis) -> Iterator[Diagnostic]:

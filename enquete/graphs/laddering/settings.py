@@ -107,12 +107,6 @@ class Aliases(Part):
     de: tuple[Alias, ...] = ()
     en: tuple[Alias, ...] = ()
 
-    def in_(self, language: Language) -> tuple[str, ...]:
-        return {"de": self.de, "en": self.en}[language]
-
-    def only(self, language: Language) -> Aliases:
-        return Aliases.model_construct(de=self.de if language == "de" else (), en=self.en if language == "en" else ())
-
 
 class Element(Part):
     """A part of the topic whose coverage is followed."""
@@ -131,36 +125,25 @@ class Concept(LayerFile):
     reasons_to_believe: Annotated[tuple[Text, ...], AfterValidator(not_empty)]
     elements: Annotated[dict[ElementId, Element], AfterValidator(not_empty)]
 
-    def spoken(self, language: Language) -> Concept:
-        """The concept as a conversation in `language` is read by it: a word of the other language is no alias there."""
-        return self._spoken[language]
-
-    def mentioned(self, text: str) -> tuple[str, ...]:
-        """Elements that a text speaks of, in the file's order; none for an empty text."""
-        return tuple(element for element, pattern in self._patterns.items() if pattern.search(text))
+    def mentioned(self, text: str, *languages: Language) -> tuple[str, ...]:
+        """Elements that a text speaks of by their aliases of these languages, of all where none is named, in the file's order; none for
+        an empty text."""
+        return tuple(
+            name
+            for name in self.elements
+            if any(self._patterns[name, one].search(text) for one in languages or LANGUAGES)
+        )
 
     @cached_property
-    def _spoken(self) -> Mapping[Language, Concept]:
+    def _patterns(self) -> Mapping[tuple[str, Language], re.Pattern[str]]:
+        """Any alias of an element in a language; without one a pattern that matches nothing."""
         return {
-            # Of fields alone: a copy would take along the patterns of all languages, once they are made.
-            language: Concept.model_construct(**{**dict(self), "elements": dict(self._heard_in(language))})
+            (name, language): re.compile(
+                "|".join(_spelt(one, language) for one in sorted(getattr(element.aliases, language))) or r"(?!)", re.I
+            )
+            for name, element in self.elements.items()
             for language in LANGUAGES
         }
-
-    def _heard_in(self, language: Language) -> Iterator[tuple[str, Element]]:
-        for name, element in self.elements.items():
-            aliases = element.aliases.only(language)
-            yield name, element.model_copy(update={"aliases": aliases})
-
-    @cached_property
-    def _patterns(self) -> Mapping[str, re.Pattern[str]]:
-        return {element: _pattern(content.aliases) for element, content in self.elements.items()}
-
-
-def _pattern(aliases: Aliases) -> re.Pattern[str]:
-    """Any alias; without one a pattern that matches nothing."""
-    words = "|".join(_spelt(alias, language) for language in LANGUAGES for alias in sorted(aliases.in_(language)))
-    return re.compile(words or r"(?!)", re.IGNORECASE)
 
 
 @cache
@@ -213,9 +196,7 @@ class LadderingInstrument(Instrument):
     instruction: Annotated[Text, AfterValidator(_names_the_topic)]
     transcript_heading: Text
     stops: Stops = Stops()
-    cut_off: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = (
-        None  # None: by the share of links that the map represents
-    )
+    cut_off: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = None  # by the share of links that the map represents
 
     def subject(self) -> tuple[Text, ...]:
         """The concept's: the instrument says how is asked, not about what."""
@@ -257,14 +238,12 @@ def _short_enough(question: Text) -> Text:
         text = getattr(question, language)
         if text is None:
             continue
-        quoted = " ".join("x" * MOST_FOCUS_WORDS)
+        quoted, told = " ".join("x" * MOST_FOCUS_WORDS), f"the {LANGUAGE_NAMES[language]} text"
         words, most = len(re.sub(r"\{(focus|second|third)\}", quoted, text).split()), most_words(SECOND in text)
         if words > most:
-            raise wrong(
-                f"the {LANGUAGE_NAMES[language]} text has up to {words} words with a concept quoted; at most {most}"
-            )
+            raise wrong(f"{told} has up to {words} words with a concept quoted; at most {most}")
         if text.count("?") > 1 or text.count(FOCUS) > 1:
-            raise wrong(f"the {LANGUAGE_NAMES[language]} text asks or quotes more than once; one question, one {FOCUS}")
+            raise wrong(f"{told} asks or quotes more than once; one question, one {FOCUS}")
     return question
 
 
@@ -321,24 +300,18 @@ class Strategy(Part):
     @model_validator(mode="after")
     def _questions_quote_the_focus(self) -> Self:
         for technique in self.techniques:
+            texts = [text for q in technique.questions for one in get_args(Spoken) if (text := getattr(q, one))]
+            problem = ""
             if technique.suits and not self.focus:
-                raise wrong(
-                    f"technique '{technique.id}': `suits` names node types, but the strategy says `focus: false`"
-                )
-            for question in technique.questions:
-                texts = [text for language in get_args(Spoken) if (text := getattr(question, language))]
-                if any((name in text) != technique.triad for name in (SECOND, THIRD) for text in texts):
-                    raise wrong(
-                        f"technique '{technique.id}': {SECOND} and {THIRD} stand in the questions of a triad alone"
-                    )
-                if self.focus and any(FOCUS not in text for text in texts):
-                    raise wrong(
-                        f"technique '{technique.id}': a question lacks {FOCUS}, the place of the concept asked about"
-                    )
-                if not self.focus and any(FOCUS in text for text in texts):
-                    raise wrong(
-                        f"technique '{technique.id}': a question has {FOCUS}, but the strategy says `focus: false`"
-                    )
+                problem = "`suits` names node types, but the strategy says `focus: false`"
+            elif any((name in text) != technique.triad for name in (SECOND, THIRD) for text in texts):
+                problem = f"{SECOND} and {THIRD} stand in the questions of a triad alone"
+            elif self.focus and any(FOCUS not in text for text in texts):
+                problem = f"a question lacks {FOCUS}, the place of the concept asked about"
+            elif not self.focus and any(FOCUS in text for text in texts):
+                problem = f"a question has {FOCUS}, but the strategy says `focus: false`"
+            if problem:
+                raise wrong(f"technique '{technique.id}': {problem}")
         return self
 
 
@@ -416,11 +389,6 @@ class Layers(BaseModel):
     methodology: InterviewMethod
 
 
-def _concept_of(instrument: LadderingInstrument | None) -> str:
-    """What an instrument is about; what the shipped one is about where none is known."""
-    return (instrument or load_shipped(LadderingInstrument, "laddering")).concept
-
-
 class LadderingSettings(BaseModel):
     """Raises InstrumentError, naming file and line, where a concept or methodology file is wrong.
 
@@ -430,35 +398,27 @@ class LadderingSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    turns: Annotated[int, Field(ge=1, le=60, description="questions an interview has at most")] = 15
-    concept: Annotated[
-        str, Field(description="what is asked about: a shipped concept or a YAML file; the instrument's unless named")
-    ] = ""
-    methodology: Annotated[str, Field(description="how is asked: a shipped methodology or a YAML file")] = (
-        "means_end_chain"
+    turns: int = Field(15, ge=1, le=60, description="questions an interview has at most")
+    concept: str = Field(
+        "", description="what is asked about: a shipped concept or a YAML file; the instrument's unless named"
     )
-    strategy: Annotated[
-        str,
-        Field(
-            description="how the next question is chosen: scored (adaptive), or, to compare, random, or static: a fixed script of "
-            "the same length; several, such as scored,static, are asked in an arm each and compared",
-        ),
-    ] = "scored"
-    codes: Annotated[
-        Literal["rule", "model"],
-        Field(
-            description="who makes codes of all interviews' concepts: a model, where one interviews, or a rule that knows words"
-        ),
-    ] = "model"
-    extraction_model: Annotated[str, Field(description="model that reads answers; the main arm's unless named")] = ""
-    extraction_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
-    signals_model: Annotated[str, Field(description="model that judges answers; the main arm's unless named")] = ""
-    signals_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
-    questions_model: Annotated[str, Field(description="model that words questions; the main arm's unless named")] = ""
-    questions_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
-    layers: Annotated[
-        Layers | None, Field(description="filled when the settings are read: the two files as they were")
-    ] = None
+    methodology: str = Field("means_end_chain", description="how is asked: a shipped methodology or a YAML file")
+    strategy: str = Field(
+        ADAPTIVE,
+        description="how the next question is chosen: scored (adaptive), or, to compare, random, or static: a fixed script of "
+        "the same length; several, such as scored,static, are asked in an arm each and compared",
+    )
+    codes: Literal["rule", "model"] = Field(
+        "model",
+        description="who makes codes of all interviews' concepts: a model, where one interviews, or a rule that knows words",
+    )
+    extraction_model: str = Field("", description="model that reads answers; the main arm's unless named")
+    extraction_fallback: str = Field("", description="model asked when that one fails")
+    signals_model: str = Field("", description="model that judges answers; the main arm's unless named")
+    signals_fallback: str = Field("", description="model asked when that one fails")
+    questions_model: str = Field("", description="model that words questions; the main arm's unless named")
+    questions_fallback: str = Field("", description="model asked when that one fails")
+    layers: Layers | None = Field(None, description="filled when the settings are read: the two files as they were")
 
     @field_validator("strategy")
     @classmethod
@@ -473,7 +433,8 @@ class LadderingSettings(BaseModel):
     @model_validator(mode="after")
     def _read_layers(self, info: ValidationInfo) -> Self:
         context = info.context or {}
-        self.concept = self.concept or _concept_of(context.get("instrument"))
+        if not self.concept:
+            self.concept = (context.get("instrument") or load_shipped(LadderingInstrument, "laddering")).concept
         if self.layers is None:
             self.layers = Layers(
                 concept=load_layer(Concept, "concepts", self.concept, context.get("shelf")),
@@ -502,6 +463,5 @@ class LadderingSettings(BaseModel):
 
     @property
     def _layers(self) -> Layers:
-        if self.layers is None:  # the validator has filled it
-            raise RuntimeError("the settings were built without validation")
+        assert self.layers is not None  # the validator has filled it
         return self.layers

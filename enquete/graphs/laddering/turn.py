@@ -7,11 +7,8 @@ the same way, is made of it. No checkpointer: the stored turns are the checkpoin
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
-from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
@@ -28,7 +25,7 @@ from enquete.graphs.laddering.interviewer import (
     placed,
 )
 from enquete.graphs.laddering.knowledge import Changes, Coverage, KnowledgeGraph, cover, longest_chain, with_findings
-from enquete.graphs.laddering.procedure import Interview, TurnRecord
+from enquete.graphs.laddering.procedure import Interview, TurnContext, TurnRecord
 from enquete.graphs.laddering.questions import (
     Candidate,
     Choice,
@@ -41,7 +38,7 @@ from enquete.graphs.laddering.questions import (
     stop_reason,
     technique_of,
 )
-from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings, Stops
+from enquete.graphs.laddering.settings import Stops
 from enquete.graphs.laddering.signals import (
     Depth,
     Detected,
@@ -55,33 +52,18 @@ from enquete.graphs.laddering.signals import (
 )
 from enquete.nodes.conversations import (
     Asked,
+    Routes,
     TurnOutcome,
     Utterance,
+    draw,
     hear,
     keep,
     stopped,
     subject,
-    transcript,
-    turn_block,
     utterance_id,
+    walk,
 )
 from enquete.respondents.roles import RULE
-from enquete.state.asking import Block
-from enquete.state.interview_context import InterviewContext
-
-
-@dataclass(frozen=True)
-class TurnContext:
-    """What every node may use beside the channels."""
-
-    desk: InterviewContext
-    instrument: LadderingInstrument
-    settings: LadderingSettings
-
-    @property
-    def strategy(self) -> str:
-        """How this arm's questions are chosen."""
-        return self.desk.arm.variant or self.settings.strategies[0]
 
 
 class TurnInput(TypedDict):
@@ -151,7 +133,7 @@ async def utterance_saving(state: TurnState, runtime: Turn) -> TurnState:
     """The question is asked, unless it was answered before, and the answer stored. A person may take their time."""
     interview, desk = state["interview"], runtime.context.desk
     asked = Asked(turn=interview.number, question=interview.question)
-    heard = await hear(desk, [question_block(runtime.context, interview, asked)])
+    heard = await hear(desk, [runtime.context.block(interview, asked)])
     return {"outcome": heard} if isinstance(heard, str) else {"utterance": heard[0]}
 
 
@@ -162,18 +144,13 @@ async def extraction(state: TurnState, runtime: Turn) -> TurnState:
         return {"extraction": Extraction(), "extracted_by": ""}
     language, method = runtime.context.desk.language, settings.method
     data = ExtractionInput(
-        topic=settings.topic.topic.in_(language),
-        question=state["interview"].question,
-        answer=utterance.text,
-        focus=state["focus"],
-        aims=state["aims"],
-        known=state["known"],
+        topic=settings.topic.topic.in_(language), question=state["interview"].question, answer=utterance.text,
+        focus=state["focus"], aims=state["aims"], known=state["known"],
         node_types={name: kind.description.in_(language) for name, kind in method.node_types.items()},
-        edges=allowed_edges(method),
+        edges=allowed_edges(method), contrasts=method.contrasts,
         edge_types={name: edge.description.in_(language) for name, edge in method.edge_types.items()},
-        contrasts=method.contrasts,
         elements={name: element.label.in_(language) for name, element in settings.topic.elements.items()},
-    )
+    )  # fmt: skip
     about = subject(state["interview"].unit, state["interview"].number)
     done = await READER.work(runtime.context.desk, settings, about, data)
     return {"outcome": "short"} if done == "short" else {"extraction": done[0], "extracted_by": done[1]}
@@ -184,9 +161,9 @@ async def graph_update(state: TurnState, runtime: Turn) -> TurnState:
     interview, utterance, settings = state["interview"], state["utterance"], runtime.context.settings
     focus = interview.graph.nodes.get(interview.focus)
     source = utterance_id(interview.unit, interview.number)
-    topic = settings.topic.spoken(runtime.context.desk.language)
-    heard = as_said(state["extraction"], utterance.text, settings.method, runtime.context.desk.language)
-    said, links, left_out = placed(heard, utterance.text, source, topic, focus, interview.graph)
+    language = runtime.context.desk.language
+    heard = as_said(state["extraction"], utterance.text, settings.method, language)
+    said, links, left_out = placed(heard, utterance.text, source, settings.topic, language, focus, interview.graph)
     graph, changes = with_findings(interview.graph, settings.method, said, links, interview.number, left_out)
     return {"graph": graph, "changes": changes}
 
@@ -217,15 +194,9 @@ async def state_computation(state: TurnState, runtime: Turn) -> TurnState:
         settings.method, standing, states, coverage, past, readings, interview.focus, chain, settings.method.asks
     )
     return {
-        "readings": readings,
-        "judged_by": judged_by,
-        "depth": depth,
-        "chain": chain,
-        "states": states,
-        "coverage": coverage,
-        "past": past,
-        "detected": detect(view, list(settings.method.strategies)),
-    }
+        "readings": readings, "judged_by": judged_by, "depth": depth, "chain": chain, "states": states,
+        "coverage": coverage, "past": past, "detected": detect(view, list(settings.method.strategies)),
+    }  # fmt: skip
 
 
 async def strategy_selection(state: TurnState, runtime: Turn) -> TurnState:
@@ -255,16 +226,12 @@ async def continuation(state: TurnState, runtime: Turn) -> TurnState:
     asked = settings.method.strategies.get(interview.choice.strategy) if interview.choice else None
     fixed = runtime.context.strategy == "static"  # a script hears nothing, so it never ends early
     stop = stop_reason(
-        state["past"],
-        state["states"],
-        turns=settings.turns,
-        closed=asked is not None and asked.closing,
+        state["past"], state["states"], turns=settings.turns, closed=asked is not None and asked.closing,
         phase="mid" if fixed else str(state["detected"].interview["meta.interview.phase"]),
         candidates=[(one.strategy, one.focus) for one in state["candidates"]],
         stops=Stops(from_turn=settings.turns) if fixed else runtime.context.instrument.stops,
-    )
-    done = len(state["past"])
-    heard = bool(state["states"])
+    )  # fmt: skip
+    done, heard = len(state["past"]), bool(state["states"])
     last_word = closing_turn(settings.method, interview.used, turns=settings.turns, done=done, stop=stop, heard=heard)
     return {"stop": "", "choice": last_word} if last_word else {"stop": stop, "choice": state["choice"]}
 
@@ -310,41 +277,14 @@ def turn_record(state: TurnState) -> TurnRecord:
     interview, utterance, stop = state["interview"], state["utterance"], state["stop"]
     choice = None if stop else state["choice"]
     detected = state["detected"]
+    by = {"extract": state["extracted_by"], "signal": state["judged_by"], "question": interview.question_by}
     return TurnRecord(
-        turn=interview.number,
-        question=interview.question,
-        choice=interview.choice,
-        **utterance.kept,
-        depth=state["depth"],
-        changes=state["changes"],
-        chain=state["chain"],
-        coverage=state["coverage"],
-        readings=state["readings"],
-        signals=detected.of(choice.strategy, choice.focus) if choice else detected.interview,
-        next=choice,
-        next_question="" if stop else state["question"],
-        stop=stop,
-        by={
-            "extract": state["extracted_by"],
-            "signal": state["judged_by"],
-            "question": interview.question_by,
-            "next": "" if stop else state["worded_by"],
-        },
-    )
-
-
-def question_block(context: TurnContext, interview: Interview, asked: Asked) -> Block:
-    """A question with the conversation before it."""
-    desk, instrument, settings = context.desk, context.instrument, context.settings
-    return turn_block(
-        desk,
-        interview.unit,
-        asked,
-        instrument.told(settings.topic.topic, desk.language),
-        heading=instrument.transcript_heading.in_(desk.language),
-        said=transcript(interview.turns, desk.language),
-        session=settings.method.id,
-    )
+        turn=interview.number, question=interview.question, choice=interview.choice, **utterance.kept,
+        depth=state["depth"], changes=state["changes"], chain=state["chain"], coverage=state["coverage"],
+        readings=state["readings"], signals=detected.of(choice.strategy, choice.focus) if choice else detected.interview,
+        next=choice, next_question="" if stop else state["question"], stop=stop,
+        by={**by, "next": "" if stop else state["worded_by"]},
+    )  # fmt: skip
 
 
 # --- where each stage leads -------------------------------------------------------------------------------------------
@@ -354,16 +294,7 @@ async def over(state: TurnState) -> Literal["on", "over"]:
     return "over" if state.get("stop") else "on"
 
 
-class Stage(Protocol):
-    __name__: str
-
-    async def __call__(self, state: TurnState, runtime: Turn) -> TurnState: ...
-
-
-Fork = tuple[Callable[[TurnState], Awaitable[str]], Mapping[str, Stage | None]]
-"""Which way it is, and the stage of each; None for the end of the turn."""
-
-ROUTES: Mapping[Stage, Stage | Fork | None] = {
+ROUTES: Routes = {
     context_loading: utterance_saving,
     utterance_saving: (stopped, {"on": extraction, "out": None}),
     extraction: (stopped, {"on": graph_update, "out": None}),
@@ -379,27 +310,7 @@ ROUTES: Mapping[Stage, Stage | Fork | None] = {
 
 async def hold(interview: Interview, context: TurnContext) -> TurnState:
     """A turn, stage by stage."""
-    runtime, state = Runtime(context=context), TurnState(interview=interview)
-    stage: Stage | None = context_loading
-    while stage is not None:
-        state.update(await stage(state, runtime))
-        way = ROUTES[stage]
-        stage = way[1][await way[0](state)] if isinstance(way, tuple) else way
-    return state
+    return await walk(ROUTES, TurnState(interview=interview), context)
 
 
-def _drawn() -> StateGraph[TurnState, TurnContext, TurnInput, TurnOutput]:
-    builder = StateGraph(TurnState, context_schema=TurnContext, input_schema=TurnInput, output_schema=TurnOutput)
-    name = {stage: stage.__name__ for stage in ROUTES} | {None: END}
-    for stage in ROUTES:
-        builder.add_node(name[stage], stage)
-    builder.add_edge(START, name[context_loading])
-    for stage, way in ROUTES.items():
-        if isinstance(way, tuple):
-            builder.add_conditional_edges(name[stage], way[0], {one: name[to] for one, to in way[1].items()})
-        else:
-            builder.add_edge(name[stage], name[way])
-    return builder
-
-
-turn_graph = _drawn().compile(checkpointer=False, name="laddering_turn")
+turn_graph = draw(ROUTES, "laddering_turn", TurnState, TurnContext, TurnInput, TurnOutput)

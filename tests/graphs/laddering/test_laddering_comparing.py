@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -39,7 +40,7 @@ def test_an_element_is_spoken_of_by_code_in_whatever_words() -> None:
     concepts = pool(both)
     coverage = covered(both, concepts, SETTINGS)
     assert [one.elements[ELEMENT].covered for one in coverage.values()] == [True, True]
-    x, y = measured(both, concepts, coverage).values()
+    x, y = (SimpleNamespace(**one) for one in measured(both, concepts, coverage).values())
     assert (x.richness, x.links, x.new_per_turn, y.richness, y.links, y.new_per_turn) == (2, 1, 1.0, 1, 0, 0.5)
     assert x.coverage == 1 / len(SETTINGS.topic.elements)
     three = [interview("x", graph("a2", elements={"a2": (ELEMENT,)})), *(interview(u, graph("a2")) for u in "yz")]

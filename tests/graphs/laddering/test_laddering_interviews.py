@@ -11,25 +11,12 @@ from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.procedure import Interview, TurnRecord
 from enquete.graphs.laddering.questions import acceptable
 from enquete.graphs.laddering.settings import LadderingSettings, Layers, most_words
-from enquete.graphs.laddering.synthetic import tires
 from enquete.instruments.text import Text
 from enquete.respondents.quoting import normal
 from enquete.state.asking import Answer, Block, Language, Participant
 from tests.graphs.laddering.memory_desk import PLANT, MemoryDesk, focuses, interviewed, person, study
 
 AGENTS = 10
-
-
-@pytest.mark.parametrize(
-    ("language", "concept"), [("de", "fisheries_2040"), ("en", "fisheries_2040"), ("en", "oat_drink")]
-)
-def test_planted_links_are_found_and_far_more_than_by_chance(language: Language, concept: str) -> None:
-    """Measured 2026-11-22 over 40 agents: .85 to .97, and .12 by chance."""
-    scored, interviews = study(AGENTS, LadderingSettings(concept=concept), language)
-    chance, _ = study(AGENTS, LadderingSettings(concept=concept, strategy="random"), language)
-    assert scored >= 0.8
-    assert scored >= 1.5 * chance
-    assert all(len(interview.turns) <= 15 for interview in interviews)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +64,7 @@ def test_a_respondent_who_has_nothing_left_to_say_is_let_go_early_for_the_right_
 
 def test_a_respondent_of_few_words_stays_as_long_as_they_tell_something() -> None:
     """Who tires in the plant still names thoughts: an interview of them ends as shallow after five that name none."""
-    tired = next(n for n in itertools.count() if tires(person(n), 0, PLANT))
+    tired = next(n for n in itertools.count() if PLANT.tires(person(n), 0))
     interview = interviewed(MemoryDesk(person(tired)), LadderingSettings(turns=20))
     after = PLANT.manner.fatigue.after_turn
     assert {turn.depth for turn in interview.turns[after:]} == {"surface"}

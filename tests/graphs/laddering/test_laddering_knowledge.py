@@ -156,7 +156,7 @@ def test_without_a_ladder_depth_counts_types_and_no_chain_completes() -> None:
 
 def test_an_answer_without_words_is_linked_to_no_element() -> None:
     """Port point 5."""
-    found, _, _ = placed(Extraction(concepts=[ConceptFound(text="", node_type="attribute")]), "", "u#1", SETTINGS.topic, None,
+    found, _, _ = placed(Extraction(concepts=[ConceptFound(text="", node_type="attribute")]), "", "u#1", SETTINGS.topic, "de", None,
                       KnowledgeGraph())  # fmt: skip
     assert found[0].elements == ()
 
@@ -168,7 +168,7 @@ def test_what_hangs_on_the_focus_belongs_to_its_elements() -> None:
                   ConceptFound(text="Segeln", node_type="attribute")],
         relationships=[RelationFound(source_text="a1 text", target_text="planbare Tage", relationship_type="leads_to")],
     )  # fmt: skip
-    found, _, _ = placed(extraction, "planbare Tage, und Segeln", "u#2", SETTINGS.topic, known.nodes["a1"], known)
+    found, _, _ = placed(extraction, "planbare Tage, und Segeln", "u#2", SETTINGS.topic, "de", known.nodes["a1"], known)
     assert [one.elements for one in found] == [("quota",), ()]
 
 
@@ -184,7 +184,9 @@ def test_what_hangs_on_the_focus_belongs_to_its_elements() -> None:
 )
 def test_a_concept_that_nobody_said_is_left_out_and_counted(text: str, quote: str, kept: bool) -> None:
     extraction = Extraction(concepts=[ConceptFound(text=text, node_type="attribute", source_quote=quote)])
-    found, links, left_out = placed(extraction, "I like small boats.", "u#1", SETTINGS.topic, None, KnowledgeGraph())
+    found, links, left_out = placed(
+        extraction, "I like small boats.", "u#1", SETTINGS.topic, "en", None, KnowledgeGraph()
+    )
     assert (len(found), left_out) == (int(kept), {} if kept else {UNSAID: 1})
     assert all(one.source.quote in "I like small boats." for one in found)
     _, changes = with_findings(KnowledgeGraph(), SETTINGS.method, found, links, 1, left_out)

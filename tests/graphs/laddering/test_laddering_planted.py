@@ -95,15 +95,20 @@ def test_wordings_are_long_enough_to_be_told_apart() -> None:
 # --- what comes back ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("methodology", FIVE)
-def test_planted_thoughts_are_found_in_every_ontology(methodology: str) -> None:
-    """Measured 2026-11-23, 12 agents: .96, .69, .75, .84, .69 of what the turns allow (by chance .10,
-    .51, .51, .61, .48)."""
-    settings = LadderingSettings(methodology=methodology)
-    scored, interviews = study(6, settings, "de")
-    chance, _ = study(6, settings.model_copy(update={"strategy": "random"}), "de")
+@pytest.mark.parametrize(
+    ("methodology", "concept", "language"),
+    [*((one, "fisheries_2040", "de") for one in FIVE), ("means_end_chain", "fisheries_2040", "en"), ("means_end_chain", "oat_drink", "en")],
+)  # fmt: skip
+def test_planted_thoughts_are_found_in_every_ontology_and_far_more_than_by_chance(
+    methodology: str, concept: str, language: Language
+) -> None:
+    """Measured 2026-11-24, 12 agents, German, in the order of LEAST: .97, .65, .69, .78, .68 of what the turns allow."""
+    settings = LadderingSettings(methodology=methodology, concept=concept)
+    scored, interviews = study(6, settings, language)
+    chance, _ = study(6, settings.model_copy(update={"strategy": "random"}), language)
     assert scored >= LEAST[methodology]
-    assert scored >= 1.15 * chance
+    assert scored >= (1.5 if methodology == "means_end_chain" else 1.15) * chance
+    assert all(len(interview.turns) <= 15 for interview in interviews)
     assert not [one for one in interviews if one.stop == "all_exhausted" and len(one.turns) < 10]
 
 

@@ -285,7 +285,7 @@ def test_the_clients_view_stands_fenced_in_both_prompts_and_reaches_no_responden
 def test_aliases_are_whole_words_with_their_endings_of_the_runs_language(
     language: Language, text: str, elements: Sequence[str]
 ) -> None:
-    assert LadderingSettings().topic.spoken(language).mentioned(text) == elements
+    assert LadderingSettings().topic.mentioned(text, language) == elements
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ from enquete.graphs.laddering.questions import (
     total,
 )
 from enquete.graphs.laddering.settings import InterviewMethod, LadderingSettings, Stops
-from enquete.graphs.laddering.signals import Detected, NodeState, Readings, depth_of, detect
+from enquete.graphs.laddering.signals import Detected, NodeState, detect
 from enquete.respondents.quoting import normal
 from tests.graphs.laddering.builders import METHOD, graph, past, view
 
@@ -228,24 +227,3 @@ def test_stops(turns: list[Any], more: dict[str, Any], reason: str) -> None:
         **more,
     }
     assert stop_reason(turns, given.pop("states"), **given) == reason
-
-
-def test_in_fifty_productive_one_sentence_interviews_nobody_is_ended_as_shallow() -> None:
-    """Each answer is one short sentence; four in five bring a concept and a link, drawn apart for every interview."""
-    reasons = set[str]()
-    for number in range(50):
-        draw = random.Random(number)
-        turns = [
-            past(depth=depth_of("I like it because it's calm.", Readings()), new_nodes=new, new_edges=new, chain=1)
-            for new in (int(draw.random() < 0.8) for _ in range(15))
-        ]
-        assert {turn.depth for turn in turns} == {"surface"}
-        rest: dict[str, Any] = {
-            "turns": 15,
-            "closed": False,
-            "phase": "mid",
-            "candidates": [("deepen", "n1")],
-            "stops": STOPS,
-        }
-        reasons |= {stop_reason(turns[:n], {}, **rest) for n in range(1, 16)}
-    assert reasons == {"", "max_turns"}
