@@ -20,7 +20,7 @@ import pandas as pd
 from pydantic import JsonValue
 from threadpoolctl import threadpool_limits
 
-from enquete.analysis.relations.association import Kind, cross_table
+from enquete.analysis.association import Kind, cross_table
 from enquete.checkpoints.ledger import Failure
 from enquete.checkpoints.record import RunRecord
 from enquete.locale import N_, in_language, tell

@@ -666,7 +666,7 @@ def compared(
     subject is on, shares need none."""
     import pandas as pd  # noqa: PLC0415 - declarations do not import it
 
-    from enquete.analysis.relations.groups import compare_groups  # noqa: PLC0415
+    from enquete.analysis.groups import compare_groups  # noqa: PLC0415
 
     scales = ends or {}
     numbered = values.set_axis([str(place) for place in range(values.shape[1])], axis=1)

@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.agreement.held import ALPHA, Replicated, fewest, judge_claim
-from enquete.analysis.agreement.kappa import Kappa, stratified_kappa, weighted_kappa
-from enquete.analysis.agreement.variance import VarianceComponents, variance_components
+from enquete.analysis.agreement import Kappa, stratified_kappa, weighted_kappa
 from enquete.analysis.preference import PositionBias, WinRate, position_bias, win_rate
+from enquete.analysis.replicates import ALPHA, Replicated, VarianceComponents, fewest, judge_claim, variance_components
 from enquete.checkpoints.ledger import Failure
 from enquete.locale import N_, tell
 from enquete.nodes.critic.annotating import UNTOLD

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.panel.dispersion import (
+from enquete.analysis.panel import (
     agreement,
     agreements,
     camps_p,

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.panel.dispersion import describe
-from enquete.analysis.panel.holdouts import camps, hold_outs
-from enquete.analysis.panel.measures import is_polarised
+from enquete.analysis.feedback import camps, hold_outs
+from enquete.analysis.panel import describe, is_polarised
 
 RATINGS = st.lists(st.one_of(st.integers(1, 5), st.none()), min_size=1, max_size=20)
 

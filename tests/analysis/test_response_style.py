@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from enquete.analysis.answers import read_answers
-from enquete.analysis.health.style import (
+from enquete.analysis.coherence import (
     acquiescence,
     acquiescence_by_agent,
     extreme_style,

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from enquete.analysis.health.diagnostics import Standing
-from enquete.analysis.health.thresholds import (
+from enquete.analysis.diagnostics import (
     COHERENCE,
     FREE,
     PLAUSIBILITY,
@@ -19,6 +18,7 @@ from enquete.analysis.health.thresholds import (
     STYLE,
     THRESHOLDS,
     Bounds,
+    Standing,
     Threshold,
 )
 from enquete.graphs.roundtable.measures import reason
@@ -76,7 +76,7 @@ has every check with all that it rests on; cautions and worse are flags of the r
 - That answers hang together does not make them true; that they do not, leaves nothing to interpret. Of a synthetic run even *usable* says
   only that the procedure ran without a fault.
 
-This page is printed from `enquete/analysis/health/thresholds.py`, where the reasons for the minima stand, too.
+This page is printed from `enquete/analysis/diagnostics.py`, where the reasons for the minima stand, too.
 """
 
 HEADS: Mapping[str, Mapping[str, Threshold]] = {

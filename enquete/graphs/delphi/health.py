@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from enquete.analysis.health.coherence import answer_stability
-from enquete.analysis.health.exposure import false_median
-from enquete.analysis.health.plausibility import unrevised
+from enquete.analysis.coherence import answer_stability
+from enquete.analysis.probes import false_median
+from enquete.analysis.quality import unrevised
 from enquete.reports.declarations import Analysis
 from enquete.reports.health_checks import (
     Arms,

@@ -11,21 +11,24 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue, ValidationError
 
-from enquete.analysis.agreement.concordance import kendall_w
+from enquete.analysis.agreement import kendall_w
+from enquete.analysis.estimates import share_interval
+from enquete.analysis.feedback import Camps, HoldOuts, camps, drawn_toward, hold_outs
 from enquete.analysis.inference import selected_intervals
-from enquete.analysis.means import share_interval
-from enquete.analysis.panel.dispersion import camps_p, frequencies, has_camps
-from enquete.analysis.panel.feedback import drawn_toward
-from enquete.analysis.panel.holdouts import Camps, HoldOuts, camps, hold_outs
-from enquete.analysis.panel.measures import (
+from enquete.analysis.panel import (
+    By,
     PanelMeasure,
+    RankRobustness,
+    camps_p,
     converge,
+    frequencies,
+    has_camps,
     is_consensus,
     is_disagreement,
     panel_measures,
     rank_consensus,
+    rank_robustness,
 )
-from enquete.analysis.panel.ranking import By, RankRobustness, rank_robustness
 from enquete.graphs.delphi import health
 from enquete.graphs.delphi.accord import ANSWERS, ASKS
 from enquete.graphs.delphi.accord import state as accord_state

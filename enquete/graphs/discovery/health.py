@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from enquete.analysis.health.diagnostics import Diagnostic, judged
-from enquete.analysis.health.thresholds import FREE, Threshold
+from enquete.analysis.diagnostics import FREE, Diagnostic, Threshold, judged
 from enquete.locale import N_
 from enquete.reports.declarations import Analysis
 from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other

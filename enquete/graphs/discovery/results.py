@@ -14,8 +14,8 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.analysis.estimates import share_interval
 from enquete.analysis.inference import share_intervals
-from enquete.analysis.means import share_interval
 from enquete.graphs.discovery import health
 from enquete.graphs.discovery.completion import there
 from enquete.graphs.discovery.instrument import DiscoveryInstrument

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from enquete.analysis.estimates import share_interval
 from enquete.analysis.inference import selected_intervals, share_intervals
-from enquete.analysis.means import share_interval
 from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.knowledge import KnowledgeGraph, Node, reached
 from enquete.graphs.laddering.methods import InterviewMethod

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.analysis.estimates import mean_of
 from enquete.analysis.inference import QUESTIONS, detectable_change
-from enquete.analysis.means import mean_of
 from enquete.graphs.laddering import health
 from enquete.graphs.laddering.choosing import Choice, Scored
 from enquete.graphs.laddering.coding import FROZEN, concepts_of

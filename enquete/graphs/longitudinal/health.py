@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from enquete.analysis.health.coherence import answer_stability, family_alpha
-from enquete.analysis.health.exposure import negative_control, placebo_exposure
-from enquete.analysis.health.plausibility import direction_flips, zero_drift
+from enquete.analysis.coherence import answer_stability, family_alpha
+from enquete.analysis.probes import negative_control, placebo_exposure
+from enquete.analysis.quality import direction_flips, zero_drift
 from enquete.reports.declarations import Analysis
 from enquete.reports.health_checks import (
     PLACEBO,

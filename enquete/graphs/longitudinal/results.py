@@ -11,13 +11,23 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.change.drift import delta_matrix, drift_per_agent, population_drift
-from enquete.analysis.change.paired import holm, paired_by_item, walsh_interval, wilcoxon
-from enquete.analysis.change.reliable import BY_CHANCE, ReliableChange, beyond, reliable_change, retest_reliability
+from enquete.analysis.change import (
+    BY_CHANCE,
+    ReliableChange,
+    beyond,
+    delta_matrix,
+    drift_per_agent,
+    holm,
+    paired_by_item,
+    population_drift,
+    reliable_change,
+    retest_reliability,
+    walsh_interval,
+    wilcoxon,
+)
+from enquete.analysis.estimates import joined, mean_of
 from enquete.analysis.inference import ALPHA, QUESTIONS, detectable_change, max_t, selected_intervals
-from enquete.analysis.joining import joined
-from enquete.analysis.means import mean_of
-from enquete.analysis.panel.dispersion import frequencies
+from enquete.analysis.panel import frequencies
 from enquete.graphs.longitudinal import health
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.tables import GLOSSARY, PRESENTATION

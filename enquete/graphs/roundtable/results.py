@@ -14,9 +14,9 @@ import pandas as pd
 import scipy
 from pydantic import JsonValue
 
-from enquete.analysis.agreement.held import sign
+from enquete.analysis.estimates import share_interval
 from enquete.analysis.inference import QUESTIONS, detectable_difference
-from enquete.analysis.means import share_interval
+from enquete.analysis.replicates import sign
 from enquete.graphs.roundtable import health
 from enquete.graphs.roundtable.discussion import Discussion, discussions
 from enquete.graphs.roundtable.instrument import CONSIDERATION, RoundtableInstrument

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
-from enquete.analysis.agreement.exits import Limits
+from enquete.analysis.agreement import Limits
 from enquete.graphs.roundtable.discussion import RoundtableTurn
 from enquete.graphs.roundtable.modes.mode import Mode, load_mode
 from enquete.graphs.roundtable.modes.seats import Perspectives

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from enquete.analysis.answers import Floats
+from enquete.analysis.estimates import Floats
 
 LAMBDA = 1 - np.sqrt(2) / 2
 WEAK = 0.2
