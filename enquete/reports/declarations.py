@@ -496,7 +496,7 @@ def _cast(values: pd.Series[Any], column: Column) -> Any:
         return known.astype(dtype).array
     texts = values.to_numpy(dtype=object, copy=True)
     texts[[not isinstance(one, str | list | tuple | dict) and pd.isna(one) for one in texts]] = None
-    return texts
+    return pd.Series(texts, dtype=object)  # of an array pandas makes its own texts, with NaN in place of None
 
 
 def records(frame: pd.DataFrame) -> list[JsonValue]:
