@@ -353,11 +353,7 @@ class CrossFinding:
 
 
 def cross_table(
-    findings: pd.DataFrame,
-    kinds: Mapping[str, Kind],
-    *,
-    pairs: Sequence[tuple[str, str]] | None = None,
-    seed: int = 0,
+    findings: pd.DataFrame, kinds: Mapping[str, Kind], *, pairs: Sequence[tuple[str, str]] | None = None, seed: int = 0
 ) -> list[CrossFinding]:
     """The association of any two findings: V, ε² or ρ, whichever their kinds call for, with Holm and BH over all pairs.
 
@@ -390,13 +386,7 @@ def _column(findings: pd.DataFrame, kinds: Mapping[str, Kind], name: str) -> pd.
         raise ValueError(f"finding {name!r} is said to be numeric but holds no numbers: {error}") from None
 
 
-def _associate(
-    x: pd.Series,
-    y: pd.Series,
-    kind_x: Kind,
-    kind_y: Kind,
-    seed: int,
-) -> Association:
+def _associate(x: pd.Series, y: pd.Series, kind_x: Kind, kind_y: Kind, seed: int) -> Association:
     if kind_x == kind_y:
         return cramers_v(x, y, seed=seed) if kind_x == "categorical" else spearman(x, y, seed=seed)
     return epsilon_squared(x, y, seed=seed) if kind_x == "numeric" else epsilon_squared(y, x, seed=seed)

@@ -429,10 +429,7 @@ def delta_matrix(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
 
 
 def drift_per_agent(
-    delta: pd.DataFrame,
-    scale_ranges: ScaleRanges,
-    memory: pd.Series[bool],
-    memoryless_weight: float = 0.5,
+    delta: pd.DataFrame, scale_ranges: ScaleRanges, memory: pd.Series[bool], memoryless_weight: float = 0.5
 ) -> pd.DataFrame:
     """Drift of each agent over the items it answered in both waves.
 

@@ -242,11 +242,7 @@ class Camps:
 
 
 def hold_outs(
-    final: pd.Series[float],
-    before: pd.Series[float],
-    *,
-    median: float | None = None,
-    distance: float = DISTANCE,
+    final: pd.Series[float], before: pd.Series[float], *, median: float | None = None, distance: float = DISTANCE
 ) -> HoldOuts:
     """A minority that stayed away from the median it was shown, on the same side in both rounds, and came no closer.
 

@@ -240,11 +240,7 @@ def placebo_exposure(before: Answers, after: Answers, placebo_before: Answers, p
         for x in (np.abs(real) - np.abs(placebo), sign * (real - placebo))
     )
     value, low, high = student(amount)
-    detail: Detail = {
-        "low": low,
-        "high": high,
-        "directed": float(directed.mean()) if directed.size else None,
-    }
+    detail: Detail = {"low": low, "high": high, "directed": float(directed.mean()) if directed.size else None}
     ruling = Ruling("information", "one_run") if low is not None else None
     counts = {"agents": amount.size}
     return judged("placebo_exposure", value, counts, detail=detail, ruling=ruling)

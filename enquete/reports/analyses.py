@@ -249,9 +249,7 @@ def results_of(
     }
 
 
-def stated(
-    declared: Mapping[str, Results],
-) -> dict[str, list[KeyFinding]]:
+def stated(declared: Mapping[str, Results]) -> dict[str, list[KeyFinding]]:
     """Every finding by methodology, and under ACROSS those that join several."""
     return {name: list(stated_of(one)) for name, one in declared.items()}
 

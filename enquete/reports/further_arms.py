@@ -429,10 +429,7 @@ class FindingOverRuns:
 
 
 def replicates_section(
-    replicates: Replicates,
-    own: Mapping[str, Evaluation],
-    titles: Mapping[str, str],
-    language: Language,
+    replicates: Replicates, own: Mapping[str, Evaluation], titles: Mapping[str, str], language: Language
 ) -> str:
     """The appendix's section, Markdown; "" for a run without replicates. own, titles (Markdown): by methodology."""
     if not replicates.arms:

@@ -528,11 +528,7 @@ GLOSSARY = {
 def brief(page: PageOne, language: Language) -> str:
     """Page one alone, Markdown without figures."""
     return render(
-        "enquete.reports:page_one.md.j2",
-        language,
-        page=page,
-        strip=lambda finding: "",
-        behind=lambda finding: "",
+        "enquete.reports:page_one.md.j2", language, page=page, strip=lambda finding: "", behind=lambda finding: ""
     )
 
 
