@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from enquete.analysis.estimates import Floats
 from enquete.state.asking import RESPONDED
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Texts: TypeAlias = "NDArray[np.object_] | pd.Categorical[Any]"
@@ -127,7 +127,7 @@ _NEEDED = ("participant", "stakeholder_type", "item", "value", "scale_min", "sca
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _AnswerRows:
     """The columns that a table is read from, in arrays: frames cost more to handle than these numbers to read."""
 
     participant: Texts
@@ -143,12 +143,12 @@ class _Rows:
     order: Texts
     block: Texts
 
-    def where(self, kept: Flags) -> _Rows:
+    def where(self, kept: Flags) -> _AnswerRows:
         """All of them are not copied."""
         return self if kept.all() else self.taking(kept)
 
-    def taking(self, kept: Flags | Codes) -> _Rows:
-        return _Rows(*(getattr(self, one.name)[kept] for one in fields(self)))
+    def taking(self, kept: Flags | Codes) -> _AnswerRows:
+        return _AnswerRows(*(getattr(self, one.name)[kept] for one in fields(self)))
 
     def refuse(self, wrong: Flags, problem: str, column: str = "") -> None:
         """ValueError about the first row that is wrong."""
@@ -203,7 +203,7 @@ def _whole(matrix: Floats) -> Codes:
     return np.nan_to_num(matrix, nan=-1).astype(np.int64)
 
 
-def _read(frame: pd.DataFrame) -> _Rows:
+def _read(frame: pd.DataFrame) -> _AnswerRows:
     if missing := [name for name in _NEEDED if name not in frame.columns]:
         raise ValueError(f"answers lack the column(s) {', '.join(missing)}; needed are {', '.join(_NEEDED)}")
 
@@ -221,7 +221,7 @@ def _read(frame: pd.DataFrame) -> _Rows:
     family = texts("family")
     if pd.isna(family).any():
         family = np.where(pd.isna(family), "", np.asarray(family, dtype=object))
-    return _Rows(
+    return _AnswerRows(
         texts("participant"), texts("stakeholder_type"), texts("item"), texts("status"), numbers("value"),
         numbers("scale_min"), numbers("scale_max"), family,
         np.asarray(texts("reverse_keyed") == True, dtype=bool),  # noqa: E712 - by element
@@ -229,7 +229,7 @@ def _read(frame: pd.DataFrame) -> _Rows:
     )  # fmt: skip
 
 
-def _check(rows: _Rows, person: Codes, item: Codes) -> None:
+def _check(rows: _AnswerRows, person: Codes, item: Codes) -> None:
     """ValueError where something is answered twice, of an unknown status, off its scale, or by somebody of two types."""
     rows.refuse(_doubled(person, item), "answered twice; give one arm, phase and round at a time")
     rows.refuse(~np.isin(rows.status, STATUSES), f"has an unknown status; known are {', '.join(STATUSES)}", "status")
@@ -258,14 +258,14 @@ def _differs(group: Codes, *columns: NDArray[Any] | Texts) -> Flags:
     return np.asarray(np.logical_or.reduce([column != column[first] for column in columns]), dtype=bool)
 
 
-def _alike(closed: _Rows, what: Codes) -> Codes:
+def _alike(closed: _AnswerRows, what: Codes) -> Codes:
     """The first row of each item, whose scale, keying and family all its rows have."""
     differs = _differs(what, closed.scale_min, closed.scale_max, closed.reverse, closed.family)
     closed.refuse(differs, "scale, keying or family differs between the item's rows; it must be one")
     return _firsts(what)
 
 
-def _options(closed: _Rows, value: Floats) -> tuple[tuple[tuple[float, ...], ...], Codes, Floats]:
+def _options(closed: _AnswerRows, value: Floats) -> tuple[tuple[tuple[float, ...], ...], Codes, Floats]:
     """The distinct option orders, each row's index into them (−1 unknown), and the place of its answer."""
     shown: Any = closed.order
     if not isinstance(shown, pd.Categorical):

@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from enquete.analysis.answers import Floats
+from enquete.analysis.estimates import Floats
 from enquete.analysis.vocabulary import FUNCTION_WORDS
 
 SAME, LEAST_ANSWERS = 0.9, 7

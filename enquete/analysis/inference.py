@@ -14,8 +14,8 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-from enquete.analysis.change.paired import holm
-from enquete.analysis.joining import Floats, require_unique
+from enquete.analysis.change import holm
+from enquete.analysis.estimates import Floats, require_unique
 
 ALPHA = 0.05
 LEVEL = 0.95

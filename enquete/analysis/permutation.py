@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-Floats = NDArray[np.float64]
+from enquete.analysis.estimates import Floats
+
 Labels = NDArray[np.int64]
 
 EXACT_UP_TO = 20_000  # relabellings that are enumerated

@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from enquete.analysis.means import LEVEL, share_interval
+from enquete.analysis.estimates import LEVEL, share_interval
 
 PSEUDO_WINS = 0.5
 """Added to each side of a pair of contestants, so that who won everything is strong and not infinitely so (Haldane–Anscombe)."""

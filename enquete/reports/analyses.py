@@ -20,7 +20,7 @@ import pandas as pd
 from pydantic import JsonValue
 from threadpoolctl import threadpool_limits
 
-from enquete.analysis.relations.association import Kind, cross_table
+from enquete.analysis.association import Kind, cross_table
 from enquete.checkpoints.ledger import Failure
 from enquete.checkpoints.record import RunRecord
 from enquete.locale import N_, in_language, tell
@@ -249,9 +249,7 @@ def results_of(
     }
 
 
-def stated(
-    declared: Mapping[str, Results],
-) -> dict[str, list[KeyFinding]]:
+def stated(declared: Mapping[str, Results]) -> dict[str, list[KeyFinding]]:
     """Every finding by methodology, and under ACROSS those that join several."""
     return {name: list(stated_of(one)) for name, one in declared.items()}
 

@@ -496,7 +496,7 @@ def _cast(values: pd.Series[Any], column: Column) -> Any:
         return known.astype(dtype).array
     texts = values.to_numpy(dtype=object, copy=True)
     texts[[not isinstance(one, str | list | tuple | dict) and pd.isna(one) for one in texts]] = None
-    return texts
+    return pd.Series(texts, dtype=object)  # of an array pandas makes its own texts, with NaN in place of None
 
 
 def records(frame: pd.DataFrame) -> list[JsonValue]:
@@ -666,7 +666,7 @@ def compared(
     subject is on, shares need none."""
     import pandas as pd  # noqa: PLC0415 - declarations do not import it
 
-    from enquete.analysis.relations.groups import compare_groups  # noqa: PLC0415
+    from enquete.analysis.groups import compare_groups  # noqa: PLC0415
 
     scales = ends or {}
     numbered = values.set_axis([str(place) for place in range(values.shape[1])], axis=1)

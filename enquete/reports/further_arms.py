@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.agreement.held import ALPHA, Replicated, fewest, judge_claim
-from enquete.analysis.agreement.kappa import Kappa, stratified_kappa, weighted_kappa
-from enquete.analysis.agreement.variance import VarianceComponents, variance_components
+from enquete.analysis.agreement import Kappa, stratified_kappa, weighted_kappa
 from enquete.analysis.preference import PositionBias, WinRate, position_bias, win_rate
+from enquete.analysis.replicates import ALPHA, Replicated, VarianceComponents, fewest, judge_claim, variance_components
 from enquete.checkpoints.ledger import Failure
 from enquete.locale import N_, tell
 from enquete.nodes.critic_pairs import COSTS, UNTOLD, PairRecord, pair_records
@@ -429,10 +428,7 @@ class FindingOverRuns:
 
 
 def replicates_section(
-    replicates: Replicates,
-    own: Mapping[str, Evaluation],
-    titles: Mapping[str, str],
-    language: Language,
+    replicates: Replicates, own: Mapping[str, Evaluation], titles: Mapping[str, str], language: Language
 ) -> str:
     """The appendix's section, Markdown; "" for a run without replicates. own, titles (Markdown): by methodology."""
     if not replicates.arms:

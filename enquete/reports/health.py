@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.answers import Floats
-from enquete.analysis.health.diagnostics import INTERIM, NOT_TESTED, NOT_USABLE, NOTHING, Overall, Verdict, overall
+from enquete.analysis.diagnostics import INTERIM, NOT_TESTED, NOT_USABLE, NOTHING, Overall, Verdict, overall
+from enquete.analysis.estimates import Floats
 from enquete.instruments.instrument import Instrument
 from enquete.locale import N_, tell
 from enquete.reports import declarations as d

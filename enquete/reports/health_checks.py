@@ -13,16 +13,28 @@ import numpy as np
 import pandas as pd
 
 from enquete.analysis.answers import Answers, read_answers
-from enquete.analysis.health.coherence import coherence, reversed_items
-from enquete.analysis.health.contentless import contentless
-from enquete.analysis.health.diagnostics import DISTRIBUTION, Diagnostic, judged
-from enquete.analysis.health.expected import Expected, likeness, read_expected
-from enquete.analysis.health.nonresponse import nonresponse
-from enquete.analysis.health.order import order_smoothness
-from enquete.analysis.health.quality import flat_items, human_anchor, persona_flattening, variance_ratio
-from enquete.analysis.health.repeats import item_order, null_persona, option_order, paraphrase, persona_swap, retest
-from enquete.analysis.health.style import acquiescence, extreme_style, midpoint_style, style
-from enquete.analysis.health.thresholds import THRESHOLDS, Basis, Threshold
+from enquete.analysis.coherence import (
+    acquiescence,
+    coherence,
+    contentless,
+    extreme_style,
+    midpoint_style,
+    order_smoothness,
+    reversed_items,
+    style,
+)
+from enquete.analysis.diagnostics import DISTRIBUTION, THRESHOLDS, Basis, Diagnostic, Threshold, judged
+from enquete.analysis.probes import item_order, null_persona, option_order, paraphrase, persona_swap, retest
+from enquete.analysis.quality import (
+    ExpectedAnswers,
+    flat_items,
+    human_anchor,
+    likeness,
+    nonresponse,
+    persona_flattening,
+    read_expected,
+    variance_ratio,
+)
 from enquete.instruments.scales import Human
 from enquete.locale import N_, tell
 from enquete.reports.context import Found, chosen
@@ -317,7 +329,7 @@ def answers(rows: pd.DataFrame) -> Answers:
     return read_answers(_once(rows, OF_ANSWERS))
 
 
-def expected(rows: pd.DataFrame) -> Expected | None:
+def expected(rows: pd.DataFrame) -> ExpectedAnswers | None:
     """The probabilities behind `answers`; None where single answers were asked for."""
     if (
         "distribution" not in rows
@@ -466,7 +478,7 @@ def sourced(found: Diagnostic, humans: Humans) -> Diagnostic:
     return replace(found, detail={**found.detail, "sources": sources}) if sources else found
 
 
-def style_of(table: Answers, given: Expected | None) -> Iterator[Diagnostic]:
+def style_of(table: Answers, given: ExpectedAnswers | None) -> Iterator[Diagnostic]:
     """Style of probabilities, from their mass. Straight lines and places of options are habits of giving one answer."""
     if given is None:
         yield from (missing(name, DISTRIBUTION) for name in ("acquiescence", "extreme_style", "midpoint_style"))
@@ -500,7 +512,7 @@ def any_other(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
 
 # --- What a run's probe arms say about its main arm. Arms are known by role and id; a probe may cover a sample of
 # agents
-# Each comparison is of the same agents and items; formulas and bounds are those of `health_thresholds.PROBES`.
+# Each comparison is of the same agents and items; formulas and bounds are those of `diagnostics.PROBES`.
 
 RETEST, PLACEBO = "retest", "placebo"
 TWO_WAVES = ("T0", "T1")

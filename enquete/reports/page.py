@@ -136,13 +136,7 @@ TALL = 1.1
 """Height by width from which a figure is printed larger, to be read."""
 
 
-def page(
-    report: str,
-    appendix: str,
-    pictures: Sequence[Picture],
-    embedded: Embedded,
-    language: Language,
-) -> str:
+def page(report: str, appendix: str, pictures: Sequence[Picture], embedded: Embedded, language: Language) -> str:
     """The whole page from the two Markdown texts. HTML within them stays text."""
     writer = HtmlWriter(pictures, embedded.href)
     first, *sections = _chapters(writer.html(report))

@@ -228,11 +228,7 @@ def rates(data: ChartData) -> alt.TopLevelMixin:
 # --- Replicates: what each further run says of every verdict of the main arm, the least found again on top ------------
 
 FINDING_LABEL = 330  # px of a finding
-SAYS = {
-    "same": N_("as in the main arm"),
-    "other": N_("something else"),
-    "missing": N_("not measured"),
-}
+SAYS = {"same": N_("as in the main arm"), "other": N_("something else"), "missing": N_("not measured")}
 REPLICATE_LOOKS = {"same": (COLOURS[0], "circle"), "other": (COLOURS[1], "diamond"), "missing": (MUTED, "cross")}
 
 REPLICATES = d.Presentation(

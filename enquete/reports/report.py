@@ -18,7 +18,7 @@ import altair as alt
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.health.diagnostics import NOT_USABLE, Standing
+from enquete.analysis.diagnostics import NOT_USABLE, Standing
 from enquete.checkpoints.folders import write_atomically
 from enquete.locale import N_, NN_, Words, plural, tell
 from enquete.nodes import fit
@@ -535,11 +535,7 @@ GLOSSARY = {
 def brief(page: PageOne, language: Language) -> str:
     """Page one alone, Markdown without figures."""
     return render(
-        "enquete.reports:page_one.md.j2",
-        language,
-        page=page,
-        strip=lambda finding: "",
-        behind=lambda finding: "",
+        "enquete.reports:page_one.md.j2", language, page=page, strip=lambda finding: "", behind=lambda finding: ""
     )
 
 

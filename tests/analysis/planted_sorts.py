@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from enquete.analysis.qmethod.sorts import places
-from enquete.analysis.typology.components import Matrix
+from enquete.analysis.components import Matrix
+from enquete.analysis.qsort import places
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.synthetic import AXIS_NOISE, NOISE
 from enquete.graphs.diversity.synthetic import planted as planted_in

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.metrics import cohen_kappa_score
 
-from enquete.analysis.agreement.kappa import components, stratified_kappa
+from enquete.analysis.agreement import components, stratified_kappa
 
 RATINGS = hnp.arrays(np.float64, (12, 3), elements=st.integers(1, 5).map(float))
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from enquete.analysis.relations.association import _epsilon_each, cramers_v, epsilon_squared, kruskal_wallis, spearman
+from enquete.analysis.association import _epsilon_each, cramers_v, epsilon_squared, kruskal_wallis, spearman
 
 NUMBERS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=3, max_size=6)
 

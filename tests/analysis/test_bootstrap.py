@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from enquete.analysis.bootstrap import bca, draws_within, left_out, resampled_counts
+from enquete.analysis.estimates import bca, draws_within, left_out, resampled_counts
 
 
 def _mean_of(values):

@@ -9,15 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.panel.dispersion import (
-    agreement,
-    agreements,
-    camps_p,
-    frequencies,
-    has_camps,
-    is_split,
-    opinions,
-)
+from enquete.analysis.panel import agreement, agreements, camps_p, frequencies, has_camps, is_split, opinions
 from tests.support.people import groups
 
 SEED = 20261124

@@ -8,8 +8,8 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, silhouette_samples
 
-from enquete.analysis.typology.clustering import adjusted_rand, clusters, pairs_of, partitions, separation, silhouettes
-from enquete.analysis.typology.components import principal_components, weighted
+from enquete.analysis.components import principal_components, weighted
+from enquete.analysis.typology import adjusted_rand, clusters, pairs_of, partitions, separation, silhouettes
 from tests.analysis.planted_sorts import mixed
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.agreement.codings import coding_agreement, masi_distance
+from enquete.analysis.agreement import coding_agreement, masi_distance
 
 CODES = st.frozensets(st.sampled_from("abcd"), max_size=3)
 STATEMENTS = st.lists(st.tuples(CODES, CODES), min_size=1, max_size=15)

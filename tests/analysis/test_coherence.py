@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from enquete.analysis.health.coherence import (
+from enquete.analysis.coherence import (
     answer_stability,
     coherence,
     cronbach,
     family_alpha,
     mean_squared_correlation,
+    order_smoothness,
     profiles_alike,
     reversed_items,
 )
-from enquete.analysis.health.diagnostics import overall
-from enquete.analysis.health.order import order_smoothness
+from enquete.analysis.diagnostics import overall
 from tests.support.answer_frames import table
 
 

@@ -12,9 +12,9 @@ import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from enquete.analysis.association import cramers_v, kruskal_wallis
+from enquete.analysis.groups import Kind, compare_groups
 from enquete.analysis.inference import QUESTIONS, detectable_difference
-from enquete.analysis.relations.association import cramers_v, kruskal_wallis
-from enquete.analysis.relations.groups import Kind, compare_groups
 
 SEED = 20261124
 WHO = pd.Index([f"a{k:02}" for k in range(16)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from enquete.analysis.typology.components import explained_by_chance, permuted, principal_components, weighted
+from enquete.analysis.components import explained_by_chance, permuted, principal_components, weighted
 
 
 def test_each_block_is_divided_by_its_first_singular_value() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from enquete.analysis.coherence import contentless
 from enquete.analysis.content import one_valued, text_note
-from enquete.analysis.health.contentless import contentless
 from tests.support.contents import HELD_OUT, TEXTS, Text
 
 

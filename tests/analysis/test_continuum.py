@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from enquete.analysis.typology.components import Matrix, weighted
-from enquete.analysis.typology.continuum import draw, fitted
+from enquete.analysis.components import Matrix, draw_continuum, fitted_continuum, weighted
 from tests.analysis.planted_sorts import PLACES, continuum, planted
 
 
 def drawn(blocks: list[Matrix], sets: int, seed: int = 0) -> list[list[Matrix]]:
     rng = np.random.default_rng(seed)
-    model = fitted(blocks, rng)
-    return [draw(model, rng) for _ in range(sets)]
+    model = fitted_continuum(blocks, rng)
+    return [draw_continuum(model, rng) for _ in range(sets)]
 
 
 def test_answers_are_legal() -> None:

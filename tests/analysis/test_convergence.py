@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.panel.dispersion import describe, is_split
-from enquete.analysis.panel.measures import converge, is_consensus, is_disagreement, is_polarised, rank_consensus
+from enquete.analysis.panel import (
+    converge,
+    describe,
+    is_consensus,
+    is_disagreement,
+    is_polarised,
+    is_split,
+    rank_consensus,
+)
 
 
 def series(**ratings):

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.analysis.change.paired import benjamini_hochberg, holm
-from enquete.analysis.relations.association import cramers_v, cross_table, epsilon_squared, spearman
+from enquete.analysis.association import cramers_v, cross_table, epsilon_squared, spearman
+from enquete.analysis.change import benjamini_hochberg, holm
 
 KINDS = {"archetype": "categorical", "factor": "categorical", "drift": "numeric", "held_out": "numeric"}
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from enquete.analysis.health.diagnostics import Diagnostic, Overall, compared, judged, overall
-from enquete.analysis.health.thresholds import THRESHOLDS, Threshold
+from enquete.analysis.diagnostics import THRESHOLDS, Diagnostic, Overall, Threshold, compared, judged, overall
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.panel.dispersion import agreement, bimodality, consensus, describe, frequencies, iqr
+from enquete.analysis.panel import agreement, bimodality, consensus, describe, frequencies, iqr
 
 COUNTS = st.lists(st.integers(0, 30), min_size=3, max_size=9).filter(any)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.change.drift import delta_matrix, drift_per_agent, population_drift
+from enquete.analysis.change import delta_matrix, drift_per_agent, population_drift
 
 RANGES = {"a": (1, 5), "b": (1, 5), "c": (1, 7)}
 

@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 
 from enquete.analysis.answers import read_answers
-from enquete.analysis.health.expected import Expected, likeness, read_expected
-from enquete.analysis.health.quality import human_anchor, variance_ratio
-from enquete.analysis.health.style import extreme_style
+from enquete.analysis.coherence import extreme_style
+from enquete.analysis.quality import ExpectedAnswers, human_anchor, likeness, read_expected, variance_ratio
 from tests.support.answer_frames import answer_frame
 
 HALF = {"1": 0.5, "3": 0.25, "5": 0.25}
@@ -22,7 +21,7 @@ def rows(n: int = 2, shares: dict[str, float] | None = None) -> pd.DataFrame:
     return answer_frame(np.full((n, 1), 2.0)).assign(distribution=json.dumps(shares or HALF))
 
 
-def made(frame: pd.DataFrame) -> Expected:
+def made(frame: pd.DataFrame) -> ExpectedAnswers:
     found = read_expected(read_answers(frame), frame)
     assert found is not None
     return found

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from enquete.analysis.health.exposure import false_median, negative_control, placebo_exposure, pull, student
+from enquete.analysis.probes import false_median, negative_control, placebo_exposure, pull, student
 from tests.support.answer_frames import table
 
 BEFORE = np.full((20, 3), 2.0)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.analysis.panel.feedback import Drawn, drawn_toward
+from enquete.analysis.feedback import Drawn, drawn_toward
 
 SEED = 20261124
 FIVE = (1, 5)

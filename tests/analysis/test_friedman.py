@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from enquete.analysis.agreement.concordance import friedman
+from enquete.analysis.agreement import friedman
 
 # Hollander & Wolfe 1973, p. 140: three ways of rounding first base, 22 players (?friedman.test)
 ROUNDING = """5.40 5.50 5.55 5.85 5.70 5.75 5.20 5.60 5.50 5.55 5.50 5.40 5.90 5.85 5.70 5.45 5.55 5.60 5.40 5.40 5.35

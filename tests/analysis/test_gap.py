@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from enquete.analysis.typology.components import permuted, weighted
-from enquete.analysis.typology.gap import DRAWS, gap
+from enquete.analysis.components import permuted, weighted
+from enquete.analysis.typology import GAP_DRAWS, gap
 from tests.analysis.planted_sorts import noise, planted
 
 
@@ -35,10 +35,10 @@ def test_formula_for_one_cluster_and_for_two() -> None:
     two = np.hstack([block, block])
     draws = np.random.default_rng(0)
     columns = weighted([two])[0]
-    null = [weighted([permuted(two, draws)])[0] for _ in range(DRAWS)]
+    null = [weighted([permuted(two, draws)])[0] for _ in range(GAP_DRAWS)]
     log_w = [np.log(KMeans(2, n_init=5, random_state=0).fit(x).inertia_) for x in (columns, *null)]
     assert gap([two], 0).gaps[1] == pytest.approx(np.mean(log_w[1:]) - log_w[0], abs=0.01)
-    assert gap([two], 0).errors[1] == pytest.approx(np.std(log_w[1:]) * (1 + 1 / DRAWS) ** 0.5, abs=0.01)
+    assert gap([two], 0).errors[1] == pytest.approx(np.std(log_w[1:]) * (1 + 1 / GAP_DRAWS) ** 0.5, abs=0.01)
 
 
 def test_equal_agents_have_no_gap() -> None:

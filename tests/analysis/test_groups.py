@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from enquete.analysis.relations.association import kruskal_wallis
+from enquete.analysis.association import kruskal_wallis
 
 # R: airquality$Ozone, May to September, New York 1973 (Chambers et al. 1983)
 OZONE = {

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.panel.dispersion import describe
-from enquete.analysis.panel.holdouts import camps, hold_outs
-from enquete.analysis.panel.measures import is_polarised
+from enquete.analysis.feedback import camps, hold_outs
+from enquete.analysis.panel import describe, is_polarised
 
 RATINGS = st.lists(st.one_of(st.integers(1, 5), st.none()), min_size=1, max_size=20)
 
@@ -86,10 +85,7 @@ def test_who_could_belong_to_either_camp_belongs_to_none():
     assert (found.below, found.above, found.n_between) == (("p0", "p1"), ("p3", "p4"), 1)
 
 
-@pytest.mark.parametrize(
-    ("ones", "fives", "split"),
-    [(25, 25, True), (38, 12, False), (37, 13, True), (20, 30, True)],
-)
+@pytest.mark.parametrize(("ones", "fives", "split"), [(25, 25, True), (38, 12, False), (37, 13, True), (20, 30, True)])
 def test_a_quarter_of_the_panel_is_a_camp_and_fewer_hold_out(ones, fives, split):
     """At both ends A = 1 − 2·2·(share of the smaller): .04 for 12 of 50, .52 would be agreed; only the quarter decides."""
     ratings = _round([1] * ones + [5] * fives)

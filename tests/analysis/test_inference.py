@@ -16,7 +16,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import FTestAnovaPower, GofChisquarePower, TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
-from enquete.analysis.change.paired import holm, wilcoxon
+from enquete.analysis.change import holm, wilcoxon
 from enquete.analysis.inference import (
     detectable_association,
     detectable_change,

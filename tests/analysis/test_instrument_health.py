@@ -9,13 +9,9 @@ import pandas as pd
 import pytest
 
 from enquete.analysis.answers import read_answers
-from enquete.analysis.health.coherence import coherence
-from enquete.analysis.health.diagnostics import Diagnostic, Overall, overall
-from enquete.analysis.health.nonresponse import nonresponse
-from enquete.analysis.health.order import order_smoothness
-from enquete.analysis.health.quality import flat_items, human_anchor, persona_flattening, variance_ratio
-from enquete.analysis.health.style import style
-from enquete.analysis.health.thresholds import QUALITY, STYLE
+from enquete.analysis.coherence import coherence, order_smoothness, style
+from enquete.analysis.diagnostics import QUALITY, STYLE, Diagnostic, Overall, overall
+from enquete.analysis.quality import flat_items, human_anchor, nonresponse, persona_flattening, variance_ratio
 from tests.support.answer_frames import answer_frame
 
 

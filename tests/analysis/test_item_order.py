@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from enquete.analysis.answers import read_answers
-from enquete.analysis.health.coherence import coherence
-from enquete.analysis.health.order import order_smoothness
+from enquete.analysis.coherence import coherence, order_smoothness
 from tests.support.answer_frames import answer_frame, table
 
 

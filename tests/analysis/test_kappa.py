@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from enquete.analysis.agreement.kappa import weighted_kappa
+from enquete.analysis.agreement import weighted_kappa
 
 PAIRS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=40)
 

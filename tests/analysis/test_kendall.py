@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.agreement.concordance import kendall_w
+from enquete.analysis.agreement import kendall_w
 
 # irr: "anxiety", 20 subjects rated by three raters
 ANXIETY = [

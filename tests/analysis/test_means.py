@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from enquete.analysis.means import mean_of, share_interval
+from enquete.analysis.estimates import mean_of, share_interval
 
 
 def test_interval_is_scipys_and_ends_at_the_scale() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from enquete.analysis.health.diagnostics import Diagnostic
-from enquete.analysis.health.nonresponse import nonresponse
+from enquete.analysis.diagnostics import Diagnostic
+from enquete.analysis.quality import nonresponse
 from tests.support.answer_frames import answer_frame
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from enquete.analysis.change.paired import (
+from enquete.analysis.change import (
     benjamini_hochberg,
     hodges_lehmann,
     holm,

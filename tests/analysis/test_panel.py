@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.analysis.change.paired import holm
-from enquete.analysis.panel.dispersion import describe
-from enquete.analysis.panel.measures import panel_measures, stability
+from enquete.analysis.change import holm
+from enquete.analysis.panel import describe, panel_measures, stability
 
 AGREED, SPLIT, MOVED = [4, 4, 4, 5, 4, 4], [2, 2, 2, 4, 4, 4], [1, 1, 2, 4, 5, 5]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from enquete.analysis.health.plausibility import direction_flips, rated_alike, two_components, unrevised, zero_drift
+from enquete.analysis.quality import direction_flips, rated_alike, two_components, unrevised, zero_drift
 from tests.support.answer_frames import table
 
 BEFORE = np.full((20, 6), 2.0)

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.relations.polarity import (
+from enquete.analysis.association import (
     QUADRANTS,
     agent_centred,
+    alike_ratings,
     centred,
     group_polarity,
     polarity,
     quadrant,
-    rated_alike,
 )
 
 POINTS = st.lists(st.tuples(st.integers(1, 7), st.integers(1, 7)), max_size=20)
@@ -78,11 +78,11 @@ def test_range_mirror_and_counts(points):
 
 
 def test_raters_who_rate_everything_alike():
-    found = rated_alike([[4, 4, 4], [1, 1, 2], [7, 7, np.nan]])
+    found = alike_ratings([[4, 4, 4], [1, 1, 2], [7, 7, np.nan]])
     assert (found.n_alike, found.n_complete, found.n_dropped, found.share) == (1, 2, 1, 0.5)
-    assert rated_alike([[np.nan, 1]]).share is None
+    assert alike_ratings([[np.nan, 1]]).share is None
     with pytest.raises(ValueError, match="raters × things"):
-        rated_alike([1, 2])
+        alike_ratings([1, 2])
 
 
 def test_agent_centred_points_leave_out_an_agents_level():

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from enquete.analysis.agreement.concordance import pairwise_wilcoxon
+from enquete.analysis.agreement import pairwise_wilcoxon
 
 
 def test_every_pair_is_tested_within_raters_and_adjusted_over_all():

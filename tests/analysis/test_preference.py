@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from enquete.analysis.means import share_interval
+from enquete.analysis.estimates import share_interval
 from enquete.analysis.preference import bradley_terry, position_bias, wilson, win_rate
 
 

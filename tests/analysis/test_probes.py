@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.analysis.answers import Answers
-from enquete.analysis.health.repeats import item_order, null_persona, option_order, paraphrase, persona_swap, retest
+from enquete.analysis.probes import item_order, null_persona, option_order, paraphrase, persona_swap, retest
 from tests.support.answer_frames import table
 
 HALF = np.repeat([[1.0], [5.0]], 5, axis=0) * np.ones(10)  # ten agents × ten items, half at either end

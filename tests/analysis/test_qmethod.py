@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 from statsmodels.multivariate.factor_rotation import rotate_factors
 
-from enquete.analysis.qmethod.scores import FlagEdits
-from enquete.analysis.qmethod.solution import QAnalysis, agreement, q_analysis
-from enquete.analysis.qmethod.sorts import legal
-from enquete.analysis.typology.components import Matrix
+from enquete.analysis.components import Matrix
+from enquete.analysis.qmethod import QAnalysis, agreement, q_analysis
+from enquete.analysis.qsort import FlagEdits, legal
 from tests.analysis import lipset
 from tests.analysis.planted_sorts import INSTRUMENT, PLACES, planted
 

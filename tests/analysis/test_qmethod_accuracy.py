@@ -12,11 +12,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from enquete.analysis.qmethod.solution import Extraction, agreement, q_analysis
-from enquete.analysis.typology.clustering import clusters
-from enquete.analysis.typology.components import weighted
-from enquete.analysis.typology.gap import gap
-from enquete.analysis.typology.types import choose
+from enquete.analysis.components import weighted
+from enquete.analysis.qmethod import Extraction, agreement, q_analysis
+from enquete.analysis.typology import choose, clusters, gap
 from tests.analysis.planted_sorts import GRID, noise, planted
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from enquete.analysis.qmethod.extraction import centroid, eigenvalues, principal, standardised
+from enquete.analysis.qmethod import centroid, eigenvalues, principal, standardised
 from tests.analysis import lipset
 from tests.analysis.planted_sorts import noise, planted
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import ortho_group
 from statsmodels.multivariate.factor_rotation import rotate_factors
 
-from enquete.analysis.qmethod.solution import oriented, varimax
+from enquete.analysis.qmethod import oriented, varimax
 
 
 def _criterion(loadings: np.ndarray) -> float:

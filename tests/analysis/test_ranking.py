@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from enquete.analysis.panel.dispersion import iqr
-from enquete.analysis.panel.measures import rank_consensus
-from enquete.analysis.panel.ranking import rank_robustness
+from enquete.analysis.panel import iqr, rank_consensus, rank_robustness
 
 
 def _panel(n=30, themes=5, seed=0, spread=0.6):

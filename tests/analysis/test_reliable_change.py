@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.analysis.change.reliable import Reliability, beyond, reliable_change, retest_reliability
+from enquete.analysis.change import Reliability, beyond, reliable_change, retest_reliability
 
 
 def _given(r):

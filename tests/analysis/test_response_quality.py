@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.analysis.health.quality import (
+from enquete.analysis.quality import (
     alike,
     flat_items,
     human_anchor,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from enquete.analysis.answers import read_answers
-from enquete.analysis.health.style import (
+from enquete.analysis.coherence import (
     acquiescence,
     acquiescence_by_agent,
     extreme_style,
@@ -93,15 +93,7 @@ def test_names_and_row_order_do_not_matter(x: np.ndarray, random: object) -> Non
 
 @pytest.mark.parametrize(
     ("hits", "verdict"),
-    [
-        (21, "fine"),
-        (4, "fine"),
-        (3, "caution"),
-        (0, "caution"),
-        (60, "fine"),
-        (61, "caution"),
-        (81, "bad"),
-    ],
+    [(21, "fine"), (4, "fine"), (3, "caution"), (0, "caution"), (60, "fine"), (61, "caution"), (81, "bad")],
 )
 def test_ends_beyond_what_people_s_panels_have(hits: int, verdict: str) -> None:
     """Bounds: .04 and .60; bad above .80."""

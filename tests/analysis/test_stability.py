@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.agreement.kappa import weighted_kappa
-from enquete.analysis.change.paired import wilcoxon
-from enquete.analysis.panel.measures import stability, variation
+from enquete.analysis.agreement import weighted_kappa
+from enquete.analysis.change import wilcoxon
+from enquete.analysis.panel import stability, variation
 
 PAIRS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=30)
 

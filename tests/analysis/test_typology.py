@@ -7,10 +7,19 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
-from enquete.analysis.qmethod.sorts import places
-from enquete.analysis.typology.clustering import MOST_COMPARED, agent_silhouettes, clusters
-from enquete.analysis.typology.components import Matrix, principal_components, weighted
-from enquete.analysis.typology.types import LEAST_EXCESS, UNSTABLE, choose, memberships, stability, types
+from enquete.analysis.components import Matrix, principal_components, weighted
+from enquete.analysis.qsort import places
+from enquete.analysis.typology import (
+    LEAST_EXCESS,
+    MOST_COMPARED,
+    UNSTABLE,
+    agent_silhouettes,
+    choose,
+    clusters,
+    memberships,
+    stability,
+    types,
+)
 from tests.analysis.planted_sorts import continuum, mixed, planted
 
 PLACES = places({-3: 2, -2: 3, -1: 4, 0: 6, 1: 4, 2: 3, 3: 2})
@@ -90,7 +99,7 @@ def test_types_that_do_not_come_back_are_none(monkeypatch: pytest.MonkeyPatch) -
     assert stable.stability is not None
     assert stable.choice.k == 4
     assert min(stable.stability.jaccard) >= UNSTABLE
-    monkeypatch.setattr("enquete.analysis.typology.types.UNSTABLE", 1.01)
+    monkeypatch.setattr("enquete.analysis.typology.UNSTABLE", 1.01)
     found = types(blocks, 0, draws=19, alpha=0.05)
     assert (found.choice.k, found.choice.candidate, found.choice.reason, found.labels) == (1, 4, "unstable", None)
     assert found.stability == stable.stability

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from enquete.analysis.change.paired import paired_by_item
+from enquete.analysis.change import paired_by_item
 from enquete.analysis.inference import max_t
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.results import EVALUATION, analyse, files

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from enquete.analysis.agreement.concordance import friedman
+from enquete.analysis.agreement import friedman
 from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.synthetic import SHARED_RANGE, TYPE_RANGE, ScenarioTruth, planted
 from enquete.instruments.load import load_shipped

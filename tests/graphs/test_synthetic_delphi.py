@@ -5,8 +5,7 @@ import random
 import pandas as pd
 import pytest
 
-from enquete.analysis.panel.dispersion import describe
-from enquete.analysis.panel.measures import converge, is_consensus, is_disagreement
+from enquete.analysis.panel import converge, describe, is_consensus, is_disagreement
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.results import analyse
 from enquete.graphs.delphi.synthetic import MOVERS_POLARISED, DelphiTruth, planted

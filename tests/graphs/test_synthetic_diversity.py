@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from enquete.analysis.typology.clustering import clusters
-from enquete.analysis.typology.components import Matrix, weighted
-from enquete.analysis.typology.types import choose
+from enquete.analysis.components import Matrix, weighted
+from enquete.analysis.typology import choose, clusters
 from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings
 from enquete.graphs.diversity.procedure import Diversity
 from enquete.graphs.diversity.synthetic import planted

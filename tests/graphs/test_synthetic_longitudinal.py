@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.change.drift import delta_matrix
-from enquete.analysis.change.paired import paired_by_item
+from enquete.analysis.change import delta_matrix, paired_by_item
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.results import analyse
 from enquete.graphs.longitudinal.synthetic import PERSON_SD, Keyed, LongitudinalTruth, planted

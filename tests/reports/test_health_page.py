@@ -1,4 +1,4 @@
-"""enquete/analysis/health/README.md is printed from the thresholds beside it, and README.md beside this from what they say of panels
+"""enquete/analysis/README.md is printed from the thresholds beside it, and README.md beside this from what they say of panels
 of people and of panels without opinions: `python -m tests.reports.test_health_page`."""
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from enquete.analysis.health.diagnostics import Standing
-from enquete.analysis.health.thresholds import (
+from enquete.analysis.diagnostics import (
     COHERENCE,
     FREE,
     PLAUSIBILITY,
@@ -20,6 +19,7 @@ from enquete.analysis.health.thresholds import (
     STYLE,
     THRESHOLDS,
     Bounds,
+    Standing,
     Threshold,
 )
 from enquete.graphs.roundtable import movement
@@ -40,12 +40,12 @@ from tests.support.people import (
     standings,
 )
 
-PAGE = Path(__file__).parents[2] / "enquete" / "analysis" / "health" / "README.md"
+PAGE = Path(__file__).parents[2] / "enquete" / "analysis" / "README.md"
 CALIBRATION = Path(__file__).parent / "README.md"
 
 INTRO = """# Instrument health: the checks
 
-How to read them: [instrument health](../../../docs/health.md). Printed from `thresholds.py` beside this page, where the reasons for
+How to read them: [instrument health](../../docs/health.md). Printed from `diagnostics.py` beside this page, where the reasons for
 checks, bounds and minima stand; what was read of each source stands in `enquete/reports/bibliography.yaml`.
 
 *Decisive* and *floor*: see the verdicts. Bounds are caution; bad. Points are those of a five-point scale; other scales are

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from enquete.analysis.health.diagnostics import Overall, Standing
+from enquete.analysis.diagnostics import Overall, Standing
 from enquete.locale import catalogue
 from enquete.reports.analyses import find, names_of, results_of, stated
 from enquete.reports.evaluation import evaluations

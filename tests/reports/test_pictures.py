@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from enquete.analysis.agreement.held import judge_claim
-from enquete.analysis.health.diagnostics import Diagnostic, Overall
+from enquete.analysis.diagnostics import Diagnostic, Overall
+from enquete.analysis.replicates import judge_claim
 from enquete.graphs.delphi.tables import PRESENTATION as DELPHI
 from enquete.graphs.registry import dotted_paths
 from enquete.reports.charts import Picture, drawn

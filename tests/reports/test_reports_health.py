@@ -18,8 +18,7 @@ import pytest
 
 import enquete
 import enquete.analysis
-from enquete.analysis.health.diagnostics import Overall, judged
-from enquete.analysis.health.thresholds import THRESHOLDS, Threshold
+from enquete.analysis.diagnostics import THRESHOLDS, Overall, Threshold, judged
 from enquete.graphs.registry import methodologies
 from enquete.instruments.scales import Human
 from enquete.reports.declarations import Analysis, Presentation

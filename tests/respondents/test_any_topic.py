@@ -15,8 +15,7 @@ import enquete.graphs.delphi.synthetic as delphi
 import enquete.graphs.diversity.synthetic as diversity
 import enquete.graphs.longitudinal.synthetic as longitudinal
 import enquete.graphs.scenario.synthetic as scenario
-from enquete.analysis.panel.dispersion import describe
-from enquete.analysis.panel.measures import is_disagreement
+from enquete.analysis.panel import describe, is_disagreement
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.synthetic import planted as panel
 from enquete.graphs.diversity.instrument import DiversityInstrument

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 import pandas as pd
 import pytest
 
+from enquete.analysis import probes
 from enquete.analysis.answers import Answers, read_answers
-from enquete.analysis.health import exposure as exposure_probes
-from enquete.analysis.health import repeats as probes
 from enquete.respondents.neutral import control_answers, control_block, control_scale, neutral
 from enquete.respondents.planted import answer_at, normal, persona_hash
 from enquete.respondents.presenting import answering, present
@@ -138,7 +137,7 @@ def test_a_neutral_memory_moves_nobody_unless_any_memory_does() -> None:
     memory = "x" * 400
     before, after = answers(MAIN, phase="T0"), answers(MAIN, digest=memory)
     placebo = answers(arm(digest="neutral"), digest=memory)
-    found = exposure_probes.placebo_exposure(before, after, before, placebo)
+    found = probes.placebo_exposure(before, after, before, placebo)
     assert found.detail["directed"] == pytest.approx(
         1, abs=0.2
     )  # .5 of half the scale of four points, less what hits its end
@@ -150,7 +149,7 @@ def test_a_neutral_memory_moves_nobody_unless_any_memory_does() -> None:
 def test_control_items_do_not_drift() -> None:
     waves = [answers(arm(asks="controls"), phase=phase, digest="x" * 400) for phase in ("T0", "T1")]
     items = [item.id for item in neutral().controls.items]
-    found = exposure_probes.negative_control(waves[0], waves[1], items)
+    found = probes.negative_control(waves[0], waves[1], items)
     assert (found.value, found.verdict) == (0, "fine")
     assert all(control_scale(item) == (1, 5) for item in items)
     assert control_scale("stock_cod_recovery") is None

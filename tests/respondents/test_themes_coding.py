@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import normalize
 
-from enquete.analysis.agreement.codings import coding_agreement
+from enquete.analysis.agreement import coding_agreement
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.synthetic import planted
 from enquete.instruments.load import load_shipped

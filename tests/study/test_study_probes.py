@@ -16,9 +16,8 @@ import pytest
 
 import enquete
 from enquete import Run
+from enquete.analysis import probes
 from enquete.analysis.answers import Answers, read_answers
-from enquete.analysis.health import exposure as exposure_probes
-from enquete.analysis.health import repeats as probes
 from enquete.graphs.registry import methodologies
 from enquete.state.asking import Arm
 from tests.support import unwritten
@@ -126,7 +125,7 @@ def test_nobody_s_answers_are_all_alike(probed: Run) -> None:
 def test_only_the_simulation_s_memory_moves_anybody(probed: Run) -> None:
     before, after = table(probed, "main", "T0"), table(probed, "main")
     placebo = table(probed, "placebo")
-    found = exposure_probes.placebo_exposure(before, after, before, placebo)
+    found = probes.placebo_exposure(before, after, before, placebo)
     assert found.value is not None
     assert found.value > 0
     assert found.detail["low"] > 0  # type: ignore[operator]
@@ -142,7 +141,7 @@ def test_only_the_simulation_s_memory_moves_anybody(probed: Run) -> None:
 
 def test_what_the_simulation_never_touched_does_not_drift(probed: Run) -> None:
     waves = [table(probed, "negative_control", phase) for phase in ("T0", "T1")]
-    found = exposure_probes.negative_control(waves[0], waves[1], list(waves[0].items))
+    found = probes.negative_control(waves[0], waves[1], list(waves[0].items))
     assert (found.value, found.verdict) == (0, "fine")
 
 
@@ -182,7 +181,7 @@ class TestFalseMedian:
     def test_panelists_that_are_planted_to_follow_medians_follow_these_as_well(self, panel: Run) -> None:
         first, revised = (table(panel, "main", methodology="delphi", round=r) for r in (2, 3))
         misled = table(panel, "false_median", methodology="delphi", round=3)
-        found = exposure_probes.false_median(
+        found = probes.false_median(
             first,
             revised,
             misled,

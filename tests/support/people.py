@@ -17,14 +17,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from enquete.analysis.answers import Answers
+from enquete.analysis.coherence import (
+    answer_stability,
+    coherence,
+    extreme_style,
+    midpoint_style,
+    order_smoothness,
+    straightlining,
+)
+from enquete.analysis.coherence import contentless as empty_answers
 from enquete.analysis.content import one_valued
-from enquete.analysis.health import contentless as empty_answers
-from enquete.analysis.health.coherence import answer_stability, coherence
-from enquete.analysis.health.diagnostics import Diagnostic, Standing, overall
-from enquete.analysis.health.order import order_smoothness
-from enquete.analysis.health.plausibility import direction_flips, unrevised, zero_drift
-from enquete.analysis.health.quality import flat_items, persona_flattening
-from enquete.analysis.health.style import extreme_style, midpoint_style, straightlining
+from enquete.analysis.diagnostics import Diagnostic, Standing, overall
+from enquete.analysis.quality import direction_flips, flat_items, persona_flattening, unrevised, zero_drift
 
 FILE = Path(__file__).parents[1] / "data" / "humans" / "answers.csv"
 SIZES = (10, 20, 50)
@@ -162,7 +166,7 @@ def contentless(given: Answers) -> Diagnostic:
     empty = np.repeat([one_valued(row) for row in given.value], m)
     frame = pd.DataFrame({"participant": np.repeat(given.participants, m), "item": np.tile(given.items, n), "status": "ok",
                           "text": "", "content": np.where(empty, "one_value", "")})  # fmt: skip
-    return next(empty_answers.contentless(frame))
+    return next(empty_answers(frame))
 
 
 ON_RATINGS = (

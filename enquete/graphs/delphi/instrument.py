@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictInt, model_validator
 
-from enquete.analysis.agreement.exits import Limits
+from enquete.analysis.agreement import Limits
 from enquete.instruments.derived import Draft
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, identifier, not_empty, suggestion, wrong

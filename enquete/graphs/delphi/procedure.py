@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from enquete.analysis.agreement.exits import Exit, Standing, exit_after
-from enquete.analysis.panel.dispersion import iqr
+from enquete.analysis.agreement import Exit, RoundStanding, exit_after
+from enquete.analysis.panel import iqr
 from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
 from enquete.locale import N_, tell
 from enquete.nodes.feedback import feedback_line, summary
@@ -25,7 +25,7 @@ from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Plan, Procedure
 
 # --- When a panel with `rounds: auto` has rated enough, by the criteria that end a discussion
-# (analysis/agreement/exits.py)
+# (analysis/agreement.py)
 
 Ratings = Mapping[str, Mapping[str, float]]
 """panelist → item → rating, of one round."""
@@ -38,7 +38,7 @@ def rated_enough(rounds: Sequence[Ratings], instrument: DelphiInstrument) -> Exi
     return exit_after([_standing(now, before, agreed_at) for now, before in pairs], instrument.ending.limits)
 
 
-def _standing(now: Ratings, before: Ratings, agreed_at: float) -> Standing:
+def _standing(now: Ratings, before: Ratings, agreed_at: float) -> RoundStanding:
     """The share of items on which the panel agrees, and what each panelist left of its ratings as it was."""
     items = {item for own in now.values() for item in own}
     spread = [iqr([own[item] for own in now.values() if item in own]) for item in items]
@@ -48,7 +48,7 @@ def _standing(now: Ratings, before: Ratings, agreed_at: float) -> Standing:
         if (both := own.keys() & before.get(who, {}).keys())
     }
     agreed = [one <= agreed_at for one in spread if one is not None]
-    return Standing(fmean(agreed) if agreed else None, len(now), kept)
+    return RoundStanding(fmean(agreed) if agreed else None, len(now), kept)
 
 
 FIRST_REVISION = 3

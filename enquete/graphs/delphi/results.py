@@ -11,24 +11,27 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue, ValidationError
 
-from enquete.analysis.agreement.concordance import kendall_w
-from enquete.analysis.health.coherence import answer_stability
-from enquete.analysis.health.exposure import false_median
-from enquete.analysis.health.plausibility import unrevised
+from enquete.analysis.agreement import kendall_w
+from enquete.analysis.coherence import answer_stability
+from enquete.analysis.estimates import share_interval
+from enquete.analysis.feedback import Camps, HoldOuts, camps, drawn_toward, hold_outs
 from enquete.analysis.inference import selected_intervals
-from enquete.analysis.means import share_interval
-from enquete.analysis.panel.dispersion import camps_p, frequencies, has_camps
-from enquete.analysis.panel.feedback import drawn_toward
-from enquete.analysis.panel.holdouts import Camps, HoldOuts, camps, hold_outs
-from enquete.analysis.panel.measures import (
+from enquete.analysis.panel import (
+    By,
     PanelMeasure,
+    RankRobustness,
+    camps_p,
     converge,
+    frequencies,
+    has_camps,
     is_consensus,
     is_disagreement,
     panel_measures,
     rank_consensus,
+    rank_robustness,
 )
-from enquete.analysis.panel.ranking import By, RankRobustness, rank_robustness
+from enquete.analysis.probes import false_median
+from enquete.analysis.quality import unrevised
 from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
 from enquete.graphs.delphi.tables import ANSWERS, ASKS, GLOSSARY, PRESENTATION
 from enquete.graphs.delphi.tables import state as accord_state

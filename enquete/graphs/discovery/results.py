@@ -20,10 +20,9 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.health.diagnostics import judged
-from enquete.analysis.health.thresholds import FREE, Threshold
+from enquete.analysis.diagnostics import FREE, Threshold, judged
+from enquete.analysis.estimates import share_interval
 from enquete.analysis.inference import share_intervals
-from enquete.analysis.means import share_interval
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
 from enquete.graphs.discovery.interview import DiscoveryInterview, DiscoverySettings, DiscoveryTurn, begun
 from enquete.graphs.discovery.record import values

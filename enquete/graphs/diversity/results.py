@@ -18,21 +18,34 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from enquete.analysis.health.coherence import coherence
-from enquete.analysis.health.order import order_smoothness
-from enquete.analysis.health.plausibility import two_components
-from enquete.analysis.health.quality import persona_flattening
+from enquete.analysis.coherence import coherence, order_smoothness
+from enquete.analysis.components import explained_by_chance, principal_components, weighted
 from enquete.analysis.inference import selected_intervals
 from enquete.analysis.permutation import tail_p
-from enquete.analysis.qmethod.extraction import ALPHA
-from enquete.analysis.qmethod.scores import FlagEdits, threshold
-from enquete.analysis.qmethod.solution import Extraction, QAnalysis, agreement, q_analysis
-from enquete.analysis.qmethod.sorts import common_sort, contrasts, legal, places
-from enquete.analysis.qmethod.statements import Distinction, group_distinctions
-from enquete.analysis.typology.clustering import adjusted_rand, agent_silhouettes
-from enquete.analysis.typology.components import explained_by_chance, principal_components, weighted
-from enquete.analysis.typology.gap import Gap, gap
-from enquete.analysis.typology.types import LEAST_EXCESS, UNSTABLE, Choice, Types, memberships, types
+from enquete.analysis.qmethod import ALPHA, Extraction, QAnalysis, agreement, q_analysis
+from enquete.analysis.qsort import (
+    Distinction,
+    FlagEdits,
+    common_sort,
+    contrasts,
+    group_distinctions,
+    legal,
+    places,
+    threshold,
+)
+from enquete.analysis.quality import persona_flattening, two_components
+from enquete.analysis.typology import (
+    LEAST_EXCESS,
+    UNSTABLE,
+    Gap,
+    TypeChoice,
+    Types,
+    adjusted_rand,
+    agent_silhouettes,
+    gap,
+    memberships,
+    types,
+)
 from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings, FlagChanges
 from enquete.graphs.diversity.tables import GLOSSARY, PRESENTATION
 from enquete.reports.context import AnalysisContext, Files, Found, ItemFacts, wide
@@ -298,7 +311,7 @@ class Clusters:
     @classmethod
     def of(cls, sorts: Sorts) -> Clusters:
         n = len(sorts.kept)
-        found = types(sorts.blocks, SEED) if n else Types(Choice(1, "few"))
+        found = types(sorts.blocks, SEED) if n else Types(TypeChoice(1, "few"))
         return cls(sorts, found, gap(sorts.blocks, SEED) if n > 1 else Gap((), (), None, n))
 
     @cached_property

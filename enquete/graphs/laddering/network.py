@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from enquete.analysis.estimates import share_interval
 from enquete.analysis.inference import selected_intervals, share_intervals
-from enquete.analysis.means import share_interval
 from enquete.analysis.vocabulary import opposed
 from enquete.graphs.laddering.knowledge import Force, Incidents, Journey, KnowledgeGraph, Node, reached
 from enquete.graphs.laddering.procedure import Interview

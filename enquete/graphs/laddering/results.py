@@ -22,10 +22,9 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.health.diagnostics import Diagnostic, judged
-from enquete.analysis.health.thresholds import FREE, Threshold
+from enquete.analysis.diagnostics import FREE, Diagnostic, Threshold, judged
+from enquete.analysis.estimates import mean_of
 from enquete.analysis.inference import QUESTIONS, detectable_change
-from enquete.analysis.means import mean_of
 from enquete.graphs.laddering.coding import FROZEN, concepts_of
 from enquete.graphs.laddering.files import codes_of, files
 from enquete.graphs.laddering.interviewer import ROLES

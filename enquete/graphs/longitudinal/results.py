@@ -11,16 +11,26 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.change.drift import delta_matrix, drift_per_agent, population_drift
-from enquete.analysis.change.paired import holm, paired_by_item, walsh_interval, wilcoxon
-from enquete.analysis.change.reliable import BY_CHANCE, ReliableChange, beyond, reliable_change, retest_reliability
-from enquete.analysis.health.coherence import answer_stability, family_alpha
-from enquete.analysis.health.exposure import negative_control, placebo_exposure
-from enquete.analysis.health.plausibility import direction_flips, zero_drift
+from enquete.analysis.change import (
+    BY_CHANCE,
+    ReliableChange,
+    beyond,
+    delta_matrix,
+    drift_per_agent,
+    holm,
+    paired_by_item,
+    population_drift,
+    reliable_change,
+    retest_reliability,
+    walsh_interval,
+    wilcoxon,
+)
+from enquete.analysis.coherence import answer_stability, family_alpha
+from enquete.analysis.estimates import joined, mean_of
 from enquete.analysis.inference import ALPHA, QUESTIONS, detectable_change, max_t, selected_intervals
-from enquete.analysis.joining import joined
-from enquete.analysis.means import mean_of
-from enquete.analysis.panel.dispersion import frequencies
+from enquete.analysis.panel import frequencies
+from enquete.analysis.probes import negative_control, placebo_exposure
+from enquete.analysis.quality import direction_flips, zero_drift
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.tables import GLOSSARY, PRESENTATION
 from enquete.reports import context as reading

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from enquete.analysis.agreement.exits import Exit, Limits, Standing, exit_after
+from enquete.analysis.agreement import Exit, Limits, RoundStanding, exit_after
 from enquete.analysis.vocabulary import content_words, denies, jaccard
 from enquete.graphs.roundtable.discussion import Discussion, Round
 from enquete.graphs.roundtable.modes import STANCES, Mode, Response, Stance
@@ -106,7 +106,9 @@ def should_exit(rounds: Sequence[Round], limits: Limits | None = None, *, assign
         now, before = voiced(said), voiced(rounds[number - 1]) if number else {}
         kept = {who: likeness(now[who], before[who]) for who in now if who in before}
         sure = tuple(one.confidence for one in now.values())
-        standings.append(Standing(None, 0, {}) if assigned else Standing(agreement(said), len(now), kept, sure))
+        standings.append(
+            RoundStanding(None, 0, {}) if assigned else RoundStanding(agreement(said), len(now), kept, sure)
+        )
     return exit_after(standings, limits or Limits())
 
 

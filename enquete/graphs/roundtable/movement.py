@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from enquete.analysis.answers import Floats
+from enquete.analysis.estimates import Floats
 from enquete.analysis.vocabulary import content_words, jaccard
 from enquete.graphs.roundtable.agreement import ALIKE, likeness, same_side, voiced
 from enquete.graphs.roundtable.discussion import Discussion, Round, RoundtableTurn

@@ -18,11 +18,10 @@ import pandas as pd
 import scipy
 from pydantic import JsonValue
 
-from enquete.analysis.agreement.held import sign
-from enquete.analysis.health.diagnostics import judged
-from enquete.analysis.health.thresholds import FREE, Threshold
+from enquete.analysis.diagnostics import FREE, Threshold, judged
+from enquete.analysis.estimates import share_interval
 from enquete.analysis.inference import QUESTIONS, detectable_difference
-from enquete.analysis.means import share_interval
+from enquete.analysis.replicates import sign
 from enquete.graphs.roundtable.agreement import (
     FourLayers,
     agreement,

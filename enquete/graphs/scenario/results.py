@@ -11,12 +11,12 @@ from typing import Any, Literal
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.agreement.concordance import friedman, pairwise_wilcoxon
-from enquete.analysis.change.paired import smallest_p
-from enquete.analysis.health import plausibility
+from enquete.analysis.agreement import friedman, pairwise_wilcoxon
+from enquete.analysis.association import QUADRANTS, agent_centred, alike_ratings, centred, group_polarity, polarity
+from enquete.analysis.change import smallest_p
 from enquete.analysis.inference import QUESTIONS, detectable_change, extreme, selected_intervals
-from enquete.analysis.panel.dispersion import describe, frequencies, opinions
-from enquete.analysis.relations.polarity import QUADRANTS, agent_centred, centred, group_polarity, polarity, rated_alike
+from enquete.analysis.panel import describe, frequencies, opinions
+from enquete.analysis.quality import rated_alike
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.graphs.scenario.tables import GLOSSARY, PRESENTATION
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, responded, wide
@@ -172,7 +172,7 @@ class Ratings:
         for one in self.instrument.dimensions:
             dimension, (low, high) = one.dimension_id, self.ends[one.dimension_id]
             table, all_of = self.of_dimension(dimension), friedman(self.of_dimension(dimension).to_numpy())
-            alike = rated_alike(table.to_numpy())
+            alike = alike_ratings(table.to_numpy())
             tested = [pair for pair in self.pairs if pair["dimension"] == dimension and pair["p"] is not None]
             n = max((pair["n"] for pair in tested), default=0)
             too_few = bool(n) and smallest_p(n) >= LEVEL
@@ -383,7 +383,7 @@ def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
         wishes = own[own["dimension"].eq(str(wanted))] if wanted else own.iloc[:0]
         yield (
             phase,
-            plausibility.rated_alike(answers(wishes)) if len(wishes) else missing("rated_alike", "no_desirability"),
+            rated_alike(answers(wishes)) if len(wishes) else missing("rated_alike", "no_desirability"),
         )
     yield from any_other(analysis, rows, humans)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import JsonValue
 
-from enquete.analysis.health.diagnostics import NOT_USABLE
+from enquete.analysis.diagnostics import NOT_USABLE
 from enquete.interfaces.mcp.shapes import Entry
 from enquete.locale import N_, tell
 from enquete.reports.analyses import read_results

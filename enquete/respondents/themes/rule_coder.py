@@ -176,7 +176,7 @@ def _partition(similarity: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     from scipy.cluster.hierarchy import fcluster, linkage  # noqa: PLC0415
     from scipy.spatial.distance import squareform  # noqa: PLC0415
 
-    from enquete.analysis.typology.clustering import silhouettes  # noqa: PLC0415
+    from enquete.analysis.typology import silhouettes  # noqa: PLC0415
 
     n = len(similarity)
     if n < 3:

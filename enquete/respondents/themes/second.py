@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from enquete.analysis.agreement.codings import CodingAgreement, coding_agreement
+from enquete.analysis.agreement import CodingAgreement, coding_agreement
 from enquete.respondents.roles import Role
 from enquete.respondents.themes.coded import (
     AssignInput,

@@ -10,8 +10,7 @@ import json
 import altair as alt
 import pandas as pd
 
-from enquete.analysis.health.diagnostics import judged
-from enquete.analysis.health.thresholds import FREE, Threshold
+from enquete.analysis.diagnostics import FREE, Threshold, judged
 from enquete.analysis.inference import selected_intervals
 from enquete.locale import N_
 from enquete.reports import declarations as d

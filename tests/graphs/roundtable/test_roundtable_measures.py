@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enquete.analysis.agreement.exits import Limits, Standing, exit_after
+from enquete.analysis.agreement import Limits, RoundStanding, exit_after
 from enquete.graphs.roundtable.agreement import (
     ANALYST,
     Analysed,
@@ -185,7 +185,7 @@ def test_the_last_round_ends_it_and_the_least_number_holds_it() -> None:
 def test_a_share_of_a_panel_may_do() -> None:
     """Ratings: 6 of 7 panelists kept theirs, .857 ≥ .85."""
     kept = {str(who): 1.0 for who in range(6)} | {"6": 0.2}
-    rounds = [Standing(0.5, 7, {}), Standing(0.5, 7, kept)]
+    rounds = [RoundStanding(0.5, 7, {}), RoundStanding(0.5, 7, kept)]
     assert exit_after(rounds, Limits(stable_rounds=1, stable_share=0.85)).reason == "convergence"
     assert exit_after(rounds, Limits(stable_rounds=1)).reason == ""
 

@@ -1,21 +1,121 @@
-"""Bootstrap intervals over agents. An interval describes this run: other agents of this population, not other people."""
+"""Values brought together by label, means and shares with intervals, and bootstrap intervals: of other agents of this population,
+not of other people.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+
 Floats = NDArray[np.float64]
+
+
+def known(values: ArrayLike) -> Floats:
+    """The values that are there, NaN left out."""
+    x = np.asarray(values, dtype=np.float64)
+    return x[~np.isnan(x)]
+
+
+def require_unique(frame: pd.DataFrame, name: str) -> None:
+    """ValueError naming the first participant or item that occurs twice in `frame`."""
+    require_single(frame.index, name)
+    require_single(frame.columns, name, "item")
+
+
+def require_single(labels: pd.Index, name: str, axis: str = "participant") -> None:
+    if labels.has_duplicates:
+        doubled = labels[labels.duplicated()][0]
+        raise ValueError(f"{name}: {axis} {doubled!r} occurs more than once; one row or column each is needed")
+
+
+def joined(
+    first: pd.DataFrame, second: pd.DataFrame, names: tuple[str, str] = ("before", "after")
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Both tables over all participants of either (sorted) and all items (those of `first` first), NaN where missing.
+
+    Raises ValueError on a doubled participant or item, by the table's name.
+    """
+    for name, table in zip(names, (first, second), strict=True):
+        require_unique(table, name)
+    rows, items = first.index.union(second.index), list(dict.fromkeys([*first.columns, *second.columns]))
+    one, other = (table.reindex(index=rows, columns=items).astype(float) for table in (first, second))
+    return one, other
+
+
+def joined_scores(first: pd.Series, second: pd.Series, names: tuple[str, str]) -> tuple[pd.Series, pd.Series]:
+    """Both lists over all participants of either. Raises ValueError on a doubled participant, by the list's name."""
+    for name, scores in zip(names, (first, second), strict=True):
+        require_single(scores.index, name)
+    if first.index.equals(second.index):
+        return first, second
+    rows = first.index.union(second.index)
+    return first.reindex(rows), second.reindex(rows)
+
+
+def paired_scores(first: pd.Series, second: pd.Series, names: tuple[str, str]) -> tuple[pd.Series, pd.Series, int]:
+    """As `joined_scores`, of those who have both; and how many have not."""
+    x, y = joined_scores(first, second, names)
+    both = x.notna().to_numpy() & y.notna().to_numpy()
+    return (x, y, 0) if both.all() else (x[both], y[both], int((~both).sum()))
+
+
+# --- A mean over agents with Student's t interval, a share with Wilson's: of other agents of this population, not
+# other people
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """low and high are None for fewer than two values."""
+
+    n: int
+    mean: float | None
+    low: float | None
+    high: float | None
+
+
+def mean_of(values: ArrayLike, ends: tuple[float, float] | None = None) -> Mean:
+    """`mean_interval` of values, NaN where missing."""
+    x = known(np.asarray(values, dtype=np.float64))
+    sd = float(x.std(ddof=1)) if x.size > 1 else None
+    return mean_interval(x.size, float(x.mean()) if x.size else None, sd, ends)
+
+
+def mean_interval(n: int, mean: float | None, sd: float | None, ends: tuple[float, float] | None = None) -> Mean:
+    """x̄ ± t₍n−1₎·s/√n at 95 %, cut off at the `ends` of the scale. sd: s, with n − 1."""
+    if mean is None or sd is None or n < 2:
+        return Mean(n, mean, None, None)
+    # scipy.stats has it by another name and takes .4 s to import, which a run of one methodology may do without
+    reach = float(scipy.special.stdtrit(n - 1, (1 + LEVEL) / 2)) * sd / n**0.5
+    low, high = mean - reach, mean + reach
+    if ends is not None:
+        low, high = max(low, ends[0]), min(high, ends[1])
+    return Mean(n, mean, low, high)
+
+
+def share_interval(count: int, n: int) -> dict[str, float]:
+    """share, low, high: count / n with Wilson's interval at 95 % (Wilson 1927), which stays within 0 and 1 for few agents."""
+    interval = scipy.stats.binomtest(count, n).proportion_ci(LEVEL, method="wilson")
+    return {"share": count / n, "low": float(interval.low), "high": float(interval.high)}
+
+
+# --- Bootstrap intervals over agents. An interval describes this run: other agents of this population, not other
+# people
+
 Statistic = Callable[[Floats], Floats]
 """Counts of the cells, resamples × cells → one figure a resample; NaN where a resample leaves it undefined."""
 
 DRAWS = 1000
-LEVEL = 0.95
 FEWEST = 3  # resampling one or two agents says nothing about how agents differ
 UNDEFINED_UP_TO = 0.05  # share of resamples without a figure that an interval puts up with
 JACKKNIFE_UP_TO = 1_000  # cells; with more, that is at least as many agents, the acceleration is next to 0
@@ -27,7 +127,7 @@ DECIMALS = 12  # resampled figures are compared to this many: equal ones may dif
 class Interval:
     """An estimate with its interval. low and high are None where there is none, for the `reason` given.
 
-    "walsh" is no bootstrap: it is Wilcoxon's test turned round (see `paired.walsh_interval`), draws 0.
+    "walsh" is no bootstrap: it is Wilcoxon's test turned round (see `change.walsh_interval`), draws 0.
     """
 
     estimate: float | None

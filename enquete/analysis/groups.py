@@ -10,7 +10,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from enquete.analysis.change.paired import holm
+from enquete.analysis.association import TINY, Association, cramers_v, epsilon_squared
+from enquete.analysis.change import holm
+from enquete.analysis.estimates import Floats, require_single, require_unique
 from enquete.analysis.inference import (
     ALPHA,
     LEVEL,
@@ -21,9 +23,7 @@ from enquete.analysis.inference import (
     selected_intervals,
     share_intervals,
 )
-from enquete.analysis.joining import Floats, require_single, require_unique
 from enquete.analysis.permutation import DRAWS, SMALL, Labels, relabellings
-from enquete.analysis.relations.association import TINY, Association, cramers_v, epsilon_squared
 
 FEWEST = 5  # agents whose values a group needs: fewer are named, not described and not tested
 

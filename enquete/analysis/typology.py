@@ -1,0 +1,519 @@
+"""Types of agents: clusters, how many there are, and whether they are more than a continuum would give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from enquete.analysis.components import (
+    Matrix,
+    component_scores,
+    draw_continuum,
+    fitted_continuum,
+    permutations,
+    principal_components,
+    weighted,
+    weighted_sets,
+)
+from enquete.analysis.permutation import tail_p
+
+Labels: TypeAlias = "npt.NDArray[np.int64]"
+
+STEPS = 10  # of k-means after its start; among some hundred agents it rests sooner
+MOST_COMPARED = 300  # agents among whom k is chosen: the silhouette needs all pairs; of more, a seeded sample
+HELD = 500_000  # distances that are held at a time
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Mean silhouettes, data sets × numbers of clusters; −1 where fewer agents than that differ from each other.
+
+    full: over all columns. reduced: of the same clusters, over the first k − 1 principal components, which is all that the
+    means of k clusters can span.
+    """
+
+    full: Matrix
+    reduced: Matrix
+
+
+def sampled(blocks: Sequence[Matrix], rng: np.random.Generator) -> Sequence[Matrix]:
+    """The blocks of at most MOST_COMPARED agents, drawn without replacement and kept in order."""
+    n = len(blocks[0])
+    if n <= MOST_COMPARED:
+        return blocks
+    rows = np.sort(rng.choice(n, MOST_COMPARED, replace=False))
+    return [block[rows] for block in blocks]
+
+
+def different(columns: Matrix) -> int:
+    """How many agents differ from each other."""
+    same = np.ascontiguousarray(columns.round(9) + 0.0)  # without −0, so that equal rows are equal bytes
+    return len({row.tobytes() for row in same})
+
+
+def clusters(columns: Matrix, k: int, seed: int) -> Labels:
+    """k-means labels 0 … k − 1, the largest cluster first and of equal ones that of the earliest agent."""
+    return by_size(nearest(columns[None], centres(columns[None], [k], [seed])[0])[0])
+
+
+def partitions(sets: Matrix, pairs: Matrix, numbers: Sequence[int]) -> list[Labels]:
+    """Labels (data sets × agents) for each number of clusters; a cluster may have lost all its agents."""
+    return [nearest(sets, one) for one in _centres(sets, sets, pairs, numbers)]
+
+
+def pairs_of(sets: Matrix) -> Matrix:
+    """Distances between agents, each pair once: data sets × pairs."""
+    return np.stack([scipy.spatial.distance.pdist(one) for one in sets])
+
+
+def centres(sets: Matrix, numbers: Sequence[int], seeds: Sequence[int]) -> list[Matrix]:
+    """Centres (data sets × clusters × columns) for each number of clusters. Beyond MOST_COMPARED agents a tree is one of a
+    sample by the data set's own seed."""
+    starts = np.stack([sampled([one], np.random.default_rng(s))[0] for one, s in zip(sets, seeds, strict=True)])
+    return _centres(sets, starts, pairs_of(starts), numbers)
+
+
+def _centres(sets: Matrix, starts: Matrix, pairs: Matrix, numbers: Sequence[int]) -> list[Matrix]:
+    trees = np.stack([scipy.cluster.hierarchy.linkage(one, "ward")[:, :2] for one in pairs]).astype(np.int64)
+    return [_k_means(sets, _means(starts, _cut(trees, k), np.zeros((len(sets), k, sets.shape[2])))) for k in numbers]
+
+
+def _cut(trees: Labels, k: int) -> Labels:
+    """k clusters: each agent follows its merges upwards, up to the last one but k − 1."""
+    sets, merges = trees.shape[:2]
+    n = merges + 1
+    above = np.tile(np.arange(2 * n - 1), (sets, 1))
+    made = np.arange(n, 2 * n - 1)
+    for side in (0, 1):
+        np.put_along_axis(above, trees[:, :, side], np.broadcast_to(made, (sets, merges)), axis=1)
+    above = np.where(above < 2 * n - k, above, np.arange(2 * n - 1))
+    for _ in range(n.bit_length()):
+        above = np.take_along_axis(above, above, axis=1)
+    top = np.zeros_like(above, dtype=bool)
+    np.put_along_axis(top, above[:, :n], True, axis=1)
+    return np.take_along_axis(top.cumsum(axis=1) - 1, above[:, :n], axis=1)
+
+
+def _k_means(sets: Matrix, start: Matrix) -> Matrix:
+    """Lloyd's steps from `start`; a cluster that loses all its agents keeps its centre."""
+    centre = start
+    before: Labels | None = None
+    for _ in range(STEPS):
+        labels = nearest(sets, centre)
+        if before is not None and np.array_equal(labels, before):
+            break
+        centre, before = _means(sets, labels, centre), labels
+    return centre
+
+
+def nearest(sets: Matrix, centre: Matrix) -> Labels:
+    """The cluster whose centre is nearest to each agent."""
+    gap = (centre**2).sum(axis=-1)[:, None, :] - 2 * (sets @ centre.swapaxes(-1, -2))
+    return np.asarray(gap.argmin(axis=-1), dtype=np.int64)
+
+
+def _means(sets: Matrix, labels: Labels, empty: Matrix) -> Matrix:
+    """Means by cluster; that of a cluster without agents is `empty`."""
+    member = memberships_of(labels, empty.shape[1])
+    size = member.sum(axis=1)[..., None]
+    return np.asarray(np.where(size > 0, member.swapaxes(-1, -2) @ sets / np.maximum(size, 1), empty))
+
+
+def memberships_of(labels: Labels, k: int) -> Matrix:
+    """1 where an agent is in a cluster: … × agents × clusters."""
+    return np.asarray(labels[..., None] == np.arange(k), dtype=np.float64)
+
+
+def by_size(raw: Labels) -> Labels:
+    """The same groups, numbered by size and then by their first agent."""
+    order = sorted(set(raw.tolist()), key=lambda label: (-int((raw == label).sum()), int((raw == label).argmax())))
+    places = {label: place for place, label in enumerate(order)}
+    return np.array([places[label] for label in raw.tolist()], dtype=np.int64)
+
+
+def separation(sets: Matrix, numbers: Sequence[int], *, reduced: bool = True) -> Separation:
+    """Silhouettes of k-means in each data set for each number of clusters below that of different agents.
+
+    reduced: whether those over the principal components are wanted too; else they are NaN.
+    """
+    parts = [_separation(sets[rows], numbers, reduced) for rows in _portions(len(sets), sets.shape[1] ** 2)]
+    return Separation(np.concatenate([one.full for one in parts]), np.concatenate([one.reduced for one in parts]))
+
+
+def _portions(n: int, size: int) -> Iterator[slice]:
+    step = max(1, HELD // max(size, 1))
+    return (slice(start, start + step) for start in range(0, n, step))
+
+
+def _separation(sets: Matrix, numbers: Sequence[int], reduced: bool) -> Separation:
+    pairs = pairs_of(sets)
+    distances = np.stack([scipy.spatial.distance.squareform(one) for one in pairs.astype(np.float32)])
+    possible = np.array([different(one) for one in sets])[:, None] > np.array(numbers)
+    scores = component_scores(sets, max(numbers) - 1).astype(np.float32) if reduced else np.empty(0)
+    full, small = np.full((2, len(sets), len(numbers)), -1.0)
+    squares, upto = np.zeros_like(distances), 0
+    for place, (k, labels) in enumerate(zip(numbers, partitions(sets, pairs, numbers), strict=True)):
+        full[:, place] = silhouettes(distances, labels).mean(axis=1)
+        if reduced:
+            while upto < min(k - 1, scores.shape[2]):
+                squares += (scores[:, :, None, upto] - scores[:, None, :, upto]) ** 2
+                upto += 1
+            small[:, place] = silhouettes(np.sqrt(squares), labels).mean(axis=1)
+    return Separation(np.where(possible, full, -1.0), np.where(possible, small, -1.0 if reduced else np.nan))
+
+
+def silhouettes(distances: npt.NDArray[np.floating], labels: Labels) -> Matrix:
+    """Each agent's silhouette from distances of all to all; 0 for an agent alone in its cluster, as Rousseeuw has it.
+
+    Of one data set, or of a stack of them. As silhouette_samples of scikit-learn, whose checks take longer than this takes.
+    """
+    member = memberships_of(labels, int(labels.max()) + 1).astype(distances.dtype, copy=False)
+    sizes = member.sum(axis=-2, keepdims=True)
+    sums = distances @ member
+    size = (member @ sizes.swapaxes(-1, -2))[..., 0]
+    own = (sums * member).sum(axis=-1) / np.maximum(size - 1, 1)
+    means = np.where((member > 0) | (sizes == 0), np.inf, sums / np.maximum(sizes, 1))
+    other = means.min(axis=-1)
+    largest = np.maximum(own, other)
+    usable = (size > 1) & np.isfinite(other) & (largest > 0)
+    return np.asarray(np.divide(other - own, largest, out=np.zeros(labels.shape), where=usable))
+
+
+def agent_silhouettes(columns: Matrix, labels: Labels, seed: int) -> Matrix:
+    """How well each agent sits in its type, −1 … 1; for agents beyond MOST_COMPARED against a seeded sample of others."""
+    if len(columns) <= MOST_COMPARED:
+        return silhouettes(scipy.spatial.distance.cdist(columns, columns), labels)
+    rows = np.random.default_rng(seed).choice(len(columns), MOST_COMPARED, replace=False)
+    distances = scipy.spatial.distance.cdist(columns, columns[rows])
+    means = np.stack([distances[:, labels[rows] == label].mean(axis=1) for label in range(labels.max() + 1)], axis=1)
+    own = means[np.arange(len(columns)), labels]
+    means[np.arange(len(columns)), labels] = np.inf
+    other = means.min(axis=1)
+    return np.asarray((other - own) / np.maximum(own, other))
+
+
+def adjusted_rand(first: Labels, second: Labels) -> float:
+    """How far two groupings sort the same agents alike: 1 fully, 0 as by chance (Hubert & Arabie 1985).
+
+    (tp·tn − fn·fp) / ½((tp + fn)(fn + tn) + (tp + fp)(fp + tn)) over pairs of agents; 1 where they are the same grouping.
+    As adjusted_rand_score of scikit-learn, whose import takes longer than all that is computed here.
+    """
+    a, b = (np.unique(one, return_inverse=True)[1] for one in (first, second))
+    table = np.bincount(a * (int(b.max(initial=0)) + 1) + b).astype(float)
+    both, own, other = (float((np.asarray(n) ** 2).sum()) for n in (table, np.bincount(a), np.bincount(b)))
+    tp, fn, fp = both - len(a), own - both, other - both
+    tn = float(len(a)) ** 2 - tp - fn - fp - len(a)
+    if fn == fp == 0:
+        return 1.0
+    return 2 * (tp * tn - fn * fp) / ((tp + fn) * (fn + tn) + (tp + fp) * (fp + tn))
+
+
+# --- Gap statistic: how much more compact k clusters are than in data without any, "one cluster" being a possible
+# answer
+
+MOST = 9  # one more than the largest number of types tried, since the rule looks one ahead
+GAP_DRAWS = 20
+
+
+@dataclass(frozen=True)
+class Gap:
+    """gaps and errors by k = 1, 2, …; k: the number of clusters by the one-standard-error rule, 1 for none.
+
+    k is None with fewer than three different agents. n_compared: agents, at most 300.
+    """
+
+    gaps: tuple[float, ...]
+    errors: tuple[float, ...]
+    k: int | None
+    n_compared: int
+
+
+def gap(blocks: Sequence[Matrix], seed: int, *, draws: int = GAP_DRAWS) -> Gap:
+    """Gap(k) = E*[log W_k] − log W_k, W_k the sum of squares within k clusters; E* over data whose columns were permuted.
+
+    s_k = SD(log W*_k)·√(1 + 1/draws); k is the smallest with Gap(k) ≥ Gap(m) − s_m, m the k of the largest gap (Dudoit &
+    Fridlyand 2002; the first rule, against k + 1 alone, stops at 1 before four clouds). The reference keeps each column's
+    distribution and the grid of forced sorts (a box, as usual, would hold no legal sort). blocks: agents × columns each,
+    without NaN; of more than 300 agents a seeded sample. Source: Tibshirani, Walther & Hastie 2001.
+    """
+    rng = np.random.default_rng(seed)
+    blocks = sampled(blocks, rng)
+    columns = weighted(blocks)[0]
+    most = min(MOST, different(columns) - 1)
+    if most < 2:
+        return Gap((), (), None, len(columns))
+    (observed,) = _log_within(columns[None], most)
+    null = _log_within(weighted_sets(permutations(blocks, draws, rng)), most)
+    gaps, errors = null.mean(axis=0) - observed, null.std(axis=0) * np.sqrt(1 + 1 / draws)
+    largest = int(gaps.argmax())
+    k = int(np.flatnonzero(gaps >= gaps[largest] - errors[largest])[0]) + 1
+    return Gap(tuple(gaps.tolist()), tuple(errors.tolist()), k, len(columns))
+
+
+def _log_within(sets: Matrix, most: int) -> Matrix:
+    """log W_k of each data set: sets × k."""
+    parted = partitions(sets, pairs_of(sets), range(1, most + 1))
+    found = [_within(sets, labels, k) for k, labels in enumerate(parted, 1)]
+    return np.asarray(np.log(np.maximum(np.stack(found, axis=1), np.finfo(float).tiny)))
+
+
+def _within(sets: Matrix, labels: Labels, k: int) -> Matrix:
+    member = memberships_of(labels, k)
+    sums, sizes = member.swapaxes(-1, -2) @ sets, member.sum(axis=1)
+    centre = sums / np.maximum(sizes, 1)[..., None]
+    return np.asarray(((sets - member @ centre) ** 2).sum(axis=(1, 2)))
+
+
+# --- Types among agents: how many, tested against chance and against a continuum, with "no types" as a possible
+# answer
+# K-means finds its k clusters in pure noise and along any gradient too. So two null hypotheses have to fall before there are
+# types. Independence: columns permuted within their blocks; only what beats it has any structure. Continuum: agents normally
+# distributed along the observed components; only what beats that too comes in clusters. And types have to come back in
+# bootstrap samples (Hennig 2007).
+
+CANDIDATES = tuple(range(2, 9))
+AGENTS_PER_TYPE = 3  # with fewer agents a type, a cluster is a person
+# Against a continuum: the smallest p, .005, lies below ALPHA, so that one draw may reach the observed value.
+DRAWS = 199
+# Against independence, where types are nowhere near the level: what beats a continuum is far beyond permuted columns. The
+# smallest p is ALPHA, and with 99 draws the test has that level exactly (Barnard 1963).
+CHANCE_DRAWS = 99
+EXCEEDANCES = 5  # draws that reach the observed value before the test is over (Besag & Clifford 1991)
+AT_A_TIME = 10  # null data sets that are clustered together at first; then twice as many each time
+FIRST_DRAWS = 19  # against a continuum: enough to see that there is no hope
+ALPHA = 0.01
+# Of the silhouette over a continuum's: with many agents a test also finds out that a gradient is not quite normal.
+LEAST_EXCESS = 0.07
+RESAMPLES = 50
+MOST_STEPS, TOLERANCE = 500, 1e-6  # of the mixture; mean log-likelihood
+RIDGE = 1e-3  # of the variance of the first component, added to each
+UNSTABLE = 0.60  # mean Jaccard index of a type below which it is not to be trusted (Hennig 2007)
+
+
+@dataclass(frozen=True)
+class Continuity:
+    """The test against a continuum. expected: mean silhouette there, by number of clusters. excess: by how much the observed
+    silhouette exceeds it, mean of the full space and the reduced one (see `clustering.Separation`)."""
+
+    p: float
+    tail: float  # the same where draws end, by the fitted tail of the draws; it decides nothing here
+    draws: int
+    expected: dict[int, float]
+    excess: dict[int, float]
+
+
+@dataclass(frozen=True)
+class TypeChoice:
+    """How many types: k (1: none), why in a word, mean silhouette by k, and the tests.
+
+    reason: "typology", "chance" (no better than permuted data), "continuum" (better, but no clusters), "unstable" (clusters
+    that bootstrap samples do not find again), "few" (too few agents), "alike" (too few different ones).
+    null: the best silhouettes of the permuted data that were drawn. p is None where nothing was tested. candidate: the k that
+    was tested for stability, None before that.
+    """
+
+    k: int
+    reason: str
+    silhouettes: dict[int, float] = field(default_factory=dict)
+    p: float | None = None
+    null: tuple[float, ...] = ()
+    n_compared: int = 0
+    continuity: Continuity | None = None
+    candidate: int | None = None
+
+    @property
+    def at_the_edge(self) -> bool:
+        """Whether k is the largest number tried, so that there may be more types. At 2 there is no edge: 1 was tested."""
+        return self.k > 1 and self.k == max(self.silhouettes)
+
+
+@dataclass(frozen=True)
+class TypeStability:
+    """Over bootstrap resamples: mean adjusted Rand index with the typology, and each type's mean best Jaccard index
+    (Hennig 2007: ≥ .75 stable, < .60 not to be trusted)."""
+
+    ari: float
+    jaccard: tuple[float, ...]
+    resamples: int
+
+
+@dataclass(frozen=True)
+class Types:
+    """labels: the type of each agent, None without types. stability: None where clusters did not get so far."""
+
+    choice: TypeChoice
+    labels: Labels | None = None
+    stability: TypeStability | None = None
+
+
+def types(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: float = ALPHA) -> Types:
+    """The types among the agents (rows) of `blocks`, as `choose` finds them and only if each of them is stable."""
+    choice = choose(blocks, seed, draws=draws, alpha=alpha)
+    if choice.k == 1:
+        return Types(choice)
+    columns = weighted(blocks)[0]
+    labels = clusters(columns, choice.k, seed)
+    firm = stability(columns, labels, seed)
+    if min(firm.jaccard) < UNSTABLE:
+        return Types(replace(choice, k=1, reason="unstable"), None, firm)
+    return Types(choice, labels, firm)
+
+
+def choose(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: float = ALPHA) -> TypeChoice:
+    """The number of types among the agents (rows) of `blocks` (agents × columns, without NaN), stability aside.
+
+    Against independence: p = (1 + #{null ≥ observed}) / (1 + draws) of the largest silhouette; where EXCEEDANCES null values
+    reach the observed one first, drawing ends and p = EXCEEDANCES / draws made. Against a continuum: see `_against_continuum`.
+    A typology needs p ≤ alpha in both. k is the number whose silhouette exceeds that of the continuum most, by LEAST_EXCESS
+    at least: the silhouette alone prefers two where two of three types are close (compare Hennig & Lin 2015).
+    """
+    rng = np.random.default_rng(seed)
+    n = len(blocks[0])
+    blocks = sampled(blocks, rng)
+    tried = [k for k in CANDIDATES if n >= AGENTS_PER_TYPE * k]
+    if not tried:
+        return TypeChoice(1, "few")
+    return _chosen(blocks, tried, rng, draws, alpha)
+
+
+def _chosen(
+    blocks: Sequence[Matrix], tried: Sequence[int], rng: np.random.Generator, draws: int, alpha: float
+) -> TypeChoice:
+    columns, compared = weighted(blocks)[0], len(blocks[0])
+    tried = [k for k in tried if k < different(columns)]
+    if not tried:
+        return TypeChoice(1, "alike", n_compared=compared)
+    found = separation(columns[None], tried)
+    null, p = _against_chance(blocks, tried, float(found.full.max()), rng, min(draws, CHANCE_DRAWS))
+    choice = TypeChoice(1, "chance", dict(zip(tried, found.full[0].tolist(), strict=True)), p, tuple(null), compared)
+    if p > alpha:
+        return choice
+    continuity = _against_continuum(blocks, tried, found, rng, draws)
+    choice = replace(choice, reason="continuum", continuity=continuity)
+    best = max(tried, key=lambda k: (continuity.excess[k], -k))
+    if continuity.p > alpha or continuity.excess[best] < LEAST_EXCESS:
+        return choice
+    return replace(choice, k=best, reason="typology", candidate=best)
+
+
+def _against_chance(
+    blocks: Sequence[Matrix], tried: Sequence[int], observed: float, rng: np.random.Generator, draws: int
+) -> tuple[list[float], float]:
+    null: list[float] = []
+    while len(null) < draws:
+        drawn = permutations(blocks, min(draws - len(null), AT_A_TIME + len(null)), rng)
+        null += separation(weighted_sets(drawn), tried, reduced=False).full.max(axis=1).tolist()
+        reached = np.flatnonzero(np.array(null) >= observed) + 1
+        if len(reached) >= EXCEEDANCES:
+            enough = int(reached[EXCEEDANCES - 1])
+            return null[:enough], EXCEEDANCES / enough
+    return null, (1 + len(reached)) / (1 + draws)
+
+
+def _against_continuum(
+    blocks: Sequence[Matrix], tried: Sequence[int], found: Separation, rng: np.random.Generator, draws: int
+) -> Continuity:
+    """p = (1 + #{null ≥ observed}) / (1 + draws) of the largest standardised silhouette over the numbers of clusters.
+
+    Silhouettes over the first k − 1 components, where a gap between types is not drowned by the columns that all share; each
+    standardised over all data sets, the observed one among them, so that they stay exchangeable and the p-value exact for a
+    continuum of this kind (Westfall & Young 1993). Where EXCEEDANCES of the first draws reach the observed one, it ends there:
+    that can only keep a p-value above alpha.
+    """
+    model = fitted_continuum(blocks, rng)
+    full, together = np.empty((0, len(tried))), found.reduced
+    for upto in (min(FIRST_DRAWS, draws), draws):
+        drawn = [draw_continuum(model, rng) for _ in range(len(full), upto)]
+        if drawn:
+            null = separation(weighted_sets(drawn), tried)
+            full, together = np.vstack([full, null.full]), np.vstack([together, null.reduced])
+        largest = _largest(together)
+        reached = int((largest[1:] >= largest[0]).sum())
+        if reached >= EXCEEDANCES:
+            break
+    expected = full.mean(axis=0)
+    excess = (found.full[0] - expected + together[0] - together[1:].mean(axis=0)) / 2
+    by_k = [dict(zip(tried, values.tolist(), strict=True)) for values in (expected, excess)]
+    tail = tail_p(float(largest[0]), largest[1:])
+    return Continuity((1 + reached) / (1 + len(full)), tail, len(full), *by_k)
+
+
+def _largest(together: Matrix) -> Matrix:
+    """The largest standardised value of each row."""
+    spread = together.std(axis=0)
+    return np.asarray(((together - together.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).max(axis=1))
+
+
+def stability(columns: Matrix, labels: Labels, seed: int, resamples: int = RESAMPLES) -> TypeStability:
+    """Refit on agents drawn with replacement, assign all agents, compare."""
+    rng = np.random.default_rng(seed)
+    k = int(labels.max()) + 1
+    drawn = rng.integers(0, len(columns), (resamples, len(columns)))
+    usable = [made for made, rows in enumerate(drawn) if different(columns[rows]) >= k]
+    if not usable:
+        return TypeStability(0.0, (0.0,) * k, 0)
+    (again_at,) = centres(columns[drawn[usable]], [k], usable)
+    again = nearest(columns[None], again_at)
+    own, found = memberships_of(labels, k), memberships_of(again, k)
+    shared = own.T @ found
+    jaccard = shared / np.maximum(own.sum(axis=0)[:, None] + found.sum(axis=1)[:, None, :] - shared, 1)
+    rand = float(np.mean([adjusted_rand(labels, one) for one in again]))
+    return TypeStability(rand, tuple(jaccard.max(axis=2).mean(axis=0).tolist()), len(usable))
+
+
+@dataclass(frozen=True)
+class Memberships:
+    """probabilities: agents × types, or None with the reason: "few" agents for the parameters, "flat", "diverged"."""
+
+    probabilities: Matrix | None
+    reason: str = ""
+    components: int = 0
+
+
+def memberships(columns: Matrix, labels: Labels) -> Memberships:
+    """Probability of each type for each agent, by a Gaussian mixture with one covariance for all types (tied) on the
+    first principal components: as many as there are types less one, for k means span no more.
+
+    A full covariance by type would be singular with a handful of agents a type. The mixture starts at the types,
+    and its components are matched to them afterwards (Kuhn 1955).
+    """
+    k = int(labels.max()) + 1
+    scores = principal_components(columns).scores[:, : k - 1]
+    size = scores.shape[1]
+    parameters = k * size + size * (size + 1) // 2 + k - 1
+    if size == 0:
+        return Memberships(None, "flat")
+    if scores.size < 2 * parameters:
+        return Memberships(None, "few", size)
+    scaled = scores / scores[:, 0].std()
+    found = _mixture(scaled, labels)
+    if found is None:
+        return Memberships(None, "diverged", size)
+    agreement = np.array([[(found.argmax(axis=1)[labels == a] == b).sum() for b in range(k)] for a in range(k)])
+    return Memberships(found[:, scipy.optimize.linear_sum_assignment(-agreement)[1]], "", size)
+
+
+def _mixture(scores: Matrix, labels: Labels) -> Matrix | None:
+    """Posterior probabilities by expectation–maximisation, begun at the types; None where it does not come to rest.
+
+    π_k φ(x; μ_k, Σ) / Σ_j π_j φ(x; μ_j, Σ), at rest when the mean log-likelihood changes by less than TOLERANCE; RIDGE keeps Σ
+    regular (Hastie, Tibshirani & Friedman 2009, 8.5). As scikit-learn's GaussianMixture, whose import alone takes longer.
+    """
+    inside, likelihood = memberships_of(labels, int(labels.max()) + 1), -np.inf
+    for _ in range(MOST_STEPS):
+        sizes = np.maximum(inside.sum(axis=0), np.finfo(float).tiny)
+        means = inside.T @ scores / sizes[:, None]
+        covariance = (scores.T @ scores - (means.T * sizes) @ means) / len(scores) + RIDGE * np.eye(scores.shape[1])
+        root = np.linalg.cholesky(np.linalg.inv(covariance))
+        apart = ((scores @ root)[:, None, :] - means @ root) ** 2
+        logs = np.log(sizes / len(scores)) - apart.sum(axis=2) / 2 + np.log(np.diag(root)).sum()
+        together = np.logaddexp.reduce(logs, axis=1)
+        inside, before, likelihood = np.exp(logs - together[:, None]), likelihood, float(together.mean())
+        if abs(likelihood - before) < TOLERANCE:
+            return np.asarray(inside)
+    return None
