@@ -48,7 +48,7 @@ def make_collector(url: str, machine: Machine, ledger: Ledger) -> BatchQueue:
 
 def adopt(batch_queue: BatchQueue, ledger: Ledger, budget: Budget, terms: Callable[[CallKey, str], Terms]) -> None:
     """Go on with what an earlier session ordered."""
-    from enquete.models.earlier_batches import EarlierBatches  # noqa: PLC0415
+    from enquete.models.batch_queue import EarlierBatches  # noqa: PLC0415
 
     adopted = EarlierBatches(ledger, budget, terms, batch_queue.key)
     for call, longest in batch_queue.adopt(adopted.settle):

@@ -35,7 +35,7 @@ from enquete.checkpoints.ledger import Ledger, now
 from enquete.checkpoints.record import PERSONA_COLUMNS, Chosen, RunRecord, UsedInstrument, differences
 from enquete.instruments.pack import pack_named
 from enquete.memory.connecting import require_reachable
-from enquete.models.weights import weights_of
+from enquete.models.local_model import weights_of
 from enquete.nodes.arms import critic_settings, study_arms
 from enquete.nodes.baselines import baseline_personas, choose_baseline, unused_baseline
 from enquete.nodes.batching import in_batches, require_as_begun

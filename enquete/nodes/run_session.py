@@ -31,12 +31,11 @@ from enquete.checkpoints.usage import Used, usage
 from enquete.checkpoints.write_counter import LOST, lost_text, missing, told_beside
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.faults import checked_url
-from enquete.models.limits import Limiter
-from enquete.models.local_model import LocalModel
+from enquete.models.local_model import LocalModel, file_of
 from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
 from enquete.models.prices import OPENAI_URL, Prices
+from enquete.models.servers import Limiter
 from enquete.models.transport import Transport
-from enquete.models.weights import file_of
 from enquete.nodes.batching import MOST_IN_BATCHES, adopt, make_collector, tell
 from enquete.nodes.planning import CRITIC, claim_name, claims
 from enquete.nodes.replaying import replaying

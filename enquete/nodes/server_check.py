@@ -9,13 +9,16 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
 
 from enquete.checkpoints.record import RunRecord
 from enquete.models.faults import mask, shown_url
-from enquete.models.reachability import Absence, absence
 from enquete.nodes.run_session import server_url
 from enquete.state.errors import ModelError, ModelRejected, ModelUnavailable
 from enquete.state.settings import Machine
+
+if TYPE_CHECKING:
+    from enquete.models.http_client import Absence
 
 EVERY_S = 1.0
 log = logging.getLogger("enquete")
@@ -34,6 +37,8 @@ async def require_server_of(record: RunRecord, machine: Machine) -> None:
 async def require_server(url: str, model: str, machine: Machine) -> None:
     """Raises ModelRejected where key or URL are wrong, ModelUnavailable where nobody answers; a server that is to be waited for,
     or that a cache may stand in for, is only told about, in the log."""
+    from enquete.models.http_client import absence  # noqa: PLC0415 - half a second of import
+
     found = await absence(url, machine.api_key)
     if found is None:
         return

@@ -16,8 +16,7 @@ from pydantic import JsonValue, ValidationError
 
 from enquete.checkpoints.ledger import Ledger
 from enquete.locale import N_, in_language, tell
-from enquete.models.cleaning import compact
-from enquete.models.parsing import read_object
+from enquete.models.parsing import compact, read_object
 from enquete.respondents.person import UNPAID, HumanRespondent
 from enquete.respondents.presenting import answering, asked, present
 from enquete.state.asking import ATTEMPTS, Answer, Arm, Asking, Block, BlockKey, CallKey, Language, Participant, Reply

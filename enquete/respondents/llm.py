@@ -17,7 +17,7 @@ from typing import ClassVar, Literal, NamedTuple
 from pydantic import JsonValue
 
 from enquete.locale import N_, tell
-from enquete.models.cleaning import compact
+from enquete.models.parsing import compact
 from enquete.respondents import grid
 from enquete.respondents.kinds import kind_of, require_answerable
 from enquete.respondents.kinds.kind import ROOM_IN_WORDS

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 
-from enquete.models.cleaning import clean_text
+from enquete.models.parsing import clean_text
 
 _DOUBLED = re.compile(r"\[(?=\[)|\](?=\])")
 

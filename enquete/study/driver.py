@@ -23,7 +23,7 @@ from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.disk_reserve import DiskFull, disk_fault, is_full
 from enquete.checkpoints.savers import saver, thread_id
 from enquete.graphs.interviews import study_graph
-from enquete.models.clients import untraced
+from enquete.models.tracing import untraced
 from enquete.nodes.planning import planned
 from enquete.nodes.run_session import Progress, RunSession, driving, using
 from enquete.nodes.server_check import telling

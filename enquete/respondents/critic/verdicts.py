@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from enquete.models.cleaning import clean_text
+from enquete.models.parsing import clean_text
 
 Letter = Literal["A", "B"]
 Place = Literal["first", "second"]
