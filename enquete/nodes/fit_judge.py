@@ -13,7 +13,7 @@ from enquete.checkpoints.record import Fit, RunRecord
 from enquete.instruments.instrument import Instrument
 from enquete.nodes.planning import load_methodology
 from enquete.nodes.standalone_context import staffed
-from enquete.respondents.quoted_data import fence
+from enquete.respondents.quoting import fence
 from enquete.respondents.roles import RULE, Role
 from enquete.simulations.population import Population
 from enquete.simulations.texts import clip

@@ -55,8 +55,8 @@ from enquete.nodes.reruns import (
 )
 from enquete.nodes.run_session import server_url
 from enquete.nodes.survey import interviews_folder, undamaged_runs
+from enquete.respondents.ledger_context import sampled
 from enquete.respondents.planted import uniform
-from enquete.respondents.presenting import sampled
 from enquete.simulations.among import among
 from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate

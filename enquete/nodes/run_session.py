@@ -40,7 +40,7 @@ from enquete.nodes.batching import MOST_IN_BATCHES, adopt, make_collector, tell
 from enquete.nodes.planning import CRITIC, claim_name, claims
 from enquete.nodes.replaying import replaying
 from enquete.nodes.run_base import RunBase
-from enquete.respondents.critic.standin import STAND_IN
+from enquete.respondents.critic import STAND_IN
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.llm import LLMRespondent
 from enquete.respondents.neutral import control_answers

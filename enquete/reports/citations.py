@@ -19,7 +19,7 @@ from enquete.locale import N_
 from enquete.reports.key_findings import shortened
 from enquete.reports.run_reading import RunReading
 from enquete.reports.templates import render
-from enquete.respondents.replies import NAMES
+from enquete.respondents.questions import NAMES
 from enquete.simulations.digest import SOURCES
 from enquete.state.asking import Language
 

@@ -38,8 +38,8 @@ from enquete.reports.evaluation import Evaluation
 from enquete.reports.group_tables import compared
 from enquete.reports.table.lines import lines
 from enquete.reports.views import dictionaries
-from enquete.respondents.themes.coded import SecondCoding
-from enquete.respondents.themes.second import agreement
+from enquete.respondents.rule_coder import SecondCoding
+from enquete.respondents.themes import agreement
 from enquete.state.asking import RESPONDED
 
 # --- What the panel makes of its themes: ratings by round, what feedback did, dissent with its words, ranked

@@ -17,8 +17,7 @@ from enquete.graphs.discovery.record import Path
 from enquete.graphs.discovery.reply import Problem, reply_schema
 from enquete.graphs.discovery.schema import DiscoverySchema, Node
 from enquete.locale import N_, in_language
-from enquete.respondents.quoted_data import fence
-from enquete.respondents.quoting import normal
+from enquete.respondents.quoting import fence, normal
 from enquete.respondents.roles import Role
 from enquete.state.asking import Language
 

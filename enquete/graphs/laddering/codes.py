@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from enquete.analysis.vocabulary import opposed
-from enquete.respondents.themes.rule_coder import features
+from enquete.respondents.rule_coder import features
 
 SAME = 0.22
 """Mean cosine from which groups of texts are one code. At .20 the 86 wordings of 43 planted thoughts are 43 codes in German and 48

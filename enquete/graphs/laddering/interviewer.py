@@ -19,8 +19,7 @@ from enquete.graphs.laddering.phrases import similarity
 from enquete.graphs.laddering.questions import QuestionInput, QuestionOut, ask_by_rule, fit_to_ask
 from enquete.graphs.laddering.readings import LONGEST_RATIONALE, RATINGS, ReadingInput, Readings, read_by_rule, trimmed
 from enquete.locale import N_, in_language
-from enquete.respondents.quoted_data import fence
-from enquete.respondents.quoting import normal
+from enquete.respondents.quoting import fence, normal
 from enquete.respondents.roles import Role
 from enquete.state.asking import Language
 

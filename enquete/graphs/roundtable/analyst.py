@@ -13,7 +13,7 @@ from enquete.graphs.roundtable.measures.clusters import agreement, clusters
 from enquete.graphs.roundtable.measures.groupthink import groupthink
 from enquete.graphs.roundtable.responses import Response
 from enquete.locale import N_, in_language
-from enquete.respondents.quoted_data import fence
+from enquete.respondents.quoting import fence
 from enquete.respondents.roles import Role
 from enquete.state.asking import Language
 

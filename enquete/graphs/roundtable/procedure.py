@@ -24,7 +24,7 @@ from enquete.graphs.roundtable.table import Table, laid
 from enquete.nodes.conversations import Asked, Conversations, keep
 from enquete.respondents.planted import uniform
 from enquete.respondents.roles import Role
-from enquete.respondents.themes.coding import code_themes
+from enquete.respondents.themes import code_themes
 from enquete.state.asking import ATTEMPTS, Block, Language, Outcome, Participant
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Plan

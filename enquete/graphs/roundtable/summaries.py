@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from enquete.graphs.roundtable.modes.context import Context, Voice
 from enquete.locale import N_, in_language
-from enquete.respondents.quoted_data import fence
+from enquete.respondents.quoting import fence
 from enquete.respondents.roles import Role
 from enquete.state.asking import Language
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel
 
 from enquete.instruments.text import LANGUAGE_NAMES
-from enquete.respondents.quoted_data import fence
+from enquete.respondents.quoting import fence
 from enquete.respondents.roles import Role
 from enquete.state.asking import Language, Spoken
 

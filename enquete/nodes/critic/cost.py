@@ -8,8 +8,7 @@ from enquete.models.prices import Prices
 from enquete.nodes.estimate import BYTES_LEAST, BYTES_MOST, Line, Range, priced_line
 from enquete.nodes.planning import CRITIC
 from enquete.nodes.rehearsal import Rehearsal
-from enquete.respondents.critic.judgement import Question, comparing, grading
-from enquete.respondents.critic.standin import STAND_IN
+from enquete.respondents.critic import STAND_IN, Question, comparing, grading
 
 REPEATED = 50
 """Pairs of a run that are compared once more: what a critic says twice about the same pair tells how far it can be trusted."""

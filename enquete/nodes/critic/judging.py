@@ -1,7 +1,7 @@
 """The critic at work: its requests, each filed in the ledger before it is sent, and what was read of the replies.
 
 A reply that cannot be read is no grade and no verdict; nothing here ends a run. Without a model the stand-in judges
-(respondents/critic/standin.py), through the same prompts, ledger and reader.
+(respondents/critic.py), through the same prompts, ledger and reader.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from enquete.nodes.critic.outcome import PairRecord, winner_of
 from enquete.nodes.critic.pairs import Asked, Pair
 from enquete.nodes.planning import CRITIC
 from enquete.nodes.run_session import RunSession
-from enquete.respondents.critic import standin
-from enquete.respondents.critic.judgement import comparing, grading
-from enquete.respondents.critic.verdicts import grade, reason, verdict
+from enquete.respondents.critic import comparing, grade, grading, reason, standin, verdict
 from enquete.state.asking import Arm, CallKey
 from enquete.state.interview_context import Prompt
 from enquete.state.request import CriticSettings

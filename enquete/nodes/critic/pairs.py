@@ -17,7 +17,7 @@ from typing import Final, Generic, Literal, TypeVar
 
 from enquete.nodes.planning import planned, rounds_owed
 from enquete.nodes.run_session import RunSession
-from enquete.respondents.critic.judgement import Question
+from enquete.respondents.critic import Question
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.planted import uniform

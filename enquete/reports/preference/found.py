@@ -20,7 +20,7 @@ from enquete.nodes.critic.outcome import COSTS, PairRecord, pair_records
 from enquete.nodes.planning import CRITIC
 from enquete.reports.context import jsonable
 from enquete.reports.run_reading import RunReading
-from enquete.respondents.critic.standin import STAND_IN
+from enquete.respondents.critic import STAND_IN
 from enquete.state.asking import Arm
 
 FILE, PAIRS = "preference.json", "pairs.csv"

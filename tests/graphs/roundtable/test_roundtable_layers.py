@@ -12,7 +12,7 @@ from enquete.graphs.roundtable.layers import action, conflicts, consensus_level,
 from enquete.graphs.roundtable.measures.arguments import argument_table, for_movement, statements
 from enquete.graphs.roundtable.modes.mode import load_mode
 from enquete.graphs.roundtable.responses import Response, Stance, Violation
-from enquete.respondents.themes.coded import CodedThemes, Theme
+from enquete.respondents.rule_coder import CodedThemes, Theme
 
 LEVY, NO_LEVY = "Introduce the carbon levy quickly", "Never introduce the carbon levy quickly"
 

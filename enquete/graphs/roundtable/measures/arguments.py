@@ -14,7 +14,7 @@ from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn
 from enquete.graphs.roundtable.measures.clusters import same_side
 from enquete.graphs.roundtable.measures.movement import Argument
 from enquete.nodes.conversations import utterance_id
-from enquete.respondents.themes.coded import CodedThemes, Statement, Theme
+from enquete.respondents.rule_coder import CodedThemes, Statement, Theme
 
 
 @dataclass(frozen=True)
