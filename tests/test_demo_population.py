@@ -22,7 +22,7 @@ from enquete.locale import tell
 from enquete.respondents.planted import type_of
 from enquete.simulations.digest import HEADINGS, digests
 from enquete.simulations.population import Population, load_population
-from enquete.simulations.texts import one_line
+from enquete.simulations.sources import one_line
 from enquete.state.errors import SimulationError
 
 PLATFORMS = ("twitter", "reddit")

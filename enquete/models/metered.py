@@ -10,10 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypedDict
 
-from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.disk_reserve import DiskFull
+from enquete.checkpoints.budget import Budget, Kind
+from enquete.checkpoints.drives import DiskFull
 from enquete.checkpoints.ledger import Ledger, Usage
-from enquete.checkpoints.token_calibration import Kind
 from enquete.checkpoints.usage import Used
 from enquete.models.cache import ResponseCache, request_key
 from enquete.models.chat_completions import Response

@@ -16,7 +16,7 @@ from enquete.nodes.standalone_context import staffed
 from enquete.respondents.quoting import fence
 from enquete.respondents.roles import RULE, Role
 from enquete.simulations.population import Population
-from enquete.simulations.texts import clip
+from enquete.simulations.sources import clip
 from enquete.state.asking import Language, Spoken
 from enquete.state.methodology import NoSettings
 from enquete.state.settings import Machine

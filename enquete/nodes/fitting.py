@@ -21,7 +21,7 @@ from enquete.instruments.text import Text
 from enquete.locale import N_, tell
 from enquete.nodes.planning import load_methodology
 from enquete.simulations.population import Population
-from enquete.simulations.texts import clip
+from enquete.simulations.sources import clip
 from enquete.state.asking import Spoken
 from enquete.state.errors import Unfit
 

@@ -18,17 +18,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from enquete.checkpoints.backup import BackupCopies, backed_up
+from enquete.checkpoints.backup import BackupCopies, backed_up, require_sound
 from enquete.checkpoints.batch_jobs import sweep_unordered
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.connection import damaged
-from enquete.checkpoints.disk_reserve import DiskReserve
+from enquete.checkpoints.drives import DiskReserve
 from enquete.checkpoints.folders import LEDGER, held
-from enquete.checkpoints.integrity import require_sound
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.usage import Used, usage
-from enquete.checkpoints.write_counter import LOST, lost_text, missing, told_beside
+from enquete.checkpoints.writer import LOST, lost_text, missing, told_beside
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.faults import checked_url
 from enquete.models.local_model import LocalModel, file_of

@@ -11,9 +11,9 @@ from pydantic import JsonValue
 from enquete.checkpoints.record import RunRecord
 from enquete.memory.connecting import Known, read_once
 from enquete.nodes.run_session import RunSession
-from enquete.simulations.completion import Completion, completion
 from enquete.simulations.digest import SOURCES, digests
 from enquete.simulations.join import Join, join, require_joinable
+from enquete.simulations.locate import Completion, completion
 from enquete.simulations.population import Population, load_population
 
 UNREAD = "the graph could not be read ({fault}): the agents remember what the simulation's files say, and no more"

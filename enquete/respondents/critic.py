@@ -36,18 +36,18 @@ WAVERING = 0.1  # SD between two judgements of the same pair
 SPREAD = 1.0  # grades a standard deviation
 
 
-def quality(model: str, answer: str) -> float:
+def standin_quality(model: str, answer: str) -> float:
     """Of one answer, by its id; an unknown model's is that of `synthetic`."""
     return PLANTED.get(model, 0.0) + normal("quality", answer)
 
 
-def graded(value: float) -> str:
+def standin_grade(value: float) -> str:
     """A reply as a model would give it: the grade nearest to the quality, 3 in the middle."""
     mark = min(5, max(1, round(3 + SPREAD * value)))
     return f"Feedback: planted quality {value:+.2f}. [RESULT] {mark}"
 
 
-def compared(critic: str, first: float, second: float, occasion: str) -> str:
+def standin_choice(critic: str, first: float, second: float, occasion: str) -> str:
     """A reply that prefers one of two qualities. occasion: of this judgement, for what wavers from one to the next."""
     if critic == FIRST:
         return "Feedback: the first place. [RESULT] A"

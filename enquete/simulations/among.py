@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from enquete.instruments.reading import suggestion
 from enquete.simulations.population import Population
-from enquete.simulations.texts import fold
+from enquete.simulations.sources import fold
 from enquete.state.asking import Participant
 from enquete.state.errors import SettingsError
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from enquete.simulations.texts import fold
+from enquete.simulations.sources import fold
 from enquete.state.asking import Participant
 from enquete.state.errors import PopulationMismatch
 

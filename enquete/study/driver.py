@@ -20,7 +20,7 @@ from langgraph.types import Command
 
 from enquete.checkpoints.batch_jobs import waited_for
 from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.disk_reserve import DiskFull, disk_fault, is_full
+from enquete.checkpoints.drives import DiskFull, disk_fault, is_full
 from enquete.checkpoints.savers import saver, thread_id
 from enquete.graphs.interviews import study_graph
 from enquete.models.tracing import untraced

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.simulations.texts import clean, clip, fold, one_line, whole
+from enquete.simulations.sources import clean, clip, fold, one_line, whole
 
 
 @pytest.mark.parametrize(

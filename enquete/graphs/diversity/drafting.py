@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from enquete.nodes.material import Material, head, pair
-from enquete.simulations.texts import one_line
+from enquete.simulations.sources import one_line
 
 FEWEST = 3
 

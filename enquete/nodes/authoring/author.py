@@ -37,7 +37,7 @@ from enquete.nodes.authoring.requests import (
 from enquete.nodes.material import OTHER, Material, Slot, Written, by_rule, drafted, source_of
 from enquete.respondents.roles import Role
 from enquete.simulations.discourse import FEWEST, MOST, STANDING, Post, Statement, Theme, stems_of
-from enquete.simulations.texts import clip, one_line
+from enquete.simulations.sources import clip, one_line
 from enquete.state.asking import Spoken
 from enquete.state.errors import SettingsError
 from enquete.state.interview_context import InterviewContext

@@ -12,7 +12,7 @@ from typing import Final, Literal
 from enquete.analysis.preference import position_bias
 from enquete.checkpoints.record import RunRecord
 from enquete.memory.local import LocalMemory
-from enquete.memory.recalled import Preference, Record
+from enquete.memory.recall import Preference, Record
 from enquete.nodes.critic.outcome import ANNOTATED, PairRecord, annotated, pair_records
 from enquete.nodes.critic.pairs import Asked, Pair
 from enquete.nodes.planning import CRITIC

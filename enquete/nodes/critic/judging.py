@@ -14,7 +14,16 @@ from enquete.nodes.critic.outcome import PairRecord, winner_of
 from enquete.nodes.critic.pairs import Asked, Pair
 from enquete.nodes.planning import CRITIC
 from enquete.nodes.run_session import RunSession
-from enquete.respondents.critic import comparing, grade, grading, reason, standin, verdict
+from enquete.respondents.critic import (
+    comparing,
+    grade,
+    grading,
+    reason,
+    standin_choice,
+    standin_grade,
+    standin_quality,
+    verdict,
+)
 from enquete.state.asking import Arm, CallKey
 from enquete.state.interview_context import Prompt
 from enquete.state.request import CriticSettings
@@ -42,7 +51,7 @@ class Judge:
             "grade",
             asked.answer_id.removeprefix(f"{self.run_session.record.run_id}/"),
             lambda: grading(pair.question, asked.said, self.how.rubric, self.run_session.record.language),
-            lambda: standin.graded(self._quality(asked)),
+            lambda: standin_grade(self._quality(asked)),
         )
         return grade(text)
 
@@ -72,7 +81,7 @@ class Judge:
             "again" if order == "again" else "compare",
             f"{pair.a.question_id}/{place}",
             lambda: comparing(pair.question, first.said, then.said, self.how.rubric, self.run_session.record.language),
-            lambda: standin.compared(
+            lambda: standin_choice(
                 self.how.model, self._quality(first), self._quality(then), f"{pair.a.question_id}/{order}"
             ),
         )
@@ -94,7 +103,7 @@ class Judge:
         answer = asked.answer_id.removeprefix(f"{self.run_session.record.run_id}/")
         main = self.run_session.record.main
         arm = main if answer.startswith(f"{main.id}/") else self.second
-        return standin.quality(arm.model, answer)
+        return standin_quality(arm.model, answer)
 
 
 def _winner(order: Order, text: str | None) -> str:

@@ -17,7 +17,7 @@ from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.table.row import ALWAYS, COLUMNS, FLAGS, INTEGERS, NUMBERS, TEXTS
 from enquete.reports.table.stage import Columns, Stage
 from enquete.simulations.join import join
-from enquete.simulations.texts import one_line
+from enquete.simulations.sources import one_line
 from enquete.state.asking import Participant
 from enquete.state.showing import as_cell
 
