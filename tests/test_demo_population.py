@@ -19,10 +19,10 @@ from enquete.demo.build import Network
 from enquete.demo.sources import DemoAgent, load_agents, load_course, load_world, steps_of
 from enquete.instruments.pack import pack_named
 from enquete.locale import tell
-from enquete.respondents.stakeholders import type_of
+from enquete.respondents.planted import type_of
 from enquete.simulations.digest import HEADINGS, digests
 from enquete.simulations.population import Population, load_population
-from enquete.simulations.texts import one_line
+from enquete.simulations.sources import one_line
 from enquete.state.errors import SimulationError
 
 PLATFORMS = ("twitter", "reddit")

@@ -20,7 +20,7 @@ from typing import Any, Self, TypeVar
 
 from pydantic import JsonValue
 
-from enquete.checkpoints.connection import connect, explained
+from enquete.checkpoints.connection import SCHEMA_VERSION, TABLES, connect, explained
 from enquete.checkpoints.entries import (
     CALL,
     OCCASION,
@@ -41,10 +41,8 @@ from enquete.checkpoints.entries import (
 )
 from enquete.checkpoints.folders import CHECKPOINTS, record_in, require_outcomes, set_aside
 from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES
 from enquete.checkpoints.usage import note_cached, note_unanswered
-from enquete.checkpoints.write_counter import WriteCounter, counted, told_by_checkpoints
-from enquete.checkpoints.writer import GroupWriter, Room, Write
+from enquete.checkpoints.writer import GroupWriter, Room, Write, WriteCounter, counted, told_by_checkpoints
 from enquete.state.asking import Answer, BlockKey, CallKey, Participant
 from enquete.state.errors import LedgerError
 from enquete.state.interview_context import Completion, Prompt

@@ -17,11 +17,9 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from enquete.checkpoints.connection import is_damage, reason
-from enquete.checkpoints.disk_reserve import DISK_FULL, disk_fault, free_text, is_full, resume_command
-from enquete.checkpoints.drives import require_local
+from enquete.checkpoints.drives import DISK_FULL, disk_fault, free_text, is_full, require_local, resume_command
 from enquete.checkpoints.folders import CHECKPOINTS, set_aside
-from enquete.checkpoints.write_counter import MADE, REPEATED
-from enquete.checkpoints.writer import Room
+from enquete.checkpoints.writer import MADE, REPEATED, Room
 from enquete.state.errors import LedgerError
 
 log = logging.getLogger("enquete")

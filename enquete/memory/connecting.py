@@ -8,11 +8,10 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from enquete.checkpoints.folders import write_atomically
-from enquete.memory.recalled import TIMEOUT_S, Graph, MemoryFault
-from enquete.simulations.agents import CONFIG
-from enquete.simulations.knowledge import Knowledge
-from enquete.simulations.records import try_object
-from enquete.simulations.texts import clean
+from enquete.memory.recall import TIMEOUT_S, Graph, MemoryFault
+from enquete.simulations.agents import CONFIG, try_object
+from enquete.simulations.digest import Knowledge
+from enquete.simulations.sources import clean
 from enquete.state.errors import SettingsError
 from enquete.state.regular_files import read_regular
 from enquete.state.request import MemoryKind

@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 
-from enquete.memory.recalled import TIMEOUT_S, MemoryFault
-from enquete.simulations.texts import clip, one_line
+from enquete.memory.recall import TIMEOUT_S, MemoryFault
+from enquete.simulations.sources import clip, one_line
 
 RATE_LIMIT_WAIT_S = 60.0
 """Where a 429 does not say how long."""

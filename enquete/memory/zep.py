@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from enquete.memory.recalled import TIMEOUT_S, Record
+from enquete.memory.recall import TIMEOUT_S, Record
 from enquete.memory.wire import ONCE, Wire
-from enquete.simulations.knowledge import Fact, Knowledge
+from enquete.simulations.digest import Fact, Knowledge
 
 AT_ONCE, LOOKED_BACK, NOT_FOUND = 8, 200, 404
 _UNFIT = re.compile(r"[^\w.-]+", re.ASCII)

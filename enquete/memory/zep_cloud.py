@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from enquete.memory.recalled import TIMEOUT_S, MemoryFault, Record
+from enquete.memory.recall import TIMEOUT_S, MemoryFault, Record
 from enquete.memory.wire import ONCE, Wire
-from enquete.simulations.knowledge import Fact, Knowledge
+from enquete.simulations.digest import Fact, Knowledge
 
 PAGE, MOST_PAGES, LOOKED_BACK = 100, 2000, 200
 PREFIX = "agent:"

@@ -10,6 +10,7 @@ Measured by: requests that the server answered, and batches that they came in (t
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 import time
 from collections import defaultdict
@@ -33,31 +34,52 @@ from enquete.checkpoints.batch_jobs import (
     noted_orders,
     orders_placed,
 )
+from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
-from enquete.models import dialect as dialects
-from enquete.models import error_messages
-from enquete.models.batch_replies import Came, read
-from enquete.models.batches import MOST_BYTES, MOST_LINES, Away, Denied, Order, Provider, Reply, line
-from enquete.models.dialect import Form, Rung, messages, request_body
+from enquete.models.batches import (
+    MOST_BYTES,
+    MOST_LINES,
+    BatchJob,
+    Came,
+    Denied,
+    Provider,
+    Reply,
+    Unanswered,
+    line,
+    paused,
+    read,
+)
+from enquete.models.chat_completions import (
+    Response,
+    ResponseFormat,
+    fallback_of,
+    filtered,
+    messages,
+    next_format,
+    request_body,
+)
 from enquete.models.faults import (
-    Halted,
+    AwaitsBatch,
     Refused,
     Rejected,
-    Standing,
-    Tally,
+    SendCounts,
     Trouble,
     Unavailable,
     checked_url,
+    halted,
     mask,
+    rejected,
     shown_url,
+    unavailable,
+    without_room,
 )
-from enquete.models.response import Response, filtered
+from enquete.models.metered import Reservation, Terms, usage_of
 from enquete.state.asking import CallKey
-from enquete.state.interview_context import Prompt
+from enquete.state.errors import ModelError
+from enquete.state.interview_context import Completion, Prompt
 
 # --- One order at a Batch API, from the first byte to its last reply: noted before each step, so that a kill between
-# two of them is
-# no second order, and looked at ever more rarely until it has ended.
+# two of them is no second order, and looked at ever more rarely until it has ended.
 #
 #     noted → uploaded → noted → ordered → noted → looked at, after half a second, later once a minute → its replies
 #
@@ -66,6 +88,11 @@ from enquete.state.interview_context import Prompt
 FIRST_POLL_S, GROWTH, LONGEST_POLL_S = 0.5, 1.5, 60.0
 LOOKS = 3
 """Times that the list of batches is searched for an order that may have arrived: it may be listed a moment later."""
+
+
+class Halted(Exception):
+    """The run stops before this was ordered."""
+
 
 T = TypeVar("T")
 Report = Callable[[Noted, int, str], None]
@@ -94,7 +121,7 @@ class Ordering:
         return self._halted.is_set()
 
     async def place(self, model: str, asked: Mapping[str, int], content: bytes) -> Noted:
-        """`asked`: see checkpoints/orders.py. Raises Standing where it may have been placed; after Halted, Unavailable and Rejected
+        """`asked`: see checkpoints/orders.py. Raises AwaitsBatch where it may have been placed; after Halted, Unavailable and Rejected
         it was not."""
         self._placed += 1
         order = await note(self._ledger, Noted(token_hex(8), self._placed, model, len(asked)), asked)
@@ -110,11 +137,11 @@ class Ordering:
             raise
         return await note(self._ledger, replace(order, id=made.id))
 
-    async def _ordered(self, order: Noted) -> Order:
-        """Raises Away where it was certainly not taken, Standing where nobody can tell."""
+    async def _ordered(self, order: Noted) -> BatchJob:
+        """Raises Unanswered where it was certainly not taken, AwaitsBatch where nobody can tell."""
         try:
             return await self._provider.order(order.file, run=self._ledger.run, mark=order.mark)
-        except Away as away:
+        except Unanswered as away:
             if not away.perhaps:
                 raise
             found = await self.searched(order)
@@ -122,38 +149,38 @@ class Ordering:
                 return found
             if away.status is not None:  # it answered, and nothing has come of it
                 raise
-            raise Standing(
+            raise AwaitsBatch(
                 f"The model server {self._shown} {away}, and whether batch {order.number} was taken cannot be told yet: resume to "
                 "look again."
             ) from None
 
-    async def searched(self, order: Noted) -> Order | None:
-        """The order by its mark. Raises Standing where the run pauses before that is known."""
+    async def searched(self, order: Noted) -> BatchJob | None:
+        """The order by its mark. Raises AwaitsBatch where the run pauses before that is known."""
         for wait in _growing(1.0):
             try:
                 found = await self._provider.find(self._ledger.run, order.mark)
-            except Away as away:
+            except Unanswered as away:
                 self.report(order, self._placed, str(away))
             except Denied as denied:
-                raise Standing(self._unknown(order, denied)) from None
+                raise AwaitsBatch(self._unknown(order, denied)) from None
             else:
                 if found is not None or wait >= GROWTH**LOOKS:
                     return found
             await self._sleep(wait)
         raise AssertionError  # it grows for ever
 
-    async def followed(self, order: Noted) -> Order:
-        """The order once it has ended. Raises Standing."""
+    async def followed(self, order: Noted) -> BatchJob:
+        """The order once it has ended. Raises AwaitsBatch."""
         for wait in _growing(FIRST_POLL_S):
             self.report(order, self._placed, "")
             await self._sleep(wait)
             try:
                 seen = await self._provider.look(order.id)
-            except Away as away:
+            except Unanswered as away:
                 self.report(order, self._placed, str(away))
                 continue
             except Denied as denied:
-                raise Standing(self._unknown(order, denied)) from None
+                raise AwaitsBatch(self._unknown(order, denied)) from None
             if (seen.done, seen.failed) != (order.done, order.failed):
                 order = await note(self._ledger, replace(order, done=seen.done, failed=seen.failed))
             if seen.stage != "under way":
@@ -161,18 +188,18 @@ class Ordering:
                 return seen
         raise AssertionError
 
-    async def fetched(self, order: Noted, ended: Order, deliver: Callable[[Reply], Awaitable[None]]) -> None:
-        """Every reply delivered, some of them twice where the connection broke. Raises Standing."""
+    async def fetched(self, order: Noted, ended: BatchJob, deliver: Callable[[Reply], Awaitable[None]]) -> None:
+        """Every reply delivered, some of them twice where the connection broke. Raises AwaitsBatch."""
         for wait in _growing(FIRST_POLL_S):
             try:
                 async for reply in self._provider.fetch(ended):
                     await deliver(reply)
                 return
-            except Away as away:
+            except Unanswered as away:
                 self.report(order, self._placed, str(away))
             except Denied as denied:
                 if denied.status != 404:
-                    raise Standing(self._unknown(order, denied)) from None
+                    raise AwaitsBatch(self._unknown(order, denied)) from None
                 return  # kept for thirty days, and gone
             await self._sleep(wait)
 
@@ -184,16 +211,19 @@ class Ordering:
                 raise Halted
             try:
                 return await work()
-            except Away as away:
+            except Unanswered as away:
                 if time.monotonic() - began >= self._patience_s:
-                    raise error_messages.unordered(self._shown, str(away), self._patience_s) from None
+                    words = (
+                        f"The model server {self._shown} {away}; no batch could be ordered for {self._patience_s:g} s"
+                    )
+                    raise paused(f"{words} (ENQUETE_PATIENCE_S).") from None
             await self._waited(min(wait, self._patience_s))
         raise AssertionError
 
     async def _sleep(self, seconds: float) -> None:
-        """Raises Standing where the run pauses."""
+        """Raises AwaitsBatch where the run pauses."""
         if not await self._waited(seconds):
-            raise Standing
+            raise AwaitsBatch
 
     async def _waited(self, seconds: float) -> bool:
         """False where the run pauses."""
@@ -206,10 +236,10 @@ class Ordering:
     def _refusal(self, denied: Denied, model: str) -> Exception:
         if denied.status in (404, 405, 501):
             words = f"The model server {self._shown} has no Batch API: it {denied}. Begin the study anew without batch."
-            return Rejected(words, Tally(), denied.status, "LLM_BASE_URL")
-        code = f"{denied.said.code} {denied.said.param}"
-        refused = Refused(denied.status, denied.said.message, "", code, form=Form(Rung.JSON_SCHEMA, frozenset()))
-        return error_messages.rejected(self._shown, refused, model, Tally())
+            return Rejected(words, SendCounts(), denied.status, "LLM_BASE_URL")
+        code = f"{denied.told.code} {denied.told.param}"
+        refused = Refused(denied.status, denied.told.message, "", code)
+        return rejected(self._shown, refused, model, SendCounts())
 
     def _unknown(self, order: Noted, denied: Denied) -> str:
         return (
@@ -238,7 +268,7 @@ Settle = Callable[[InFlight, int, Came], Awaitable[None]]
 
 
 @dataclass
-class _Waiting:
+class _Queued:
     """A request that waits for its batch, then for its reply. `longest`: tokens of that."""
 
     name: str
@@ -298,7 +328,7 @@ class BatchQueue:
         self._ordering = Ordering(self._provider, ledger, self.shown, patience_s)
         self._most_lines = most_lines
         self._most_bytes = most_bytes
-        self._waiting: defaultdict[str, list[_Waiting]] = defaultdict(list)
+        self._waiting: defaultdict[str, list[_Queued]] = defaultdict(list)
         self._shares: defaultdict[str, _Share] = defaultdict(_Share)  # by model
         self._moves = 0  # requests and replies that came
         self._stirred = asyncio.Event()
@@ -313,56 +343,61 @@ class BatchQueue:
     async def send(
         self, key: CallKey, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
     ) -> Response:
-        """The server's answer, as `Transport.send` has it. Raises what that raises, and Standing where the run pauses first."""
-        dialect, tally, lowest, failures = dialects.dialect_of(self.base_url, model), Tally(), Rung.JSON_SCHEMA, 0
+        """The server's answer, as `Transport.send` has it. Raises what that raises, and AwaitsBatch where the run pauses first."""
+        fallback, counts, lowest, failures = (
+            fallback_of(self.base_url, model),
+            SendCounts(),
+            ResponseFormat.JSON_SCHEMA,
+            0,
+        )
         while True:
-            self._cover(tally, room)
-            form = dialect.form(lowest)
+            self._cover(counts, room)
+            form = fallback.form(lowest)
             fields = form.body(prompt, temperature=temperature, seed=seed)
-            body = request_body(model, messages(prompt, form.rung), fields)
+            body = request_body(model, messages(prompt, form.reply_format), fields)
             try:
                 came = await self._asked(key, model, line(name_of(key), body), prompt.max_output_tokens)
-                response = read(came, prompt, model, form, tally, self.key)
+                response = read(came, prompt, model, counts, self.key)
             except _Crowded:
                 continue
             except Halted:
-                raise error_messages.halted(self.shown, tally) from None
+                raise halted(self.shown, counts) from None
             except Refused as refused:
                 if "content_filter" in refused.code:
-                    return filtered(refused.message, model, tally)
-                found = dialects.adapt(dialect, form, refused.about)
+                    return filtered(refused.message, model, counts)
+                found = next_format(fallback, form, refused.about)
                 if found is None:
-                    raise error_messages.rejected(self.shown, refused, model, tally) from None
+                    raise rejected(self.shown, refused, model, counts) from None
                 lowest = max(lowest, found)
             except Trouble as trouble:
                 failures += 1
                 if failures == ATTEMPTS:
-                    raise self._given_up(trouble, came, model, tally) from None
+                    raise self._given_up(trouble, came, model, counts) from None
             else:
                 if prompt.schema:
-                    dialect.worked(form)
+                    fallback.worked(form)
                 return response
 
-    def _cover(self, tally: Tally, room: Callable[[], bool]) -> None:
+    def _cover(self, counts: SendCounts, room: Callable[[], bool]) -> None:
         """A request that may have been billed without a reply needs another reservation. Raises Unavailable with `short`."""
-        if tally.unanswered > tally.covered:
+        if counts.unanswered > counts.covered:
             if not room():
-                raise error_messages.without_room(self.shown, tally)
-            tally.covered += 1
+                raise without_room(self.shown, counts)
+            counts.covered += 1
 
-    def _given_up(self, trouble: Trouble, came: Came, model: str, tally: Tally) -> Exception:
+    def _given_up(self, trouble: Trouble, came: Came, model: str, counts: SendCounts) -> Exception:
         """Alone where others of its batch were answered."""
         if came.order.done:
-            return error_messages.unavailable(self.shown, trouble, model, tally)
-        return error_messages.paused(
+            return unavailable(self.shown, trouble, model, counts)
+        return paused(
             f"The model server {self.shown} answered none of {came.order.total} requests in a batch, the last time with: {trouble.message}."
         )
 
     async def _asked(self, key: CallKey, model: str, request: bytes, longest: int) -> Came:
-        """Raises Halted where it was not ordered, Standing where it is."""
+        """Raises Halted where it was not ordered, AwaitsBatch where it is."""
         if self._ordering.is_halted:
             raise Halted
-        one = _Waiting(name_of(key), request, longest, asyncio.get_running_loop().create_future())
+        one = _Queued(name_of(key), request, longest, asyncio.get_running_loop().create_future())
         self._waiting[model].append(one)
         self._moves += 1
         self._stirred.set()
@@ -388,8 +423,8 @@ class BatchQueue:
             await asyncio.sleep(PASS_S)
             await self._ledger.drain()
 
-    def _files(self, requests: Sequence[_Waiting], most_bytes: int) -> Iterator[list[_Waiting]]:
-        file: list[_Waiting] = []
+    def _files(self, requests: Sequence[_Queued], most_bytes: int) -> Iterator[list[_Queued]]:
+        file: list[_Queued] = []
         size = 0
         for one in requests:
             if file and (len(file) == self._most_lines or size + len(one.line) > most_bytes):
@@ -399,7 +434,7 @@ class BatchQueue:
             size += len(one.line)
         yield file
 
-    async def _fill(self, model: str, file: list[_Waiting]) -> None:
+    async def _fill(self, model: str, file: list[_Queued]) -> None:
         """One batch, from the order to its last reply. Whatever goes wrong is for those who wait."""
         waiting = {one.name: one for one in file}
         share, size = self._shares[model], sum(len(one.line) for one in file)
@@ -434,14 +469,14 @@ class BatchQueue:
             await share.freed.wait()
         share.held += size
 
-    async def _placed(self, model: str, file: list[_Waiting]) -> Noted:
+    async def _placed(self, model: str, file: list[_Queued]) -> Noted:
         content = b"".join(one.line for one in file)
         for one in file:
             one.line = b""
         return await self._ordering.place(model, {one.name: one.longest for one in file}, content)
 
-    async def _ended(self, order: Noted, share: _Share | None = None, size: int = 0) -> Order:
-        """Raises Standing, and where the provider refused the batch _Crowded or Unavailable with `outage`. `share`: of its model,
+    async def _ended(self, order: Noted, share: _Share | None = None, size: int = 0) -> BatchJob:
+        """Raises AwaitsBatch, and where the provider refused the batch _Crowded or Unavailable with `outage`. `share`: of its model,
         with `size` bytes of it; None for an order that cannot be divided any more."""
         ended = await self._ordering.followed(order)
         if ended.stage == "refused":
@@ -449,7 +484,7 @@ class BatchQueue:
             if share and TOO_MUCH in ended.complaint and (order.total > 1 or share.held > size):
                 share.refused(size)
                 raise _Crowded
-            raise error_messages.paused(
+            raise paused(
                 f"The model server {self.shown} refused batch {order.number} as a whole ({order.total} requests to {order.model!r}): "
                 f"{ended.complaint or 'no reason given'}."
             )
@@ -474,7 +509,7 @@ class BatchQueue:
         return [pair for owed in by_order.values() for pair in owed.values()]
 
     async def earlier(self, key: CallKey) -> None:
-        """Until an earlier session's order of this call is settled. Raises Standing where the run pauses first, ModelError where it
+        """Until an earlier session's order of this call is settled. Raises AwaitsBatch where the run pauses first, ModelError where it
         was refused."""
         over = self._earlier.get(name_of(key))
         if over is not None:
@@ -498,9 +533,9 @@ class BatchQueue:
             await asyncio.gather(*settling)
 
         try:
-            found = Order(order.id, "under way", 0, 0, 0) if order.id else await self._ordering.searched(order)
+            found = BatchJob(order.id, "under way", 0, 0, 0) if order.id else await self._ordering.searched(order)
             if found is None:
-                ended = Order("", "completed", 0, 0, order.total)  # it may have been taken all the same
+                ended = BatchJob("", "completed", 0, 0, order.total)  # it may have been taken all the same
             else:
                 order = await note(self._ledger, replace(order, id=found.id))
                 ended = await self._ended(order)
@@ -517,7 +552,7 @@ class BatchQueue:
     # --- the end ---------------------------------------------------------------------------------------------------
 
     def halt(self) -> None:
-        """Order nothing more and wait for no reply; what is ordered stays so."""
+        """BatchJob nothing more and wait for no reply; what is ordered stays so."""
         self._ordering.halt()
         self._give_back(Halted())
         for share in self._shares.values():
@@ -540,3 +575,36 @@ class BatchQueue:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+class EarlierBatches:
+    """What they reservation of the budget, and how they are settled."""
+
+    def __init__(self, ledger: Ledger, budget: Budget, terms: Callable[[CallKey, str], Terms], key: str):
+        """`terms`: on which a model is used for a call. `key`: the server's, to be masked."""
+        self._ledger = ledger
+        self._budget = budget
+        self._terms = terms
+        self._key = key
+        self._reservations: dict[int, Reservation] = {}
+
+    def take(self, call: InFlight, longest: int) -> None:
+        """`longest`: tokens of the longest reply."""
+        terms, read_ = self._terms(call.key, call.model), call.tokens - longest
+        reservation = Reservation(self._budget, read_, call.tokens, terms.cost(read_, longest), terms.claim, None)
+        reservation.take()
+        self._reservations[call.id] = reservation
+
+    async def settle(self, call: InFlight, longest: int, came: Came) -> None:
+        """A reply is filed as it would have been; whatever else came leaves the call to be asked again."""
+        reservation, counts = self._reservations.pop(call.id), SendCounts()
+        prompt = Prompt(call.system, tuple(json.loads(call.messages)), "", longest)
+        completion = None
+        try:
+            response = read(came, prompt, call.model, counts, self._key)
+            completion, usage = Completion(response.text, response.finish), usage_of(response, prompt, reservation)
+            await self._ledger.settle(call.key, completion, usage)
+        except (Refused, Trouble, ModelError) as error:
+            usage = reservation.lost(counts.broken, counts.sends)
+            await self._ledger.fail(call.key, str(error), usage)
+        await reservation.settle(usage, self._terms(call.key, call.model), answered=completion is not None)

@@ -11,21 +11,34 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from typing import Final, Literal, NamedTuple
 
 import openai
 from openai.types import Batch
 from pydantic import JsonValue, SecretStr
 
-from enquete.models.faults import PASSING, Redirected, Said, connection_fault, mask, read_error
-from enquete.models.wire import BoundedClient
+from enquete.models.chat_completions import Response, completed, response_from
+from enquete.models.faults import (
+    PASSING,
+    NotRead,
+    SendCounts,
+    ServerError,
+    Trouble,
+    Unavailable,
+    connection_fault,
+    mask,
+    read_error,
+    status_fault,
+)
+from enquete.models.http_client import BoundedClient
+from enquete.state.interview_context import Prompt
 
 ENDPOINT: Final = "/v1/chat/completions"
 MOST_LINES, MOST_BYTES = 50_000, 200 * 10**6
 """What OpenAI takes in one file."""
 LONGEST_LINE = 4 * 2**20
-"""Bytes of one reply; see wire.MOST_BYTES."""
+"""Bytes of one reply; see http_client.MOST_BYTES."""
 SECONDS = openai.Timeout(600.0, connect=20.0)
 RUN, MARK = "enquete_run", "enquete_mark"  # metadata by which an order is found again
 PAGE = 100
@@ -37,7 +50,7 @@ _ENDS: dict[str, Stage] = {
 
 
 @dataclass(frozen=True)
-class Order:
+class BatchJob:
     """A batch at the provider. `refused`: as a whole, before anything was asked; `complaint` says why. Of one that expired or was
     cancelled, requests without a reply were not bought."""
 
@@ -53,15 +66,15 @@ class Order:
 @dataclass(frozen=True)
 class Reply:
     """What became of one request. `body`: the chat completion where `status` is 200. `status` 0: it was never asked (the batch
-    expired or was cancelled first). `said`: the error's words otherwise."""
+    expired or was cancelled first). `told`: the error's words otherwise."""
 
     name: str
     status: int
     body: dict[str, JsonValue]
-    said: Said
+    told: ServerError
 
 
-class Away(Exception):
+class Unanswered(Exception):
     """The server did not answer, or could not: worth asking again. `perhaps`: it may have done what was asked; `status`: of its
     answer, None where there was none."""
 
@@ -74,14 +87,14 @@ class Away(Exception):
 class Denied(Exception):
     """The server refuses, whenever it is asked."""
 
-    def __init__(self, status: int, said: Said):
-        super().__init__(f"answered {status}" + (f": {said.message}" if said.message else ""))
+    def __init__(self, status: int, told: ServerError):
+        super().__init__(f"answered {status}" + (f": {told.message}" if told.message else ""))
         self.status = status
-        self.said = said
+        self.told = told
 
 
 class Provider:
-    """The Batch API of one server. For one event loop. Methods raise Away and Denied."""
+    """The Batch API of one server. For one event loop. Methods raise Unanswered and Denied."""
 
     def __init__(self, base_url: str, api_key: SecretStr | None):
         self._key = api_key.get_secret_value() if api_key else "none"
@@ -101,15 +114,15 @@ class Provider:
             file = await self._client.files.create(file=(f"{mark}.jsonl", content), purpose="batch")
         return file.id
 
-    async def order(self, file: str, *, run: str, mark: str) -> Order:
-        """After Away nobody knows whether it was taken: `find` it before anything else."""
+    async def order(self, file: str, *, run: str, mark: str) -> BatchJob:
+        """After Unanswered nobody knows whether it was taken: `find` it before anything else."""
         with self._sorted():
             made = await self._client.batches.create(
                 input_file_id=file, endpoint=ENDPOINT, completion_window="24h", metadata={RUN: run, MARK: mark}
             )
         return self._order(made)
 
-    async def find(self, run: str, mark: str) -> Order | None:
+    async def find(self, run: str, mark: str) -> BatchJob | None:
         """The order of this mark, if it was ever taken; the newest are looked at first. A server that does not page shows
         the same ones again: then that is all."""
         seen: set[str] = set()
@@ -124,13 +137,13 @@ class Provider:
                 return None
         return self._order(listed)
 
-    async def look(self, order: str) -> Order:
+    async def look(self, order: str) -> BatchJob:
         """How far it is."""
         with self._sorted():
             found = await self._client.batches.retrieve(order)
         return self._order(found)
 
-    async def fetch(self, order: Order) -> AsyncIterator[Reply]:
+    async def fetch(self, order: BatchJob) -> AsyncIterator[Reply]:
         """The replies of an order that ended, in no order. A request that is in neither file has none. Lines that cannot be
         read, and those longer than any reply, are left out like those."""
         for file in order.files:
@@ -163,25 +176,27 @@ class Provider:
         try:
             yield
         except openai.APIStatusError as error:
-            said = read_error(error.body, self._key)
-            denied, status = Denied(error.status_code, said), error.status_code
-            if status >= 500 or (status in PASSING and "insufficient_quota" not in said.code):
-                raise Away(str(denied), perhaps=status >= 500, status=status) from None
+            told = read_error(error.body, self._key)
+            denied, status = Denied(error.status_code, told), error.status_code
+            if status >= 500 or (status in PASSING and "insufficient_quota" not in told.code):
+                raise Unanswered(str(denied), perhaps=status >= 500, status=status) from None
             raise denied from None
-        except Redirected as error:
-            raise Denied(error.status, Said(mask(str(error), self._key))) from None
+        except NotRead as error:
+            if error.status is None:  # longer than any answer of its own
+                raise Unanswered(str(error), perhaps=True) from None
+            raise Denied(error.status, ServerError(mask(str(error), self._key))) from None
         except Exception as error:  # SDK, httpx and aiohttp each have their own; nothing of ours is called in here
             sent, words = connection_fault(error)
-            raise Away(words, perhaps=sent) from None
+            raise Unanswered(words, perhaps=sent) from None
 
-    def _order(self, batch: Batch) -> Order:
+    def _order(self, batch: Batch) -> BatchJob:
         counts = batch.request_counts
         done, failed, total = (counts.completed, counts.failed, counts.total) if counts else (0, 0, 0)
         faults = (batch.errors.data if batch.errors else None) or []
-        said = "; ".join(f"{fault.message} ({fault.code})" for fault in faults[:3])
+        told = "; ".join(f"{fault.message} ({fault.code})" for fault in faults[:3])
         files = tuple(name for name in (batch.output_file_id, batch.error_file_id) if name)
         stage = _ENDS.get(batch.status, "under way")
-        return Order(batch.id, stage, done, failed, total, mask(said, self._key), files)
+        return BatchJob(batch.id, stage, done, failed, total, mask(told, self._key), files)
 
     def _reply(self, text: bytes) -> Reply | None:
         try:
@@ -193,7 +208,7 @@ class Provider:
         if not isinstance(name, str):
             return None
         if status == 200 and isinstance(body, dict):
-            return Reply(name, status, body, Said(""))
+            return Reply(name, status, body, ServerError(""))
         return Reply(name, status, {}, read_error(body or line.get("error"), self._key))
 
 
@@ -201,3 +216,50 @@ def line(name: str, body: Mapping[str, JsonValue]) -> bytes:
     """One request of a file."""
     asked = {"custom_id": name, "method": "POST", "url": ENDPOINT, "body": body}
     return json.dumps(asked, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+# --- what came of a request in a batch, sorted: an answer, refused in this form, or worth another batch -------------------
+
+
+class Came(NamedTuple):
+    """What came of a request: its reply, None where its batch ended without one; and the batch."""
+
+    reply: Reply | None
+    order: BatchJob
+
+
+def read(came: Came, prompt: Prompt, model: str, counts: SendCounts, key: str) -> Response:
+    """Raises Refused, Trouble, and Unavailable with `outage` where somebody cancelled the batch. Counts in `counts` what was sent and
+    what may have been billed."""
+    reply = came.reply
+    if reply is None or reply.status == 0:
+        raise _unanswered(came, counts)
+    counts.sends += 1
+    if reply.status == 200:
+        return _response(reply.body, prompt, model, counts, key)
+    raise status_fault(reply.status, reply.told)
+
+
+def _unanswered(came: Came, counts: SendCounts) -> Exception:
+    """Of a batch that ran to its end every request was sent, whatever became of its reply; of any other it was not."""
+    reply, order = came
+    if order.stage == "cancelled":
+        return paused(
+            f"Batch {order.id} was cancelled at the provider after {order.done} of {order.total} requests. Resume to ask for the "
+            "others in another."
+        )
+    if reply is None and order.stage == "completed":
+        counts.sends += 1
+        counts.broken += 1
+        return Trouble("ended a batch without a reply to this request")
+    return Trouble(reply.told.message if reply and reply.told.message else "did not get to it before its batch expired")
+
+
+def paused(words: str) -> Unavailable:
+    """What stops a batch would stop the next one too: the run pauses with these words."""
+    return Unavailable(words, SendCounts(), outage=True)
+
+
+def _response(body: JsonValue, prompt: Prompt, model: str, counts: SendCounts, key: str) -> Response:
+    response = response_from(completed(body, counts), prompt, model, 0, key)
+    return replace(response, sends=counts.sends, timeouts=counts.timeouts, broken=counts.broken)

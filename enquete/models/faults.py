@@ -1,7 +1,5 @@
-"""What can go wrong with a request, sorted: worth a retry, refused in this form, or refused for good.
-
-`Unavailable` and `Rejected` are what callers see; `Trouble` and `Refused` stay between the client and the transport.
-No message holds a key: whatever a server says is masked before it gets into one.
+"""What can go wrong with a request: worth another attempt (`Trouble`), refused (`Refused`), and what callers see of either
+(`Unavailable`, `Rejected`). No message holds a key: whatever a server says is masked before it gets into one.
 """
 
 from __future__ import annotations
@@ -11,20 +9,18 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-from enquete.models.cleaning import clean_text
-from enquete.models.dialect import Form
+from enquete.models.parsing import clean_text
 from enquete.state.errors import ModelRejected, ModelUnavailable, SettingsError
 
 GATEWAY = frozenset({502, 503, 504, 529})
 """Statuses that say the server is missing or overloaded, not that it stumbled over this request."""
-
 PASSING = frozenset({408, 409, 425, 429})
 
 Setting = Literal["LLM_API_KEY", "LLM_MODEL_NAME", "LLM_BASE_URL", ""]
 
 
 @dataclass(slots=True)
-class Tally:
+class SendCounts:
     """What sending one prompt took. `timeouts` are charged at their reservation: the server may have billed them.
 
     `broken`: answered with a connection cut after sending or an unreadable body; may have been billed too.
@@ -33,32 +29,16 @@ class Tally:
     sends: int = 0
     timeouts: int = 0
     broken: int = 0
-    checks: int = 0  # canaries sent for its sake that may have been billed
+    probes: int = 0  # health probes sent for its sake that may have been billed
     covered: int = 0  # sends without an answer for which another reservation was made
 
     @property
     def unanswered(self) -> int:
-        return self.timeouts + self.broken + self.checks
+        return self.timeouts + self.broken + self.probes
 
 
-class Away(Exception):
-    """Waited for as long as the run is patient. `outage`: it is the server; else nothing but this request proves it."""
-
-    def __init__(self, *, outage: bool):
-        super().__init__()
-        self.outage = outage
-
-
-class NoRoom(Exception):
-    """The budget has no room to send once more what may already have been billed."""
-
-
-class Halted(Exception):
-    """The run stops: nothing is waited for any more."""
-
-
-class Standing(Exception):
-    """The request stands in a batch, or may, and the run pauses: whoever goes on with it fetches its reply. `why`: "" where the run
+class AwaitsBatch(Exception):
+    """The request is in a batch, or may be, and the run pauses: whoever goes on with it fetches its reply. `why`: "" where the run
     was told to pause."""
 
     def __init__(self, why: str = ""):
@@ -69,25 +49,28 @@ class Standing(Exception):
 class Unavailable(ModelUnavailable):
     """Time-out, connection fault, 429 or 5xx that outlived the retries."""
 
-    def __init__(self, message: str, tally: Tally, status: int | None = None):
-        super().__init__(message, sends=tally.sends, timeouts=tally.timeouts)
-        self.broken = tally.broken + tally.checks
+    def __init__(
+        self, message: str, counts: SendCounts, status: int | None = None, *, short: bool = False, outage: bool = False
+    ):
+        super().__init__(message, sends=counts.sends, timeouts=counts.timeouts)
+        self.broken = counts.broken + counts.probes
         self.status = status
+        self.short = short
+        self.outage = outage
 
 
 class Rejected(ModelRejected):
     """The server refuses the request for good; with a `setting` to blame it would refuse every other one too."""
 
-    def __init__(self, message: str, tally: Tally, status: int, setting: Setting = ""):
-        super().__init__(message, fatal=bool(setting), sends=tally.sends, timeouts=tally.timeouts)
-        self.broken = tally.broken + tally.checks
+    def __init__(self, message: str, counts: SendCounts, status: int, setting: Setting = ""):
+        super().__init__(message, fatal=bool(setting), sends=counts.sends, timeouts=counts.timeouts)
+        self.broken = counts.broken + counts.probes
         self.status = status
         self.setting = setting
 
 
 class Trouble(Exception):
-    """Worth another attempt. `unreachable`: there was no connection to send it over; `answered`: something came back over
-    HTTP that no missing server sends, so that it may be this request's own doing."""
+    """Worth another attempt. `unreachable`: there was no connection to send it over; `retry_after`: seconds."""
 
     def __init__(
         self,
@@ -96,15 +79,12 @@ class Trouble(Exception):
         status: int | None = None,
         retry_after: float | None = None,
         unreachable: bool = False,
-        answered: bool = False,
     ):
         super().__init__(message)
         self.message = message
         self.status = status
         self.retry_after = retry_after
         self.unreachable = unreachable
-        self.answered = answered
-        self.form: Form | None = None
 
     @property
     def busy(self) -> bool:
@@ -112,40 +92,30 @@ class Trouble(Exception):
         return self.status in (429, 529) or (self.status == 503 and self.retry_after is not None)
 
 
-class Oversized(Exception):
-    """A body beyond the limit; it was not read to its end."""
-
-    def __init__(self, most: int):
-        super().__init__(f"sent a body of more than {most // 2**20} MB")
-
-
-class Redirected(Exception):
-    """The server wants the request to go elsewhere: it did not."""
-
-    def __init__(self, status: int, to: str):
-        super().__init__(f"redirects {to}, which is not followed")
-        self.status = status
-
-    @property
-    def for_good(self) -> bool:
-        """Moved permanently, so that the address named is the wrong one."""
-        return self.status in (301, 308)
-
-
 class Refused(Exception):
     """A 4xx or 501. `about`: the field it complains about, "response_format", "unknown" or "" (nothing to adapt)."""
 
-    def __init__(self, status: int, message: str, about: str, code: str = "", *, form: Form):
+    def __init__(self, status: int, message: str, about: str, code: str = ""):
         super().__init__(message)
         self.status = status
         self.message = message
         self.about = about
         self.code = code
-        self.form = form
+
+
+class NotRead(Exception):
+    """A response that is not taken: a body beyond the limit, or a redirect (`status`) that is not followed."""
+
+    def __init__(self, words: str, status: int | None = None):
+        super().__init__(words)
+        self.status = status
+
+
+# --- what a server says ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ServerError:
     """What a server said in an error body, whichever of the usual shapes it has."""
 
     message: str
@@ -153,15 +123,15 @@ class Said:
     code: str = ""
 
 
-def read_error(body: object, key: str) -> Said:
+def read_error(body: object, key: str) -> ServerError:
     """`body` is parsed JSON, a string or None. The message is masked and cut to a readable length."""
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
         body = body["error"]
     if not isinstance(body, dict):
-        return Said(mask(_short(body), key))
+        return ServerError(mask(_short(body), key))
     message = body.get("message") or body.get("detail") or body.get("error") or body
     code = " ".join(str(body[name]) for name in ("code", "type") if body.get(name))
-    return Said(mask(_short(message), key), str(body.get("param") or ""), mask(code, key))
+    return ServerError(mask(_short(message), key), str(body.get("param") or ""), mask(code, key))
 
 
 def _short(message: object) -> str:
@@ -202,34 +172,19 @@ def shown_url(base_url: str) -> str:
 def connection_fault(error: BaseException) -> tuple[bool, str]:
     """(whether the request may have been received, words for it).
 
-    By aiohttp's own error at the end of the chain: the SDK's transport reports most of them as a connect time-out.
+    By aiohttp's own error at the end of the chain: its transport reports most of them as a connect time-out.
     """
     import aiohttp  # noqa: PLC0415 - it has been imported where a connection failed, and is slow where none was made
 
-    causes = _causes(error)
-    for cause in causes:
+    cause = error
+    while True:
         if isinstance(cause, aiohttp.ClientConnectorError):
             return False, f"could not be reached ({cause.strerror or type(cause).__name__})"
         if isinstance(cause, aiohttp.ConnectionTimeoutError):
             return False, "could not be connected to in time"
-    return True, f"broke the connection ({type(causes[-1]).__name__})"
-
-
-def unknown_fault(error: Exception) -> Trouble:
-    """What no library has a name of its own for. It may have been billed."""
-    import aiohttp  # noqa: PLC0415
-
-    cause = _causes(error)[-1]
-    if isinstance(cause, aiohttp.ClientError | OSError):
-        return Trouble(f"broke the connection ({type(cause).__name__})")
-    return Trouble(f"sent a body that is no chat completion ({type(cause).__name__})", answered=True)
-
-
-def _causes(error: BaseException) -> list[BaseException]:
-    causes = [error]
-    while causes[-1].__cause__ is not None:
-        causes.append(causes[-1].__cause__)
-    return causes
+        if cause.__cause__ is None:
+            return True, f"broke the connection ({type(cause).__name__})"
+        cause = cause.__cause__
 
 
 _FIELD = re.compile(
@@ -245,32 +200,28 @@ _TOO_LARGE = re.compile(r"request too large|tokens must be reduced", re.IGNORECA
 _UNSUPPORTED = re.compile(r"not support|unsupported|not implemented|not available", re.IGNORECASE)
 
 
-def hopeless(status: int, said: Said) -> bool:
-    """A "later" that will never come: no credit left, or a prompt larger than what a whole minute allows."""
-    return "insufficient_quota" in said.code or (status == 429 and _TOO_LARGE.search(said.message) is not None)
+def status_fault(status: int, told: ServerError, wait: float | None = None) -> Trouble | Refused:
+    """What an error status comes to. `wait`: seconds, by the server's Retry-After.
+
+    A "later" that will never come is none: no credit left, or a prompt larger than what a whole minute allows. A status below 400
+    is no answer to a question, nor an error.
+    """
+    hopeless = "insufficient_quota" in told.code or (status == 429 and _TOO_LARGE.search(told.message))
+    passing = status in PASSING or status >= 500 or status < 400
+    if passing and status != 501 and not hopeless:
+        words = f"answered {status}" + (f": {told.message}" if told.message else "")
+        return Trouble(words, status=status, retry_after=wait)
+    return Refused(status, told.message, complaint(status, told), f"{told.code} {told.param}")
 
 
-def is_passing(status: int) -> bool:
-    """Whether the same request may be answered another time."""
-    return status in PASSING or status >= 500
-
-
-def status_fault(status: int, said: Said, form: Form, *, passing: bool, wait: float | None = None) -> Trouble | Refused:
-    """What an error status comes to. `wait`: seconds, by the server's Retry-After."""
-    if passing and status != 501 and not hopeless(status, said):
-        words = f"answered {status}" + (f": {said.message}" if said.message else "")
-        return Trouble(words, status=status, retry_after=wait, answered=status not in GATEWAY | {429})
-    return Refused(status, said.message, complaint(status, said), f"{said.code} {said.param}", form=form)
-
-
-def complaint(status: int, said: Said) -> str:
-    """What a refusal is about: a droppable field, "response_format", "unknown" (worth the next rung) or ""."""
-    text = f"{said.message} {said.code}"
+def complaint(status: int, told: ServerError) -> str:
+    """What a refusal is about: a droppable field, "response_format", "unknown" (worth a looser format) or ""."""
+    text = f"{told.message} {told.code}"
     if status not in (400, 404, 415, 422, 501) or _TOO_LONG.search(text):
         return ""
     # A message may name the alternative too ("'max_tokens' is not supported, use 'max_completion_tokens'"):
     # the first name is the one complained about.
-    field = _FIELD.match(said.param) or _FIELD.search(said.message)
+    field = _FIELD.match(told.param) or _FIELD.search(told.message)
     if field and field.lastgroup:
         return field.lastgroup
     if _MODEL.search(text) or _KEY.search(text):
@@ -280,9 +231,9 @@ def complaint(status: int, said: Said) -> str:
     return "" if status == 404 else "unknown"
 
 
-def blamed_setting(status: int, said: Said) -> Setting:
+def blamed_setting(status: int, told: ServerError) -> Setting:
     """Which setting the user should look at after a final refusal."""
-    text = f"{said.message} {said.code}"
+    text = f"{told.message} {told.code}"
     if status in (401, 402, 403) or "insufficient_quota" in text:
         return "LLM_API_KEY"
     if _MODEL.search(text):
@@ -290,3 +241,45 @@ def blamed_setting(status: int, said: Said) -> Setting:
     if status == 400 and _KEY.search(text):
         return "LLM_API_KEY"
     return "LLM_BASE_URL" if status in (301, 308, 404, 405, 501) else ""
+
+
+# --- what is said of it ----------------------------------------------------------------------------------------------
+
+
+def unavailable(
+    server: str, trouble: Trouble | None, model: str, counts: SendCounts, patience_s: float | None = None
+) -> Unavailable:
+    """A request that failed alone; with `patience_s` the server is away, or takes nothing, and was waited for so long."""
+    times = "once" if counts.sends == 1 else f"{counts.sends} times"
+    did = trouble.message if trouble else "is not answering"
+    words = f"The model server {server} {did} (model {model!r}, asked {times})"
+    if patience_s is not None:
+        words += f"; no request has got through for {patience_s:g} s (ENQUETE_PATIENCE_S)"
+    return Unavailable(f"{words}.", counts, trouble.status if trouble else None, outage=patience_s is not None)
+
+
+def rejected(server: str, refused: Refused, model: str, counts: SendCounts) -> Rejected:
+    """A refusal for good, with the setting to look at."""
+    setting = blamed_setting(refused.status, ServerError(refused.message, "", refused.code))
+    advice = {
+        "LLM_API_KEY": "Check LLM_API_KEY (or OPENAI_API_KEY): it must be a key of this server with credit left.",
+        "LLM_MODEL_NAME": f"Check LLM_MODEL_NAME: this server does not offer {model!r} to this key.",
+        "LLM_BASE_URL": "Check LLM_BASE_URL: it usually ends in /v1 and is not the full path of an endpoint.",
+        "": f"Check LLM_MODEL_NAME ({model!r}) and the size of the prompt against what this server accepts.",
+    }[setting]
+    words = (
+        f"The model server {server} refused the request with {refused.status}: {refused.message or 'no reason given'}"
+    )
+    return Rejected(f"{words.rstrip('.')}. {advice}", counts, refused.status, setting)
+
+
+def without_room(server: str, counts: SendCounts) -> Unavailable:
+    """It may have been billed already, and the budget has no room for another send."""
+    words = f"The model server {server} did not answer, and the budget has no room to ask again."
+    return Unavailable(words, counts, short=True)
+
+
+def halted(server: str, counts: SendCounts) -> Unavailable:
+    """The run was paused while this request waited; nothing says that the server would not answer it."""
+    words = f"The run was paused before the model server {server} was asked (again)."
+    return Unavailable(words, counts, short=True)

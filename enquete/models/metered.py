@@ -10,15 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypedDict
 
-from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.disk_reserve import DiskFull
+from enquete.checkpoints.budget import Budget, Kind
+from enquete.checkpoints.drives import DiskFull
 from enquete.checkpoints.ledger import Ledger, Usage
-from enquete.checkpoints.token_calibration import Kind
 from enquete.checkpoints.usage import Used
 from enquete.models.cache import ResponseCache, request_key
-from enquete.models.faults import Standing
+from enquete.models.chat_completions import Response
+from enquete.models.faults import AwaitsBatch
 from enquete.models.prices import Price, cost
-from enquete.models.transport import Response
 from enquete.state.asking import CallKey
 from enquete.state.errors import ModelError, ModelRejected, ReplayMissing
 from enquete.state.interview_context import Completion, Prompt
@@ -67,7 +66,7 @@ class _Given(TypedDict):
 
 
 class Batches(Protocol):
-    """What the metered model needs where requests go in batches (collector.py)."""
+    """What the metered model needs where requests go in batches (batch_queue.py)."""
 
     async def send(
         self, key: CallKey, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
@@ -113,7 +112,7 @@ def valued(price: Price, used: Used) -> float:
     return full - used.cached * (price.input_per_mtok - price.cached_per_mtok) / 1_000_000
 
 
-class Hold:
+class Reservation:
     """What one call holds of the budget: a reservation for each send that may have been billed."""
 
     def __init__(self, budget: Budget, bound: int, tokens: int, usd: float, claim: str, kind: Kind | None):
@@ -177,7 +176,7 @@ class MeteredModel:
         batches: Batches | None = None,
     ):
         """`admission` bounds the calls of a run that are filed but not settled: only those can be lost to a kill, bought
-        after a pause was asked for, or hold back budget from others. Without it every queueing call would."""
+        after a pause was asked for, or reservation back budget from others. Without it every queueing call would."""
         self._ledger = ledger
         self._budget = budget
         self._sender = sender
@@ -204,9 +203,9 @@ class MeteredModel:
                 return await self._buy(key, compose, offline)
             async with self._admission:
                 return await self._buy(key, compose, None)
-        except Standing as standing:
-            if standing.why:
-                await self._budget.stop(standing.why)
+        except AwaitsBatch as waits:
+            if waits.why:
+                await self._budget.stop(waits.why)
             return "short"
         except ModelError as error:  # of what an earlier session ordered; its own are dealt with where they come
             return await self._give_up(error)
@@ -221,16 +220,16 @@ class MeteredModel:
                 prompt = await self._sender.fit(whole, self._terms.model)
             except ModelError as error:
                 return await self._give_up(error)
-        hold = self._hold(key, prompt, paid=offline is None and self._replay is None)
-        if not await hold.reserve():
+        reservation = self._reservation(key, prompt, paid=offline is None and self._replay is None)
+        if not await reservation.reserve():
             return "short"
-        usage: Usage | None = hold.lost(1)  # what an interrupted request counts as
+        usage: Usage | None = reservation.lost(1)  # what an interrupted request counts as
         completion: Completion | None = None
         begun = False
         try:
-            await self._ledger.reserve(key, prompt, self._terms.model, hold.each)
+            await self._ledger.reserve(key, prompt, self._terms.model, reservation.each)
             begun = True
-            completion, usage = await self._obtained(key, prompt, offline, hold)
+            completion, usage = await self._obtained(key, prompt, offline, reservation)
             usage = replace(usage, shortened=prompt is not whole)
             await self._ledger.settle(key, completion, usage)
         except DiskFull:
@@ -239,22 +238,22 @@ class MeteredModel:
             usage = Usage(0, 0, sends=0)  # refused before it was sent
             return "short"
         except ModelError as error:
-            usage = hold.lost(error.timeouts + error.broken, error.sends)
+            usage = reservation.lost(error.timeouts + error.broken, error.sends)
             await self._ledger.fail(key, str(error), usage)
             return await self._give_up(error)
-        except Standing:
+        except AwaitsBatch:
             usage = None  # it is under way still
             raise
         finally:
             if usage is not None:
-                await hold.settle(usage, self._terms, answered=completion is not None)
+                await reservation.settle(usage, self._terms, answered=completion is not None)
         return replace(completion, model=self._terms.model)
 
-    def _hold(self, key: CallKey, prompt: Prompt, *, paid: bool) -> Hold:
+    def _reservation(self, key: CallKey, prompt: Prompt, *, paid: bool) -> Reservation:
         bound, terms = input_bound(prompt), self._terms
         kind = Kind(terms.model, f"{key.methodology}/{key.phase}/{key.purpose}") if paid else None
         usd = terms.cost(bound, prompt.max_output_tokens)
-        return Hold(self._budget, bound, bound + prompt.max_output_tokens, usd, terms.claim, kind)
+        return Reservation(self._budget, bound, bound + prompt.max_output_tokens, usd, terms.claim, kind)
 
     async def _give_up(self, error: ModelError) -> Literal["short", "failed"]:
         """What would befall every agent alike stops the run instead of failing them all: a wrong key or model name, a
@@ -270,15 +269,15 @@ class MeteredModel:
         key: CallKey,
         prompt: Prompt,
         offline: Callable[[], str] | None,
-        hold: Hold,
+        reservation: Reservation,
     ) -> tuple[Completion, Usage]:
         """A bug in here must not leave the call in flight for ever: it is failed, and can be taken up again."""
         try:
-            return await self._obtain(key, prompt, offline, hold)
-        except (ModelError, Standing):
+            return await self._obtain(key, prompt, offline, reservation)
+        except (ModelError, AwaitsBatch):
             raise
         except Exception as bug:
-            await self._ledger.fail(key, f"{type(bug).__name__}: {bug}", hold.lost(1))
+            await self._ledger.fail(key, f"{type(bug).__name__}: {bug}", reservation.lost(1))
             raise
 
     async def _obtain(
@@ -286,7 +285,7 @@ class MeteredModel:
         key: CallKey,
         prompt: Prompt,
         offline: Callable[[], str] | None,
-        hold: Hold,
+        reservation: Reservation,
     ) -> tuple[Completion, Usage]:
         if self._replay is not None:
             return self._replay.obtained(key)
@@ -295,22 +294,27 @@ class MeteredModel:
             read = sum(estimate(part) for part in (prompt.system, *(m["content"] for m in prompt.messages)))
             return Completion(text), Usage(read, estimate(text), model=self._terms.model)
         if self._cache is None:
-            return await self._send(key, prompt, hold)
-        return await self._send_unless_cached(self._cache, key, prompt, hold)
+            return await self._send(key, prompt, reservation)
+        return await self._send_unless_cached(self._cache, key, prompt, reservation)
 
-    async def _send(self, key: CallKey, prompt: Prompt, hold: Hold) -> tuple[Completion, Usage]:
+    async def _send(self, key: CallKey, prompt: Prompt, reservation: Reservation) -> tuple[Completion, Usage]:
         terms = self._terms
-        given: _Given = {"model": terms.model, "temperature": terms.temperature, "seed": terms.seed, "room": hold.again}
+        given: _Given = {
+            "model": terms.model,
+            "temperature": terms.temperature,
+            "seed": terms.seed,
+            "room": reservation.again,
+        }
         if self._sender is None:
             raise RuntimeError(f"model {terms.model!r} has no transport")
         if self._batches is not None:
             response = await self._batches.send(key, prompt, **given)
         else:
             response = await self._sender.send(prompt, **given)
-        return Completion(response.text, response.finish), usage_of(response, prompt, hold)
+        return Completion(response.text, response.finish), usage_of(response, prompt, reservation)
 
     async def _send_unless_cached(
-        self, cache: ResponseCache, key: CallKey, prompt: Prompt, hold: Hold
+        self, cache: ResponseCache, key: CallKey, prompt: Prompt, reservation: Reservation
     ) -> tuple[Completion, Usage]:
         """A hit costs nothing and was not sent: both stand in the ledger."""
         terms = self._terms
@@ -322,7 +326,7 @@ class MeteredModel:
         if hit is not None:
             usage = Usage(0, 0, sends=0, fingerprint=hit.fingerprint, raw=hit.raw, model=hit.model)
             return Completion(hit.text, hit.finish), usage
-        completion, usage = await self._send(key, prompt, hold)
+        completion, usage = await self._send(key, prompt, reservation)
         cache.put(
             name, text=completion.text, finish=completion.finish, raw=usage.raw, fingerprint=usage.fingerprint,
             model=usage.model, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens,
@@ -330,11 +334,11 @@ class MeteredModel:
         return completion, usage
 
 
-def usage_of(response: Response, prompt: Prompt, hold: Hold) -> Usage:
+def usage_of(response: Response, prompt: Prompt, reservation: Reservation) -> Usage:
     """Reported usage; where a server reports none, or one that cannot be, the upper bound of the input and the bytes that came
     back."""
-    lost = hold.lost(response.timeouts + response.broken, response.sends)
-    read = hold.bound if response.input_tokens is None else response.input_tokens
+    lost = reservation.lost(response.timeouts + response.broken, response.sends)
+    read = reservation.bound if response.input_tokens is None else response.input_tokens
     written = len(response.text.encode()) if response.output_tokens is None else response.output_tokens
     return Usage(
         input_tokens=read,

@@ -11,7 +11,7 @@ from genai_prices.data import providers
 from genai_prices.data_snapshot import DataSnapshot
 from genai_prices.types import ConditionalPrice, ModelInfo, ModelPrice, Provider, TieredPrices, TimeOfDateConstraint
 
-from enquete.models.price_file import Server
+from enquete.models.prices import Server
 
 # Of our own, so that a program around us that lets genai-prices update itself does not change a run's prices.
 _LIST = DataSnapshot(providers=providers, from_auto_update=False)

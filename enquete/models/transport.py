@@ -4,259 +4,179 @@
     → send, at most `timeout_s` or as long as its server takes → let go → answer, back off, adapt, or wait for the server
 
 The clock starts once the slot is held; whatever waits for server, pause or pace holds none of the process's slots.
-Only `send` is public; what the text means is the business of `reading`.
+
+    a fault           uses up one attempt; back off, then again
+    no attempts left  others were served between its faults: it fails alone. Else a health probe, a question of a few words,
+                      tells whose fault it is
+    probe answered    one more try, and after the second such probe it fails alone
+    probe unanswered  everybody waits for the server; once it is back, attempts start over
+    "later" (429)     uses up nothing
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import threading
+import random
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
 
 from pydantic import SecretStr
 
-from enquete.models import dialect as dialects
-from enquete.models import error_messages
-from enquete.models.dialect import Dialect, Rung
+from enquete.models.chat_completions import (
+    ChatCompletion,
+    FormatFallback,
+    RequestForm,
+    Response,
+    ResponseFormat,
+    fallback_of,
+    filtered,
+    next_format,
+    response_from,
+)
 from enquete.models.faults import (
     GATEWAY,
-    Away,
-    Halted,
-    NoRoom,
     Refused,
-    Tally,
+    Rejected,
+    SendCounts,
+    Setting,
     Trouble,
     Unavailable,
     checked_url,
+    halted,
     mask,
+    rejected,
     shown_url,
+    unavailable,
+    without_room,
 )
-from enquete.models.limits import Limiter, Pause
-from enquete.models.outage import longest_backoff, server_of
-from enquete.models.response import Response, filtered, response_from
-from enquete.models.retry_state import MOST_REFUSALS, Request, RetryState, health_probe
-from enquete.models.serving import Facts, Speed, fitted, with_schema, within
+from enquete.models.servers import (
+    LONGEST_BACKOFF,
+    Limiter,
+    RateLimiter,
+    ServerHealth,
+    backoff,
+    fitted,
+    health_of,
+    longest_backoff,
+    rate_limiter_of,
+    with_schema,
+    within,
+)
 from enquete.state.interview_context import Prompt
 from enquete.state.request import DEFAULT_PATIENCE_S, ModelLimits
 
-# --- How fast one model of one server may be asked: one `Lane` for each in this process, over all runs and event
-# loops
-#     pause      the server said when to come back (Retry-After)
-#     window     requests in flight: at most the model's own cap and the server's slots, halved when the server says "later"
-#                or takes long, growing again
-#     pace       requests and tokens a minute, kept by spacing
-#
-# No library fits: aiolimiter belongs to one event loop and cannot be corrected by actual usage.
-
-UNLIMITED = 4096
-"""Requests in flight of a model without a cap of its own: what settings allow at most for the whole process."""
-STEP = 8
-"""Answers for one more request in flight; in a window smaller than this, as many as the window is wide."""
-LEARNING = 0.1
-"""Weight of the latest request in the learnt ratio of actual to highest possible tokens."""
-
-
-class Window:
-    """Requests allowed in flight: additive increase, multiplicative decrease (Chiu & Jain 1989).
-
-    Halved from what was really in flight, as RFC 5681 does, and once per round trip: a "later" to a request that was
-    sent before the last cut says nothing new.
-    """
-
-    def __init__(self) -> None:
-        self.limiter = Limiter(UNLIMITED)
-        self._lock = threading.Lock()
-        self._cap = UNLIMITED
-        self._cut = float("-inf")
-        self._answers = 0
-
-    @property
-    def size(self) -> int:
-        return self.limiter.size
-
-    def cap(self, cap: int) -> None:
-        """The model's own limit. A window that was cut stays so and grows up to it."""
-        with self._lock:
-            if cap != self._cap:
-                full = self.size == self._cap
-                self._cap = cap
-                self.limiter.resize(cap if full else min(self.size, cap))
-
-    def grow(self) -> None:
-        """One answer."""
-        if self.size >= self._cap:
-            return
-        with self._lock:
-            self._answers += 1
-            if self._answers >= min(self.size, STEP) and self.size < self._cap:
-                self._answers = 0
-                self.limiter.resize(self.size + 1)
-
-    def shrink(self, sent: float, in_flight: int) -> None:
-        """One "later" to a request sent at `sent` (time.monotonic), with so many in flight, itself included."""
-        with self._lock:
-            if sent > self._cut:
-                self._cut = time.monotonic()
-                self._answers = 0
-                self.limiter.resize(max(1, min(self.size, in_flight) // 2))
-
-
-class Pace:
-    """Requests and tokens a minute, by spacing: no burst, as servers count in shorter times than a minute.
-
-    Within any minute at most `requests` are sent, and at most `tokens` and the tokens of one request.
-    """
-
-    def __init__(self, requests: int | None, tokens: int | None):
-        self._lock = threading.Lock()
-        self._request_s = 60 / requests if requests else 0.0
-        self._token_s = 60 / tokens if tokens else 0.0
-        self._requests_free = self._tokens_free = 0.0  # from when on the next may go (time.monotonic)
-
-    async def turn(self, tokens: float) -> None:
-        """Wait for one's turn, first come first served. Who is cancelled gives it back."""
-        wait = self._take(tokens)
-        if wait <= 0:
-            return
-        try:
-            await asyncio.sleep(wait)
-        except asyncio.CancelledError:
-            self.correct(tokens, requests=1)
-            raise
-
-    def correct(self, tokens: float, requests: int = 0) -> None:
-        """So many were taken but not used; negative: used but not taken."""
-        with self._lock:
-            self._tokens_free -= tokens * self._token_s
-            self._requests_free -= requests * self._request_s
-
-    def _take(self, tokens: float) -> float:
-        with self._lock:
-            now = time.monotonic()
-            start = max(now, self._requests_free, self._tokens_free)
-            self._requests_free = start + self._request_s
-            self._tokens_free = start + tokens * self._token_s
-            return start - now
-
-
-class Lane:
-    """All requests of one model to one server."""
-
-    def __init__(self) -> None:
-        self.pause = Pause()
-        self.window = Window()
-        self.speed = Speed()
-        self.facts = Facts()
-        self._lock = threading.Lock()
-        self._limits = ModelLimits()
-        self._pace: Pace | None = None
-        self._in_flight = 0
-        self._refused_since: float | None = None  # the first "later" since a request was accepted
-        self._ratio = 1.0
-
-    def limit(self, limits: ModelLimits) -> None:
-        """Whoever says it last; the same again changes nothing."""
-        with self._lock:
-            if limits != self._limits:
-                paced = limits.requests_per_minute or limits.tokens_per_minute
-                self._pace = Pace(limits.requests_per_minute, limits.tokens_per_minute) if paced else None
-                self._limits = limits
-        self._cap()
-
-    def learn(self, facts: Facts) -> None:
-        """What the server says of itself: what it does not work on waits here, not there."""
-        if facts != self.facts:
-            self.facts = facts
-            self._cap()
-
-    def _cap(self) -> None:
-        self.window.cap(min(self._limits.concurrency or UNLIMITED, self.facts.slots or UNLIMITED))
-
-    def patience(self, prompt: Prompt, least_s: float) -> float:
-        """Seconds to wait for the answer to a request under way, by what is known now."""
-        return self.speed.patience(prompt, least_s, small=self.facts.small)
-
-    def timed(self, prompt: Prompt, sent: float, read: int | None, least_s: float) -> None:
-        """A request sent at `sent` was answered. Where that took half of the time it had, and nobody said how many the server
-        works on at once, the next ones wait here."""
-        took = time.monotonic() - sent
-        self.speed.note(prompt, took, read if self.facts.context else None)
-        if took > least_s / 2 and not (self._limits.concurrency or self.facts.slots):
-            self.window.shrink(sent, self._in_flight)
-
-    async def turn(self, prompt: Prompt) -> float:
-        """Wait for the model's pace; the tokens this request was counted as, to be `settled` (0.0: none are counted)."""
-        if (pace := self._pace) is None:
-            return 0.0
-        tokens = self._ratio * most_tokens(prompt) if self._limits.tokens_per_minute else 0.0
-        await pace.turn(tokens)
-        return tokens
-
-    @contextmanager
-    def flight(self) -> Iterator[float]:
-        """A request under way; gives the moment it was sent (time.monotonic)."""
-        with self._lock:
-            self._in_flight += 1
-        try:
-            yield time.monotonic()
-        finally:
-            with self._lock:
-                self._in_flight -= 1
-
-    def accepted(self) -> None:
-        """The server answered with more than "later"."""
-        self._refused_since = None
-        self.window.grow()
-
-    def settled(self, prompt: Prompt, counted: float, used: int | None) -> None:
-        """Tokens as the server reported them (None: it did not), for a request counted as `counted`."""
-        if not counted or used is None or (pace := self._pace) is None:
-            return
-        pace.correct(counted - used)
-        self._ratio += LEARNING * (used / most_tokens(prompt) - self._ratio)
-
-    def refused(self, sent: float, retry_after: float | None) -> None:
-        """The server said "later" to a request sent at `sent`: fewer at once, and nobody before it wants."""
-        with self._lock:
-            self._refused_since = self._refused_since or time.monotonic()
-        self.window.shrink(sent, self._in_flight)
-        if retry_after:
-            self.pause.extend(retry_after)
-
-    def shut(self, began: float, patience_s: float) -> bool:
-        """Whether a request that began at `began` has waited for so long while none was accepted or is under way."""
-        since = self._refused_since
-        return since is not None and not self._in_flight and time.monotonic() >= max(since, began) + patience_s
-
-
-def most_tokens(prompt: Prompt) -> float:
-    """Tokens of prompt and schema by their bytes (four each), and the longest reply."""
-    texts = [prompt.system, *(message["content"] for message in prompt.messages), prompt.schema]
-    return sum(len(text) for text in texts) / 4 + prompt.max_output_tokens
-
-
-_LANES: dict[tuple[str, str], Lane] = {}
-_LANES_LOCK = threading.Lock()
-
-
-def lane_of(base_url: str, model: str) -> Lane:
-    """The one lane of this server and model in this process."""
-    with _LANES_LOCK:
-        return _LANES.setdefault((base_url, model), Lane())
-
-
-__all__ = ["Response", "Transport"]
-
 MOST_TOKENS_PER_CHARACTER = 0.6
 """Of a small model in a language that it was hardly trained in."""
+MOST_RETURNS = 5
+"""A request that fails after each of so many returns of its server is at fault itself, or will not get through."""
+CONFIRMATIONS = 2
+"""Times that others are served right after a request was refused, out of attempts: once may be a server just back."""
+MOST_REFUSALS = 100
+"""Times that one request is told "later" while others are accepted; at ten seconds each, a quarter of an hour."""
+TRUSTED = 3
+"""Times in a row that a server's own Retry-After is believed before back-off is added."""
+LOOK_S = 0.25
+"""Who waits for a server looks so often whether it is back."""
+
+HEALTH_PROBE = Prompt(
+    system="This is a test of the connection.",
+    messages=({"role": "user", "content": "Are you there?"},),
+    schema='{"type":"object","properties":{"there":{"type":"boolean"}},"required":["there"]}',
+    max_output_tokens=32,  # an answer cut off by its length is an answer too
+)
+"""What any working server answers: it tells a server's failure from a request's own. It costs next to nothing; the request for
+whose sake it is sent is charged for it, at its own reservation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A prompt and how it is to be answered, the same at every attempt. `room`: see Transport.send."""
+
+    prompt: Prompt
+    model: str
+    temperature: float
+    seed: int
+    room: Callable[[], bool] | None = None
+
+
+@dataclass(slots=True)
+class RetryState:
+    """What one request has been through. Times are time.monotonic, in seconds."""
+
+    attempts: int
+    backoff_s: float
+    longest_s: float = LONGEST_BACKOFF
+    began: float = field(default_factory=time.monotonic)
+    counts: SendCounts = field(default_factory=SendCounts)
+    lowest: ResponseFormat = ResponseFormat.JSON_SCHEMA  # what it had to step down to; others may be lower still
+    form: RequestForm | None = None  # in which it was last sent
+    left: int = 0  # attempts until the next decision
+    refusals: int = 0
+    refusals_in_a_row: int = 0
+    latest_fault: float | None = None  # since the server was last back
+    served: int = 0  # pairs of its faults between which others were served
+    is_lost: bool = False  # out of attempts, and whose fault that is will be told
+    confirmed: int = 0  # times that others were served right after it was lost
+    returns: int = 0
+    trouble: Trouble | None = None  # the latest
+
+    def restart(self, lowest: ResponseFormat) -> None:
+        """Attempts anew in this format."""
+        self.lowest, self.left = lowest, self.attempts
+
+    def note(self, trouble: Trouble, health: ServerHealth) -> None:
+        self.trouble = trouble
+        if trouble.busy:
+            self.refusals += 1
+            self.refusals_in_a_row += 1
+            return
+        self.left -= 1
+        self.refusals_in_a_row = 0
+        self.served += self.latest_fault is not None and health.accepted > self.latest_fault
+        self.latest_fault = time.monotonic()
+
+    def wait(self) -> float:
+        """Seconds before the next try; after a "later" never sooner than the server asked for."""
+        if self.trouble is None or not self.trouble.busy:
+            return backoff(self.attempts - self.left - 1 + 2 * self.returns, self.backoff_s, self.longest_s)
+        asked = self.trouble.retry_after
+        if asked is None:
+            return backoff(self.refusals_in_a_row - 1, self.backoff_s, self.longest_s)
+        patient = backoff(self.refusals_in_a_row - TRUSTED - 1, self.backoff_s, self.longest_s)
+        return max(asked * random.uniform(1.0, 1.1), patient if self.refusals_in_a_row > TRUSTED else 0.0)
+
+    @property
+    def is_at_fault(self) -> bool:
+        """Whether it got through and failed each time while others were served, or however often the server came back. A closed
+        door is never one request's fault."""
+        if self.trouble is None or self.trouble.unreachable:
+            return False
+        return self.served >= max(1, self.attempts - 1) or self.returns >= MOST_RETURNS
+
+    def is_decided(self, health: ServerHealth) -> bool:
+        """Whether its latest fault is behind it: the server was away since, or serves others."""
+        return not self.is_lost or max(health.accepted, health.returned) > (self.latest_fault or 0.0)
+
+    def go_on(self, health: ServerHealth) -> bool:
+        """Once that `is_decided`. False where it is to fail alone."""
+        was_away = self.latest_fault is not None and health.returned > self.latest_fault
+        if not (self.is_lost or was_away):
+            return True
+        self.is_lost, self.latest_fault, self.served = False, None, 0
+        if was_away:
+            self.returns += 1
+            self.confirmed = 0
+            self.restart(ResponseFormat.JSON_SCHEMA)
+            return True
+        self.confirmed += 1
+        self.left = 1
+        return self.confirmed < CONFIRMATIONS
 
 
 class Transport:
-    """Requests to one server, through one shared client per model and one process-wide limit."""
+    """Requests to one server, through one shared client and one process-wide limit."""
 
     def __init__(
         self,
@@ -276,19 +196,17 @@ class Transport:
         stay away, or accept nothing, before Unavailable is raised with `outage`. Raises SettingsError for a base URL
         that is none.
         """
-        from enquete.models.clients import Clients  # noqa: PLC0415 - seconds of import, for runs that ask a model alone
-        from enquete.models.exchange import Exchange  # noqa: PLC0415
+        from enquete.models.http_client import ServerClient  # noqa: PLC0415 - half a second, for runs that ask a model alone
 
         self.base_url = checked_url(base_url)
         self._key = api_key.get_secret_value() if api_key else ""
         self._shown = mask(shown_url(self.base_url), self._key)
-        self._clients = Clients(self.base_url, api_key)
-        self._exchange = Exchange(self._clients, self._key, patience_s)
+        self._client = ServerClient(self.base_url, api_key, patience_s)
         self._timeout_s = timeout_s
         self._limiter = limiter
         self._limits = dict(limits or {})
-        self._lanes: dict[str, Lane] = {}
-        self._server = server_of(self.base_url)
+        self._rate_limiters: dict[str, RateLimiter] = {}
+        self._health = health_of(self.base_url)
         self._attempts = attempts
         self._backoff_s = backoff_s
         self._patience_s = patience_s
@@ -306,68 +224,80 @@ class Transport:
         raises Unavailable with `outage`.
         """
         request = Request(prompt, model, temperature, seed, room)
-        course = RetryState(self._attempts, self._backoff_s, self._longest_s)
-        course.restart(Rung.JSON_SCHEMA)
-        try:
-            return await self._through(request, course)
-        except NoRoom:
-            raise error_messages.without_room(self._shown, course.tally) from None
-        except Halted:
-            raise error_messages.halted(self._shown, course.tally) from None
-        except Away as away:
-            raise self._unavailable(course, model, outage=away.outage) from None
+        state = RetryState(self._attempts, self._backoff_s, self._longest_s)
+        state.restart(ResponseFormat.JSON_SCHEMA)
+        fallback, limiter = fallback_of(self.base_url, model), self._rate_limiter(model)
+        while True:
+            try:
+                response = await self._attempt(request, fallback, limiter, state)
+            except Refused as refused:
+                if "content_filter" in refused.code:
+                    return filtered(refused.message, model, state.counts)
+                assert state.form is not None
+                lowest = next_format(fallback, state.form, refused.about)
+                if lowest is None:
+                    raise rejected(self._shown, refused, model, state.counts) from None
+                state.restart(max(lowest, state.lowest))
+            except Trouble as trouble:
+                if self._goes_on_at_once(trouble, fallback, limiter, state, model):
+                    continue
+                async with self._waiting(state.counts):
+                    await asyncio.sleep(state.wait())
+            else:
+                counts = state.counts
+                return replace(
+                    response, sends=counts.sends, timeouts=counts.timeouts, broken=counts.broken + counts.probes
+                )
+
+    def _goes_on_at_once(
+        self, trouble: Trouble, fallback: FormatFallback, limiter: RateLimiter, state: RetryState, model: str
+    ) -> bool:
+        """Without backing off: in another format, or to wait for the server. Raises Unavailable."""
+        if trouble.busy:
+            if self._is_shut(limiter, state):
+                raise self._outage(state, model)
+            if state.refusals >= MOST_REFUSALS:
+                raise unavailable(self._shown, trouble, model, state.counts)
+            return False
+        if state.left > 0:
+            return False
+        lowest = _looser_format(fallback, trouble, state.form)
+        if lowest is not None:
+            state.restart(max(lowest, state.lowest))
+            return True
+        if state.is_at_fault or (self._patience_s <= 0 and not trouble.unreachable):
+            raise unavailable(self._shown, trouble, model, state.counts)
+        state.is_lost = True
+        if trouble.unreachable:
+            self._health.left(unreachable=True)
+        return True
 
     async def fit(self, prompt: Prompt, model: str) -> Prompt:
         """The prompt, in its short form where the context of this model is too small for the whole (docs/models.md)."""
         if not prompt.shortens:
             return prompt
-        lane = self._lane(model)
-        with contextlib.suppress(Halted):
-            await self._learn(lane, model)
-            context = lane.facts.context
-            if context is not None and not lane.speed.is_counted and lane.facts.small:
-                async with self._waiting():
-                    await self._count(prompt, lane, context)
-        return prompt if lane.facts.context is None else within(prompt, lane.facts.context, lane.speed)
-
-    async def _count(self, prompt: Prompt, lane: Lane, context: int) -> None:
-        """How many tokens text has here, asked once, where it could matter."""
-        if MOST_TOKENS_PER_CHARACTER * with_schema(prompt) + prompt.max_output_tokens < context:
-            return
-        text = "\n".join([prompt.system, *(message["content"] for message in prompt.messages)])
-        if tokens := await self._clients.count(text):
-            lane.speed.count(prompt, tokens)
-
-    async def _through(self, request: Request, course: RetryState) -> Response:
-        dialect, lane = dialects.dialect_of(self.base_url, request.model), self._lane(request.model)
-        tally = course.tally
-        while True:
-            try:
-                response = await self._with_retries(request, dialect, lane, course)
-                broken = tally.broken + tally.checks
-                return replace(response, sends=tally.sends, timeouts=tally.timeouts, broken=broken)
-            except Refused as refused:
-                if "content_filter" in refused.code:
-                    return filtered(refused.message, request.model, tally)
-                lowest = dialects.adapt(dialect, refused.form, refused.about)
-                if lowest is None:
-                    raise error_messages.rejected(self._shown, refused, request.model, tally) from None
-                course.restart(max(lowest, course.lowest))
-            except Trouble as trouble:
-                if trouble.busy:
-                    alone = course.refusals >= MOST_REFUSALS and not self._is_shut(lane, course)
-                    raise Away(outage=not alone) from None
-                lowest = _rung_to_try(dialect, trouble)
-                if lowest is not None:
-                    course.restart(max(lowest, course.lowest))
-                elif not course.waits_for(self._server, trouble):
-                    raise self._unavailable(course, request.model) from None
+        limiter = self._rate_limiter(model)
+        with suppress(Unavailable):  # halted: what is sent next will say so
+            await self._learn(limiter, model, SendCounts())
+            context, speed = limiter.facts.context, limiter.speed
+            most = MOST_TOKENS_PER_CHARACTER * with_schema(prompt) + prompt.max_output_tokens
+            if context is not None and limiter.facts.small and not speed.is_counted and most >= context:
+                async with self._waiting(SendCounts()):
+                    text = "\n".join([prompt.system, *(message["content"] for message in prompt.messages)])
+                    if tokens := await self._client.count(text):
+                        speed.count(prompt, tokens)
+        return prompt if limiter.facts.context is None else within(prompt, limiter.facts.context, limiter.speed)
 
     @property
     def waits_for(self) -> str:
         """Why nothing moves and for how much longer that is borne, while the server is away; else ""."""
-        absence = self._server.absence()
-        return "" if absence is None else error_messages.waiting(self._shown, *absence, self._patience_s)
+        absence = self._health.absence()
+        if absence is None:
+            return ""
+        away_s, did = absence
+        why, left = f": it {did}" if did else "", max(0.0, self._patience_s - away_s)
+        words = f"the model server {self._shown} has not answered for {away_s:.0f} s{why}"
+        return f"{words}; it is waited for, {left:.0f} s left"
 
     def halt(self) -> None:
         """Wait for nothing more: not for a server that is away, a turn, nor the next try. What is on its way is answered.
@@ -378,11 +308,15 @@ class Transport:
         for wait in self._waits:
             wait.reschedule(asyncio.get_running_loop().time())
 
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._client.aclose()
+
     @asynccontextmanager
-    async def _waiting(self) -> AsyncIterator[None]:
-        """Around every wait that is not for an answer. Raises Halted."""
+    async def _waiting(self, counts: SendCounts) -> AsyncIterator[None]:
+        """Around every wait that is not for an answer. Raises Unavailable with `short` where the run is paused."""
         if self._halted:
-            raise Halted
+            raise halted(self._shown, counts)
         try:
             async with asyncio.timeout(None) as wait:
                 self._waits.add(wait)
@@ -391,153 +325,190 @@ class Transport:
                 finally:
                     self._waits.discard(wait)
         except TimeoutError:
-            raise Halted from None
+            raise halted(self._shown, counts) from None
 
-    async def _sleep(self, seconds: float) -> None:
-        async with self._waiting():
-            await asyncio.sleep(seconds)
+    def _rate_limiter(self, model: str) -> RateLimiter:
+        if model not in self._rate_limiters:
+            self._rate_limiters[model] = rate_limiter_of(self.base_url, model)
+            self._rate_limiters[model].limit(self._limits.get(model, ModelLimits()))
+        return self._rate_limiters[model]
 
-    async def aclose(self) -> None:
-        """Close all connections."""
-        await self._clients.aclose()
-
-    def _lane(self, model: str) -> Lane:
-        if model not in self._lanes:
-            self._lanes[model] = lane_of(self.base_url, model)
-            self._lanes[model].limit(self._limits.get(model, ModelLimits()))
-        return self._lanes[model]
-
-    async def _with_retries(self, request: Request, dialect: Dialect, lane: Lane, course: RetryState) -> Response:
-        while True:
-            try:
-                return await self._attempt(request, dialect, lane, course)
-            except Trouble:
-                if course.left <= 0 or course.refusals >= MOST_REFUSALS or self._is_shut(lane, course):
-                    raise
-            await self._sleep(course.wait())
-
-    async def _attempt(self, request: Request, dialect: Dialect, lane: Lane, course: RetryState) -> Response:
-        request = await self._fitted(request, lane, course)
-        async with self._slot(request, lane, course) as counted:
-            form = dialect.form(course.lowest)
-            course.cover(request.room)
-            course.tally.sends += 1
-            with lane.flight() as sent:
+    async def _attempt(
+        self, request: Request, fallback: FormatFallback, limiter: RateLimiter, state: RetryState
+    ) -> Response:
+        request = await self._fitted(request, limiter, state)
+        async with self._slot(request, fallback, limiter, state) as counted:
+            form = state.form = fallback.form(state.lowest)
+            self._cover(request, state)
+            state.counts.sends += 1
+            with limiter.flight() as sent:
                 try:
-                    completed = await self._exchange.once(
-                        request, form, course.tally, lambda: lane.patience(request.prompt, self._timeout_s)
+                    completion = await self._once(
+                        request, form, state.counts, lambda: limiter.patience(request.prompt, self._timeout_s)
                     )
                 except Refused:
-                    self._accepted(lane, sent)
+                    self._accepted(limiter, sent)
                     raise
                 except Trouble as trouble:
-                    trouble.form = form
-                    course.note(trouble)
-                    self._blame(trouble, lane, course, sent)
+                    state.note(trouble, self._health)
+                    if trouble.busy:
+                        limiter.refused(sent, trouble.retry_after)
+                    if trouble.status == 429:
+                        self._health.answered(sent, accepted=False)
+                    elif not trouble.busy:  # a 503 with Retry-After may come from what stands before a missing server
+                        self._health.failed(trouble.message)
                     raise
-                self._accepted(lane, sent)
+                self._accepted(limiter, sent)
                 took = round(1000 * (time.monotonic() - sent))
         if request.prompt.schema:  # free text says nothing about how the server takes a form
-            dialect.worked(form)
-        response = response_from(completed, request.prompt, request.model, took, self._key)
-        lane.timed(request.prompt, sent, response.input_tokens, self._timeout_s)
+            fallback.worked(form)
+        response = response_from(completion, request.prompt, request.model, took, self._key)
+        limiter.timed(request.prompt, sent, response.input_tokens, self._timeout_s)
         if counted and response.input_tokens is not None and response.output_tokens is not None:
-            lane.settled(request.prompt, counted, response.input_tokens + response.output_tokens)
+            limiter.settled(request.prompt, counted, response.input_tokens + response.output_tokens)
         return response
 
-    async def _learn(self, lane: Lane, model: str) -> None:
-        """What the server says of this model. Raises Halted."""
-        if model not in self._clients.known:
-            async with self._waiting():
-                await self._clients.facts(model)
-        lane.learn(self._clients.known.get(model, lane.facts))
+    async def _once(
+        self, request: Request, form: RequestForm, counts: SendCounts, patience: Callable[[], float]
+    ) -> ChatCompletion:
+        body = form.body(request.prompt, temperature=request.temperature, seed=request.seed)
+        return await self._client.complete(request.prompt, request.model, form, body, counts, patience)
 
-    async def _fitted(self, request: Request, lane: Lane, course: RetryState) -> Request:
-        """The request within the model's context. Raises Rejected where no server needs to be asked to know that it is not."""
-        await self._learn(lane, request.model)
-        context = lane.facts.context
+    def _accepted(self, limiter: RateLimiter, sent: float) -> None:
+        self._health.answered(sent)
+        limiter.accepted()
+
+    def _cover(self, request: Request, state: RetryState, more: int = 0) -> None:
+        """A send after one that may have been billed, or after `more` that will be, needs a reservation of its own.
+        Raises Unavailable with `short`."""
+        if request.room is None or state.counts.unanswered + more <= state.counts.covered:
+            return
+        if not request.room():
+            raise without_room(self._shown, state.counts)
+        state.counts.covered += 1
+
+    async def _learn(self, limiter: RateLimiter, model: str, counts: SendCounts) -> None:
+        """What the server says of this model."""
+        if model not in self._client.known:
+            async with self._waiting(counts):
+                await self._client.facts(model)
+        limiter.learn(self._client.known.get(model, limiter.facts))
+
+    async def _fitted(self, request: Request, limiter: RateLimiter, state: RetryState) -> Request:
+        """The request within the model's context. Raises Rejected where no server needs to be asked to know that it is not; where
+        nobody's question would fit, whoever answers, the run stops."""
+        await self._learn(limiter, request.model, state.counts)
+        context, asked = limiter.facts.context, request.prompt
         if context is None:
             return request
-        tokens = lane.speed.tokens(request.prompt)
-        prompt = fitted(request.prompt, context, tokens)
-        if prompt is None:
-            raise error_messages.too_long(self._shown, request, context, tokens, course.tally)
-        return replace(request, prompt=prompt)
-
-    def _accepted(self, lane: Lane, sent: float) -> None:
-        self._server.answered(sent)
-        lane.accepted()
-
-    def _blame(self, trouble: Trouble, lane: Lane, course: RetryState, sent: float) -> None:
-        """A 429 comes from a working server; a 503 with Retry-After may come from what stands before a missing one."""
-        if trouble.busy:
-            lane.refused(sent, trouble.retry_after)
-        if trouble.status == 429:
-            self._server.answered(sent, accepted=False)
-        elif not trouble.busy:
-            course.faulted_in = self._server.failed(course.faulted_in, trouble.message)
+        tokens = limiter.speed.tokens(asked)
+        prompt = fitted(asked, context, tokens)
+        if prompt is not None:
+            return replace(request, prompt=prompt)
+        rest = tokens * (1 - len(asked.system) / with_schema(asked))
+        setting: Setting = "LLM_MODEL_NAME" if fitted(asked, context, round(rest)) is None else ""
+        words = (
+            f"The model server {self._shown} gives {request.model!r} a context of {context:,} tokens; this question has about "
+            f"{tokens:,} and its reply up to {asked.max_output_tokens:,}. Start the server with a larger context (llama.cpp: -c, "
+            "for all slots together; Ollama: OLLAMA_CONTEXT_LENGTH), ask fewer items at once, or shorten personas and memories "
+            "(digest_chars)."
+        )
+        raise Rejected(words, state.counts, 0, setting)
 
     @asynccontextmanager
-    async def _slot(self, request: Request, lane: Lane, course: RetryState) -> AsyncIterator[float]:
+    async def _slot(
+        self, request: Request, fallback: FormatFallback, limiter: RateLimiter, state: RetryState
+    ) -> AsyncIterator[float]:
         """Leave to send, with the tokens that the model's pace counts for it. The state of things may change in a queue."""
         counted: float | None = None
         while True:
             async with AsyncExitStack() as held:
-                async with self._waiting():
-                    probing = await course.cleared(self._server, self._patience_s)
-                    await lane.pause.over()
-                    await held.enter_async_context(lane.window.limiter)
+                async with self._waiting(state.counts):
+                    probes = await self._cleared(request, state)
+                    await limiter.pause.over()
+                    await held.enter_async_context(limiter.window.limiter)
                     if counted is None:
-                        counted = await lane.turn(request.prompt)
+                        counted = await limiter.turn(request.prompt)
                     await held.enter_async_context(self._limiter)
-                if self._is_shut(lane, course):
-                    raise Away(outage=True)
-                if lane.pause.remaining > 0:
+                if self._is_shut(limiter, state):
+                    raise self._outage(state, request.model)
+                if limiter.pause.remaining > 0:
                     continue
-                if probing and course.is_suspect:
-                    await self._check(request, lane, course)
-                elif probing or not self._server.away:
+                if probes:
+                    await self._probe(request, fallback, limiter, state)
+                elif not self._health.away:
                     yield counted
                     return
 
-    async def _check(self, request: Request, lane: Lane, course: RetryState) -> None:
-        """Is the server there for others? A canary instead of this request, charged to it. Raises NoRoom."""
-        course.cover(request.room, more=1)
-        form, tally = dialects.dialect_of(self.base_url, request.model).form(course.lowest), Tally()
-        with lane.flight() as sent:
+    async def _cleared(self, request: Request, state: RetryState) -> bool:
+        """Wait while the server is away, or while nobody knows whose fault the latest fault is. True: this request is to find out
+        (`_probe`). Raises Unavailable."""
+        health = self._health
+        while True:
+            if not health.away and state.is_decided(health):
+                if not state.go_on(health):
+                    raise unavailable(self._shown, state.trouble, request.model, state.counts)
+                return False
+            health.waits_anew(state.began, self._patience_s)
+            now, since = time.monotonic(), health.silent_since
+            left = since + self._patience_s - now if health.away and since is not None else self._patience_s
+            if left <= 0 and health.is_probed:
+                raise self._outage(state, request.model)
+            if health.takes_probe(self._backoff_s, self._longest_s):
+                return True
+            await asyncio.sleep(max(0.0, min(LOOK_S, left, health.next_probe - now)))
+
+    async def _probe(self, request: Request, fallback: FormatFallback, limiter: RateLimiter, state: RetryState) -> None:
+        """Is the server there, for others too? A closed door is tried with what nobody is billed for, everything else with a health
+        probe, charged to this request. Raises Unavailable with `short`."""
+        if self._health.unreachable:
+            async with self._waiting(state.counts):
+                await self._knock()
+            return
+        self._cover(request, state, more=1)
+        counts, probe = SendCounts(), replace(request, prompt=HEALTH_PROBE)
+        with limiter.flight() as sent:
             try:
-                await self._exchange.once(health_probe(request), form, tally, lambda: self._timeout_s)
-                tally.checks = 1
+                await self._once(probe, fallback.form(state.lowest), counts, lambda: self._timeout_s)
+                counts.probes = 1
             except Refused:
                 pass
             except Trouble as trouble:
-                self._blame_check(trouble, lane, sent)
+                if trouble.busy:
+                    limiter.refused(sent, trouble.retry_after)
+                if trouble.status == 429:
+                    self._health.answered(sent, accepted=False)
+                else:
+                    self._health.left(unreachable=trouble.unreachable)
                 return
             finally:
-                course.tally.checks += tally.unanswered
-        self._accepted(lane, sent)
+                state.counts.probes += counts.unanswered
+        self._accepted(limiter, sent)
 
-    def _blame_check(self, trouble: Trouble, lane: Lane, sent: float) -> None:
-        if trouble.busy:
-            lane.refused(sent, trouble.retry_after)
-        if trouble.status == 429:
-            self._server.answered(sent, accepted=False)
+    async def _knock(self) -> None:
+        sent = time.monotonic()
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                status = (await self._client.ask("GET", "/models")).status_code
+        except Exception:  # whatever httpx and aiohttp make of it: nobody opened
+            return
+        if status >= 500:  # something is there, which is perhaps not the server
+            self._health.left(unreachable=False)
         else:
-            self._server.check_failed(unreachable=trouble.unreachable)
+            self._health.answered(sent, accepted=False)
 
-    def _is_shut(self, lane: Lane, course: RetryState) -> bool:
+    def _is_shut(self, limiter: RateLimiter, state: RetryState) -> bool:
         """The model's requests are all told "later", for longer than ordinary attempts take and than we are patient."""
-        return lane.shut(course.began, max(self._patience_s, self._attempts * self._backoff_s))
+        return limiter.shut(state.began, max(self._patience_s, self._attempts * self._backoff_s))
 
-    def _unavailable(self, course: RetryState, model: str, *, outage: bool = False) -> Unavailable:
-        if outage:
-            return error_messages.outage(self._shown, course.trouble, model, course.tally, self._patience_s)
-        return error_messages.unavailable(self._shown, course.trouble, model, course.tally)
+    def _outage(self, state: RetryState, model: str) -> Unavailable:
+        return unavailable(self._shown, state.trouble, model, state.counts, self._patience_s)
 
 
-def _rung_to_try(dialect: Dialect, trouble: Trouble) -> Rung | None:
-    """Some servers answer 500 to json_schema: the next rung, as long as this one has never worked there."""
-    form = trouble.form
+def _looser_format(fallback: FormatFallback, trouble: Trouble, form: RequestForm | None) -> ResponseFormat | None:
+    """Some servers answer 500 to json_schema: the next format, as long as this one has never worked there."""
     if form is None or trouble.status is None or trouble.status < 500 or trouble.status in GATEWAY:
         return None
-    return None if trouble.retry_after is not None or dialect.has_worked(form.rung) else form.rung.below
+    return (
+        None if trouble.retry_after is not None or fallback.has_worked(form.reply_format) else form.reply_format.below
+    )

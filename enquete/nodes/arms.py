@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from enquete.nodes.planning import load_methodology
-from enquete.respondents.critic.standin import PLANTED, STAND_INS
+from enquete.respondents.critic import PLANTED, STAND_INS
 from enquete.state.asking import AS_WRITTEN, PRESENTATIONS, Arm
 from enquete.state.errors import SettingsError
 from enquete.state.methodology import Methodology

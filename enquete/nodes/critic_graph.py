@@ -23,7 +23,7 @@ from enquete.analysis.preference import position_bias
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.usage import Used
 from enquete.memory.local import LocalMemory
-from enquete.memory.recalled import Preference, Record
+from enquete.memory.recall import Preference, Record
 from enquete.nodes.critic_pairs import (
     ANNOTATED,
     COSTS,
@@ -41,10 +41,16 @@ from enquete.nodes.critic_pairs import (
 )
 from enquete.nodes.planning import CRITIC
 from enquete.nodes.run_session import RunSession, using
-from enquete.respondents.critic import standin
-from enquete.respondents.critic.judgement import comparing, grading
-from enquete.respondents.critic.verdicts import grade as read_grade
-from enquete.respondents.critic.verdicts import reason, verdict
+from enquete.respondents.critic import (
+    comparing,
+    grading,
+    reason,
+    standin_choice,
+    standin_grade,
+    standin_quality,
+    verdict,
+)
+from enquete.respondents.critic import grade as read_grade
 from enquete.respondents.planted import uniform
 from enquete.state.asking import Arm, CallKey, Participant
 from enquete.state.channels import merge_by_id
@@ -200,7 +206,7 @@ def critic_graph() -> Any:
 
 # --- The critic at work: its requests, each filed in the ledger before it is sent, and what was read of the replies.
 # A reply that cannot be read is no grade and no verdict; nothing here ends a run. Without a model the stand-in judges
-# (respondents/critic/standin.py), through the same prompts, ledger and reader.
+# (respondents/critic.py), through the same prompts, ledger and reader.
 
 Order = Literal["ab", "ba", "again"]
 
@@ -224,7 +230,7 @@ class Judge:
             "grade",
             self._within_run(asked),
             lambda: grading(pair.question, asked.said, self.how.rubric, self.run_session.record.language),
-            lambda: standin.graded(self._quality(asked)),
+            lambda: standin_grade(self._quality(asked)),
         )
         return read_grade(text)
 
@@ -254,7 +260,7 @@ class Judge:
             "again" if order == "again" else "compare",
             f"{question}/{'ba' if order == 'ba' else 'ab'}",
             lambda: comparing(pair.question, first.said, then.said, self.how.rubric, self.run_session.record.language),
-            lambda: standin.compared(self.how.model, self._quality(first), self._quality(then), f"{question}/{order}"),
+            lambda: standin_choice(self.how.model, self._quality(first), self._quality(then), f"{question}/{order}"),
         )
 
     async def _reply(
@@ -277,7 +283,7 @@ class Judge:
         """The planted one."""
         answer, main = self._within_run(asked), self.run_session.record.main
         arm = main if answer.startswith(f"{main.id}/") else self.second
-        return standin.quality(arm.model, answer)
+        return standin_quality(arm.model, answer)
 
 
 def _judge(run_session: RunSession) -> Judge:

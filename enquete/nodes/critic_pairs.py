@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict
 from enquete.checkpoints.ledger import Ledger
 from enquete.nodes.planning import CRITIC, planned, rounds_owed
 from enquete.nodes.run_session import RunSession
-from enquete.respondents.critic.judgement import Question
+from enquete.respondents.critic import Question
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.planted import uniform

@@ -23,10 +23,10 @@ from enquete.models.metered import estimate
 from enquete.models.prices import Prices, cost
 from enquete.nodes.material import OTHER, Material, Slot, SlotText, by_rule, drafted, source_of
 from enquete.nodes.model_server import url_of
-from enquete.respondents.quoted_data import fence
+from enquete.respondents.quoting import fence
 from enquete.respondents.roles import Role
 from enquete.simulations.discourse import FEWEST, MOST, STANDING, Post, Statement, Theme, stems_of
-from enquete.simulations.texts import clip, one_line
+from enquete.simulations.sources import clip, one_line
 from enquete.state.asking import Language, Spoken
 from enquete.state.errors import SettingsError
 from enquete.state.interview_context import InterviewContext

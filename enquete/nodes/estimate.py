@@ -29,8 +29,7 @@ from enquete.nodes.critic_pairs import REPEATED
 from enquete.nodes.model_server import asked_url
 from enquete.nodes.planning import CRITIC, NARRATIVE_SHARE, claim_name, load_methodology, planned
 from enquete.nodes.run_session import RunSession, Sources
-from enquete.respondents.critic.judgement import Question, comparing, grading
-from enquete.respondents.critic.standin import STAND_IN
+from enquete.respondents.critic import STAND_IN, Question, comparing, grading
 from enquete.respondents.ledger_context import PERSON
 from enquete.state.asking import ATTEMPTS, Arm, Participant
 from enquete.state.interview_context import REHEARSAL

@@ -23,10 +23,10 @@ from enquete.instruments.text import Text, function_words, language_of, words_of
 from enquete.locale import N_, tell
 from enquete.nodes.model_server import staffed
 from enquete.nodes.planning import load_methodology
-from enquete.respondents.quoted_data import fence
+from enquete.respondents.quoting import fence
 from enquete.respondents.roles import RULE, Role
 from enquete.simulations.population import Population
-from enquete.simulations.texts import clip
+from enquete.simulations.sources import clip
 from enquete.state.asking import Language, Spoken
 from enquete.state.errors import Unfit
 from enquete.state.methodology import NoSettings

@@ -23,7 +23,7 @@ from enquete.nodes.instrument_pins import MARKS, digest
 from enquete.nodes.planning import load_methodology
 from enquete.simulations.discourse import Post, Statement, Theme, actors, posts, spoken, statements, stems_of, themes
 from enquete.simulations.population import Population
-from enquete.simulations.texts import one_line
+from enquete.simulations.sources import one_line
 from enquete.state.asking import Spoken
 from enquete.state.errors import SettingsError
 from enquete.state.visible_text import as_cell

@@ -19,13 +19,12 @@ from enquete.checkpoints.folders import LEDGER, held
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.models.faults import checked_url, mask, shown_url
-from enquete.models.limits import Limiter
-from enquete.models.local_model import LocalModel
+from enquete.models.http_client import Absence, absence
+from enquete.models.local_model import LocalModel, file_of
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.prices import OPENAI_URL, Prices
-from enquete.models.reachability import Absence, absence
+from enquete.models.servers import Limiter
 from enquete.models.transport import Transport
-from enquete.models.weights import file_of
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.person import HumanRespondent
 from enquete.state.asking import Arm

@@ -41,7 +41,7 @@ from enquete.checkpoints.record import (
 )
 from enquete.instruments.pack import pack_named
 from enquete.memory.connecting import require_reachable
-from enquete.models.weights import weights_of
+from enquete.models.local_model import weights_of
 from enquete.nodes.arms import critic_settings, study_arms
 from enquete.nodes.fit import fit_of
 from enquete.nodes.instrument_pins import drafts_named, method_settings, pin_instruments
@@ -50,8 +50,8 @@ from enquete.nodes.planning import load_methodology, of_two_waves, open_ledger, 
 from enquete.nodes.provenance import as_file, revision, versions
 from enquete.nodes.survey import interviews_folder, undamaged_runs
 from enquete.nodes.waves import baseline_personas, choose_baseline, copy_memories, unused_baseline
+from enquete.respondents.ledger_context import sampled
 from enquete.respondents.planted import uniform
-from enquete.respondents.presenting import sampled
 from enquete.simulations.among import among
 from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate

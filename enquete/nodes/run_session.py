@@ -18,24 +18,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from enquete.checkpoints.backup import BackupCopies, backed_up
+from enquete.checkpoints.backup import BackupCopies, backed_up, require_sound
 from enquete.checkpoints.batch_jobs import Noted, sweep_unordered
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.connection import damaged
-from enquete.checkpoints.disk_reserve import DiskReserve
+from enquete.checkpoints.drives import DiskReserve
 from enquete.checkpoints.entries import CALL, call_values
 from enquete.checkpoints.folders import LEDGER, held
-from enquete.checkpoints.integrity import require_sound
 from enquete.checkpoints.ledger import Ledger, Usage
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.usage import Used, usage
-from enquete.checkpoints.write_counter import LOST, lost_text, missing, told_beside
+from enquete.checkpoints.writer import LOST, lost_text, missing, told_beside
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
 from enquete.models.prices import Prices
 from enquete.nodes.model_server import LIMITER, asked_url, make_sender
 from enquete.nodes.planning import CRITIC, RunBase, claim_name, claims, open_ledger
-from enquete.respondents.critic.standin import STAND_IN
+from enquete.respondents.critic import STAND_IN
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.llm import LLMRespondent
 from enquete.respondents.neutral import control_answers
@@ -388,7 +387,7 @@ async def open_sources(
 
 def adopt(batch_queue: BatchQueue, ledger: Ledger, budget: Budget, terms: Callable[[CallKey, str], Terms]) -> None:
     """Go on with what an earlier session ordered."""
-    from enquete.models.earlier_batches import EarlierBatches  # noqa: PLC0415
+    from enquete.models.batch_queue import EarlierBatches  # noqa: PLC0415
 
     adopted = EarlierBatches(ledger, budget, terms, batch_queue.key)
     for call, longest in batch_queue.adopt(adopted.settle):

@@ -17,9 +17,9 @@ from enquete.checkpoints.record import RunRecord, UsedInstrument
 from enquete.memory.connecting import Known, read_once
 from enquete.nodes.planning import of_two_waves, open_ledger
 from enquete.nodes.run_session import RunSession
-from enquete.simulations.completion import Completion, completion
 from enquete.simulations.digest import SOURCES, digests
 from enquete.simulations.join import Join, join, require_joinable
+from enquete.simulations.locate import Completion, completion
 from enquete.simulations.population import Population, load_population
 from enquete.state.asking import Arm
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError

@@ -19,7 +19,7 @@ from enquete.reports.health import Health, unfinished
 from enquete.reports.markdown import escape, number, share
 from enquete.reports.run_reading import RunReading
 from enquete.reports.views import LIMITS, render
-from enquete.respondents.replies import NAMES
+from enquete.respondents.questions import NAMES
 from enquete.simulations.digest import SOURCES
 from enquete.state.asking import Language
 

@@ -27,7 +27,7 @@ from enquete.reports.health_checks import rounds
 from enquete.reports.markdown import MISSING, share
 from enquete.reports.run_reading import RunReading
 from enquete.reports.views import render
-from enquete.respondents.critic.standin import STAND_IN
+from enquete.respondents.critic import STAND_IN
 from enquete.respondents.kinds import KINDS
 from enquete.state.asking import Arm, Language
 

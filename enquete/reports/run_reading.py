@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from pydantic import JsonValue
 
+from enquete.checkpoints.backup import require_sound
 from enquete.checkpoints.connection import damaged
 from enquete.checkpoints.entries import text_of, time_of
 from enquete.checkpoints.folders import LEDGER, read_record
-from enquete.checkpoints.integrity import require_sound
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.instruments.pack import names_of_types

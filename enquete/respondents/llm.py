@@ -17,14 +17,24 @@ from typing import ClassVar, Literal, NamedTuple
 from pydantic import JsonValue
 
 from enquete.locale import N_, tell
-from enquete.models.cleaning import compact
-from enquete.respondents import grid
-from enquete.respondents.kinds import kind_of, require_answerable
-from enquete.respondents.kinds.kind import ROOM_IN_WORDS
-from enquete.respondents.questions import Names, form, names_of, reply_schema, written
-from enquete.respondents.quoted_data import data_of, fence
-from enquete.respondents.replies import Reading, read_reply
-from enquete.respondents.wording import Wording, worded
+from enquete.models.parsing import compact
+from enquete.respondents.kinds import ROOM_IN_WORDS, Wording, kind_of, require_answerable, worded
+from enquete.respondents.questions import (
+    Names,
+    Reading,
+    explain_grid,
+    form,
+    grid_of,
+    names_of,
+    narrowed,
+    open_items,
+    placed_again,
+    read_reply,
+    repair_grid,
+    reply_schema,
+    written,
+)
+from enquete.respondents.quoting import data_of, fence
 from enquete.state.asking import ATTEMPTS, Answer, Block, CallKey, Item, Language, Participant, Reply, Status
 from enquete.state.interview_context import Metered, Prompt
 
@@ -63,29 +73,29 @@ class Constraint(ABC):
 
 
 class ForcedGrid(Constraint):
-    """{"grid": {"-1": 1, "0": 2, "1": 1}}: how many items each scale point takes (grid.py)."""
+    """{"grid": {"-1": 1, "0": 2, "1": 1}}: how many items each scale point takes (questions.py)."""
 
     def __init__(self, block: Block):
         super().__init__(block)
-        found = grid.grid_of(block)
+        found = grid_of(block)
         if found is None:
             raise ValueError(f"the grid of block {block.key.part!r} names no columns")
         self._grid = found
 
     def violations(self, answers: Answers) -> Sequence[str]:
-        return grid.open_items(answers, self._grid, self.order)
+        return open_items(answers, self._grid, self.order)
 
     def explain(self, answers: Answers, asked: Sequence[str], language: Language, names: Names) -> str:
-        return grid.explain(answers, self._grid, asked, language, names)
+        return explain_grid(answers, self._grid, asked, language, names)
 
     def narrowed(self, items: Sequence[Item], answers: Answers) -> tuple[Item, ...]:
-        return grid.narrowed(items, answers, self._grid)
+        return narrowed(items, answers, self._grid)
 
     def merged(self, answers: Answers, given: Answers) -> dict[str, Answer]:
-        return grid.placed_again(answers, given, self._grid)
+        return placed_again(answers, given, self._grid)
 
     def repair(self, answers: Answers) -> dict[str, Answer]:
-        return grid.repair(answers, self._grid, self.order)
+        return repair_grid(answers, self._grid, self.order)
 
 
 class Distinct(Constraint):

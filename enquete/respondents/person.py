@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from enquete.checkpoints.forms import close_form, file_form, form, save_draft
 from enquete.checkpoints.ledger import Ledger
-from enquete.respondents.replies import read_answer
+from enquete.respondents.questions import read_answer
 from enquete.state.asking import Answer, Block, CallKey, Item, Participant, Reply
 from enquete.state.errors import InputError
 from enquete.state.interview_context import Completion, Metered, Prompt

@@ -13,15 +13,19 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import count, groupby, product
 from string import ascii_uppercase
 
 from pydantic import JsonValue
 
-from enquete.respondents.kinds import kind_of
-from enquete.respondents.quoted_data import fence
-from enquete.respondents.wording import Wording
-from enquete.state.asking import Block, Item
+from enquete.locale import N_, in_language
+from enquete.models.parsing import looks_like_refusal, read_object
+from enquete.respondents.kinds import DECIMAL, Wording, kind_of, parse_number
+from enquete.respondents.quoting import fence
+from enquete.simulations.digest import unmarked
+from enquete.state.asking import Answer, Block, Item, Language
+from enquete.state.interview_context import Completion
 
 Names = Mapping[str, str]
 """Item id → the question's name in the prompt and in the reply."""
@@ -138,3 +142,273 @@ def _item_schema(item: Item) -> JsonValue:
     if item.reason:
         properties["reason"] = {"type": "string"}
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+# --- How a model's reply becomes answers: strict about values (see kinds.py), lenient about the wrapping.
+
+NAMES = "names "
+"""What a note begins with that lists the entries of a memory which the words rest on: others see the words without marks."""
+
+
+@dataclass
+class Reading:
+    """What one reply gave: answers by item, items declined in so many words, and what was wrong with the whole."""
+
+    answers: dict[str, Answer] = field(default_factory=dict)
+    declined: set[str] = field(default_factory=set)
+    unknown: int = 0
+    unreadable: bool = False
+    refused: bool = False
+    cut_off: bool = False
+
+
+def read_reply(completion: Completion, items: Sequence[Item], names: Names) -> Reading:
+    """Answers that can be taken from a reply; items not in `answers` are still open.
+
+    `names`: under which names they were asked for. An item's id is one too, as a run's earlier calls may have had it.
+    """
+    cut_off = completion.finish == "length"
+    refused = completion.finish in ("refusal", "content_filter")
+    wanted = {item.id for item in items}
+    called = {names[item.id]: item.id for item in items}
+    read = None if refused else read_object(completion.text, wanted={*wanted, *called}, truncated=cut_off)
+    found = None if read is None else {called.get(name, name): given for name, given in read.items()}
+    if found is None or not wanted & found.keys():
+        refused = refused or (found is None and looks_like_refusal(completion.text))
+        return Reading(unreadable=True, refused=refused, cut_off=cut_off, unknown=len(found or ()))
+    reading = Reading(cut_off=cut_off, unknown=len(found.keys() - wanted))
+    for item in items:
+        given = found.get(item.id)
+        answer = read_answer(item, given)
+        if answer is not None:
+            reading.answers[item.id] = answer
+        elif item.id in found and _declined(item, given):
+            reading.declined.add(item.id)
+    if reading.unknown:
+        _note_unknown(reading)
+    return reading
+
+
+def _note_unknown(reading: Reading) -> None:
+    """Unknown item ids are ignored and counted: the count is a note on the first answer."""
+    for answer in reading.answers.values():
+        answer.notes = (*answer.notes, f"{reading.unknown} unknown items ignored")
+        return
+
+
+def _declined(item: Item, given: JsonValue) -> bool:
+    """An explicit null: the respondent was asked and gave no value."""
+    if not isinstance(given, dict):
+        return given is None
+    return any(name in given and given[name] is None for name in ("value", "text", *kind_of(item).schema(item)))
+
+
+def read_answer(item: Item, given: JsonValue) -> Answer | None:
+    """One item's answer, or None where what was given is no answer to it."""
+    members: dict[str, JsonValue] = given if isinstance(given, dict) else {"value": given}
+    found = kind_of(item).read(item, members, given)
+    if found is None:
+        return None
+    reason = members.get("reason", members.get("text")) if item.reason else ""
+    text, named = unmarked(found.text or (reason.strip() if isinstance(reason, str) else ""))
+    confidence, notes = _confidence(item, members)
+    notes = ("no reason given", *notes) if item.reason and not text else notes
+    notes = (NAMES + " ".join(named), *notes) if named else notes
+    found.text, found.confidence, found.notes = text, confidence, (*found.notes, *notes)
+    return found
+
+
+def _confidence(item: Item, members: dict[str, JsonValue]) -> tuple[float | None, tuple[str, ...]]:
+    """Confidence 0–1 and notes. A value above 1 and up to 100 is read as per cent, and noted."""
+    if not item.confidence:
+        return None, ()
+    value = parse_number(members.get("confidence"), DECIMAL)
+    if value is None:
+        return None, ("no confidence given",)
+    if 0 <= value <= 1:
+        return value, ()
+    if 1 < value <= 100:
+        return value / 100, (f"confidence {value:g} read as {value / 100:g}",)
+    return None, (f"confidence {value:g} is out of range",)
+
+
+# --- A forced grid: how many items of a block each scale point takes, as in a Q-sort. Measured by: nearly every agent
+# ends with a legal sort of its own. A sort that breaks the grid is asked for again, in the columns concerned; what is
+# left is moved by the fewest and shortest moves there are, by the agent's own ranking. Where an agent placed a
+# statement more than once, or where it was moved, the answer's data holds the agent's own placements: `{"placed": [2,
+# 1]}` beside the value 0 is "first in 2, asked again in 1, moved to 0".
+
+Grid = Mapping[int, int]
+"""Scale point → number of items that go there."""
+
+Answers = Mapping[str, Answer]
+
+_WORDS: Mapping[str, str] = {
+    "rule": N_(
+        "Each column takes exactly this many statements: {places}. Together that makes {n}. Please count before "
+        "you answer."
+    ),
+    "free": N_("The other statements have been sorted already. These places are left: {places}."),
+    "again": N_(
+        "In your sort, the number of statements in some columns is not right. Please sort only the following "
+        "statements again; all others stay where they are."
+    ),
+    "over": N_("Column {column} is overfull ({n} statements for {places}): {items}"),
+    "under": N_("Column {column} is not full ({n} statements for {places})"),
+    "share": N_("The following {n} statements have to be spread over the columns exactly like this: {places}."),
+    "column": N_("{column}: {n}"),
+    "comma": N_("; "),
+}
+
+
+def grid_of(block: Block) -> Grid | None:
+    """The block's grid, or None. Raises ValueError where it does not have as many places as the block has items."""
+    members = block.constraint.get("grid") if isinstance(block.constraint, dict) else None
+    if not isinstance(members, dict):
+        return None
+    grid = {int(column): _whole(column, places) for column, places in members.items()}
+    if sum(grid.values()) != len(block.items):
+        raise ValueError(
+            f"a grid of {sum(grid.values())} places for {len(block.items)} items of block {block.key.part!r}"
+        )
+    return dict(sorted(grid.items()))
+
+
+def _whole(column: str, places: JsonValue) -> int:
+    if isinstance(places, bool) or not isinstance(places, int) or places < 0:
+        raise ValueError(f"column {column} of the grid has {places!r} places")
+    return places
+
+
+def held(answers: Answers) -> dict[int, int]:
+    """How many items stand in each column."""
+    found: dict[int, int] = {}
+    for answer in answers.values():
+        if answer.value is not None:
+            found[int(answer.value)] = found.get(int(answer.value), 0) + 1
+    return found
+
+
+def violations(answers: Answers, grid: Grid) -> dict[int, int]:
+    """By column, items too many (> 0) or too few (< 0). Empty: a legal sort."""
+    counts = held(answers)
+    surplus = {column: counts.get(column, 0) - grid.get(column, 0) for column in sorted({*counts, *grid})}
+    return {column: n for column, n in surplus.items() if n}
+
+
+def open_items(answers: Answers, grid: Grid, order: Sequence[str]) -> tuple[str, ...]:
+    """The items in overfull columns, in the order shown: just as many as those and the underfull columns have places for."""
+    overfull = {column for column, n in violations(answers, grid).items() if n > 0}
+    return tuple(item for item in order if item in answers and answers[item].value in overfull)
+
+
+def free_places(answers: Answers, grid: Grid, asked: Sequence[str]) -> dict[int, int]:
+    """Places left for the items `asked`, once all other answers are in place."""
+    counts = held({item: answer for item, answer in answers.items() if item not in asked})
+    left = {column: places - counts.get(column, 0) for column, places in grid.items()}
+    return {column: places for column, places in left.items() if places > 0}
+
+
+def narrowed(items: Sequence[Item], answers: Answers, grid: Grid) -> tuple[Item, ...]:
+    """`items` as they are put to the agent: with the columns alone that have a place left for them."""
+    places = free_places(answers, grid, [item.id for item in items])
+    return tuple(
+        item.model_copy(update={"options": tuple(option for option in item.options if option.value in places)})
+        for item in items
+    )
+
+
+def explain_grid(answers: Answers, grid: Grid, asked: Sequence[str], language: Language, names: Names) -> str:
+    """The grid in words: the rule, what is wrong with the sort so far, and the places that the items `asked` may take."""
+    words = in_language(_WORDS, language)
+    rule = words["rule"].format(places=_places(grid, words), n=sum(grid.values()))
+    if not answers:
+        return rule
+    left = _places(free_places(answers, grid, asked), words)
+    if any(item not in answers for item in asked):
+        return f"{rule}\n{words['free'].format(places=left)}"
+    counts = held(answers)
+    wrong = [
+        words["over" if n > 0 else "under"].format(
+            column=column, n=counts.get(column, 0), places=grid.get(column, 0), items=_held_by(answers, column, names)
+        )
+        for column, n in violations(answers, grid).items()
+    ]
+    share = words["share"].format(n=len(asked), places=left)
+    return "\n".join([words["again"], *(f"- {line}" for line in wrong), share])
+
+
+def signed(column: float) -> str:
+    """−3, 0, +3: with a sign, as the columns of a Q-sort are written."""
+    return f"{column:+g}".replace("-", "−") if column else "0"
+
+
+def _places(grid: Grid, words: Mapping[str, str]) -> str:
+    return words["comma"].join(words["column"].format(column=column, n=n) for column, n in grid.items())
+
+
+def _held_by(answers: Answers, column: int, names: Names) -> str:
+    return ", ".join(names[item] for item, answer in answers.items() if answer.value == column)
+
+
+def placed_again(answers: Answers, given: Answers, grid: Grid) -> dict[str, Answer]:
+    """`answers` with what was given when asked again, unless the sort as a whole would lie further off the grid.
+
+    A new placement is the agent's own: its status stays, its note says that it was asked for the grid's sake.
+    """
+    found = dict(answers)
+    for item, now in given.items():
+        then = answers[item]
+        if now.value is not None and then.value is not None and now.value != then.value:
+            note = f"placed in {signed(then.value)}, asked again to fit the grid: {signed(now.value)}"
+            data: JsonValue = {"placed": [*own_placements(then), int(now.value)]}
+            found[item] = replace(then, value=now.value, data=data, notes=(*then.notes, *now.notes, note))
+    return found if _excess(found, grid) <= _excess(answers, grid) else dict(answers)
+
+
+def own_placements(answer: Answer) -> list[int]:
+    """Where the agent itself put the item, the first placement first."""
+    listed = answer.data.get("placed") if isinstance(answer.data, dict) else None
+    if isinstance(listed, list):
+        return [column for column in listed if isinstance(column, int)]
+    return [] if answer.value is None else [int(answer.value)]
+
+
+def repair_grid(answers: Answers, grid: Grid, order: Sequence[str]) -> dict[str, Answer]:
+    """A legal sort by the fewest moves, and of those the shortest.
+
+    Places too many and places too few, each in ascending order, are matched one to one: optimal transport on a line. Out
+    of a column go those that the agent ranks nearest to the target: by the mean of its own placements of them, then by
+    the order shown (the first shown go up, the last shown go down), then by id.
+    """
+    found = dict(answers)
+    wrong = violations(answers, grid)
+    surplus = [column for column, n in wrong.items() for _ in range(max(n, 0))]
+    lacking = [column for column, n in wrong.items() for _ in range(max(-n, 0))]
+    ranked = {column: _ranked(answers, column, order) for column in set(surplus)}
+    for column, target in zip(surplus, lacking, strict=True):
+        item = ranked[column].pop(0 if target < column else -1)
+        found[item] = _moved(found[item], column, target)
+    return found
+
+
+def _ranked(answers: Answers, column: int, order: Sequence[str]) -> list[str]:
+    """The items of a column, the lowest first."""
+    shown = {item: position for position, item in enumerate(order)}
+    inside = [item for item, answer in answers.items() if answer.value == column]
+
+    def rank(item: str) -> tuple[float, int, str]:
+        own = own_placements(answers[item])
+        return sum(own) / len(own), -shown[item], item
+
+    return sorted(inside, key=rank)
+
+
+def _moved(answer: Answer, column: int, target: int) -> Answer:
+    note = f"placed in {signed(column)}, moved to {signed(target)} to fit the grid"
+    data: JsonValue = {"placed": list(own_placements(answer))}
+    return replace(answer, status="repaired", value=float(target), data=data, notes=(*answer.notes, note))
+
+
+def _excess(answers: Answers, grid: Grid) -> int:
+    return sum(n for n in violations(answers, grid).values() if n > 0)

@@ -1,16 +1,22 @@
-"""The simulator's action logs, streamed line by line: {twitter,reddit}/actions.jsonl."""
+"""What agents did in a simulation, as its action log and its database tell it."""
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 from pydantic import JsonValue
 
-from enquete.simulations.texts import clean
-from enquete.state.regular_files import open_regular, parse_json
+from enquete.simulations.sources import clean
+from enquete.state.regular_files import open_regular, parse_json, require_regular
+
+# --- The simulator's action logs, streamed line by line: {twitter,reddit}/actions.jsonl.
 
 Platform = Literal["twitter", "reddit"]
 PLATFORMS: tuple[Platform, ...] = ("twitter", "reddit")
@@ -83,3 +89,91 @@ def summarise_logs(folder: Path) -> dict[Platform, LogSummary]:
     """The readable logs of a simulation."""
     summaries = ((platform, summarise(log_path(folder, platform))) for platform in PLATFORMS)
     return {platform: summary for platform, summary in summaries if summary is not None}
+
+
+# --- Opening an OASIS database without leaving a trace beside it.
+
+SIDECARS = ("-wal", "-journal")
+TABLES = ("user", "post", "comment", "follow", "trace")
+LONGEST_VALUE = 4_000_000  # bytes of a text or blob; what an agent was shown in one go is some tens of kB
+MOST_STEPS, STEPS = (
+    300_000_000,
+    1_000_000,
+)  # of SQLite's machine, some seconds; a trace of a million rows takes 40 million
+NO_ACTION = ("sign_up", "refresh", "trend", "interview")
+
+
+def database_path(folder: Path, platform: Platform) -> Path:
+    return folder / f"{platform}_simulation.db"
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """A read-only connection that creates no file beside the database.
+
+    immutable=1 keeps SQLite from making -wal, -shm and locks, but it also ignores what a killed run left in a journal:
+    then a copy is opened instead, where SQLite may recover it. A view is a program, so none may stand for a table; what is
+    read has a largest size, and reading a largest number of steps. Raises sqlite3.Error or OSError.
+    """
+    for file in (path, *(journal(path, suffix) for suffix in SIDECARS if journal(path, suffix).exists())):
+        require_regular(file)
+    if any(journal(path, suffix).exists() for suffix in SIDECARS):
+        with TemporaryDirectory(prefix="enquete-") as scratch, connected(copied(path, Path(scratch)), "rw") as copy:
+            yield copy
+    else:
+        with connected(path, "ro&immutable=1") as connection:
+            yield connection
+
+
+@contextmanager
+def connected(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)) as connection:
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+        connection.execute("PRAGMA trusted_schema=OFF")
+        require_tables(connection)
+        left = iter(range(MOST_STEPS // STEPS))
+        connection.set_progress_handler(lambda: next(left, -1) < 0, STEPS)
+        try:
+            yield connection
+        except sqlite3.OperationalError as error:
+            if "interrupted" not in str(error):
+                raise
+            raise sqlite3.OperationalError("it takes too many steps to read; is an index missing?") from error
+        except sqlite3.DataError as error:
+            raise sqlite3.DataError(f"a text or blob in it has more than {LONGEST_VALUE // 1_000_000} MB") from error
+
+
+def require_tables(connection: sqlite3.Connection) -> None:
+    """Raises sqlite3.DatabaseError where a table's name is that of a view, or of a table that is a program as well."""
+    marks = ", ".join("?" * len(TABLES))
+    found = connection.execute(f"SELECT type, name, rootpage FROM sqlite_master WHERE name IN ({marks})", TABLES)
+    for kind, name, root in found:
+        if kind in ("table", "view") and not (kind == "table" and root):
+            raise sqlite3.DatabaseError(f"{name} is no table but a {'view' if kind == 'view' else 'virtual table'}")
+
+
+def journal(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def copied(path: Path, scratch: Path) -> Path:
+    copy = scratch / path.name
+    shutil.copyfile(path, copy)
+    for suffix in SIDECARS:
+        if journal(path, suffix).exists():
+            shutil.copyfile(journal(path, suffix), journal(copy, suffix))
+    return copy
+
+
+def count_trace(folder: Path, platform: Platform) -> int:
+    """Actions in a platform's trace; 0 where there is no readable database."""
+    path = database_path(folder, platform)
+    if not path.is_file():
+        return 0
+    query = f"SELECT count(*) FROM trace WHERE action NOT IN ({', '.join('?' * len(NO_ACTION))})"
+    try:
+        with opened(path) as connection:
+            return int(connection.execute(query, NO_ACTION).fetchone()[0])
+    except (sqlite3.Error, OSError):
+        return 0

@@ -11,14 +11,12 @@ from pydantic import BaseModel, ConfigDict
 
 from enquete.locale import N_, in_language
 from enquete.simulations.action_log import PLATFORMS
-from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
+from enquete.simulations.agents import CONFIG, REDDIT, TWITTER, try_object
 from enquete.simulations.digest import Digests, digests
 from enquete.simulations.experience import Source
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population
-from enquete.simulations.records import try_object
-from enquete.simulations.sources import MOST_SHOWN, Issue
-from enquete.simulations.texts import whole
+from enquete.simulations.sources import MOST_SHOWN, Issue, whole
 from enquete.state.asking import Language
 
 SEVERITIES = ("error", "warning", "info")

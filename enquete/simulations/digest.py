@@ -1,6 +1,4 @@
-"""A memory digest: what an agent said, did and was shown, newest first, and what a graph knows of it, in at most `limit`
-characters. Every entry has a mark, by which an answer can name it: [P1] an own post, [R1] a reaction, [S1] something
-shown, [K1] something known."""
+"""What a knowledge graph holds about an agent: a summary and facts. It is context, not experience."""
 
 from __future__ import annotations
 
@@ -10,14 +8,50 @@ from dataclasses import dataclass
 from math import ceil
 from types import MappingProxyType
 
+from pydantic import BaseModel, ConfigDict
+
 from enquete.locale import C_, N_, in_language, tell
-from enquete.simulations.entries import Entry, Kind
-from enquete.simulations.experience import Experience, Source, read_experience
-from enquete.simulations.knowledge import Knowledge, by_relevance
+from enquete.simulations.experience import Entry, Experience, Kind, Source, read_experience
 from enquete.simulations.population import Population
-from enquete.simulations.sources import Issue
-from enquete.simulations.texts import clip, one_line
+from enquete.simulations.sources import Issue, clip, one_line
 from enquete.state.asking import Language
+
+_WORD = re.compile(r"\w{4,}")
+
+
+class Fact(BaseModel):
+    """A sentence about an agent, with when it became true or was learnt (ISO 8601)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    text: str
+    at: str = ""
+
+
+class Knowledge(BaseModel):
+    """What is known of one agent."""
+
+    model_config = ConfigDict(frozen=True)
+
+    summary: str = ""
+    facts: tuple[Fact, ...] = ()
+
+
+def by_relevance(facts: Sequence[Fact], topic: str) -> list[Fact]:
+    """The facts that share most words of four letters or more with the topic first, of equals the newest; each text once."""
+    wanted = _words(topic)
+    newest = sorted({fact.text: fact for fact in facts}.values(), key=lambda fact: fact.at, reverse=True)
+    return sorted(newest, key=lambda fact: -len(_words(fact.text) & wanted))
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)}
+
+
+# --- A memory digest: what an agent said, did and was shown, newest first, and what a graph knows of it, in at most
+# `limit` characters. Every entry has a mark, by which an answer can name it: [P1] an own post, [R1] a reaction, [S1]
+# something shown, [K1] something known.
 
 SOURCES = "sources"
 """The name of what is frozen beside the digests: where their entries stand, by participant and mark."""

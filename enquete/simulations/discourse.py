@@ -19,11 +19,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from enquete.analysis.vocabulary import STOP_WORDS, stemmed
 from enquete.instruments.review import alike, triples
 from enquete.instruments.text import language_of, words_of
-from enquete.simulations.action_log import PLATFORMS, LogLines, Platform, is_action, log_path
-from enquete.simulations.database import database_path, opened
-from enquete.simulations.ownership import LogOwners, owners_of
+from enquete.simulations.action_log import PLATFORMS, LogLines, Platform, database_path, is_action, log_path, opened
+from enquete.simulations.experience import LogOwners, owners_of
 from enquete.simulations.population import Population, Seat
-from enquete.simulations.texts import clean, one_line
+from enquete.simulations.sources import clean, one_line
 from enquete.state.asking import Spoken
 
 # --- Which sentences take a position that somebody can share or reject, as a Q statement has to. By rule, over words ---

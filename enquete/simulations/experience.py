@@ -1,9 +1,9 @@
-"""What happened on each platform, from the OASIS database where it can be read, else from the action log."""
+"""What an agent of a simulation did and saw, and whose posts those are."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -11,14 +11,220 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from enquete.simulations.action_log import PLATFORMS, LogLines, Platform, is_action, log_path
-from enquete.simulations.database import database_path, opened
-from enquete.simulations.entries import Memory, interpret, shown_entry
-from enquete.simulations.ownership import LogOwners, owners_of, withheld_issue
+from enquete.instruments.reading import fold
+from enquete.simulations.action_log import PLATFORMS, LogLines, Platform, database_path, is_action, log_path, opened
 from enquete.simulations.population import Population, Seat
-from enquete.simulations.sources import Issue
-from enquete.simulations.texts import clean, one_line
+from enquete.simulations.sources import Issue, clean, clip, first, one_line, whole
 from enquete.state.regular_files import parse_json
+
+# --- Whose memory a row or line is. It is attributed only where index and name agree or the username proves it. Where
+# a shifted file makes the owner doubtful it is withheld and reported: no agent is given another one's experience.
+
+
+def owners_of(
+    connection: sqlite3.Connection, file: str, seats: Sequence[Seat]
+) -> tuple[dict[int, str], set[str], list[Issue]]:
+    """Participant id by the database's user_id, the withheld participants, and what was found.
+
+    OASIS writes the username into user.name. It identifies; the index counts only where no name contradicts it.
+    """
+    by_index = {seat.index: seat for seat in seats}
+    by_username = unique_usernames(seats)
+    owners: dict[int, str] = {}
+    doubtful: set[str] = set()
+    issues = []
+    for user_id, agent_id, name, user_name in connection.execute("SELECT user_id, agent_id, name, user_name FROM user"):
+        seat = by_index.get(user_id if agent_id is None else agent_id)
+        known = {fold(clean(text)) for text in (name, user_name) if isinstance(text, str)} - {""}
+        owner = owner_by_name(known, seat, by_username)
+        if owner and seat and owner is not seat:
+            place = f"index {owner.index} of the profiles"
+            issues.append(
+                Issue("warning", file, f"user {user_id} is {name!r}, who stands at {place}: joined by username")
+            )
+        if owner and isinstance(user_id, int):
+            owners[user_id] = owner.participant
+        elif seat:
+            doubtful.add(seat.participant)
+    withheld = doubtful - set(owners.values())
+    return owners, withheld, issues + withheld_issue(file, withheld)
+
+
+def owner_by_name(known: set[str], seat: Seat | None, by_username: Mapping[str, Seat]) -> Seat | None:
+    named = next((by_username[text] for text in sorted(known) if text in by_username), None)
+    if named or seat is None:
+        return named
+    return seat if seat.certain or known & seat.names else None
+
+
+def unique_usernames(seats: Iterable[Seat]) -> dict[str, Seat]:
+    found: dict[str, Seat | None] = {}
+    for seat in seats:
+        found[seat.username] = None if seat.username in found else seat
+    return {username: seat for username, seat in found.items() if username and seat}
+
+
+class LogOwners:
+    """Participant of a log line. The simulator takes a line's name from the configuration and its index from the profiles."""
+
+    def __init__(self, seats: Sequence[Seat]) -> None:
+        self.by_index = {seat.index: seat for seat in seats}
+        self.by_name: dict[str, list[Seat]] = {}
+        for seat in seats:
+            for name in seat.names:
+                self.by_name.setdefault(name, []).append(seat)
+        self.withheld: set[str] = set()
+
+    def owner(self, line: Mapping[str, JsonValue]) -> str | None:
+        """The agent at the line's index unless the line names another: then both of them are in doubt."""
+        index = whole(line.get("agent_id"))
+        seat = self.by_index.get(index) if index is not None else None
+        name = fold(clean(line.get("agent_name")))
+        if seat and (name in seat.names or (seat.certain and name not in self.by_name)):
+            return seat.participant
+        self.withheld |= {other.participant for other in self.by_name.get(name, ()) if seat or not other.certain}
+        if seat:
+            self.withheld.add(seat.participant)
+        return None
+
+
+def withheld_issue(file: str, withheld: set[str]) -> list[Issue]:
+    if not withheld:
+        return []
+    shown = ", ".join(sorted(withheld)[:5])
+    problem = f"index and name disagree for {len(withheld)} agents, whose memory of this platform is left out: {shown}"
+    return [Issue("warning", file, problem)]
+
+
+# --- One thing an agent did or was shown, and a store that keeps each agent's newest without growing with the trace.
+
+Kind = Literal["own", "reaction", "shown"]
+KINDS: tuple[Kind, ...] = ("own", "reaction", "shown")
+LONGEST_OTHER = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`text`: the agent's own words, or what it reacted to; `about`: what its words answer, or whose post it was.
+
+    `source`: which post or comment it is ("post 12"), else which row or line. `place`: rowid or line number, which order
+    entries; created_at does not (steps on one platform, dates on the other).
+    """
+
+    verb: str
+    text: str
+    about: str = ""
+    place: float = 0.0
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How an action becomes an entry: its kind, which arguments hold the text and what it is about, and the post's or
+    comment's id."""
+
+    kind: Kind
+    verb: str
+    text: tuple[str, ...]
+    about: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()
+
+
+POST, COMMENT = ("post_content", "content"), ("comment_content", "content")
+POST_ID, COMMENT_ID = ("post_id",), ("comment_id",)
+AUTHOR, COMMENTER, TARGET = ("post_author_name",), ("comment_author_name",), ("target_user_name",)
+READINGS = {
+    "create_post": Reading("own", "post", ("content",), (), POST_ID),
+    "create_comment": Reading("own", "comment", ("content",), ("parent_content",), COMMENT_ID),
+    "quote_post": Reading("own", "quote", ("quote_content",), ("original_content",), ("new_post_id",)),
+    "send_to_group": Reading("own", "message", ("message", "content")),
+    "repost": Reading("reaction", "repost", ("original_content", "content"), (), ("reposted_id", "original_post_id")),
+    "like_post": Reading("reaction", "like", POST, AUTHOR, POST_ID),
+    "dislike_post": Reading("reaction", "dislike", POST, AUTHOR, POST_ID),
+    "report_post": Reading("reaction", "report", POST, AUTHOR, POST_ID),
+    "like_comment": Reading("reaction", "like", COMMENT, COMMENTER, COMMENT_ID),
+    "dislike_comment": Reading("reaction", "dislike", COMMENT, COMMENTER, COMMENT_ID),
+    "follow": Reading("reaction", "follow", TARGET),
+    "unfollow": Reading("reaction", "unfollow", TARGET),
+    "mute": Reading("reaction", "mute", TARGET),
+    "unmute": Reading("reaction", "unmute", TARGET),
+    "search_posts": Reading("reaction", "search", ("query",)),
+    "search_user": Reading("reaction", "search", ("query",)),
+}
+
+
+def interpret(action: str, args: Mapping[str, JsonValue], place: float) -> tuple[Kind, Entry] | None:
+    """An action with its arguments (as the action log names them) as an entry; None where there is nothing to tell."""
+    reading = READINGS.get(action.lower())
+    text = one_line(first(args, reading.text)) if reading else ""
+    if reading is None or not text:
+        return None
+    about = clip(one_line(first(args, reading.about)), LONGEST_OTHER)
+    shown_text = text if reading.kind == "own" else clip(text, LONGEST_OTHER)
+    return reading.kind, Entry(reading.verb, shown_text, about, place, source_of(args, reading.source, place))
+
+
+def source_of(args: Mapping[str, JsonValue], names: tuple[str, ...], place: float) -> str:
+    """Where the words themselves stand: a post, a comment, else the row or line of the action."""
+    for name in names:
+        if isinstance(number := args.get(name), int) and not isinstance(number, bool):
+            return f"{'comment' if names == COMMENT_ID else 'post'} {number}"
+    return f"row {place:.0f}"
+
+
+def shown_entry(post: Mapping[str, JsonValue], author: str, place: float) -> Entry | None:
+    text = clip(one_line(clean(post.get("content"))), LONGEST_OTHER)
+    return Entry("shown", text, author, place, source_of(post, POST_ID, place)) if text else None
+
+
+@dataclass
+class Shelf:
+    """One agent's entries of one kind, as many of the newest as fill `budget` characters.
+
+    Each text stands once: The simulator logs initial posts twice (round 0 without post_id, round 1 with it), and models
+    repeat themselves word for word.
+    """
+
+    budget: int
+    entries: dict[str, Entry] = field(default_factory=dict)
+    length: int = 0
+
+    @property
+    def full(self) -> bool:
+        return self.length >= self.budget
+
+    def add_older(self, entry: Entry) -> None:
+        """For sources read backwards."""
+        if not self.full and entry.text not in self.entries:
+            self.put(entry)
+
+    def add_newer(self, entry: Entry) -> None:
+        """For sources read forwards: a repeated text moves to its latest place, the oldest make room."""
+        self.drop(entry.text)
+        self.put(entry)
+        while len(self.entries) > 1 and self.length - len(oldest := next(iter(self.entries))) >= self.budget:
+            self.drop(oldest)
+
+    def put(self, entry: Entry) -> None:
+        self.entries[entry.text] = entry
+        self.length += len(entry.text)
+
+    def drop(self, text: str) -> None:
+        if self.entries.pop(text, None) is not None:
+            self.length -= len(text)
+
+
+@dataclass
+class Memory:
+    """What one agent did and saw on one platform."""
+
+    budget: int
+
+    def __post_init__(self) -> None:
+        self.shelves: dict[Kind, Shelf] = {kind: Shelf(self.budget) for kind in KINDS}
+
+
+# --- What happened on each platform, from the OASIS database where it can be read, else from the action log.
 
 # --- Memories from an OASIS database: its trace read backwards, so that only the newest of each agent is ever held ---
 
@@ -134,16 +340,16 @@ class Tables:
 
     def post(self, post_id: JsonValue) -> tuple[str, int | None]:
         """Text and author of a post; a repost has no text of its own and shows the original's."""
-        text, user_id, original = self.find(POST, post_id)
+        text, user_id, original = self.find(POST_SQL, post_id)
         if not text and original is not None:
-            text, user_id, _ = self.find(POST, original)
+            text, user_id, _ = self.find(POST_SQL, original)
         return text, user_id
 
     def created(self, info: Args) -> Args:
         return {} if info.get("content") else {"content": self.post(info.get("post_id"))[0]}
 
     def commented(self, info: Args) -> Args:
-        text, _, parent = self.find(COMMENT, info.get("comment_id"))
+        text, _, parent = self.find(COMMENT_SQL, info.get("comment_id"))
         return {"content": info.get("content") or text, "parent_content": self.post(parent)[0]}
 
     def quoted(self, info: Args) -> Args:
@@ -158,7 +364,7 @@ class Tables:
         return {"post_content": text, "post_author_name": self.name(user_id)}
 
     def comment_named(self, info: Args) -> Args:
-        text, user_id, _ = self.find(COMMENT, info.get("comment_id"))
+        text, user_id, _ = self.find(COMMENT_SQL, info.get("comment_id"))
         return {"comment_content": text, "comment_author_name": self.name(user_id)}
 
     def followed(self, info: Args) -> Args:
@@ -170,9 +376,9 @@ class Tables:
 
 
 # A quoting post shows its author's words; its content column repeats the quoted post.
-POST = "SELECT COALESCE(NULLIF(quote_content, ''), content), user_id, original_post_id FROM post WHERE post_id = ?"
+POST_SQL = "SELECT COALESCE(NULLIF(quote_content, ''), content), user_id, original_post_id FROM post WHERE post_id = ?"
 QUOTE = "SELECT quote_content, user_id, original_post_id FROM post WHERE post_id = ?"
-COMMENT = "SELECT content, user_id, post_id FROM comment WHERE comment_id = ?"
+COMMENT_SQL = "SELECT content, user_id, post_id FROM comment WHERE comment_id = ?"
 FOLLOW = "SELECT NULL, followee_id, NULL FROM follow WHERE follow_id = ?"
 
 

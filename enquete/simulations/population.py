@@ -13,22 +13,23 @@ from typing import Literal
 from pydantic import JsonValue
 
 from enquete.instruments.reading import fold
-from enquete.simulations.action_log import PLATFORMS, summarise_logs
-from enquete.simulations.agents import CONFIG, REDDIT, TWITTER, Agent, reconcile
-from enquete.simulations.completion import NO_SIMULATION, Completion, completion_from, count_from
-from enquete.simulations.database import database_path
-from enquete.simulations.locate import is_simulation
-from enquete.simulations.records import (
+from enquete.simulations.action_log import PLATFORMS, database_path, summarise_logs
+from enquete.simulations.agents import (
+    CONFIG,
     FACTS,
+    REDDIT,
+    TWITTER,
+    Agent,
     Record,
     agent_configs,
     from_database,
     read_profiles,
+    reconcile,
     try_object,
     try_profiles,
 )
-from enquete.simulations.sources import Issue, refuse_errors
-from enquete.simulations.texts import clean, clip, one_line
+from enquete.simulations.locate import NO_SIMULATION, Completion, completion_from, count_from, is_simulation
+from enquete.simulations.sources import Issue, clean, clip, one_line, refuse_errors
 from enquete.state.asking import Participant
 from enquete.state.errors import SettingsError, SimulationError
 

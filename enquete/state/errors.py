@@ -1,5 +1,26 @@
 """Every error that Enquete raises on purpose.
 
+    EnqueteError                     exit code 1
+    ├── InputError                   exit code 2: something the user gave is wrong
+    │   ├── SettingsError            an argument, environment variable or .env line
+    │   ├── SimulationNotFound       no such simulation under the root
+    │   ├── SimulationError          a simulation or personas file that cannot be read
+    │   ├── PopulationMismatch       T1's agents are not T0's agents
+    │   ├── InstrumentError          a YAML file: file, line, field, value, what would be right
+    │   ├── RunMismatch              an unfinished run exists whose fingerprint differs
+    │   ├── RunNotFound              no run of that id, token or simulation
+    │   ├── Unfit                    the questions are about something else than the simulation, and nobody said that this is meant
+    │   └── OverBudget               the upper estimate exceeds the budget, and nobody confirmed
+    ├── RunLocked                    another process drives this run
+    ├── Busy                         a file that others hold did not become free in time; nothing was changed
+    ├── LedgerError                  the run's ledger is damaged, cannot be read, or is of an unknown schema version
+    │   └── DiskFull                 no space is left for it (checkpoints/drives.py)
+    ├── MemoryFault                  a graph that is to be read or written does not answer; never the end of a run
+    └── ModelError                   a request to a model failed (typed; becomes an answer's status, never a crash)
+        ├── ModelUnavailable         time-out, connection, 429 or 5xx that outlived the retries
+        ├── ModelRejected            the server refuses the request itself (key, model name, malformed)
+        └── ReplayMissing            a replayed run made no such request: instruments, prompts or code have changed
+
 A message names the file, the field or line, the bad value and what would be right. Anything else that is
 raised is a bug: it is recorded with its traceback, leaves its unit without answers, and makes the exit code 1.
 """
@@ -22,7 +43,7 @@ class EnqueteError(RuntimeError):  # a RuntimeError, so that the agent server sh
 
 
 class InputError(EnqueteError):
-    """Something the user gave is wrong; nothing was asked. Exit code 2; of all others 1."""
+    """Something the user gave is wrong; nothing was asked."""
 
     exit_code = 2
 
@@ -44,7 +65,7 @@ class PopulationMismatch(InputError):
 
 
 class InstrumentError(InputError):
-    """An instrument file is wrong: file, line, field, value, what would be right. Holds all problems found, not only the first."""
+    """An instrument file is wrong. Holds all problems found, not only the first."""
 
     def __init__(self, problems: Sequence[str]):
         self.problems = tuple(problems)
@@ -82,12 +103,12 @@ class Busy(EnqueteError):
 
 
 class LedgerError(EnqueteError):
-    """The ledger is damaged, cannot be read, or was written by another schema version."""
+    """The ledger is damaged or was written by another schema version."""
 
 
 class MemoryFault(EnqueteError):
-    """A graph outside cannot be read or written, which never ends a run. `wait_s`: after how many seconds it asks to be tried
-    again, where it says so; `unsure`: the request may have arrived; `refused`: this request alone is at fault."""
+    """A graph cannot be read or written. `wait_s`: after how many seconds it asks to be tried again, where it says so;
+    `unsure`: the request may have arrived; `refused`: this request alone is at fault."""
 
     def __init__(self, message: str, *, wait_s: float | None = None, unsure: bool = False, refused: bool = False):
         super().__init__(message)
@@ -97,8 +118,7 @@ class MemoryFault(EnqueteError):
 
 
 class ModelError(EnqueteError):
-    """A request to a model failed: it becomes an answer's status, never a crash. `sends` were made,
-    `timeouts` of them may have been billed without an answer."""
+    """A request to a model failed. `sends` were made, `timeouts` of them may have been billed without an answer."""
 
     def __init__(self, message: str, *, sends: int = 1, timeouts: int = 0, fact: str = ""):
         super().__init__(message, fact=fact)
@@ -116,9 +136,7 @@ class ModelUnavailable(ModelError):
 
 
 class ModelRejected(ModelError):
-    """The server refuses the request itself (key, model name, malformed).
-
-    `fatal`: it would refuse every other one too (wrong key, unknown model)."""
+    """The server refuses the request itself. `fatal`: it would refuse every other one too (wrong key, unknown model)."""
 
     def __init__(self, message: str, *, fatal: bool = False, sends: int = 1, timeouts: int = 0):
         super().__init__(message, sends=sends, timeouts=timeouts)
@@ -126,4 +144,4 @@ class ModelRejected(ModelError):
 
 
 class ReplayMissing(ModelError):
-    """The run that is replayed made no such request: instruments, prompts or code have changed."""
+    """The run that is replayed holds no answer to this request."""

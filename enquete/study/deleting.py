@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from enquete.checkpoints.canonical import rebuild_latest
-from enquete.checkpoints.folders import held, run_folders
-from enquete.checkpoints.own_files import own_files, result_folders
-from enquete.checkpoints.start_lock import NAME as START_LOCK
+from enquete.checkpoints.drives import START_LOCK
+from enquete.checkpoints.folders import held, own_files, result_folders, run_folders
 from enquete.memory.local import FILE as MEMORY
 from enquete.memory.local import LocalMemory
 from enquete.nodes.survey import survey

@@ -20,10 +20,10 @@ from langgraph.types import Command
 
 from enquete.checkpoints.batch_jobs import waited_for
 from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.disk_reserve import DiskFull, disk_fault, is_full
+from enquete.checkpoints.drives import DiskFull, disk_fault, is_full
 from enquete.checkpoints.savers import saver, thread_id
 from enquete.graphs.interviews import study_graph
-from enquete.models.clients import untraced
+from enquete.models.tracing import untraced
 from enquete.nodes.model_server import telling
 from enquete.nodes.planning import planned
 from enquete.nodes.run_session import Progress, RunSession, driving, using

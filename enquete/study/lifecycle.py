@@ -16,8 +16,7 @@ from typing_extensions import Unpack
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.planning import of_two_waves
 from enquete.nodes.run_session import Progress
-from enquete.simulations.completion import completion
-from enquete.simulations.locate import locate
+from enquete.simulations.locate import completion, locate
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest, offered
 from enquete.state.settings import Environment, resolve_root

@@ -5,11 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from enquete.memory.connecting import connect
-from enquete.memory.delivery import Delivery, deliver
-from enquete.memory.local import LocalMemory
-from enquete.memory.preferences import Standing, standings
-from enquete.memory.recalled import Record
-from enquete.memory.searching import episodes, search
+from enquete.memory.local import Delivery, LocalMemory, deliver
+from enquete.memory.recall import Record, Standing, episodes, search, standings
 from enquete.nodes.survey import survey
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.request import MemoryKind, RunRequest

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from enquete.checkpoints.backup import require_sound
 from enquete.checkpoints.canonical import latest, mend_latest
 from enquete.checkpoints.drives import require_writable
 from enquete.checkpoints.folders import StoredRun, find_run
-from enquete.checkpoints.integrity import require_sound
 from enquete.locale import languages
 from enquete.nodes.planning import planned
 from enquete.nodes.survey import Survey, survey

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from enquete.checkpoints.folders import StoredRun, find_run, is_held
 from enquete.nodes.survey import UnreadableRun, interviews_folder, survey
-from enquete.simulations.completion import completion
-from enquete.simulations.locate import locate
+from enquete.simulations.locate import completion, locate
 from enquete.simulations.population import load_population
 from enquete.state.regular_files import FileCache
 from enquete.state.request import RunRequest

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from enquete.checkpoints.backup import is_sound, require_sound
+from enquete.checkpoints.connection import NewerLedger
+from enquete.checkpoints.drives import START_LOCK, alone
 from enquete.checkpoints.folders import find_run, is_held, read_run, run_folders
-from enquete.checkpoints.integrity import is_sound, require_sound
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.schema import NewerLedger
-from enquete.checkpoints.start_lock import NAME, alone
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.fit import is_open, judged, require_fit
 from enquete.nodes.model_server import require_server_of
@@ -77,7 +77,7 @@ class Start:
             expected = await estimate_run(choice, population, self.machine, checked=checked)
             require_affordable(expected, confirmed=self.request.confirm)
             frozen = expected.as_frozen()
-        async with alone(choice.folder.parent.parent / NAME):
+        async with alone(choice.folder.parent.parent / START_LOCK):
             self.take(chosen_again(choice, self.request, population))
             if self.to_begin is not None:
                 await begin(choice, population, frozen, self._judged if is_checked(self.request, choice) else None)
@@ -208,7 +208,9 @@ def find_named(name: str, request: RunRequest) -> Path:
     holding = [known for known in list_simulations(root) if (known.path / "interviews" / "runs" / run_id).is_dir()]
     if len(holding) > 1:
         there = ", ".join(known.sim_id for known in holding)
-        raise RunNotFound(f"run {run_id!r} is in several simulations under {root} ({there}); say which with sim=NAME")
+        raise RunNotFound(
+            f"run {run_id!r} is in several simulations under {root} ({there}); say which with sim=START_LOCK"
+        )
     if not holding:
         raise RunNotFound(f"no run {name!r} in any simulation under {root}; name its folder with root, out or sim")
     return find_run(holding[0].path / "interviews", name)

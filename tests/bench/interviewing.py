@@ -16,7 +16,7 @@ from typing import Any
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
 from enquete.interfaces.cli.app import OBJECTS_PER_COLLECTION
-from enquete.models.dialect import Form, Rung, messages
+from enquete.models.chat_completions import RequestForm, ResponseFormat, messages
 from enquete.nodes import run_session
 from enquete.respondents.llm import call_key, compose
 from enquete.state.asking import Answer, Block, BlockKey, Participant, Reply
@@ -33,7 +33,7 @@ def write_prompts(path: Path, population: Path) -> int:
     """The requests that a run of the longitudinal methodology on these personas sends, one a line; items in each."""
     instrument = load_shipped(LongitudinalInstrument, "longitudinal")
     items = instrument.block_items(LANGUAGE)
-    form = Form(Rung.JSON_SCHEMA, frozenset())
+    form = RequestForm(ResponseFormat.JSON_SCHEMA, frozenset())
     with path.open("w", encoding="utf-8") as file:
         for number, person in enumerate(json.loads(population.read_text("utf-8"))):
             who = Participant(
@@ -42,7 +42,7 @@ def write_prompts(path: Path, population: Path) -> int:
             key = BlockKey("", "main", "longitudinal", "T1", "", 0, 0, who.id, "items")
             block = Block(key=key, instruction=instrument.instruction.in_(LANGUAGE), items=items)
             prompt = compose(who, block, items, LANGUAGE, "", 0)
-            turns = [{"role": role, "content": text} for role, text in messages(prompt, form.rung)]
+            turns = [{"role": role, "content": text} for role, text in messages(prompt, form.reply_format)]
             fields = form.body(prompt, temperature=TEMPERATURE, seed=SEED)
             file.write(json.dumps({"messages": turns, **fields}, ensure_ascii=False) + "\n")
     return len(items)

@@ -13,10 +13,18 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.checkpoints.backup import SHARE, BackupCopies, restore
+from enquete.checkpoints.backup import (
+    SHARE,
+    BackupCopies,
+    copies,
+    is_sound,
+    require_sound,
+    restore,
+    whole_copy,
+    writes_in,
+)
 from enquete.checkpoints.entries import Usage
 from enquete.checkpoints.folders import CHECKPOINTS, LEDGER, held, read_run
-from enquete.checkpoints.integrity import copies, is_sound, require_sound, whole_copy, writes_in
 from enquete.checkpoints.ledger import Ledger
 from enquete.nodes.run_session import using
 from enquete.state.errors import LedgerError, RunLocked
@@ -225,7 +233,7 @@ import os, resource, sys
 from contextlib import suppress
 from pathlib import Path
 from enquete.checkpoints.folders import LEDGER, read_run
-from enquete.checkpoints.integrity import require_sound
+from enquete.checkpoints.backup import require_sound
 from enquete.checkpoints.ledger import Ledger
 from enquete.state.errors import LedgerError
 

@@ -7,8 +7,7 @@ import random
 
 import pytest
 
-from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.token_calibration import DEAREST, FIRST_WAVE, GROWTH, MARGIN, MEASURED, WITHOUT_ANSWER, Kind
+from enquete.checkpoints.budget import DEAREST, FIRST_WAVE, GROWTH, MARGIN, MEASURED, WITHOUT_ANSWER, Budget, Kind
 
 KIND, OTHER = Kind("m", "answer"), Kind("m", "themes")
 BOUND, LONGEST = 1100, 500  # tokens of a question, at most, and of the reply it asks for

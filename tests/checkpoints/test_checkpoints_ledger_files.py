@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from enquete.checkpoints.connection import connect
+from enquete.checkpoints.connection import SCHEMA_VERSION, connect
 from enquete.checkpoints.folders import read_run
 from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.schema import SCHEMA_VERSION
-from enquete.checkpoints.write_counter import NAME
+from enquete.checkpoints.writer import COUNTER
 from enquete.nodes.run_session import using
 from enquete.state.errors import LedgerError
 from tests.support.begun import begin_run
@@ -178,7 +177,7 @@ class TestWriteCounter:
             shutil.copytree(run, killed)
 
         with_ledger(run, work)
-        assert not (run / NAME).exists()  # closed in order: there is no log that could be lost
+        assert not (run / COUNTER).exists()  # closed in order: there is no log that could be lost
         return killed
 
     def test_a_deleted_log_is_noticed_until_and_after_the_next_resume(
@@ -200,5 +199,5 @@ class TestWriteCounter:
     def test_a_count_that_nobody_can_read_says_nothing(self, tmp_path: Path) -> None:
         folder = self.killed(tmp_path)
         for content in ("", "many", "9" * 100):
-            (folder / NAME).write_text(content)
+            (folder / COUNTER).write_text(content)
             assert read_run(folder).note == ""

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from enquete.checkpoints.connection import connect
-from enquete.checkpoints.disk_reserve import NAME, SIZE, DiskFull, DiskReserve, disk_fault, is_full
+from enquete.checkpoints.drives import RESERVE, SIZE, DiskFull, DiskReserve, disk_fault, is_full
 from enquete.checkpoints.folders import write_atomically
 from enquete.checkpoints.writer import GroupWriter
 from enquete.state.errors import LedgerError
@@ -73,7 +73,7 @@ def test_what_is_under_way_is_stored_in_the_reserves_place_and_nothing_new_begin
                 writer.submit(insert(200), begins=True), writer.submit(insert(201)), return_exceptions=True
             )
             await writer.close()
-            assert not (tmp_path / NAME).exists()
+            assert not (tmp_path / RESERVE).exists()
         return list(first), list(late)
 
     with closing(opened(tmp_path)) as connection:
@@ -109,9 +109,9 @@ def test_what_even_the_reserve_has_no_room_for_is_named(tmp_path: Path) -> None:
 
 def test_the_reserve_is_made_really_and_goes_when_the_run_is_let_go(tmp_path: Path) -> None:
     disk_reserve = DiskReserve(tmp_path, 1_000_000)
-    (tmp_path / NAME).write_bytes(b"left by a run that was killed")
+    (tmp_path / RESERVE).write_bytes(b"left by a run that was killed")
     with disk_reserve.held():
-        status = (tmp_path / NAME).stat()
+        status = (tmp_path / RESERVE).stat()
         assert status.st_size == 1_000_000
         assert status.st_blocks * 512 >= 1_000_000
     assert list(tmp_path.iterdir()) == []

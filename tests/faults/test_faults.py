@@ -13,7 +13,7 @@ import pytest
 
 import enquete
 from enquete import Run
-from enquete.models.retry_state import MOST_RETURNS
+from enquete.models.transport import MOST_RETURNS
 from tests.support import unwritten
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder

@@ -43,7 +43,7 @@ from enquete.reports import charts as pictured
 from enquete.reports.context import AnalysisContext
 from enquete.reports.declarations import Analysis
 from enquete.reports.findings import MOST_WORDS, KeyFinding
-from enquete.respondents.grid import violations
+from enquete.respondents.questions import violations
 from enquete.respondents.synthetic import SyntheticRespondent
 from enquete.state.asking import Language, Reply
 from tests.analysis.planted_sorts import continuum

@@ -12,8 +12,7 @@ from enquete.graphs.delphi.synthetic import MOVERS_POLARISED, DelphiTruth, plant
 from enquete.instruments.load import load_shipped
 from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.reports.context import AnalysisContext
-from enquete.respondents import stakeholders
-from enquete.respondents.planted import persona_hash
+from enquete.respondents.planted import persona_hash, type_of
 from enquete.state.asking import Block, BlockKey, Item, Option, Participant
 from tests.support.tables import rows
 
@@ -52,7 +51,7 @@ answer, voiced, recognise = PLANTED, PLANTED.voiced, TRUTH.recognised
 
 
 def in_camp(theme, who):
-    return TRUTH.in_camp(theme, stakeholders.type_of(who, PLANTED.pack), persona_hash(who))
+    return TRUTH.in_camp(theme, type_of(who, PLANTED.pack), persona_hash(who))
 
 
 def population(n=54):

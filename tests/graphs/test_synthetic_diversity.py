@@ -15,7 +15,7 @@ from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySe
 from enquete.graphs.diversity.procedure import Diversity
 from enquete.graphs.diversity.synthetic import planted
 from enquete.instruments.load import load_shipped
-from enquete.respondents.grid import violations
+from enquete.respondents.questions import violations
 from enquete.state.asking import Block, BlockKey, Item, Language, Option, Participant
 
 KINDS = ("Küstenfischer", "Industrial fishing company", "Recreational angler", "Umwelt-NGO", "Wissenschaftlerin",

@@ -17,7 +17,7 @@ from enquete.graphs.longitudinal.tables import PRESENTATION
 from enquete.instruments.load import load_shipped
 from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.reports.context import AnalysisContext
-from enquete.respondents.stakeholders import type_of
+from enquete.respondents.planted import type_of
 from enquete.state.asking import Block, BlockKey, Item, Option, Participant
 from tests.support.tables import results
 from tests.support.tables import rows as rows_of

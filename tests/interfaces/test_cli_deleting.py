@@ -10,7 +10,7 @@ import pytest
 import enquete
 from enquete.checkpoints.folders import held
 from enquete.memory.local import LocalMemory
-from enquete.memory.searching import episodes
+from enquete.memory.recall import episodes
 from tests.interfaces.conftest import Command
 from tests.support.studies import personas
 

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from enquete.memory.local import LocalMemory
-from enquete.memory.preferences import standings
-from enquete.memory.recalled import Preference, Record
-from enquete.memory.searching import episodes, search
+from enquete.memory.recall import Preference, Record, episodes, search, standings
 from tests.support.episodes import write_episodes
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from enquete.memory.delivery import deliver
-from enquete.memory.local import LocalMemory
-from enquete.memory.recalled import Graph, MemoryFault, Record
+from enquete.memory.local import LocalMemory, deliver
+from enquete.memory.recall import Graph, MemoryFault, Record
 from enquete.memory.wire import seconds
 from enquete.memory.zep import ZepSessions
 from enquete.memory.zep_cloud import PAGE, ZepCloudGraph

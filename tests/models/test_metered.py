@@ -15,10 +15,11 @@ from pydantic import SecretStr
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.usage import usage
-from enquete.models.limits import Limiter
+from enquete.models.chat_completions import Response
 from enquete.models.metered import MeteredModel, Terms, estimate, input_bound, valued
 from enquete.models.prices import Price
-from enquete.models.transport import Response, Transport
+from enquete.models.servers import Limiter
+from enquete.models.transport import Transport
 from enquete.state.asking import CallKey
 from enquete.state.errors import ModelRejected, ModelUnavailable
 from enquete.state.interview_context import Completion, Prompt

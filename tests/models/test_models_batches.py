@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from enquete.models.batches import LONGEST_LINE, Away, Denied, Order, Provider, Reply, line
+from enquete.models.batches import LONGEST_LINE, BatchJob, Denied, Provider, Reply, Unanswered, line
 from tests.support.model_server import ModelServer
 
 KEY = "sk-secret-of-the-tests"
@@ -41,12 +41,12 @@ def asked(*names: str) -> dict[str, Any]:
     }
 
 
-async def ordered(provider: Provider, bodies: dict[str, Any], *, run: str, mark: str) -> Order:
+async def ordered(provider: Provider, bodies: dict[str, Any], *, run: str, mark: str) -> BatchJob:
     file = await provider.upload(mark, b"".join(line(name, body) for name, body in bodies.items()))
     return await provider.order(file, run=run, mark=mark)
 
 
-async def fetched(provider: Provider, order: Order) -> dict[str, Reply]:
+async def fetched(provider: Provider, order: BatchJob) -> dict[str, Reply]:
     return {reply.name: reply async for reply in provider.fetch(order)}
 
 
@@ -73,7 +73,7 @@ def test_whether_an_order_arrived_whose_reply_was_lost_is_for_its_mark_to_tell(s
     server.batches.loses_reply = True
 
     async def work(provider: Provider) -> None:
-        with pytest.raises(Away) as lost:
+        with pytest.raises(Unanswered) as lost:
             await ordered(provider, asked("a"), run="r", mark="1")
         assert lost.value.perhaps
         found = await provider.find("r", "1")
@@ -116,7 +116,7 @@ def test_a_closed_door_took_no_order(server: ModelServer) -> None:
     server.base_url = "http://127.0.0.1:9/v1"
 
     async def work(provider: Provider) -> None:
-        with pytest.raises(Away) as closed:
+        with pytest.raises(Unanswered) as closed:
             await provider.order("file-1", run="r", mark="1")
         assert not closed.value.perhaps
 
@@ -131,7 +131,7 @@ def test_what_failed_or_expired_says_so_and_was_not_bought(server: ModelServer) 
         ended = await provider.look((await ordered(provider, asked(*"abc"), run="r", mark="1")).id)
         assert (ended.stage, ended.done, ended.failed) == ("expired", 1, 2)
         replies = await fetched(provider, ended)
-        assert {name: (one.status, one.said.message) for name, one in replies.items()} == {
+        assert {name: (one.status, one.told.message) for name, one in replies.items()} == {
             "a": (200, ""),
             "b": (500, "The server had an error"),
             "c": (0, "This request was not executed"),
@@ -158,8 +158,8 @@ def test_a_file_whose_lines_cannot_be_read_gives_no_replies(server: ModelServer)
     )
 
     async def work(provider: Provider) -> None:
-        replies = await fetched(provider, Order("x", "completed", 0, 0, 0, files=("odd",)))
-        assert {name: one.said.message for name, one in replies.items()} == {"b": "no ***"}
+        replies = await fetched(provider, BatchJob("x", "completed", 0, 0, 0, files=("odd",)))
+        assert {name: one.told.message for name, one in replies.items()} == {"b": "no ***"}
 
     at(server, work)
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from enquete.models.chat_completions import MOST_WRITTEN, Response
 from enquete.models.faults import Rejected, Unavailable
-from enquete.models.limits import Limiter
-from enquete.models.response import MOST_WRITTEN, Response
+from enquete.models.http_client import LARGE_AT_ONCE, MOST_BYTES, SMALL_BYTES
+from enquete.models.servers import Limiter
 from enquete.models.transport import Transport
-from enquete.models.wire import LARGE_AT_ONCE, MOST_BYTES, SMALL_BYTES
 from enquete.state.errors import ModelError
 from enquete.state.interview_context import Prompt
 from tests.support.raw_server import RawServer, Replies, bomb, completion, endless, reply

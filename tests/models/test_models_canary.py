@@ -12,11 +12,9 @@ from collections.abc import Callable
 import pytest
 from pydantic import SecretStr
 
-from enquete.models.faults import Away, Tally, Trouble, Unavailable
-from enquete.models.limits import Limiter
-from enquete.models.outage import Server, server_of
-from enquete.models.retry_state import CANARY, CONFIRMATIONS, MOST_RETURNS, RetryState
-from enquete.models.transport import Transport
+from enquete.models.faults import SendCounts, Trouble, Unavailable
+from enquete.models.servers import Limiter, ServerHealth, health_of
+from enquete.models.transport import CONFIRMATIONS, HEALTH_PROBE, MOST_RETURNS, RetryState, Transport
 from tests.models.test_models_outage import Ended, ask_all, failures, one, transport_to
 from tests.models.test_models_transport import KEY, prompt
 from tests.support.model_server import Logged, ModelServer
@@ -28,10 +26,10 @@ canary that happens to be sent before its latest refusal costs another."""
 
 
 def canaries(server: ModelServer) -> int:
-    return sum(request.body["messages"][0]["content"] == CANARY.system for request in list(server.requests))
+    return sum(request.body["messages"][0]["content"] == HEALTH_PROBE.system for request in list(server.requests))
 
 
-CHECK = str(CANARY.messages[0]["content"])
+CHECK = str(HEALTH_PROBE.messages[0]["content"])
 
 
 def refused(server: ModelServer) -> Counter[str]:
@@ -51,8 +49,7 @@ def asked_in(request: Logged) -> str:
 
 def gone(server: ModelServer) -> bool:
     """Whether the client has noticed that nobody is at home."""
-    silence = server_of(server.base_url).silence(time.monotonic(), patience_s=3600)
-    return silence is not None and silence.unreachable
+    return health_of(server.base_url).unreachable
 
 
 async def until(happened: Callable[[], bool]) -> None:
@@ -219,44 +216,57 @@ def test_a_canary_says_nothing_about_a_later_form() -> None:
         assert {request.rung for request in server.requests[before:]} == {"json_schema", "json_object"}
 
 
+REFUSED = Trouble("answered 500", status=500)
+
+
+def lost(state: RetryState, health: ServerHealth) -> None:
+    """One more fault, and no attempt left."""
+    health.failed(REFUSED.message)
+    state.note(REFUSED, health)
+    state.is_lost = True
+
+
 def test_an_answer_that_was_under_way_before_the_refusal_confirms_nothing() -> None:
     """Only what was sent after the latest fault shows that the server served others at that time."""
-    refused, server = Trouble("answered 500", status=500, answered=True), Server()
-    course = RetryState(ATTEMPTS, 0.01, 0.01)
-    course.restart(course.lowest)
-    early = time.monotonic()
-    for _ in range(ATTEMPTS):
-        course.note(refused)
-    server.failed(None)
-    assert course.waits_for(server, refused)
-    server.answered(early)
-    asyncio.run(course.cleared(server, 10))
-    assert (course.confirmed, course.left) == (0, 1)
+    health, state, early = ServerHealth(), RetryState(ATTEMPTS, 0.01), time.monotonic()
+    lost(state, health)
+    health.answered(early)
+    assert not state.is_decided(health)
     for expected in range(1, CONFIRMATIONS + 1):
-        course.note(refused)
-        assert course.waits_for(server, refused)
-        server.answered(time.monotonic())
-        if expected < CONFIRMATIONS:
-            asyncio.run(course.cleared(server, 10))
-        else:
-            with pytest.raises(Away) as ended:
-                asyncio.run(course.cleared(server, 10))
-            assert not ended.value.outage
-        assert course.confirmed == expected
+        health.answered(time.monotonic())
+        assert state.is_decided(health)
+        assert state.go_on(health) == (expected < CONFIRMATIONS)
+        assert (state.confirmed, state.left) == (expected, 1)
+        lost(state, health)
+        assert not state.is_decided(health)
 
 
-def test_a_canary_that_fails_starts_attempts_over_once_the_server_is_back() -> None:
-    refused, server = Trouble("answered 500", status=500, answered=True), Server()
-    course = RetryState(ATTEMPTS, 0.01, 0.01, confirmed=1)
-    course.note(refused)
-    assert course.waits_for(server, refused)
-    server.check_failed(unreachable=False)
-    assert server.away
-    server.answered(time.monotonic())
-    asyncio.run(course.cleared(server, 10))
-    assert (course.confirmed, course.own_faults, course.left) == (0, 0, ATTEMPTS)
+def test_a_probe_that_fails_starts_attempts_over_once_the_server_is_back() -> None:
+    health, state = ServerHealth(), RetryState(ATTEMPTS, 0.01, confirmed=1)
+    lost(state, health)
+    health.left(unreachable=False)
+    assert health.away
+    health.answered(time.monotonic())
+    assert state.is_decided(health)
+    assert state.go_on(health)
+    assert (state.confirmed, state.returns, state.left) == (0, 1, ATTEMPTS)
+
+
+def test_who_fails_while_others_are_served_is_at_fault_and_a_closed_door_is_nobody_s() -> None:
+    health, state = ServerHealth(), RetryState(ATTEMPTS, 0.01)
+    for fault in range(ATTEMPTS):
+        assert not state.is_at_fault
+        state.note(REFUSED, health)
+        if fault < ATTEMPTS - 1:
+            health.answered(time.monotonic())
+    assert state.is_at_fault
+    state.note(Trouble("could not be reached", unreachable=True), health)
+    assert not state.is_at_fault
+    crashing = RetryState(ATTEMPTS, 0.01, returns=MOST_RETURNS)
+    crashing.note(REFUSED, health)
+    assert crashing.is_at_fault
 
 
 def test_a_canary_is_short_and_counted() -> None:
-    assert len(json.dumps([CANARY.system, *CANARY.messages, CANARY.schema])) < 400
-    assert Tally(timeouts=1, broken=2, checks=3).unanswered == 6
+    assert len(json.dumps([HEALTH_PROBE.system, *HEALTH_PROBE.messages, HEALTH_PROBE.schema])) < 400
+    assert SendCounts(timeouts=1, broken=2, probes=3).unanswered == 6

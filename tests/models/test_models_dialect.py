@@ -10,10 +10,9 @@ from dataclasses import replace
 import pytest
 from pydantic import JsonValue
 
-from enquete.models.cleaning import compact
-from enquete.models.dialect import Dialect, Rung, dialect_of, messages, response_format
-from enquete.models.faults import Rejected, Said, blamed_setting, complaint, read_error
-from enquete.models.parsing import read_object
+from enquete.models.chat_completions import FormatFallback, ResponseFormat, fallback_of, format_field, messages
+from enquete.models.faults import Rejected, ServerError, blamed_setting, complaint, read_error
+from enquete.models.parsing import compact, read_object
 from enquete.state.interview_context import Prompt
 from tests.models.test_models_transport import ITEM, SCHEMA, ask, prompt
 from tests.support.model_server import ModelServer
@@ -67,7 +66,7 @@ def test_a_server_that_takes_no_output_limit_is_not_asked_without_one() -> None:
 
 
 def test_the_official_server_gets_only_the_new_name_of_the_limit() -> None:
-    body = dialect_of("https://api.openai.com/v1", "gpt-test").form().body(prompt(), temperature=1.0, seed=2)
+    body = fallback_of("https://api.openai.com/v1", "gpt-test").form().body(prompt(), temperature=1.0, seed=2)
     assert body["max_completion_tokens"] == 500
     assert "max_tokens" not in body
 
@@ -102,33 +101,33 @@ def test_an_unexplained_400_about_one_prompt_is_not_remembered() -> None:
 
 
 def test_a_tried_rung_is_kept_only_while_no_better_one_works() -> None:
-    dialect = Dialect()
-    tried = dialect.form(lowest=Rung.JSON_OBJECT)
+    dialect = FormatFallback()
+    tried = dialect.form(lowest=ResponseFormat.JSON_OBJECT)
     better = dialect.form()
     dialect.worked(better)
     dialect.worked(tried)
-    assert dialect.form().rung is Rung.JSON_SCHEMA
+    assert dialect.form().reply_format is ResponseFormat.JSON_SCHEMA
     dialect.step_down(better)
     dialect.step_down(better)
-    assert dialect.form().rung is Rung.JSON_OBJECT
+    assert dialect.form().reply_format is ResponseFormat.JSON_OBJECT
 
 
 def test_the_prompt_is_sufficient_on_every_rung() -> None:
     asked = Prompt(
         "system", ({"role": "user", "content": "q1"}, {"role": "assistant", "content": "a1"}), compact(SCHEMA), 10
     )
-    turns = messages(asked, Rung.JSON_SCHEMA)
+    turns = messages(asked, ResponseFormat.JSON_SCHEMA)
     assert [role for role, _ in turns] == ["system", "user", "assistant", "user"]
     heading, schema = turns[-1][1].split("\n")
     assert heading == "JSON schema:"
     assert json.loads(schema) == SCHEMA
-    assert messages(prompt("q"), Rung.PROMPT)[-1][1].startswith("q\n\nJSON schema:\n{")
+    assert messages(prompt("q"), ResponseFormat.PROMPT)[-1][1].startswith("q\n\nJSON schema:\n{")
     said = replace(prompt("q"), says_form=True)  # and the schema is sent beside it on the first rung
-    assert [messages(said, rung)[-1][1] == "q" for rung in Rung] == [True, False, False]
+    assert [messages(said, rung)[-1][1] == "q" for rung in ResponseFormat] == [True, False, False]
 
 
 def test_a_schema_is_closed_and_strict_where_it_can_be() -> None:
-    fixed = response_format(Rung.JSON_SCHEMA, compact(SCHEMA))["response_format"]
+    fixed = format_field(ResponseFormat.JSON_SCHEMA, compact(SCHEMA))["response_format"]
     assert isinstance(fixed, dict)
     inner = fixed["json_schema"]
     assert isinstance(inner, dict)
@@ -136,9 +135,9 @@ def test_a_schema_is_closed_and_strict_where_it_can_be() -> None:
     closed = {**SCHEMA, "properties": {"a": closed_item, "b": closed_item}, "additionalProperties": False}
     assert inner == {"name": "answer", "schema": closed, "strict": True}
     optional: dict[str, JsonValue] = {"type": "object", "properties": {"a": {"type": "string"}}, "required": []}
-    assert '"strict": false' in json.dumps(response_format(Rung.JSON_SCHEMA, compact(optional)))
+    assert '"strict": false' in json.dumps(format_field(ResponseFormat.JSON_SCHEMA, compact(optional)))
     free: dict[str, JsonValue] = {"type": "object", "additionalProperties": {"type": "number"}}
-    assert '"strict": false' in json.dumps(response_format(Rung.JSON_SCHEMA, compact(free)))
+    assert '"strict": false' in json.dumps(format_field(ResponseFormat.JSON_SCHEMA, compact(free)))
 
 
 @pytest.mark.parametrize(
@@ -161,7 +160,7 @@ def test_a_schema_is_closed_and_strict_where_it_can_be() -> None:
     ],
 )
 def test_complaints_are_told_apart(status: int, message: str, about: str) -> None:
-    assert complaint(status, Said(message)) == about
+    assert complaint(status, ServerError(message)) == about
 
 
 @pytest.mark.parametrize(
@@ -182,7 +181,7 @@ def test_error_bodies_of_every_shape_are_read(body: object, message: str) -> Non
 
 
 def test_blame() -> None:
-    assert blamed_setting(403, Said("")) == "LLM_API_KEY"
-    assert blamed_setting(404, Said("The model 'x' does not exist")) == "LLM_MODEL_NAME"
-    assert blamed_setting(404, Said("Not Found")) == "LLM_BASE_URL"
-    assert blamed_setting(413, Said("too large")) == ""
+    assert blamed_setting(403, ServerError("")) == "LLM_API_KEY"
+    assert blamed_setting(404, ServerError("The model 'x' does not exist")) == "LLM_MODEL_NAME"
+    assert blamed_setting(404, ServerError("Not Found")) == "LLM_BASE_URL"
+    assert blamed_setting(413, ServerError("too large")) == ""

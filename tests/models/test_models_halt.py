@@ -8,9 +8,9 @@ import time
 import pytest
 from pydantic import SecretStr
 
+from enquete.models.chat_completions import Response
 from enquete.models.faults import Unavailable
-from enquete.models.limits import Limiter
-from enquete.models.response import Response
+from enquete.models.servers import Limiter
 from enquete.models.transport import Transport
 from enquete.state.request import ModelLimits
 from tests.models.test_models_transport import KEY, prompt

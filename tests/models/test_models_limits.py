@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.models.limits import Limiter, Pause
+from enquete.models.servers import Limiter, Pause
 
 
 class Gauge:

@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
+from enquete.models.chat_completions import Response
 from enquete.models.faults import Unavailable
-from enquete.models.limits import Limiter
-from enquete.models.outage import Server, Signal, Silence, backoff
-from enquete.models.response import Response
+from enquete.models.servers import Limiter, ServerHealth, backoff
 from enquete.models.transport import Transport
 from tests.models.test_models_transport import KEY, prompt
 from tests.support.model_server import ModelServer
@@ -209,74 +208,53 @@ def test_several_event_loops_wait_for_one_server() -> None:
     assert failures(ended) == []
 
 
-def test_a_silence_begins_with_a_fault_and_ends_with_an_answer() -> None:
-    server = Server()
-    assert server.silence(time.monotonic(), 1) is None
-    first = server.failed(None)
-    assert server.failed(first) is first
-    assert (first.failing, first.proven) == (1, False)  # the same request twice
-    assert server.failed(None) is first
-    assert (first.failing, first.proven, first.certain, first.away) == (2, True, False, False)
-    server.lose(None, unreachable=False)
-    assert not server.away
-    server.lose(None, unreachable=False)
-    assert server.away
-    server.answered(time.monotonic())
-    assert not server.away
-    assert server.failed(None) is not first
-
-
-def test_work_still_going_on_behind_a_closed_door_does_not_end_the_silence() -> None:
-    server = Server()
+def test_a_server_is_away_until_it_answers_and_work_still_going_on_behind_a_closed_door_is_no_answer() -> None:
+    health = ServerHealth()
+    health.failed("broke the connection")
+    assert not health.away  # one fault proves nothing
     before = time.monotonic()
-    server.failed(None)
-    server.lose(None, unreachable=True)
-    server.answered(before)
-    assert server.away
-    server.answered(time.monotonic())
-    assert not server.away
+    health.answered(before)
+    assert (health.silent_since, health.returned) == (None, float("-inf"))
+    health.left(unreachable=True)
+    health.answered(before)
+    assert health.away
+    sent = time.monotonic()
+    health.answered(sent)
+    assert not health.away
+    assert health.accepted == sent <= health.returned
+    health.left(unreachable=False)
+    health.answered(before)  # what it works on is an answer, where it is not even the door that is closed
+    assert not health.away
 
 
 def test_who_asks_after_it_was_given_up_keeps_what_is_known_and_starts_the_clock_anew() -> None:
-    server = Server()
-    server.failed(None)
-    old = server.lose(None, unreachable=True)
-    new = server.silence(old.since + 2, patience_s=1)
-    assert new is not old
-    assert old.given_up
-    assert new is not None
-    assert (new.lost, new.away, new.since >= old.since) == (1, True, True)
-    assert new.probe(0, 1.0) == 0.0  # at once
+    health = ServerHealth()
+    health.left(unreachable=True)
+    old = health.silent_since
+    assert old is not None
+    assert health.takes_probe(1.0, 10.0)
+    assert not health.takes_probe(1.0, 10.0)
+    health.waits_anew(old + 1, 1.0)
+    assert (health.silent_since, health.takes_probe(1.0, 10.0)) == (old, False)
+    health.waits_anew(old + 2, 1.0)
+    assert health.away
+    assert health.unreachable
+    assert health.silent_since is not None
+    assert health.silent_since >= old
+    assert health.takes_probe(1.0, 10.0)  # at once
 
 
-def test_probes_give_way_to_who_has_made_fewer() -> None:
-    silence = Silence(failing=2, lost=2)
-    assert silence.probe(0, 0.01) == 0.0
-    waits = [silence.probe(made, 10.0) for made in (3, 0, 1)]
-    assert waits[1] < waits[2] < waits[0]
+def test_probes_come_ever_more_rarely() -> None:
+    health, waits = ServerHealth(), []
+    health.left(unreachable=False)
+    for _ in range(6):
+        health.next_probe = time.monotonic()
+        assert health.takes_probe(1.0, 10.0)
+        waits.append(health.next_probe - time.monotonic())
+    assert all(step <= wait + 0.1 <= 1.5 * step + 0.2 for step, wait in zip((1, 2, 4, 8, 10, 10), waits, strict=True))
 
 
 @given(step=st.integers(-3, 10_000), first=st.floats(0.001, 100))
 def test_a_back_off_is_bounded(step: int, first: float) -> None:
     """10 s and half of jitter."""
     assert 0 < backoff(step, first) <= 15
-
-
-def test_a_signal_wakes_every_loop_and_whoever_comes_late() -> None:
-    signal, woken = Signal(), threading.Semaphore(0)
-
-    def wait() -> None:
-        asyncio.run(signal.wait(10))
-        woken.release()
-
-    threads = [threading.Thread(target=wait) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    time.sleep(0.1)
-    signal.happen()
-    for thread in threads:
-        thread.join(5)
-    assert not any(thread.is_alive() for thread in threads)
-    started = time.monotonic()
-    asyncio.run(signal.wait(10))
-    assert time.monotonic() - started < 5

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from enquete.models.faults import Trouble
-from enquete.models.limits import Limiter
-from enquete.models.retry_state import MOST_REFUSALS, TRUSTED, RetryState
-from enquete.models.transport import UNLIMITED, Lane, Pace, Transport, Window, most_tokens
+from enquete.models.servers import UNLIMITED, Limiter, Pace, RateLimiter, ServerHealth, Window, most_tokens
+from enquete.models.transport import MOST_REFUSALS, TRUSTED, RetryState, Transport
 from enquete.state.request import ModelLimits
 from tests.models.test_models_outage import Ended, ask_all, failures, one
 from tests.models.test_models_transport import KEY, prompt
@@ -74,14 +73,14 @@ def test_later_once_too_often_fails_alone() -> None:
             transport = Transport(
                 server.base_url, SecretStr(KEY), limiter=Limiter(4), backoff_s=1e-20
             )  # short however often doubled
-            lane = transport._lane("m")
+            lane = transport._rate_limiter("m")
             accepting = asyncio.create_task(accept(lane))
             ended = await one(transport, "never")
             accepting.cancel()
             await transport.aclose()
             return ended
 
-        async def accept(lane: Lane) -> None:
+        async def accept(lane: RateLimiter) -> None:
             while True:
                 lane.accepted()
                 await asyncio.sleep(0.001)
@@ -156,7 +155,7 @@ def test_who_waits_for_one_model_holds_no_slot_of_the_process() -> None:
                 await transport.send(prompt(), model="other", temperature=0, seed=0)
             second.cancel()
             await asyncio.gather(second, return_exceptions=True)
-            assert transport._lane("m").window.limiter.held == limiter.held == 0
+            assert transport._rate_limiter("m").window.limiter.held == limiter.held == 0
             await transport.aclose()
 
         asyncio.run(main())
@@ -165,7 +164,7 @@ def test_who_waits_for_one_model_holds_no_slot_of_the_process() -> None:
 @settings(max_examples=25)
 @given(cancel=st.sets(st.integers(0, 19)), after=st.floats(0, 0.02))
 def test_cancelling_in_any_queue_leaks_no_slot_and_gives_the_turn_back(cancel: set[int], after: float) -> None:
-    limiter, lane = Limiter(3), Lane()
+    limiter, lane = Limiter(3), RateLimiter()
     lane.limit(ModelLimits(requests_per_minute=60_000, concurrency=5))  # a turn every millisecond
 
     async def hold() -> None:
@@ -239,7 +238,7 @@ def test_no_minute_exceeds_the_pace(amounts: list[float]) -> None:
 
 
 def test_the_same_limits_said_again_keep_the_pace() -> None:
-    lane = Lane()
+    lane = RateLimiter()
     limits = ModelLimits(requests_per_minute=1)
     lane.limit(limits)
 
@@ -258,14 +257,14 @@ def test_the_same_limits_said_again_keep_the_pace() -> None:
 
 def test_a_retry_after_is_believed_but_not_for_ever() -> None:
     """Retry-After: 0 asks for a request at once; after three of them in a row the back-off of a silent server is added."""
-    course = RetryState(3, 1.0)
+    state, health = RetryState(3, 1.0), ServerHealth()
     waits = []
     for _ in range(TRUSTED + 3):
-        course.note(Trouble("later", status=429, retry_after=0.0))
-        waits.append(course.wait())
+        state.note(Trouble("later", status=429, retry_after=0.0), health)
+        waits.append(state.wait())
     assert waits[:TRUSTED] == [0.0] * TRUSTED
     assert waits[TRUSTED] >= 1
     assert waits[TRUSTED + 2] >= 4
-    course.note(Trouble("later", status=429, retry_after=30.0))
-    assert 30 <= course.wait() <= 33
-    assert course.left == 0  # restart() was never called: nothing was used up either
+    state.note(Trouble("later", status=429, retry_after=30.0), health)
+    assert 30 <= state.wait() <= 33
+    assert state.left == 0  # restart() was never called: nothing was used up either

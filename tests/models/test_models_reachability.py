@@ -14,8 +14,8 @@ import pytest
 from pydantic import SecretStr
 
 import enquete
+from enquete.models.http_client import WITHIN_S, Absence, absence
 from enquete.models.local_model import LocalModel
-from enquete.models.reachability import WITHIN_S, Absence, absence
 from enquete.state.errors import ModelRejected, ModelUnavailable
 from enquete.state.local_weights import Weights
 from tests.support.model_server import ModelServer

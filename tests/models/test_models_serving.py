@@ -15,20 +15,21 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from enquete.models.exchange import _within
-from enquete.models.limits import Limiter
-from enquete.models.serving import (
+from enquete.models.chat_completions import Response
+from enquete.models.http_client import _within
+from enquete.models.servers import (
     CUT,
     PATIENT,
     SLOWEST_READING,
     SLOWEST_WRITING,
     Facts,
+    Limiter,
     Speed,
     facts_of,
     fitted,
     shortened,
 )
-from enquete.models.transport import Response, Transport
+from enquete.models.transport import Transport
 from enquete.state.errors import ModelRejected
 from enquete.state.interview_context import Prompt
 from tests.support import unwritten

@@ -20,12 +20,12 @@ from typing import Any
 import pytest
 from pydantic import JsonValue, SecretStr
 
-from enquete.models.cleaning import compact
-from enquete.models.exchange import retry_after
+from enquete.models.chat_completions import Response
 from enquete.models.faults import Rejected, Unavailable
-from enquete.models.limits import Limiter
-from enquete.models.parsing import looks_like_refusal, read_object
-from enquete.models.transport import Response, Transport
+from enquete.models.http_client import retry_after
+from enquete.models.parsing import compact, looks_like_refusal, read_object
+from enquete.models.servers import Limiter
+from enquete.models.transport import Transport
 from enquete.state.errors import ModelRejected, ModelUnavailable, SettingsError
 from enquete.state.interview_context import Prompt
 from tests.support.model_server import ModelServer
@@ -356,7 +356,7 @@ def test_langchain_used_whole_asks_and_reads_the_same(monkeypatch: pytest.Monkey
 SEND_AND_RUN_A_CHAIN = """
 import asyncio, sys
 from langchain_core.runnables import RunnableLambda
-from enquete.models.clients import untraced
+from enquete.models.tracing import untraced
 from tests.models.test_models_transport import one
 one(sys.argv[1])
 with untraced():

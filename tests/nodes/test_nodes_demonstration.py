@@ -8,7 +8,7 @@ import pytest
 
 from enquete.demo import demo_population
 from enquete.nodes.study_graph import as_demo, is_demo, require_blocking_allowed
-from enquete.simulations.completion import completion
+from enquete.simulations.locate import completion
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest
 

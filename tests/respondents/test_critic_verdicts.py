@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.respondents.critic.judgement import Question, comparing, grading, rubrics
-from enquete.respondents.critic.verdicts import grade, reason, verdict
+from enquete.respondents.critic import Question, comparing, grade, grading, reason, rubrics, verdict
 from enquete.state.request import Rubric
 
 GRADES = [

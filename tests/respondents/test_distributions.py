@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.respondents.llm import compose
-from enquete.respondents.replies import read_reply
+from enquete.respondents.questions import read_reply
 from enquete.state.asking import Answer, Block, BlockKey, Item, Option
 from enquete.state.interview_context import Completion
 from tests.support.populations import participants

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from enquete.respondents.kinds import FRAMES, worded
 from enquete.respondents.llm import compose, system_prompt
-from enquete.respondents.wording import FRAMES, worded
 from enquete.state.asking import Block, BlockKey, Item, Language, Option
 from tests.support.populations import participants
 

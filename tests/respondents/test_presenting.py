@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from enquete.locale import tell
+from enquete.respondents.ledger_context import answering, asked, partner, present, sampled
 from enquete.respondents.neutral import neutral, neutral_digest
-from enquete.respondents.presenting import answering, asked, partner, present, sampled
 from enquete.simulations.digest import HEADINGS, NOTHING
 from enquete.state.asking import PRESENTATIONS, Arm, Block, BlockKey, Item, Option, Participant
 from tests.support.populations import participants

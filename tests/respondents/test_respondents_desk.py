@@ -13,8 +13,8 @@ from pydantic import BaseModel
 
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
+from enquete.models.chat_completions import Response
 from enquete.models.metered import MeteredModel, Terms
-from enquete.models.transport import Response
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.llm import LLMRespondent
 from enquete.state.asking import Answer, Arm, Block, Item, Language, Option, Reply

@@ -16,18 +16,18 @@ from hypothesis import strategies as st
 
 from enquete.checkpoints.budget import Budget
 from enquete.models.metered import MeteredModel, Terms
-from enquete.respondents.grid import (
-    explain,
+from enquete.respondents.llm import LLMRespondent
+from enquete.respondents.questions import (
+    explain_grid,
     free_places,
     grid_of,
     narrowed,
     open_items,
     own_placements,
     placed_again,
-    repair,
+    repair_grid,
     violations,
 )
-from enquete.respondents.llm import LLMRespondent
 from enquete.state.asking import ATTEMPTS, MORE_ATTEMPTS, Answer, Block, BlockKey, Item, Language, Option, Reply
 from enquete.state.errors import ModelUnavailable
 from enquete.state.interview_context import Prompt
@@ -85,7 +85,7 @@ def test_repair_moves_by_the_agents_own_ranking() -> None:
     once had b at 0, so b is its lowest in the column; of a and c, c was shown later and ranks lower."""
     sort = answers(a=1, b=1, c=1, d=0)
     sort["b"] = Answer("b", "ok", value=1, data={"placed": [0, 1]})
-    found = repair(sort, SMALL, ["a", "b", "c", "d"])
+    found = repair_grid(sort, SMALL, ["a", "b", "c", "d"])
     assert values(found) == {"a": 1, "b": -1, "c": 0, "d": 0}
     assert found["a"] == sort["a"]
     assert found["c"].status == "repaired"
@@ -95,7 +95,7 @@ def test_repair_moves_by_the_agents_own_ranking() -> None:
 
 
 def test_upward_moves_take_the_first_shown() -> None:
-    found = repair(answers(a=0, b=0, c=0, d=-1), SMALL, ["b", "a", "c", "d"])
+    found = repair_grid(answers(a=0, b=0, c=0, d=-1), SMALL, ["b", "a", "c", "d"])
     assert values(found) == {"a": 0, "b": 1, "c": 0, "d": -1}
 
 
@@ -103,7 +103,7 @@ def test_upward_moves_take_the_first_shown() -> None:
 def test_repair_makes_any_sort_legal_with_the_fewest_and_shortest_moves(columns: list[int], rng: random.Random) -> None:
     sort = {f"s{i}": Answer(f"s{i}", "ok", value=column) for i, column in enumerate(columns)}
     order = rng.sample(list(sort), 24)
-    found = repair(sort, FULL, order)
+    found = repair_grid(sort, FULL, order)
     assert violations(found, FULL) == {}
     moved = [item for item in sort if found[item].value != sort[item].value]
     assert len(moved) == sum(n for n in violations(sort, FULL).values() if n > 0)
@@ -112,7 +112,7 @@ def test_repair_makes_any_sort_legal_with_the_fewest_and_shortest_moves(columns:
     assert sum(abs(found[item].value - sort[item].value) for item in sort) == shortest  # type: ignore[operator]
     assert all(own_placements(found[item])[-1] == sort[item].value for item in sort)
     assert all((found[item].status == "repaired") == (item in moved) for item in sort)
-    assert repair(dict(reversed(sort.items())), FULL, order) == found
+    assert repair_grid(dict(reversed(sort.items())), FULL, order) == found
 
 
 def test_asked_again_the_new_placement_is_the_agents_own() -> None:
@@ -134,12 +134,12 @@ NAMES = {"a": "q1", "b": "q2", "c": "q3", "d": "q4"}
 
 @pytest.mark.parametrize(("language", "words"), [("de", "genau so viele"), ("en", "exactly this many")])
 def test_the_rule_is_told_in_the_language_of_the_run(language: Language, words: str) -> None:
-    told = explain({}, SMALL, ["a", "b", "c", "d"], language, NAMES)
+    told = explain_grid({}, SMALL, ["a", "b", "c", "d"], language, NAMES)
     assert words in told
     assert "-1: 1; 0: 2; 1: 1" in told
-    partly = explain(answers(a=1, b=0), SMALL, ["c", "d"], language, NAMES)
+    partly = explain_grid(answers(a=1, b=0), SMALL, ["c", "d"], language, NAMES)
     assert "-1: 1; 0: 1" in partly.splitlines()[1]
-    again = explain(answers(a=1, b=1, c=0, d=0), SMALL, ["a", "b"], language, NAMES)
+    again = explain_grid(answers(a=1, b=1, c=0, d=0), SMALL, ["a", "b"], language, NAMES)
     assert "q1, q2" in again
     assert again.endswith("-1: 1; 1: 1.")
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.metered import MeteredModel, Terms, input_bound
+from enquete.respondents.kinds import worded
 from enquete.respondents.llm import LLMRespondent, compose
-from enquete.respondents.wording import worded
 from enquete.state.asking import ATTEMPTS, Block, BlockKey, Item, Option, Reply
 from enquete.state.errors import ModelRejected, ModelUnavailable
 from enquete.state.interview_context import Prompt

@@ -18,15 +18,15 @@ from pydantic import SecretStr
 
 from enquete.checkpoints.budget import Budget
 from enquete.locale import in_language, tell
-from enquete.models.dialect import Rung, messages, response_format
-from enquete.models.limits import Limiter
+from enquete.models.chat_completions import ResponseFormat, format_field, messages
 from enquete.models.metered import MeteredModel, Terms
+from enquete.models.servers import Limiter
 from enquete.models.transport import Transport
+from enquete.respondents.kinds import worded
 from enquete.respondents.ledger_context import AGAIN, INTERVIEWER
 from enquete.respondents.llm import LLMRespondent, Problem, compose, system_prompt
 from enquete.respondents.questions import names_of, reply_schema
-from enquete.respondents.quoted_data import fence
-from enquete.respondents.wording import worded
+from enquete.respondents.quoting import fence
 from enquete.state.asking import Block, BlockKey, Item, Language, Option, Participant
 from tests.support.ledgers import RUN, opened
 from tests.support.model_server import ModelServer
@@ -137,7 +137,10 @@ class TestQuestions:
             asked = block(*alike(n, "Der Bestand wird sich in zehn Jahren deutlich erholt haben, sagen manche"))
             prompt = compose(participants(1)[0], asked, asked.items, language, "", 0)
             body = json.dumps(
-                [[*messages(prompt, Rung.JSON_SCHEMA)[1:]], response_format(Rung.JSON_SCHEMA, prompt.schema)]
+                [
+                    [*messages(prompt, ResponseFormat.JSON_SCHEMA)[1:]],
+                    format_field(ResponseFormat.JSON_SCHEMA, prompt.schema),
+                ]
             )
             return len(body) / 4
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.respondents.replies import read_answer, read_reply
+from enquete.respondents.questions import read_answer, read_reply
 from enquete.state.asking import Answer, Item, Option
 from enquete.state.interview_context import Completion
 

@@ -1,15 +1,14 @@
 import pytest
 
 from enquete.instruments.pack import NEUTRAL, pack_named
-from enquete.respondents import stakeholders
-from enquete.respondents.stakeholders import voice
+from enquete.respondents.planted import type_of, voice
 from enquete.state.asking import Participant
 
 FISHERIES = pack_named("fisheries")
 
 
-def type_of(who):
-    return stakeholders.type_of(who, FISHERIES)
+def of_fisheries(who):
+    return type_of(who, FISHERIES)
 
 
 def who(kind, persona="", name="A"):
@@ -41,20 +40,20 @@ def who(kind, persona="", name="A"):
     ],
 )
 def test_types_in_german_and_english(kind, expected):
-    assert type_of(who(kind)) == expected
+    assert of_fisheries(who(kind)) == expected
 
 
 def test_the_persona_helps_where_the_type_is_silent():
-    assert type_of(who("Person", "Sie forscht an Dorsch und Hering.")) == "scientist"
-    assert type_of(who("Fischer", "Kapitän eines Trawlers der Hochseeflotte")) == "industrial"
-    assert type_of(who("Fischer", "Stellnetzfischer in der Ostsee")) == "small_scale"
+    assert of_fisheries(who("Person", "Sie forscht an Dorsch und Hering.")) == "scientist"
+    assert of_fisheries(who("Fischer", "Kapitän eines Trawlers der Hochseeflotte")) == "industrial"
+    assert of_fisheries(who("Fischer", "Stellnetzfischer in der Ostsee")) == "small_scale"
 
 
 def test_other_populations_keep_their_own_types():
     bank = who("Bank", "A bank specialising in retail and commercial banking, regulated by an authority.")
-    assert type_of(bank) == "other:bank"
-    assert type_of(who("Bank", "another", "B")) == "other:bank"
-    assert type_of(who("Person", "x")) != type_of(who("Person", "y"))  # no telling type: by persona
+    assert of_fisheries(bank) == "other:bank"
+    assert of_fisheries(who("Bank", "another", "B")) == "other:bank"
+    assert of_fisheries(who("Person", "x")) != of_fisheries(who("Person", "y"))  # no telling type: by persona
 
 
 @pytest.mark.parametrize("language", ["de", "en"])

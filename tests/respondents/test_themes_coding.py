@@ -17,7 +17,7 @@ from enquete.analysis.agreement import coding_agreement
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.synthetic import planted
 from enquete.instruments.load import load_shipped
-from enquete.respondents.themes.coded import (
+from enquete.respondents.rule_coder import (
     AssignInput,
     Assignment,
     Assignments,
@@ -29,12 +29,27 @@ from enquete.respondents.themes.coded import (
     MergeInput,
     Statement,
     ThemeBrief,
+    code_by_rule,
+    features,
+    merge_by_rule,
     theme_id,
 )
-from enquete.respondents.themes.coding import assemble, batches, code_themes, merge_groups, merged_drafts, resolve
-from enquete.respondents.themes.coding_prompts import assign_prompt, assign_schema, merge_prompt, theme_prompt
-from enquete.respondents.themes.rule_coder import code_by_rule, features, merge_by_rule
-from enquete.respondents.themes.second import MOST_STATEMENTS, assign_by_rule, assign_themes, sample
+from enquete.respondents.themes import (
+    MOST_STATEMENTS,
+    assemble,
+    assign_by_rule,
+    assign_prompt,
+    assign_schema,
+    assign_themes,
+    batches,
+    code_themes,
+    merge_groups,
+    merge_prompt,
+    merged_drafts,
+    resolve,
+    sample,
+    theme_prompt,
+)
 from enquete.state.asking import Block, BlockKey, Item, Participant
 
 PLANTED = planted(load_shipped(DelphiInstrument, "delphi"))

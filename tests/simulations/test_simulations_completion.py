@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from enquete.simulations.action_log import summarise_logs
-from enquete.simulations.completion import completion, count_from
+from enquete.simulations.locate import completion, count_from
 from tests.simulations.conftest import post, write_log
 
 START, END = {"event_type": "simulation_start", "total_rounds": 672}, {"event_type": "simulation_end"}

@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.simulations.digest import digests, write_digest
-from enquete.simulations.entries import Entry, Memory
-from enquete.simulations.experience import Experience
-from enquete.simulations.knowledge import Fact, Knowledge
+from enquete.simulations.digest import Fact, Knowledge, digests, write_digest
+from enquete.simulations.experience import Entry, Experience, Memory
 from enquete.simulations.population import load_population
 from tests.simulations.conftest import Folder, post, write_log
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from enquete.simulations.agents import LONGEST_NAME
 from enquete.simulations.check import check
 from enquete.simulations.population import load_population
-from enquete.simulations.records import LONGEST_NAME
 from enquete.simulations.sources import MOST_ROWS
 from enquete.state.errors import SimulationError
 from tests.simulations.conftest import DATA, OASIS_RUN

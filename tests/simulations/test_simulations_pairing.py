@@ -2,8 +2,7 @@
 
 import pytest
 
-from enquete.simulations.agents import pair
-from enquete.simulations.records import Record
+from enquete.simulations.agents import Record, pair
 
 
 def records(*described: str) -> list[Record]:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.instruments.reading import fold
-from enquete.simulations.texts import clean, clip, one_line, whole
+from enquete.simulations.sources import clean, clip, one_line, whole
 
 
 @pytest.mark.parametrize(

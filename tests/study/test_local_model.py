@@ -13,10 +13,9 @@ import psutil
 import pytest
 
 import enquete
-from enquete.models.limits import Limiter
-from enquete.models.local_model import CHILD, LocalModel
+from enquete.models.local_model import CHILD, LocalModel, file_of, hash_of, weights_of
+from enquete.models.servers import Limiter
 from enquete.models.transport import Transport
-from enquete.models.weights import file_of, hash_of, weights_of
 from enquete.state.asking import Status
 from enquete.state.errors import ModelUnavailable, SettingsError
 from enquete.state.interview_context import Prompt

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.checkpoints.start_lock import NAME, alone
+from enquete.checkpoints.drives import START_LOCK, alone
 from enquete.state.errors import Busy, RunMismatch
 from tests.support.model_server import ModelServer
 from tests.support.processes import Forked
@@ -82,10 +82,10 @@ def test_who_comes_second_waits_without_blocking_the_loop_and_is_told_after_a_wh
                 await asyncio.sleep(0.05)
                 said.append(f"{name} ends")
 
-        await asyncio.gather(one("a", tmp_path / "out" / NAME), one("b", tmp_path / "out" / NAME))
-        async with alone(tmp_path / "out" / NAME), alone(tmp_path / "other" / NAME):
+        await asyncio.gather(one("a", tmp_path / "out" / START_LOCK), one("b", tmp_path / "out" / START_LOCK))
+        async with alone(tmp_path / "out" / START_LOCK), alone(tmp_path / "other" / START_LOCK):
             with pytest.raises(Busy, match="out: another request has been beginning something"):
-                async with alone(tmp_path / "out" / NAME, longest_s=0.05):
+                async with alone(tmp_path / "out" / START_LOCK, longest_s=0.05):
                     pass
         return said
 

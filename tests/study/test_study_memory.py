@@ -19,8 +19,7 @@ import enquete
 from enquete.checkpoints.ledger import Ledger
 from enquete.interfaces.cli.app import run as command
 from enquete.memory.local import LocalMemory
-from enquete.memory.recalled import Preference
-from enquete.memory.searching import complete
+from enquete.memory.recall import Preference, complete
 from enquete.reports.accounts import citations, citations_section
 from enquete.reports.context import with_ids
 from enquete.reports.run_reading import open_run

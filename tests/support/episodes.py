@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from enquete.memory.recalled import Record
+from enquete.memory.recall import Record
 
 
 def write_episodes(interviews: Path, *records: Record, run: str = "r", complete: bool = True) -> None:

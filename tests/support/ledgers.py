@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from enquete.checkpoints.ledger import Ledger
-from enquete.models.transport import Response
+from enquete.models.chat_completions import Response
 from enquete.state.asking import BlockKey, CallKey
 from enquete.state.errors import ModelError
 from enquete.state.interview_context import Prompt

@@ -14,7 +14,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from enquete.checkpoints.connection import connect
-from enquete.checkpoints.disk_reserve import DiskFull, DiskReserve
+from enquete.checkpoints.drives import DiskFull, DiskReserve
 from enquete.checkpoints.writer import GroupWriter
 from enquete.state.errors import LedgerError
 

@@ -18,9 +18,8 @@ from tests.support.studies import personas
 for module in (
     "openai",
     "aiohttp",
-    "langchain_openai",
     "sklearn.decomposition",
-    "enquete.models.clients",
+    "enquete.models.http_client",
     "enquete.interfaces.cli.app",
 ):
     importlib.import_module(module)

@@ -17,9 +17,8 @@ from enquete.analysis.panel import iqr
 from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
 from enquete.locale import N_, tell
 from enquete.nodes.feedback import feedback_line, summary
-from enquete.respondents.themes.coded import Statement, ThemeBrief
-from enquete.respondents.themes.coding import code_themes
-from enquete.respondents.themes.second import MOST_STATEMENTS, assign_themes
+from enquete.respondents.rule_coder import Statement, ThemeBrief
+from enquete.respondents.themes import MOST_STATEMENTS, assign_themes, code_themes
 from enquete.state.asking import ATTEMPTS, Block, Item, Language
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Plan, Procedure

@@ -55,8 +55,8 @@ from enquete.reports.health_checks import (
 )
 from enquete.reports.views import dictionaries
 from enquete.reports.writing import lines
-from enquete.respondents.themes.coded import SecondCoding
-from enquete.respondents.themes.second import agreement
+from enquete.respondents.rule_coder import SecondCoding
+from enquete.respondents.themes import agreement
 from enquete.state.asking import RESPONDED
 
 # --- What the panel makes of its themes: ratings by round, what feedback did, dissent with its words, ranked

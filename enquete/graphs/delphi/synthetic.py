@@ -18,8 +18,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.instruments.pack import NEUTRAL, Data, Lines, Pack, Words, pack_named, pack_on
 from enquete.instruments.text import Text
-from enquete.respondents.planted import answer_at, normal, persona_hash, pick, sample, side, uniform
-from enquete.respondents.stakeholders import type_of, voice
+from enquete.respondents.planted import answer_at, normal, persona_hash, pick, sample, side, type_of, uniform, voice
 from enquete.state.asking import Answer, Block, Item, Language, Participant
 
 # --- What is planted in the synthetic Delphi panel: themes, who voices them, how they are rated (truth/delphi.yaml of

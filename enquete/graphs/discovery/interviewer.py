@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from enquete.graphs.discovery.record import Contradiction, Path, ReadingProblem, reply_schema
 from enquete.graphs.discovery.schema import DiscoverySchema, FieldNode
 from enquete.locale import N_, in_language
-from enquete.respondents.quoted_data import fence
-from enquete.respondents.quoting import normal
+from enquete.respondents.quoting import fence, normal
 from enquete.respondents.roles import Role
 from enquete.state.asking import Language
 

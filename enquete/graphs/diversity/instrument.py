@@ -27,7 +27,7 @@ from enquete.instruments.scales import Human, on_scale
 from enquete.instruments.text import Part, Text
 from enquete.locale import N_
 from enquete.nodes.material import Material, head, pair
-from enquete.simulations.texts import one_line
+from enquete.simulations.sources import one_line
 from enquete.state.asking import Item, Language, Option
 
 MOST_COLUMNS = 13  # −6 … +6, the widest grid in common use

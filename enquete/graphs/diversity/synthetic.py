@@ -15,9 +15,8 @@ from pydantic import BaseModel
 
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.instruments.pack import Data, Pack, pack_on
-from enquete.respondents.grid import Grid, grid_of
-from enquete.respondents.planted import answer_at, normal, persona_hash, side, uniform
-from enquete.respondents.stakeholders import type_of
+from enquete.respondents.planted import answer_at, normal, persona_hash, side, type_of, uniform
+from enquete.respondents.questions import Grid, grid_of
 from enquete.state.asking import Answer, Block, Item, Language, Participant
 
 METHODOLOGY = "diversity"

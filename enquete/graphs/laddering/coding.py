@@ -19,7 +19,7 @@ from enquete.graphs.laddering.network import Place, PooledConcept, pool, without
 from enquete.graphs.laddering.procedure import Interview
 from enquete.graphs.laddering.settings import InterviewMethod
 from enquete.respondents.quoting import normal
-from enquete.respondents.themes.coded import (
+from enquete.respondents.rule_coder import (
     AssignInput,
     Assignment,
     Assignments,
@@ -31,8 +31,7 @@ from enquete.respondents.themes.coded import (
     Statement,
     ThemeBrief,
 )
-from enquete.respondents.themes.coding import Work, code_themes
-from enquete.respondents.themes.second import agreement, assign_themes
+from enquete.respondents.themes import Work, agreement, assign_themes, code_themes
 from enquete.state.asking import Language
 from enquete.state.interview_context import REHEARSAL, InterviewContext, InterviewerTask
 

@@ -22,8 +22,7 @@ from enquete.graphs.laddering.questions import QuestionInput, QuestionOut, ask_b
 from enquete.graphs.laddering.settings import Concept, InterviewMethod, most_words
 from enquete.graphs.laddering.signals import RATINGS, SURFACE_BELOW, Rating, Readings, propositions, word_count
 from enquete.locale import N_, in_language
-from enquete.respondents.quoted_data import fence
-from enquete.respondents.quoting import normal
+from enquete.respondents.quoting import fence, normal
 from enquete.respondents.roles import Role
 from enquete.state.asking import Language
 

@@ -28,7 +28,7 @@ from enquete.nodes.conversations import utterance_id
 from enquete.reports.findings import FEWEST
 from enquete.respondents.quoting import normal
 from enquete.respondents.roles import RULE
-from enquete.respondents.themes.rule_coder import features
+from enquete.respondents.rule_coder import features
 from enquete.state.asking import Language
 
 Place = tuple[str, str]

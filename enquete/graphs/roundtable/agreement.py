@@ -19,7 +19,7 @@ from enquete.analysis.vocabulary import content_words, denies, jaccard
 from enquete.graphs.roundtable.discussion import Discussion, Round
 from enquete.graphs.roundtable.modes import STANCES, Mode, Response, Stance
 from enquete.locale import N_, in_language, tell
-from enquete.respondents.quoted_data import fence
+from enquete.respondents.quoting import fence
 from enquete.respondents.roles import RULE, Role
 from enquete.state.asking import Language
 

@@ -23,7 +23,7 @@ from enquete.graphs.roundtable.agreement import ALIKE, likeness, same_side, voic
 from enquete.graphs.roundtable.discussion import Discussion, Round, RoundtableTurn
 from enquete.graphs.roundtable.modes import Response, Stance
 from enquete.nodes.conversations import utterance_id
-from enquete.respondents.themes.coded import CodedThemes, Theme
+from enquete.respondents.rule_coder import CodedThemes, Theme
 
 LEAST_WORDS = 2
 """New words that a position must share with an argument to have moved on it."""

@@ -20,8 +20,8 @@ from enquete.graphs.roundtable.table import SUMMARISER, DiscussionContext, due, 
 from enquete.nodes.conversations import Asked, Conversations, keep, utterance_id
 from enquete.respondents.planted import uniform
 from enquete.respondents.roles import Role
-from enquete.respondents.themes.coded import Statement
-from enquete.respondents.themes.coding import code_themes
+from enquete.respondents.rule_coder import Statement
+from enquete.respondents.themes import code_themes
 from enquete.state.asking import ATTEMPTS, Block, Language, Outcome, Participant
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Plan

@@ -52,7 +52,7 @@ from enquete.reports.evaluation import Evaluation, Line, Talk, lines_of
 from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.writing import lines
 from enquete.respondents.roles import RULE
-from enquete.respondents.themes.coded import CodedThemes
+from enquete.respondents.rule_coder import CodedThemes
 from enquete.state.asking import Language
 
 VERBATIM = 2

@@ -31,7 +31,7 @@ from enquete.instruments.text import Text
 from enquete.locale import N_, in_language
 from enquete.nodes.conversations import Asked, Utterance
 from enquete.nodes.feedback import anonymous_numbers
-from enquete.respondents.quoted_data import fence
+from enquete.respondents.quoting import fence
 from enquete.respondents.roles import Role
 from enquete.state.asking import RESPONDED, Answer, Block, Item, Language
 from enquete.state.interview_context import InterviewContext

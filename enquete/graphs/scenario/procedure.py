@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
-from enquete.respondents.themes.coded import Statement
-from enquete.respondents.themes.coding import code_themes
+from enquete.respondents.rule_coder import Statement
+from enquete.respondents.themes import code_themes
 from enquete.state.asking import ATTEMPTS, Block, Language, Outcome
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import NoSettings, Plan, Procedure

@@ -17,8 +17,7 @@ from pydantic import BaseModel
 from enquete.graphs.scenario.instrument import OPEN, ROLES, ScenarioInstrument
 from enquete.instruments.pack import NEUTRAL, Data, ForAndAgainst, Pack, Words, pack_named, pack_on
 from enquete.instruments.text import Text
-from enquete.respondents.planted import answer_at, normal, persona_hash, pick, spread, uniform
-from enquete.respondents.stakeholders import type_of, voice
+from enquete.respondents.planted import answer_at, normal, persona_hash, pick, spread, type_of, uniform, voice
 from enquete.state.asking import Answer, Block, Item, Language, Participant
 
 METHODOLOGY = "scenario"

@@ -32,7 +32,7 @@ from enquete.interfaces.service.mirofish import TASK_STATUS, aggregate_of
 from enquete.interfaces.service.retrying import retry_read
 from enquete.interfaces.service.secrecy import Mask
 from enquete.interfaces.service.status import StatusWord, budget_of, note_of, ran_short, stage_of, status_of
-from enquete.simulations.completion import completion
+from enquete.simulations.locate import completion
 from enquete.state.data_formats import FileFormat, Layout
 from enquete.state.errors import RunLocked, RunNotFound
 from enquete.state.request import parse_request

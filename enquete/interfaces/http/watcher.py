@@ -19,8 +19,7 @@ from enquete.interfaces.http.handlers import RequestHandlers
 from enquete.interfaces.http.task_files import tasks_of
 from enquete.nodes.survey import survey
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
-from enquete.simulations.completion import Completion, completion
-from enquete.simulations.locate import Known
+from enquete.simulations.locate import Completion, Known, completion
 from enquete.simulations.sources import read_object
 from enquete.state.errors import EnqueteError, SimulationError
 from enquete.state.regular_files import Stamp, stamp_of

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from enquete.checkpoints.disk_reserve import DiskFull
+from enquete.checkpoints.drives import DiskFull
 from enquete.state.errors import (
     Busy,
     EnqueteError,

@@ -37,8 +37,7 @@ from enquete.interfaces.web.study_form import choices, request_of, values_of
 from enquete.locale import tell
 from enquete.nodes.fit import told
 from enquete.reports.run_reading import open_run
-from enquete.simulations.completion import completion
-from enquete.simulations.locate import Known
+from enquete.simulations.locate import Known, completion
 from enquete.state.asking import Block, Item
 from enquete.state.data_formats import FileFormat
 from enquete.state.errors import EnqueteError, InputError, RunMismatch, RunNotFound

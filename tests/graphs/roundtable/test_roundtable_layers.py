@@ -12,7 +12,7 @@ from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn, Wei
 from enquete.graphs.roundtable.modes import Response, Stance, Violation, load_mode
 from enquete.graphs.roundtable.movement import argument_rows
 from enquete.graphs.roundtable.procedure import statements
-from enquete.respondents.themes.coded import CodedThemes, Theme
+from enquete.respondents.rule_coder import CodedThemes, Theme
 
 LEVY, NO_LEVY = "Introduce the carbon levy quickly", "Never introduce the carbon levy quickly"
 

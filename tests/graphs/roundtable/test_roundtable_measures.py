@@ -21,7 +21,7 @@ from enquete.graphs.roundtable.agreement import (
 )
 from enquete.graphs.roundtable.modes import Response, Stance
 from enquete.graphs.roundtable.movement import moves, persuasion
-from enquete.respondents.themes.coded import Theme
+from enquete.respondents.rule_coder import Theme
 
 LEVY = "Introduce the carbon levy quickly across every county"  # content words: introduce carbon levy quickly county
 NO_LEVY = "Never introduce the carbon levy quickly across every county"

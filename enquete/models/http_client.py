@@ -1,0 +1,369 @@
+"""Requests to one server over HTTP: bodies of a few megabytes, no other origin, as long as the server takes.
+
+A body is read piece by piece and dropped at the limit, so that neither a gigabyte nor a bomb of a few kilobytes that unpacks
+to one is ever in memory. What is sent holds personas: it goes to the server that was named and nowhere else.
+Imported with the first request: the SDK, whose aiohttp transport this is, takes half a second. Its typed walk over schema and
+result would take four fifths of a request's CPU (bench/results.md): what stays the same of every request is built once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+import openai
+from pydantic import JsonValue, SecretStr
+
+from enquete.models.chat_completions import ChatCompletion, RequestForm, completed, messages, request_body
+from enquete.models.faults import (
+    GATEWAY,
+    NotRead,
+    Refused,
+    SendCounts,
+    ServerError,
+    Trouble,
+    blamed_setting,
+    connection_fault,
+    mask,
+    read_error,
+    status_fault,
+)
+from enquete.models.prices import is_local
+from enquete.models.servers import Facts, facts_of
+from enquete.models.tracing import traced, tracing_wanted
+from enquete.state.interview_context import Prompt
+
+if TYPE_CHECKING:
+    import httpx2
+
+MOST_BYTES = 4 * 2**20
+"""Of one unpacked body. The longest answers of thinking models have a tenth of that."""
+SMALL_BYTES = 256 * 2**10
+"""A body beyond this is read on with few others beside it, so that hundreds in flight need no gigabyte either."""
+LARGE_AT_ONCE = 4
+MOST_REDIRECTS = 3
+TIMEOUT = openai.Timeout(None, connect=20.0)
+"""How long an answer may take is known to who asks (`ServerClient.complete`)."""
+LONGEST_WAIT = 60.0
+"""Seconds. A longer Retry-After is cut: asking once a minute costs nothing, and a limit may be lifted. Nor is it waited for longer
+than the run is patient: it would only be found then that it has to pause."""
+ASKING_SECONDS = 5.0
+_PACKED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+
+
+class BoundedClient(openai.DefaultAioHttpClient):
+    """For one event loop. `send` gives whole responses only, of at most `MOST_BYTES`."""
+
+    def __init__(self, **options: Any):
+        super().__init__(**options)
+        self._large = asyncio.Semaphore(LARGE_AT_ONCE)
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """The response, its body read. Raises NotRead, and whatever httpx and aiohttp do."""
+        response, content = await self.receive(request, **options)
+        headers = [(name, value) for name, value in response.headers.multi_items() if name not in _PACKED]
+        return type(response)(response.status_code, headers=headers, content=content, request=response.request)
+
+    async def receive(self, request: httpx2.Request, **options: Any) -> tuple[httpx2.Response, bytes]:
+        """The same: a response and, beside it, its body. A redirect is followed where the same server wants the same request;
+        301 to 303 would turn the question into a GET."""
+        options |= {"stream": True, "follow_redirects": False}
+        for _ in range(MOST_REDIRECTS):
+            response = await super().send(request, **options)
+            if not response.has_redirect_location:
+                return response, await self._read(response)
+            await response.aclose()
+            following = response.next_request
+            if following is None or _origin(following) != _origin(request) or following.method != request.method:
+                to = (
+                    f"to {following.url.scheme}://{following.url.host}{following.url.path}"
+                    if following
+                    else "to nowhere"
+                )
+                raise NotRead(f"redirects {to}, which is not followed", response.status_code)
+            request = following
+        raise NotRead("redirects again and again, which is not followed", response.status_code)
+
+    async def _read(self, response: httpx2.Response) -> bytes:
+        content = bytearray()
+        try:
+            async with aclosing(response.aiter_bytes()) as pieces:
+                async for piece in pieces:
+                    content += piece
+                    if len(content) > SMALL_BYTES:
+                        break
+                if len(content) > SMALL_BYTES:
+                    async with self._large:
+                        async for piece in pieces:
+                            content += piece
+                            if len(content) > MOST_BYTES:
+                                raise NotRead(f"sent a body of more than {MOST_BYTES // 2**20} MB")
+        finally:
+            await response.aclose()
+        return bytes(content)
+
+
+def _origin(request: httpx2.Request) -> tuple[str, str, int | None]:
+    return request.url.scheme, request.url.host, request.url.port
+
+
+@dataclass
+class _OfLoop:
+    """A connection belongs to an event loop. `question`: a request of which body alone changes."""
+
+    http: BoundedClient
+    question: httpx2.Request
+    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class ServerClient:
+    """All requests to one server, from any number of event loops."""
+
+    def __init__(self, base_url: str, api_key: SecretStr | None, longest_wait_s: float = LONGEST_WAIT):
+        self._base_url = base_url
+        self._key = api_key.get_secret_value() if api_key else ""
+        self._headers = {"Authorization": f"Bearer {self._key or 'none'}", "Accept": "application/json"}
+        self._traced = tracing_wanted()
+        self._longest_wait = min(longest_wait_s, LONGEST_WAIT)
+        self._loops: dict[asyncio.AbstractEventLoop, _OfLoop] = {}
+        self.known: dict[str, Facts] = {}  # by model, what the server said
+        self._next_asking = float("-inf")
+
+    async def complete(
+        self, prompt: Prompt, model: str, form: RequestForm, body: dict[str, JsonValue], counts: SendCounts,
+        patience: Callable[[], float],
+    ) -> ChatCompletion:  # fmt: skip
+        """One prompt sent once. Raises Trouble or Refused; counts what may have been billed.
+
+        `body`: fields beside model and messages; `patience`: seconds that it may take, by what is known when they are over.
+        """
+        asked = messages(prompt, form.reply_format)
+        content = json.dumps(request_body(model, asked, body), ensure_ascii=False, separators=(",", ":")).encode()
+        mine = self._of_this_loop()
+        like = mine.question
+        request = type(like)("POST", like.url, headers=like.headers, content=content, extensions=like.extensions)
+        try:
+            async with _within(patience):
+                sending = mine.http.receive(request)
+                response, got = await (traced(sending, model, asked) if self._traced else sending)
+        except TimeoutError:
+            counts.timeouts += 1
+            raise Trouble(f"did not answer within {round(patience(), 2):g} s") from None
+        except NotRead as error:
+            raise self._not_read(error, counts) from None
+        except Exception as error:  # httpx and aiohttp each have their own; nothing of ours is called in here
+            sent, words = connection_fault(error)
+            counts.broken += sent
+            raise Trouble(words, unreachable=not sent) from None
+        try:
+            told: JsonValue = json.loads(got)
+        except (ValueError, RecursionError) as error:
+            if response.is_success:
+                counts.broken += 1
+                raise Trouble(f"sent a body that is no chat completion ({type(error).__name__})") from None
+            told = got.decode(errors="replace").strip()
+        if response.is_success:
+            return completed(told, counts)
+        wait = retry_after(response.headers.get("retry-after"), self._longest_wait)
+        raise status_fault(response.status_code, read_error(told, self._key), wait)
+
+    def _not_read(self, error: NotRead, counts: SendCounts) -> Trouble | Refused:
+        words = mask(str(error), self._key)
+        if error.status in (301, 308):  # moved for good, so that the address named is the wrong one
+            return Refused(error.status, words, "")
+        counts.broken += error.status is None
+        return Trouble(words, status=error.status)
+
+    async def facts(self, model: str) -> Facts:
+        """What the server says of this model; asked once, and again after a while where it could not say (it was not there, or
+        is still loading). Never raises, and takes at most `ASKING_SECONDS`."""
+        if model in self.known:
+            return self.known[model]
+        mine = self._of_this_loop()
+        async with mine.asking:
+            if model not in self.known and time.monotonic() >= self._next_asking:
+                self._next_asking = time.monotonic() + ASKING_SECONDS
+                parts = urlsplit(self._base_url)
+                root = f"{parts.scheme}://{parts.netloc}"
+                local = ["/props", "/api/v0/models", "/api/ps"] if is_local(parts.hostname or "") else []
+                urls = [f"{self._base_url}/models", *(root + path for path in local)]
+                with contextlib.suppress(
+                    Exception
+                ):  # whatever it is: the request that follows will meet it, and say so
+                    async with asyncio.timeout(ASKING_SECONDS):
+                        listed, *own = await asyncio.gather(*(self._get(mine.http, url) for url in urls))
+                    props, studio, loaded = own or (None, None, None)
+                    self.known[model] = facts_of(model, props, listed, studio, loaded)
+        return self.known.get(model, Facts())
+
+    async def _get(self, http: BoundedClient, url: str) -> JsonValue:
+        """A body; None where there is none to be had. Raises ConnectionError where that may change."""
+        answer = await http.get(url, headers=self._headers if url.startswith(self._base_url) else {})
+        if answer.status_code >= 500 and answer.status_code != 501:
+            raise ConnectionError(answer.status_code)
+        try:
+            body: JsonValue = answer.json() if answer.status_code == 200 else None
+        except (ValueError, RecursionError):
+            return None
+        return body
+
+    async def count(self, text: str) -> int | None:
+        """Tokens of a text by llama.cpp's own count; None where the server does not count."""
+        parts = urlsplit(self._base_url)
+        try:
+            async with asyncio.timeout(ASKING_SECONDS):
+                http = self._of_this_loop().http
+                answer = await http.post(f"{parts.scheme}://{parts.netloc}/tokenize", json={"content": text})
+                found = answer.json().get("tokens") if answer.status_code == 200 else None
+        except Exception:  # a courtesy: without it the length is estimated
+            return None
+        return len(found) if isinstance(found, list) else None
+
+    async def ask(self, method: str, path: str) -> httpx2.Response:
+        """A request beside the questions, with the key and without content. Raises NotRead, and whatever httpx and aiohttp make of
+        a server that is not there."""
+        body: dict[str, JsonValue] | None = {} if method == "POST" else None
+        http = self._of_this_loop().http
+        return await http.request(method, f"{self._base_url}{path}", headers=self._headers, json=body)
+
+    async def aclose(self) -> None:
+        """Close the connections of every loop. Requests in flight fail."""
+        while self._loops:
+            _, mine = self._loops.popitem()
+            with contextlib.suppress(RuntimeError):  # the loop of those connections is closed already
+                await mine.http.aclose()
+
+    def _of_this_loop(self) -> _OfLoop:
+        loop = asyncio.get_running_loop()
+        mine = self._loops.get(loop)
+        if mine is None:
+            # To read the trusted certificates takes as long as twenty calls: not for a server that shows none.
+            http = BoundedClient(timeout=TIMEOUT, verify=not self._base_url.startswith("http:") or bool(getproxies()))
+            headers = {**self._headers, "Content-Type": "application/json"}
+            question = http.build_request("POST", f"{self._base_url}/chat/completions", headers=headers)
+            question.headers.pop("Content-Length", None)
+            mine = self._loops[loop] = _OfLoop(http, question)
+        return mine
+
+
+@asynccontextmanager
+async def _within(patience: Callable[[], float]) -> AsyncIterator[None]:
+    """A time-out that looks again when it is due: the server may have proved slow meanwhile, and be at work on this."""
+    loop, clock = asyncio.get_running_loop(), asyncio.timeout(None)
+    began, first = loop.time(), patience()
+    due = loop.call_at(began + first, lambda: look(first))
+
+    def look(given: float) -> None:
+        nonlocal due
+        now = patience()
+        if now > given:
+            due = loop.call_at(began + now, look, now)
+        else:
+            clock.reschedule(loop.time())
+
+    try:
+        async with clock:
+            yield
+    finally:
+        due.cancel()
+
+
+def retry_after(header: str | None, longest: float = LONGEST_WAIT) -> float | None:
+    """Seconds to wait by a Retry-After header in seconds or as an HTTP date, within 0 and `longest`; None if unreadable."""
+    if not header:
+        return None
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            moment = parsedate_to_datetime(header)
+        except ValueError:
+            return None
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        seconds = (moment - datetime.now(UTC)).total_seconds()
+    return min(max(seconds, 0.0), longest) if seconds == seconds else None
+
+
+# --- Is a model's server there? Asked once, before anything else is, and without a request that anybody could be billed
+# for: GET {base}/models. Where no list is to be had (not every server has one, and a wrong path or a web page has none
+# either), the endpoint itself is asked without a question: POST {base}/chat/completions with `{}`, which a model server
+# refuses.
+
+WITHIN_S = 3.5
+"""For both requests together; with what a command needs to start, its user hears within five seconds."""
+_LOADING = re.compile(r"\bloading\b", re.IGNORECASE)
+_SCOPE = re.compile(r"scope|permission", re.IGNORECASE)
+"""A key that may answer questions and not list models is refused with 401 too."""
+
+
+@dataclass(frozen=True)
+class Absence:
+    """Why no question can be asked now. `did`: what was tried and what answered, without the key. `loading`: it will be there
+    soon; `wrong_key`, `wrong_url`: no waiting helps."""
+
+    did: str
+    loading: bool = False
+    wrong_key: bool = False
+    wrong_url: bool = False
+
+
+async def absence(base_url: str, api_key: SecretStr | None) -> Absence | None:
+    """None where the server is there, as far as can be known without a paid request. Takes at most `WITHIN_S`."""
+    key = api_key.get_secret_value() if api_key else ""
+    client, tried = ServerClient(base_url, api_key), "GET …/models"
+    try:
+        async with asyncio.timeout(WITHIN_S):
+            answer = await client.ask("GET", "/models")
+            status, told = answer.status_code, _error_of(answer, key)
+            if status == 503 and _LOADING.search(told.message):
+                return Absence(f"is there and answers 503: {told.message}", loading=True)
+            wrong_key = status == 401 and not _SCOPE.search(f"{told.message} {told.code}")
+            if status in GATEWAY or wrong_key:
+                return Absence(_answered(tried, status, told.message), wrong_key=wrong_key)
+            if status not in (404, 405) and not (status == 200 and _is_page(answer)):
+                return None
+            tried = "POST …/chat/completions"
+            answer = await client.ask("POST", "/chat/completions")
+    except TimeoutError:
+        return Absence(f"did not answer {tried} within {WITHIN_S:g} s")
+    except NotRead:
+        return None  # something is there: the first question says what
+    except Exception as error:  # whatever httpx and aiohttp make of it
+        return Absence(mask(connection_fault(error)[1], key))
+    finally:
+        await client.aclose()
+    status, told, is_page = answer.status_code, _error_of(answer, key), _is_page(answer)
+    misses = status in (404, 405) and blamed_setting(status, told) == "LLM_BASE_URL"
+    if misses or (status < 300 and is_page):
+        words = "a web page" if is_page else told.message
+        return Absence(_answered("GET …/models and POST …/chat/completions", status, words), wrong_url=True)
+    return None
+
+
+def _error_of(answer: httpx2.Response, key: str) -> ServerError:
+    if answer.is_success:
+        return ServerError("")
+    try:
+        return read_error(answer.json(), key)
+    except (ValueError, RecursionError):
+        return read_error(answer.text, key)
+
+
+def _is_page(answer: httpx2.Response) -> bool:
+    return answer.content.lstrip().startswith(b"<")  # whatever it calls itself: no JSON begins so
+
+
+def _answered(tried: str, status: int, message: str) -> str:
+    return f"answered {tried} with {status}" + (f": {message.rstrip('.')}" if message else "")
