@@ -1,7 +1,7 @@
 """Replay: a finished run's ledger answers instead of a model, call by call, without a network and at no cost.
 
 Everything else is done anew: prompts are built, replies parsed, themes and feedback frozen, findings computed. What
-differs then is what the code makes of the same responses. Measured by `study.comparison`: exports are identical.
+differs then is what the code makes of the same responses. Measured by `study.runs`: exports are identical.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ def test_a_server_that_stays_away_pauses_the_run_with_what_it_has(tmp_path: Path
         assert (run.status, run.exit_code) == ("paused", 3)
         assert server.base_url in run.note
         assert set(shares(run)) <= {"ok"}
-        assert not run.failed_answers
+        assert not run.standing.failed
         assert "zwischenstand" in run.report.lower()
         kept = call_keys(run.folder)
         server.come_back()
@@ -220,7 +220,7 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
         assert run.status == "completed"
         failed = {row[3] for row in stored_answers(run.folder) if row[5] == "failed"}
         assert len(failed) == 1
-        assert run.failed_answers
+        assert run.standing.failed
         assert (
             run.standing.failed_closed
         )  # rounds 1 and 2 of the Delphi: the others have seen feedback without this agent
@@ -230,7 +230,7 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
         asked = server.requests[before:]
         assert len(asked) == 2  # its questionnaire and its last Delphi round
     assert again.status == "completed"
-    assert not again.failed_answers
+    assert not again.standing.failed
     assert again.standing.failed_closed == run.standing.failed_closed
 
 
@@ -245,7 +245,7 @@ def test_agents_that_are_always_refused_fail_alone_and_the_run_goes_on_to_its_en
         )  # fmt: skip
         assert time.monotonic() - started < 90
         refused = Counter(request.key for request in server.requests if "http_500" in request.faults)
-    assert (run.status, run.failed_answers) == ("completed", 6 * 15)
+    assert (run.status, run.standing.failed) == ("completed", 6 * 15)
     assert shares(run) == {"ok": 29 * 15, "failed": 6 * 15}
     assert len(refused) == 6
     assert all(3 <= times <= 3 + MOST_RETURNS for times in refused.values())

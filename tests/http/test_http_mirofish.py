@@ -18,8 +18,8 @@ from typing import Any, get_args
 import httpx
 import pytest
 
-from enquete.interfaces.service.mirofish import TASK_STATUS, TaskStatus, aggregate_of
-from enquete.interfaces.service.status import GOING_ON, StatusWord
+from enquete.interfaces.views import GOING_ON, StatusWord
+from enquete.interfaces.web.models import TASK_STATUS, TaskStatus, aggregate_of
 from tests.http.conftest import WAIT_S, serving, simulation
 from tests.support.model_server import ModelServer
 from tests.support.populations import set_status

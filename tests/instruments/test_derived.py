@@ -23,7 +23,7 @@ from enquete.instruments.text import instrument_notices
 from enquete.nodes.freezing import freeze_instruments
 from enquete.state.errors import InstrumentError
 from enquete.state.request import RunRequest
-from enquete.study.listing import own_instruments
+from enquete.study.instruments import own_instruments
 
 FILES = Path(__file__).parents[1] / "data" / "instruments"
 MODELS: dict[str, type[Instrument]] = {

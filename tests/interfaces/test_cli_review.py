@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from enquete.interfaces.cli.app import run
-from enquete.study.reviewing import item_health
+from enquete.study.instruments import item_health
 from tests.support.studies import personas
 
 ITEMS = """id,text,family,reverse

@@ -16,10 +16,9 @@ from mcp_served import METHOD, Served, size_of, text_of
 
 import enquete
 from enquete.graphs.registry import methodologies
-from enquete.interfaces.mcp.leading import rounded
-from enquete.interfaces.mcp.serving import input_schema, instructions, output_schema
-from enquete.interfaces.mcp.shapes import MOST_CHARS
-from enquete.study.operating import operations
+from enquete.interfaces.mcp.server import input_schema, instructions, output_schema
+from enquete.interfaces.mcp.shapes import MOST_CHARS, rounded
+from enquete.study.operations import operations
 
 TOOLS = {
     "conduct_interviews",

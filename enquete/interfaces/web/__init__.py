@@ -1,1 +1,1 @@
-"""The web page of `enquete serve`: HTML from the server, which works offline and without scripts (docs/web.md)."""
+"""The one application of `enquete serve`: the HTTP API (docs/http.md) and the web page (docs/web.md), which works offline."""

@@ -24,13 +24,13 @@ from enquete.graphs.roundtable.settings import RoundtableSettings
 from enquete.graphs.roundtable.steering import steered
 from enquete.graphs.roundtable.telling import MOST_CHARS, fitted
 from enquete.interfaces.cli import app as cli
-from enquete.interfaces.http.application import make_app
-from enquete.interfaces.mcp.serving import make_server, make_server_state
-from enquete.interfaces.service.listening import ServerSettings
+from enquete.interfaces.mcp.server import make_server, make_server_state
+from enquete.interfaces.server import ServerSettings
+from enquete.interfaces.web.application import make_app
 from enquete.reports.run_reading import open_run
 from enquete.state.authorship import SOME_SYNTHETIC, SYNTHETIC
 from enquete.state.errors import EnqueteError, OverBudget
-from enquete.study.operating import FacadePort, operate
+from enquete.study.operations import FacadePort, operate
 from tests.support.populations import mirofish_folder
 
 QUESTION = "Should the bakery close on Mondays?"
