@@ -121,13 +121,9 @@ def stage_of(run: Run, stage: StageStatus, status: StatusWord) -> Stage:
 def budget_of(run: Run) -> Budget:
     stands = run.standing
     return Budget(
-        tokens=stands.spent,
-        expected_tokens=stands.expected,
-        cap_tokens=stands.cap_tokens,
-        usd=stands.paid_usd,
-        expected_usd=stands.expected_usd,
-        cap_usd=stands.cap_usd,
-    )
+        tokens=stands.spent, expected_tokens=stands.expected, cap_tokens=stands.cap_tokens, usd=stands.paid_usd,
+        expected_usd=stands.expected_usd, cap_usd=stands.cap_usd,
+    )  # fmt: skip
 
 
 def ran_short(run: Run) -> bool:

@@ -208,20 +208,12 @@ class Run:
     def summary(self) -> dict[str, Any]:
         """One JSON object: what --json prints."""
         return {
-            "run_id": self.run_id,
-            "sim_id": self.record.sim_id,
-            "status": self.status,
-            "note": self.note,
-            "resumed": self.resumed,
-            "shown": self.shown,
-            "resume_token": self.resume_token,
-            "methods": list(self.record.methods),
-            "respondent": self.record.main.respondent,
-            "model": self.record.main.model,
-            "language": self.record.language,
-            "counts": self.spent,
+            "run_id": self.run_id, "sim_id": self.record.sim_id, "status": self.status, "note": self.note,
+            "resumed": self.resumed, "shown": self.shown, "resume_token": self.resume_token,
+            "methods": list(self.record.methods), "respondent": self.record.main.respondent,
+            "model": self.record.main.model, "language": self.record.language, "counts": self.spent,
             "path": str(self.path),
-        }
+        }  # fmt: skip
 
     def __repr__(self) -> str:
         return f"Run({self.run_id}, {self.status}, {self.spent.get('calls', 0)} calls, {self.path})"

@@ -23,17 +23,8 @@ def few(folder: Path) -> Path:
 
 def words(folder: Path, server: ModelServer) -> list[object]:
     return [
-        "run",
-        few(folder),
-        "--out",
-        "o",
-        "--methods",
-        "longitudinal",
-        "--model",
-        "m",
-        "--base-url",
-        server.base_url,
-    ]
+        "run", few(folder), "--out", "o", "--methods", "longitudinal", "--model", "m", "--base-url", server.base_url,
+    ]  # fmt: skip
 
 
 def test_a_model_that_answers_is_named_and_never_called_synthetic(command: Command, tmp_path: Path) -> None:

@@ -412,14 +412,10 @@ class Live:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
 
         self._bars = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=30),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[pace]}"),
-            console=Console(file=stream, stderr=True),
-            redirect_stdout=False,
+            TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn(),
+            TextColumn("{task.fields[pace]}"), console=Console(file=stream, stderr=True), redirect_stdout=False,
             redirect_stderr=False,
-        )
+        )  # fmt: skip
         self._tasks: dict[Row, TaskID] = {}
         self._paces: dict[Row, Pace] = {}
 

@@ -502,13 +502,9 @@ class HttpServer:
 def http_server(server_state: ServerState, host: str, port: int, allowed: list[str]) -> Iterator[HttpServer]:
     """Raises SettingsError where the address cannot be had, or would be open to others without a token."""
     config = uvicorn.Config(
-        http_app(server_state, host, allowed),
-        http=PromptHeaders,
-        log_level="warning",
-        access_log=False,
-        ws="none",
+        http_app(server_state, host, allowed), http=PromptHeaders, log_level="warning", access_log=False, ws="none",
         timeout_graceful_shutdown=GRACE_S,
-    )
+    )  # fmt: skip
     with bound(host, port) as taken:
         yield HttpServer(Server(config, server_state.tasks.close), taken)
 
@@ -516,13 +512,9 @@ def http_server(server_state: ServerState, host: str, port: int, allowed: list[s
 def http_app(server_state: ServerState, host: str, allowed: list[str]) -> ASGIApp:
     """The application, at /mcp, behind the HTTP API's guard. Raises SettingsError as `http_server` does."""
     settings = ServerSettings(
-        root=server_state.sandbox.root,
-        host=host,
-        token=read_token(),
-        allow_hosts=tuple(allowed),
-        local_origins=True,
+        root=server_state.sandbox.root, host=host, token=read_token(), allow_hosts=tuple(allowed), local_origins=True,
         largest_body=MOST_BODY_BYTES,
-    )
+    )  # fmt: skip
     guarded = TransportSecuritySettings(
         enable_dns_rebinding_protection=False
     )  # the guard has looked at Host and Origin

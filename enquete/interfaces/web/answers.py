@@ -47,17 +47,8 @@ FEW = (
 NUMBERS = ("round", "turn", "value", "confidence", "scale_min", "scale_max")
 COLUMNS = (*FEW, *NUMBERS, "text")
 FILTERS = (
-    "methodology",
-    "stakeholder_type",
-    "item_id",
-    "phase",
-    "session",
-    "participant",
-    "round",
-    "turn",
-    "value",
-    "chosen",
-)
+    "methodology", "stakeholder_type", "item_id", "phase", "session", "participant", "round", "turn", "value", "chosen",
+)  # fmt: skip
 """Columns that an address may choose by."""
 BETWEEN = "\0"
 """Between the words of one row and the next: nobody looks for it."""

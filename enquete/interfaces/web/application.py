@@ -110,14 +110,9 @@ def make_app(settings: ServerSettings) -> FastAPI:
             yield
 
     app = FastAPI(
-        title="Enquete",
-        version=version("enquete"),
-        description=DESCRIPTION,
-        lifespan=living,
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-    )
+        title="Enquete", version=version("enquete"), description=DESCRIPTION, lifespan=living, docs_url=None,
+        redoc_url=None, redirect_slashes=False,
+    )  # fmt: skip
     for router in api_routers(handlers, runner):
         app.include_router(router)
     app.include_router(make_pages(handlers, settings))

@@ -113,15 +113,9 @@ METHODOLOGY = AliasChoices("methodology", "subagent")
 
 TaskStatus: TypeAlias = Literal["running", "completed", "failed"]
 TASK_STATUS: Mapping[StatusWord, TaskStatus] = {
-    "running": "running",
-    "pausing": "running",
-    "writing_up": "running",
-    "completed": "completed",
-    "awaiting_simulation": "completed",
-    "waiting": "failed",
-    "paused": "failed",
-    "failed": "failed",
-}
+    "running": "running", "pausing": "running", "writing_up": "running", "completed": "completed",
+    "awaiting_simulation": "completed", "waiting": "failed", "paused": "failed", "failed": "failed",
+}  # fmt: skip
 """They poll until one of the last two: whatever goes on no more by itself is one of them. A run that awaits the simulation has
 asked what can be asked by then."""
 

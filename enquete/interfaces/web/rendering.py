@@ -171,16 +171,10 @@ def _template(name: str) -> str:
 
 API = ("/api/", "/docs", "/openapi.json")
 TITLES: Mapping[int, str] = {
-    400: N_("That cannot be done"),
-    401: N_("Sign in"),
-    403: N_("Not allowed"),
-    404: N_("There is no such page"),
-    409: N_("Not now"),
-    421: N_("Another server's name"),
-    422: N_("The form is not filled in as it should be"),
-    429: N_("Too many runs go on"),
-    503: N_("Too busy"),
-}
+    400: N_("That cannot be done"), 401: N_("Sign in"), 403: N_("Not allowed"), 404: N_("There is no such page"),
+    409: N_("Not now"), 421: N_("Another server's name"), 422: N_("The form is not filled in as it should be"),
+    429: N_("Too many runs go on"), 503: N_("Too busy"),
+}  # fmt: skip
 
 
 def is_page(path: str) -> bool:

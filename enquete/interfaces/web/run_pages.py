@@ -453,12 +453,8 @@ def compare(run: OpenRun, request: Request, language: str) -> Facts:
     others = [one for one in run.cache.sandbox.runs(run.sim_id) if one.run_id != run.run.run_id]
     named, page = request.query_params.get("with", ""), page_of(request)
     facts: dict[str, Any] = {
-        "current": "compare",
-        "others": others[::-1],
-        "named": named,
-        "here": run.at("compare"),
-        "found": None,
-    }
+        "current": "compare", "others": others[::-1], "named": named, "here": run.at("compare"), "found": None,
+    }  # fmt: skip
     if not named:
         return facts
     other = run.cache.open(run.sim_id, named, run.reader)
