@@ -21,57 +21,57 @@ if TYPE_CHECKING:
     from enquete.state.asking import Arm as Arm
     from enquete.state.errors import EnqueteError as EnqueteError
     from enquete.state.errors import InputError as InputError
-    from enquete.study.comparison import compare as compare
-    from enquete.study.deleting import delete as delete
-    from enquete.study.interviewing import aconduct_interviews as aconduct_interviews
-    from enquete.study.interviewing import aestimate as aestimate
-    from enquete.study.interviewing import aresume as aresume
-    from enquete.study.interviewing import conduct_interviews as conduct_interviews
-    from enquete.study.interviewing import estimate as estimate
-    from enquete.study.interviewing import resume as resume
-    from enquete.study.lifecycle import on_completed as on_completed
-    from enquete.study.lifecycle import on_ready as on_ready
-    from enquete.study.listing import list_instruments as list_instruments
-    from enquete.study.polling import ask as ask
-    from enquete.study.remembered import memory_preferences as memory_preferences
-    from enquete.study.remembered import search_memory as search_memory
-    from enquete.study.remembered import sync_memory as sync_memory
+    from enquete.study.deletion import delete as delete
+    from enquete.study.instruments import list_instruments as list_instruments
+    from enquete.study.interviews import aconduct_interviews as aconduct_interviews
+    from enquete.study.interviews import aestimate as aestimate
+    from enquete.study.interviews import aresume as aresume
+    from enquete.study.interviews import ask as ask
+    from enquete.study.interviews import conduct_interviews as conduct_interviews
+    from enquete.study.interviews import estimate as estimate
+    from enquete.study.interviews import on_completed as on_completed
+    from enquete.study.interviews import on_ready as on_ready
+    from enquete.study.interviews import resume as resume
+    from enquete.study.memory import memory_preferences as memory_preferences
+    from enquete.study.memory import search_memory as search_memory
+    from enquete.study.memory import sync_memory as sync_memory
     from enquete.study.run import Run as Run
-    from enquete.study.run_store import check as check
-    from enquete.study.run_store import export as export
-    from enquete.study.run_store import load_population as load_population
-    from enquete.study.run_store import load_run as load_run
-    from enquete.study.simulation_list import RunSummary as RunSummary
-    from enquete.study.simulation_list import list_runs as list_runs
+    from enquete.study.runs import check as check
+    from enquete.study.runs import compare as compare
+    from enquete.study.runs import export as export
+    from enquete.study.runs import load_population as load_population
+    from enquete.study.runs import load_run as load_run
+    from enquete.study.simulations import RunSummary as RunSummary
+    from enquete.study.simulations import list_runs as list_runs
 
 PUBLIC = {
     "Estimate": "enquete.nodes.estimate",
     "Run": "enquete.study.run",
-    "RunSummary": "enquete.study.simulation_list",
-    "aconduct_interviews": "enquete.study.interviewing",
-    "aresume": "enquete.study.interviewing",
-    "aestimate": "enquete.study.interviewing",
-    "check": "enquete.study.run_store",
-    "compare": "enquete.study.comparison",
-    "conduct_interviews": "enquete.study.interviewing",
-    "delete": "enquete.study.deleting",
-    "estimate": "enquete.study.interviewing",
-    "export": "enquete.study.run_store",
-    "list_instruments": "enquete.study.listing",
-    "list_runs": "enquete.study.simulation_list",
+    "RunSummary": "enquete.study.simulations",
+    "aconduct_interviews": "enquete.study.interviews",
+    "aresume": "enquete.study.interviews",
+    "aestimate": "enquete.study.interviews",
+    "check": "enquete.study.runs",
+    "compare": "enquete.study.runs",
+    "conduct_interviews": "enquete.study.interviews",
+    "delete": "enquete.study.deletion",
+    "estimate": "enquete.study.interviews",
+    "export": "enquete.study.runs",
+    "list_instruments": "enquete.study.instruments",
+    "list_runs": "enquete.study.simulations",
     "list_simulations": "enquete.simulations.locate",
-    "load_population": "enquete.study.run_store",
-    "load_run": "enquete.study.run_store",
-    "memory_preferences": "enquete.study.remembered",
-    "on_completed": "enquete.study.lifecycle",
-    "on_ready": "enquete.study.lifecycle",
-    "resume": "enquete.study.interviewing",
-    "search_memory": "enquete.study.remembered",
-    "sync_memory": "enquete.study.remembered",
+    "load_population": "enquete.study.runs",
+    "load_run": "enquete.study.runs",
+    "memory_preferences": "enquete.study.memory",
+    "on_completed": "enquete.study.interviews",
+    "on_ready": "enquete.study.interviews",
+    "resume": "enquete.study.interviews",
+    "search_memory": "enquete.study.memory",
+    "sync_memory": "enquete.study.memory",
     "EnqueteError": "enquete.state.errors",
     "InputError": "enquete.state.errors",
     "Arm": "enquete.state.asking",
-    "ask": "enquete.study.polling",
+    "ask": "enquete.study.interviews",
     "Likert": "enquete.instruments.polls",
     "Choice": "enquete.instruments.polls",
     "Number": "enquete.instruments.polls",

@@ -12,7 +12,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 import enquete
-from enquete.interfaces.cli.words import tongue
+from enquete.interfaces.cli.terminal import tongue
 from enquete.locale import SOURCE, in_language, languages, plural, tell
 from enquete.reports.markdown import number
 from enquete.reports.report import PageOne, brief

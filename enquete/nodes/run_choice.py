@@ -59,7 +59,7 @@ from enquete.simulations.population import Population, load_population
 from enquete.state.asking import Arm, Language, Participant
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError, Unfit
 from enquete.state.local_weights import LOCAL_URL, Weights, is_local
-from enquete.state.request import SHIPPED, CriticSettings, MemoryKind, RunRequest, offered
+from enquete.state.request import SHIPPED, CriticSettings, MemoryKind, RunRequest, fields_about
 from enquete.state.settings import Environment, resolve_arms, resolve_machine, resolve_root
 
 # --- Who is asked of a population, and who is not: what a request says of it, carried out ----------------------------
@@ -203,7 +203,7 @@ def refuse_mismatch(run: StoredRun, draft: RunRecord) -> NoReturn:
 
 def draft_replay(request: RunRequest, interviews: Path) -> RunRecord:
     """The record of a replay. Raises RunNotFound, RunMismatch (the run is not finished)."""
-    said = sorted(request.model_fields_set & {*offered("study")})
+    said = sorted(request.model_fields_set & {*fields_about("study")})
     if said:
         raise SettingsError(
             f"respondent replay: {', '.join(said)} cannot be chosen, the run that is replayed says it all"

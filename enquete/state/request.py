@@ -11,7 +11,6 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from enquete.state.asking import Arm, Spoken
 from enquete.state.complaints import of_argument
 from enquete.state.errors import SettingsError
-from enquete.state.option_metadata import EVERYWHERE, PYTHON_ALONE, About, Interface, OptionMetadata, experts_apart
 
 DEFAULT_MAX_TOKENS = 10_000_000
 DEFAULT_CONCURRENCY = 32
@@ -30,6 +29,46 @@ ProbeKind = Literal[
     "negative_control", "false_median",
 ]  # fmt: skip
 Rubric = Literal["realistic", "style", "clarity", "empathic", "interpretive", "creative"]
+
+
+Interface = Literal["cli", "http", "mcp"]
+EVERYWHERE: tuple[Interface, ...] = ("cli", "http", "mcp")
+About = Literal["study", "driving", "start", "resume"]
+
+
+class OptionMetadata:
+    """Where a field of RunRequest can be said beside Python, which takes them all, and how a terminal spells it.
+
+    Who calls over HTTP or MCP may name no file, no folder and no model server. `about`: the study itself, how a run is
+    driven (which may change whenever it goes on), which run is started, or what only going on with one can mean.
+    `option`: where it is not the field's name; `value`: where its type does not say it; `more`: what only a terminal says.
+    """
+
+    def __init__(self, *at: Interface, about: About = "driving", option: str = "", value: str = "", more: str = ""):
+        self.at = at
+        self.about = about
+        self.option = option
+        self.value = value
+        self.more = more
+
+
+PYTHON_ALONE = OptionMetadata(about="start")
+
+USUAL = (
+    "sim", "root", "out", "methods", "pack", "instruments", "language", "respondent", "model", "budget_tokens",
+    "budget_usd", "phase", "agents", "types", "sample", "new",
+)  # fmt: skip
+"""What most studies are begun with: first in Studio's form, where every other field is called an expert's."""
+
+
+def experts_apart(schema: dict[str, Any]) -> None:
+    fields = schema["properties"]
+    rest = {
+        name: {**field, "title": f"Expert: {name.replace('_', ' ')}"}
+        for name, field in fields.items()
+        if name not in USUAL
+    }
+    schema["properties"] = {**{name: fields[name] for name in USUAL}, **rest}
 
 
 class CriticSettings(BaseModel):
@@ -398,7 +437,7 @@ class RunRequest(BaseModel):
         return {name: file for name, file in self.instruments.items() if file != SHIPPED}
 
 
-def offered(*about: About, at: Interface | None = None) -> list[str]:
+def fields_about(*about: About, at: Interface | None = None) -> list[str]:
     """Fields, in the order declared: what is about one of these, and can be said there."""
     marked = [(name, mark_of(name)) for name in RunRequest.model_fields]
     return [name for name, mark in marked if mark.about in about and (at is None or at in mark.at)]

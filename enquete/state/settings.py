@@ -129,6 +129,11 @@ def resolve_root(request: RunRequest, environment: Environment) -> Path:
     return Path(request.root or environment.root or ".").expanduser()
 
 
+def root_of(root: str | Path | None = None) -> Path:
+    """The folder that holds simulations/: this one, else the environment's, else here."""
+    return Path(root or Environment.read().root or ".").expanduser()
+
+
 def resolve_machine(request: RunRequest, environment: Environment) -> Machine:
     return Machine(
         api_key=environment.api_key,

@@ -15,13 +15,40 @@ from enquete.state.asking import Arm
 from enquete.state.request import MemoryKind, ModelLimits, Phase, ProbeKind, Rubric
 
 
-class Arguments(TypedDict, total=False):
-    """Of a run that is begun or found."""
+class DrivingArguments(TypedDict, total=False):
+    """Of any run: how it is driven."""
 
     root: str | Path | None
     """Folder that holds simulations/{sim_id}."""
     out: str | Path | None
     """Results go here instead of the simulation's own interviews/ folder."""
+    base_url: str | None
+    """OpenAI-compatible server up to /v1."""
+    budget_tokens: int | None
+    """Cap on tokens for the whole run, earlier sessions included; holds until another is named."""
+    budget_usd: float | None
+    """Cap in US dollars for the whole run, where the model's price is known."""
+    concurrency: int | None
+    """Requests in flight at once, process-wide."""
+    limits: Mapping[str, ModelLimits | Mapping[str, int]] | None
+    """What the server allows a model: requests_per_minute, tokens_per_minute or concurrency."""
+    patience_s: float | None
+    """How long the server may stay away before the run pauses."""
+    cache: bool | None
+    """Take responses to identical requests from earlier runs."""
+    assume_completed: bool
+    """Treat a simulation that still says running as completed, such as one that was killed."""
+    retry_failed: bool
+    """Ask once more for what failed, and only for that."""
+    timeout_s: float
+    """For one request, once it is sent."""
+    shard_size: int
+    """Agents a graph task."""
+
+
+class Arguments(DrivingArguments, total=False):
+    """Of a run that is begun or found."""
+
     methods: str | Sequence[str] | None
     """Methodologies, in the order they get budget; the usual ones unless named."""
     phase: Phase | None
@@ -46,8 +73,6 @@ class Arguments(TypedDict, total=False):
     """Run to replay, which implies respondent replay; the canonical one unless named."""
     model: str | None
     """Model, as the server calls it."""
-    base_url: str | None
-    """OpenAI-compatible server up to /v1."""
     temperature: float
     """Of the model that answers, 0 to 2."""
     seed: int
@@ -92,26 +117,12 @@ class Arguments(TypedDict, total=False):
     instrument has no order of its own."""
     elicitation: Literal["point", "distribution"]
     """Ask for one answer, or for the probability of every answer option."""
-    budget_tokens: int | None
-    """Cap on tokens for the whole run, earlier sessions included; holds until another is named."""
-    budget_usd: float | None
-    """Cap in US dollars for the whole run, where the model's price is known."""
     confirm: bool
     """Start although the estimate exceeds the budget; the run pauses at the cap."""
     fit: Literal["checked", "any"] | None
     """Any: ask although the questions are not about what the simulation is about, or in another language."""
-    concurrency: int | None
-    """Requests in flight at once, process-wide."""
-    limits: Mapping[str, ModelLimits | Mapping[str, int]] | None
-    """What the server allows a model: requests_per_minute, tokens_per_minute or concurrency."""
-    patience_s: float | None
-    """How long the server may stay away before the run pauses."""
-    cache: bool | None
-    """Take responses to identical requests from earlier runs."""
     batch: bool
     """Send requests through the server's Batch API: half the price, up to 24 hours a batch; a run keeps to it."""
-    shard_size: int
-    """Agents a graph task."""
     digest_chars: int
     """Length of a memory digest."""
     memory: MemoryKind | None
@@ -122,47 +133,15 @@ class Arguments(TypedDict, total=False):
     """What agents are compared by: a column of the personas file; stakeholder types unless named."""
     baseline: str
     """Where T0 comes from: auto, reconstructed, or the run_id of an earlier one."""
-    assume_completed: bool
-    """Treat a simulation that still says running as completed, such as one that was killed."""
     new: bool
     """Start another run even where one matches."""
     rerun: bool
     """Ask the named methods anew, take the others over from the finished run."""
-    retry_failed: bool
-    """Ask once more for what failed, and only for that."""
-    timeout_s: float
-    """For one request, once it is sent."""
 
 
-class AskedOn(TypedDict, total=False):
+class AskedOn(DrivingArguments, total=False):
     """Of a run that goes on."""
 
-    root: str | Path | None
-    """Folder that holds simulations/{sim_id}."""
-    out: str | Path | None
-    """Results go here instead of the simulation's own interviews/ folder."""
-    base_url: str | None
-    """OpenAI-compatible server up to /v1."""
-    budget_tokens: int | None
-    """Cap on tokens for the whole run, earlier sessions included; holds until another is named."""
-    budget_usd: float | None
-    """Cap in US dollars for the whole run, where the model's price is known."""
-    concurrency: int | None
-    """Requests in flight at once, process-wide."""
-    limits: Mapping[str, ModelLimits | Mapping[str, int]] | None
-    """What the server allows a model: requests_per_minute, tokens_per_minute or concurrency."""
-    patience_s: float | None
-    """How long the server may stay away before the run pauses."""
-    cache: bool | None
-    """Take responses to identical requests from earlier runs."""
-    assume_completed: bool
-    """Treat a simulation that still says running as completed, such as one that was killed."""
-    retry_failed: bool
-    """Ask once more for what failed, and only for that."""
-    timeout_s: float
-    """For one request, once it is sent."""
-    shard_size: int
-    """Agents a graph task."""
     sim: str | Path
     """Sim_id under the root, or a path to a simulation folder or personas file."""
     fresh: bool

@@ -1,15 +1,18 @@
-"""Async work from sync code, in a script and inside a running loop alike (notebooks): one daemon thread with a loop.
-
-asyncio.run fails in a running loop, and sync invoke on async nodes raises; this is what works in both.
+"""Async work from sync code, in a script and inside a running loop alike (notebooks): one daemon thread with a loop. asyncio.run
+fails in a running loop, and sync invoke on async nodes raises; this is what works in both. And work in threads, for servers.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar
+
+from enquete.state.errors import EnqueteError
 
 T = TypeVar("T")
 
@@ -54,3 +57,62 @@ def wait(work: Coroutine[Any, Any, T], on_interrupt: Callable[[], None] | None =
     except KeyboardInterrupt:
         future.cancel()
         raise
+
+
+# --- Work in a thread of its own, for servers: whoever hangs (a drive that went away, a file that never ends) takes no place
+# from others, is given up after a while, and keeps no process from ending
+
+
+LONGEST_S = 120.0
+MOST_HANGING = 64
+"""Threads that were given up and still hang: with more of them nothing else is begun, or they would fill the memory."""
+
+_hanging: set[threading.Thread] = set()
+
+
+class NotInTime(EnqueteError):
+    """Files did not answer in time: a network drive that is away, or a disk that is overloaded."""
+
+
+async def run_in_thread(work: Callable[[], T], *, within_s: float | None = LONGEST_S) -> T:
+    """As asyncio.to_thread. Raises NotInTime; None waits as long as it takes."""
+    _hanging.intersection_update(threading.enumerate())
+    if len(_hanging) >= MOST_HANGING:
+        raise NotInTime(f"{len(_hanging)} earlier requests still wait for files that do not answer")
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            result = context.run(work)
+        except BaseException as error:
+            _tell(loop, _set_error, done, error)
+        else:
+            _tell(loop, _set_result, done, result)
+
+    thread = threading.Thread(target=run, name="enquete-apart", daemon=True)
+    thread.start()
+    try:
+        async with asyncio.timeout(within_s):
+            return await done
+    except TimeoutError:
+        if done.done() and not done.cancelled():  # the work's own
+            raise
+        _hanging.add(thread)
+        raise NotInTime(f"files did not answer within {within_s:g} s") from None
+
+
+def _tell(loop: asyncio.AbstractEventLoop, how: Callable[..., None], *what: object) -> None:
+    with suppress(RuntimeError):  # nobody waits any more: the loop has been closed
+        loop.call_soon_threadsafe(how, *what)
+
+
+def _set_result(done: asyncio.Future[T], result: T) -> None:
+    if not done.done():
+        done.set_result(result)
+
+
+def _set_error(done: asyncio.Future[T], error: BaseException) -> None:
+    if not done.done():
+        done.set_exception(error)

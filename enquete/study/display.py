@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from enquete.state.asking import RESPONDED
-from enquete.study.run_status import StageStatus
 
 if TYPE_CHECKING:
     from enquete.reports.charts import Picture
+    from enquete.study.run import StageStatus
 
 HEAD = ("methodology", "phase", "state", "agents answered", "answers", "not usable", "tokens")
 SYNTHETIC = "Synthetic answers: no language model was asked. They test the instrument and the program."

@@ -6,6 +6,9 @@ import asyncio
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, Field
 
 from enquete.checkpoints.budget import Budget
 from enquete.graphs.registry import dotted_paths, methodologies
@@ -17,11 +20,12 @@ from enquete.nodes.material import CONCOURSE, Material, drafted, material_of, re
 from enquete.nodes.model_server import opened
 from enquete.simulations.locate import locate
 from enquete.simulations.population import load_population
-from enquete.state.errors import SettingsError
+from enquete.state.errors import InstrumentError, SettingsError
 from enquete.state.request import parse_request
 from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
 from enquete.study.background import wait
-from enquete.study.sandbox import PathSandbox
+from enquete.study.instruments import review_file
+from enquete.study.tasks import PathSandbox
 
 LONGEST_FOLDER = 90
 RUN = "draft"
@@ -98,13 +102,62 @@ def draft_instruments(sim_id: str | Path, *, root: str | None = None, into: str 
     return Drafting(sim_id, root=root, into=into).make()
 
 
-def draft_on_server(sandbox: PathSandbox, sim_id: str, into: str = "") -> Drafts:
+class DraftedFile(BaseModel):
+    """A draft. Nobody has read it yet."""
+
+    name: Annotated[str, Field(description="for `instruments`, or where a setting names a file")]
+    methodology: Annotated[str, Field(description="whose instrument it is; empty for a file that its settings name")]
+    findings: Annotated[list[str], Field(description="what the rules for good items say of it")]
+    text: Annotated[str, Field(description="YAML; above every item stands where it is from")]
+
+
+class DraftsData(BaseModel):
+    """What was drafted, by rule and without a model."""
+
+    sim_id: str
+    folder: Annotated[str, Field(description="in the server's own folder")]
+    themes: Annotated[list[str], Field(description="what several agents wrote about, the most frequent first")]
+    files: list[DraftedFile]
+
+
+def draft_on_server(sandbox: PathSandbox, sim_id: str, into: str = "") -> DraftsData:
     """By rule, in a folder of the server's own, whose files clients then name as FOLDER/NAME. into: the folder, drafts-SIM unless
     named. Raises SettingsError where it holds drafts already or too little was said, SimulationNotFound, OutsideRoot."""
     simulation = sandbox.simulation(sim_id)
     folder = Path(sandbox.given["shelf"], into or drafts_folder(sim_id))
     sandbox.require_inside(folder)
-    return Drafting(simulation, root=sandbox.given["root"], into=folder).make()
+    made = Drafting(simulation, root=sandbox.given["root"], into=folder).make()
+    return DraftsData(sim_id=sim_id, folder=made.folder.name, themes=made.themes, files=_files_in(made.folder, "en"))
+
+
+def drafts_on_server(sandbox: PathSandbox, sim_id: str, language: str = "en") -> list[DraftedFile]:
+    """As they are now, in the folder that is theirs unless another was named; [] where nobody drafted. language: of the findings.
+    Raises OutsideRoot."""
+    folder = Path(sandbox.given["shelf"], drafts_folder(sim_id))
+    sandbox.require_inside(folder)
+    return _files_in(folder, language)
+
+
+def _files_in(folder: Path, language: str) -> list[DraftedFile]:
+    """Instruments in the order of methodologies, then what settings name."""
+    order = [*methodologies()]
+    files = (file for file in folder.glob("*.yaml") if file.is_file())
+    by_method = sorted(files, key=lambda file: (order.index(file.stem) if file.stem in order else len(order), file))
+    return [
+        DraftedFile(
+            name=f"{folder.name}/{file.stem}", methodology=file.stem if file.stem in order else "",
+            findings=_rule_findings(file, language) if file.stem in order else [], text=file.read_text("utf-8-sig"),
+        )
+        for file in by_method
+    ]  # fmt: skip
+
+
+def _rule_findings(file: Path, language: str) -> list[str]:
+    """What the rules say; of an edited file that cannot be read any more, why."""
+    try:
+        return [one.told(language) for one in review_file(str(file), file.stem).findings]
+    except InstrumentError as error:
+        return [problem.replace(str(file), file.name) for problem in error.problems]
 
 
 def drafts_folder(sim_id: str) -> str:

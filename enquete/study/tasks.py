@@ -1,4 +1,4 @@
-"""Runs that go on in the background of a server: started, followed, paused.
+"""What a server drives and may reach: runs in the background, started, followed, paused; simulations and runs under one root.
 
 A task is its run: its id is the run_id, and what becomes of it is in the run's folder. A server that was restarted
 finds the run there (`PathSandbox.run`) and resumes it by its token; nothing is kept in memory that could be lost.
@@ -7,18 +7,22 @@ finds the run there (`PathSandbox.run`) and resumes it by its token; nothing is 
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from enquete.state.errors import RunLocked
+from enquete.checkpoints.folders import LEDGER
+from enquete.simulations.locate import MOST_LISTED, Known, by_id, list_simulations, nearest
+from enquete.state.errors import InputError, RunLocked, RunNotFound, SimulationNotFound
 from enquete.state.request import parse_request
-from enquete.study.background import awaited
+from enquete.study.background import awaited, run_in_thread
 from enquete.study.run import Run
-from enquete.study.sandbox import PathSandbox
-from enquete.study.starting import Start, chosen, drive, to_resume
-from enquete.study.threads import run_in_thread
+from enquete.study.runs import current_run, load_run
+from enquete.study.simulations import RunSummary, list_runs
+from enquete.study.start import Start, choose_start, drive, start_of_resume
 
 Event: TypeAlias = dict[str, Any]
 Row: TypeAlias = tuple[str, str, str, int]
@@ -102,7 +106,7 @@ class Tasks:
     """The runs that a server drives, under its root. One event loop."""
 
     def __init__(self, sandbox: PathSandbox, *, most: int = MOST_RUNS):
-        self._rooted = sandbox
+        self._sandbox = sandbox
         self._most = most
         self._tasks: dict[Path, Task] = {}
         # Two equal requests at once must find one run, not make two; one whose files hang must not hold up another's.
@@ -116,22 +120,22 @@ class Tasks:
         Returns once the run is on disk; it goes on in the background. One that this server drives already is not
         started twice. Raises InputError and its children (OverBudget with the estimate), TooManyRuns.
         """
-        await run_in_thread(lambda: self._rooted.simulation(sim_id))
-        asked = parse_request(sim=sim_id, **self._rooted.given, **request)
+        await run_in_thread(lambda: self._sandbox.simulation(sim_id))
+        asked = parse_request(sim=sim_id, **self._sandbox.given, **request)
         async with self._choosing[sim_id]:
-            return await self._launched(await run_in_thread(lambda: chosen(asked)))
+            return await self._launched(await run_in_thread(lambda: choose_start(asked)))
 
     async def resume(self, token: str, **request: Any) -> Task:
         """Go on with an unfinished run in the background. Raises RunNotFound, TooManyRuns."""
-        sim = request.pop("sim", None) or await run_in_thread(lambda: self._rooted.simulation_of(token))
-        await run_in_thread(lambda: self._rooted.simulation(sim))
-        given: dict[str, Any] = {**self._rooted.given, "sim": sim, **request}
-        name = self._rooted.require_token(token)
+        sim = request.pop("sim", None) or await run_in_thread(lambda: self._sandbox.simulation_of(token))
+        await run_in_thread(lambda: self._sandbox.simulation(sim))
+        given: dict[str, Any] = {**self._sandbox.given, "sim": sim, **request}
+        name = self._sandbox.require_token(token)
         async with self._choosing[sim]:
-            return await self._launched(await run_in_thread(lambda: to_resume(name, given)))
+            return await self._launched(await run_in_thread(lambda: start_of_resume(name, given)))
 
     async def _launched(self, chosen: Start) -> Task:
-        self._rooted.require_inside(chosen.folder)
+        self._sandbox.require_inside(chosen.folder)
         if self._closing:
             raise TooManyRuns("this server is being stopped")
         driven = self.driven_in(chosen.folder)
@@ -201,3 +205,142 @@ def _looked_at(work: asyncio.Task[Run]) -> None:
     """A run that failed while nobody waited is told by its status; asyncio need not complain."""
     if not work.cancelled():
         work.exception()
+
+
+# --- What a server may reach: simulations and runs under one root, named by id and never by path
+
+
+LONGEST_SHOWN = 100
+SHELF = "instruments"
+"""Below the root: files of the operator's own that clients may name (docs/security.md)."""
+_TOKEN = re.compile(r"run_[0-9A-Za-z_]{1,64}(\.[0-9A-Za-z]{1,128})?")
+
+
+class OutsideRoot(InputError):
+    """A symbolic link of the simulation leads out of the server's root."""
+
+
+class NobodyInterviewed(RunNotFound):
+    """The simulation has no run yet."""
+
+
+class PathSandbox:
+    """The simulations under a root. Raises SimulationNotFound where the root is no folder."""
+
+    def __init__(self, root: Path):
+        if not root.is_dir():
+            raise SimulationNotFound(f"{root}: no such folder; name the one that holds simulations/ (ENQUETE_ROOT)")
+        self.root = root.resolve()
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What every request of a client holds beside its own words: where simulations are, and which files settings may name."""
+        return {"root": str(self.root), "shelf": str(self.root / SHELF)}
+
+    def simulations(self) -> list[Known]:
+        """By id."""
+        return list_simulations(self.root)
+
+    def simulation(self, sim_id: str) -> Path:
+        """The folder of a simulation, nothing of which leads out of the root.
+
+        Raises SimulationNotFound, which lists the known ones, nearest first, and OutsideRoot.
+        """
+        folder = by_id(sim_id, self.root)
+        if folder is None:
+            raise SimulationNotFound(f"no simulation {sim_id[:LONGEST_SHOWN]!r}. {self._known(sim_id)}")
+        for link in links(folder):
+            if not self.holds(link):
+                shown = link.relative_to(folder).as_posix()
+                raise OutsideRoot(f"{folder.name}: {shown!r} is a symbolic link out of this server's root")
+        return folder
+
+    def _known(self, sim_id: str) -> str:
+        known = nearest(sim_id, [known.sim_id for known in self.simulations()])
+        if not known:
+            return "There are no simulations under this server's root"
+        more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
+        return f"Known, nearest first: {', '.join(known[:MOST_LISTED])}{more}"
+
+    def runs(self, sim_id: str) -> list[RunSummary]:
+        """Runs of a simulation, oldest first."""
+        self.simulation(sim_id)
+        return list_runs(sim_id, root=str(self.root))
+
+    def run(self, sim_id: str, run_id: str | None = None) -> Run:
+        """A run by run_id or resume token; else the latest unfinished one, else the canonical one.
+
+        Raises RunNotFound, which lists the known ones.
+        """
+        if run_id is not None:
+            return self._named(sim_id, run_id)
+        self._begun(sim_id)
+        return current_run(sim_id, root=str(self.root))
+
+    def finished(self, sim_id: str, run_id: str | None = None) -> Run:
+        """The same, but unless it is named the canonical run, else the latest: results are read from it, whatever was
+        begun since."""
+        if run_id is not None:
+            return self._named(sim_id, run_id)
+        self._begun(sim_id)
+        return load_run(sim_id, root=str(self.root))
+
+    def simulation_of(self, token: str) -> str:
+        """The sim_id of the run that a run_id or resume token names. Raises RunNotFound, OutsideRoot."""
+        run_id = self.require_token(token).partition(".")[0]
+        holding = [
+            known.sim_id for known in self.simulations() if (known.path / "interviews" / "runs" / run_id).is_dir()
+        ]
+        if len(holding) > 1:
+            raise RunNotFound(f"run {run_id!r} is in several simulations: {', '.join(holding)}; say which")
+        if not holding:
+            raise RunNotFound(f"no run {run_id!r} in any simulation under this server's root")
+        self.simulation(holding[0])
+        return holding[0]
+
+    def _begun(self, sim_id: str) -> list[RunSummary]:
+        known = self.runs(sim_id)
+        if not known:
+            raise NobodyInterviewed(f"{sim_id}: nobody has been interviewed yet")
+        return known
+
+    def _named(self, sim_id: str, run_id: str) -> Run:
+        """One that is there is found without reading all the others: a status is asked for again and again."""
+        folder = self.simulation(sim_id) / "interviews" / "runs" / run_id
+        if _TOKEN.fullmatch(run_id) and (folder / LEDGER).is_file():
+            return Run(folder, shown=True)
+        known = [run.run_id for run in self.runs(sim_id)]
+        if not _TOKEN.fullmatch(run_id) or run_id.partition(".")[0] not in known:
+            listed = ", ".join(known[-MOST_LISTED:]) or "none"
+            raise RunNotFound(f"no run {run_id[:LONGEST_SHOWN]!r} of {sim_id}; its latest runs: {listed}")
+        return load_run(sim_id, run_id, root=str(self.root))
+
+    def require_token(self, token: str) -> str:
+        """A run_id or resume token; nothing else may be looked for. Raises RunNotFound."""
+        if not _TOKEN.fullmatch(token):
+            raise RunNotFound(
+                f"{token[:LONGEST_SHOWN]!r} is no resume token: it begins with run_ and is given by a run"
+            )
+        return token
+
+    def require_inside(self, path: Path) -> None:
+        """Raises OutsideRoot where a path of the run, which may be newer than the look at its simulation, leads out."""
+        if not self.holds(path):
+            raise OutsideRoot(f"{path.name[:LONGEST_SHOWN]!r} does not lie under this server's root")
+
+    def holds(self, path: Path) -> bool:
+        return path.resolve().is_relative_to(self.root)
+
+
+def links(folder: Path) -> Iterator[Path]:
+    """Every symlink below the folder; none is followed. A folder that cannot be listed cannot be read through either."""
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_symlink():
+            yield Path(entry.path)
+        elif entry.is_dir(follow_symlinks=False):
+            yield from links(Path(entry.path))

@@ -19,7 +19,7 @@ import enquete
 from enquete import Arm, Run
 from enquete.graphs.registry import methodologies
 from enquete.reports.run_reading import open_run
-from enquete.study.comparison import compare
+from enquete.study.runs import compare
 from tests.support import unwritten
 from tests.support.studies import call_keys, edited, personas, rows, spent, stored_answers
 
@@ -98,7 +98,7 @@ def test_the_estimate_of_a_synthetic_run_is_what_it_costs(whole: Study, tmp_path
     expected = enquete.estimate(whole.sim, out=str(tmp_path / "out"), methods=[whole.name], settings=settings)
     run = whole.run()
     assert expected.tokens.low <= spent(run.folder) <= expected.tokens.high
-    assert expected.tokens.likely == spent(run.folder) == run.expected_tokens
+    assert expected.tokens.likely == spent(run.folder) == run.standing.expected
     assert expected.calls.likely == len(call_keys(run.folder))
 
 
@@ -162,7 +162,7 @@ def test_only_what_failed_is_asked_again(own: Study) -> None:
     assert stored_answers(again.folder) == answers
     assert sorted(call_keys(again.folder)) == sorted(calls)
     assert {row[0] for row in rows(again.folder, "SELECT subject FROM calls WHERE sends > 1")} == spoilt
-    assert not own.run().failed_answers
+    assert not own.run().standing.failed
 
 
 def cuts(folder: Path) -> dict[str, int]:

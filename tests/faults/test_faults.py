@@ -203,7 +203,7 @@ def stays_away(tmp_path: Path) -> None:
         assert (run.status, run.exit_code) == ("paused", 3)
         assert server.base_url in run.note
         assert set(shares(run)) <= {"ok"}
-        assert not run.failed_answers
+        assert not run.standing.failed
         assert "zwischenstand" in run.report.lower()
         kept = call_keys(run.folder)
         server.come_back()
@@ -233,7 +233,7 @@ def refuses_one_agent(tmp_path: Path) -> None:
         assert run.status == "completed"
         failed = {row[3] for row in stored_answers(run.folder) if row[5] == "failed"}
         assert len(failed) == 1
-        assert run.failed_answers
+        assert run.standing.failed
         assert (
             run.standing.failed_closed
         )  # rounds 1 and 2 of the Delphi: the others have seen feedback without this agent
@@ -243,7 +243,7 @@ def refuses_one_agent(tmp_path: Path) -> None:
         asked = server.requests[before:]
         assert len(asked) == 2  # its questionnaire and its last Delphi round
     assert again.status == "completed"
-    assert not again.failed_answers
+    assert not again.standing.failed
     assert again.standing.failed_closed == run.standing.failed_closed
 
 
@@ -258,7 +258,7 @@ def refuses_some_agents(tmp_path: Path) -> None:
         )  # fmt: skip
         assert time.monotonic() - started < 90
         refused = Counter(request.key for request in server.requests if "http_500" in request.faults)
-    assert (run.status, run.failed_answers) == ("completed", 6 * 15)
+    assert (run.status, run.standing.failed) == ("completed", 6 * 15)
     assert shares(run) == {"ok": 29 * 15, "failed": 6 * 15}
     assert len(refused) == 6
     assert all(3 <= times <= 3 + MOST_RETURNS for times in refused.values())

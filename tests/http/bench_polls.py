@@ -26,7 +26,7 @@ import aiohttp
 import psutil
 
 import enquete
-from enquete.interfaces.service.status import GOING_ON
+from enquete.interfaces.views import GOING_ON
 from tests.support.populations import mirofish_folder
 from tests.support.processes import environment, server_process
 

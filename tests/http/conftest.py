@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
-from enquete.interfaces.http.application import make_server
-from enquete.interfaces.service.listening import ServerSettings, address, bound
-from enquete.interfaces.service.status import GOING_ON
+from enquete.interfaces.server import ServerSettings, address, bound
+from enquete.interfaces.views import GOING_ON
+from enquete.interfaces.web.application import make_server
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from enquete.interfaces.service.status import GOING_ON
-from enquete.study.run_store import load_run
+from enquete.interfaces.views import GOING_ON
+from enquete.study.runs import load_run
 from tests.http.conftest import serving, settled, simulation
 from tests.support.model_server import ModelServer
 

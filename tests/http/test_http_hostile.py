@@ -24,15 +24,15 @@ from pydantic import BaseModel, ValidationError
 from enquete.checkpoints.ledger import Ledger
 from enquete.graphs.registry import methodologies
 from enquete.instruments.load import load_shipped
-from enquete.interfaces.http.bodies import PostBody
-from enquete.interfaces.mcp.running import STARTING as MCP_STARTING
-from enquete.interfaces.service import prompt_headers, retrying
-from enquete.interfaces.service.listening import on_signals
-from enquete.interfaces.service.secrecy import mask_of
+from enquete.interfaces import server as serving_module
+from enquete.interfaces import views
+from enquete.interfaces.mcp.tools import STARTING as MCP_STARTING
+from enquete.interfaces.server import mask_of, on_signals
+from enquete.interfaces.web.models import PostBody
 from enquete.state.errors import InstrumentError, LedgerError, RunNotFound, SettingsError
-from enquete.study import threads
-from enquete.study.sandbox import PathSandbox
-from enquete.study.threads import NotInTime, run_in_thread
+from enquete.study import background
+from enquete.study.background import NotInTime, run_in_thread
+from enquete.study.tasks import PathSandbox
 from tests.http.conftest import serving, settled, simulation
 from tests.support.model_server import ModelServer
 from tests.support.processes import environment
@@ -168,7 +168,7 @@ def test_a_request_that_hangs_holds_up_nobody(tmp_path: Path, monkeypatch: pytes
 
 
 def test_work_that_hangs_is_given_up_and_no_more_is_begun_than_can_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "MOST_HANGING", 2)
+    monkeypatch.setattr(background, "MOST_HANGING", 2)
     release = threading.Event()
 
     async def ask() -> list[str]:
@@ -230,7 +230,7 @@ def sent_before_the_end(connection: socket.socket, drop: bytes, every_s: float) 
 
 def test_a_head_that_does_not_come_ends_the_connection(shared: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing at all, half a head, half a second one on a connection that was answered, one drop after another."""
-    monkeypatch.setattr(prompt_headers, "HEADERS_WITHIN_S", 0.4)
+    monkeypatch.setattr(serving_module, "HEADERS_WITHIN_S", 0.4)
     for begun in (b"", WHOLE[:20], b"POST /x HTTP/1.1\r\nHost: localhost\r\nX-A:"):
         with connected(shared) as connection:
             connection.sendall(begun)
@@ -256,7 +256,7 @@ def test_a_head_without_end_ends_the_connection(shared: httpx.Client) -> None:
 
 
 def test_a_slow_answer_is_not_taken_for_a_slow_head(shared: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prompt_headers, "HEADERS_WITHIN_S", 0.2)
+    monkeypatch.setattr(serving_module, "HEADERS_WITHIN_S", 0.2)
     with connected(shared) as connection:
         connection.sendall(b"POST /api/interview/nobody/pre HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{")
         time.sleep(0.6)
@@ -288,9 +288,9 @@ def test_what_changes_under_the_reader_is_read_again_and_damage_is_told() -> Non
             raise left.pop()
         return "read"
 
-    assert retrying.retry_read(read) == "read"
+    assert views.retry_read(read) == "read"
     with pytest.raises(LedgerError, match="damage"):
-        retrying.retry_read(raising(lambda: LedgerError("damage")))
+        views.retry_read(raising(lambda: LedgerError("damage")))
 
 
 def raising(error: Callable[[], Exception]) -> Callable[[], None]:
@@ -315,4 +315,4 @@ def test_a_run_that_is_only_just_being_begun_is_no_server_error(tmp_path: Path) 
     assert (answer.status_code, answer.json()["details"]["type"]) == (404, "RunNotFound")
     assert re.search("only just being begun", answer.text)
     with pytest.raises(RunNotFound):
-        retrying.retry_read(lambda: PathSandbox(tmp_path).run("sim", folder.name))
+        views.retry_read(lambda: PathSandbox(tmp_path).run("sim", folder.name))

@@ -18,8 +18,8 @@ from typing import Any, get_args
 import httpx
 import pytest
 
-from enquete.interfaces.service.mirofish import TASK_STATUS, TaskStatus, aggregate_of
-from enquete.interfaces.service.status import GOING_ON, StatusWord
+from enquete.interfaces.views import GOING_ON, StatusWord
+from enquete.interfaces.web.models import TASK_STATUS, TaskStatus, aggregate_of
 from tests.http.conftest import WAIT_S, serving, simulation
 from tests.support.model_server import ModelServer
 from tests.support.populations import set_status
@@ -248,14 +248,8 @@ def test_archetypes_are_clusters_whose_agents_have_the_simulations_numbers() -> 
 def test_findings_of_another_kind_have_an_empty_aggregate() -> None:
     """Of a methodology that means something else by these names, say."""
     found = {
-        "themes": [{"title": "x"}],
-        "kind": "poll",
-        "changes": [{"change": 1}],
-        "archetypes": 2,
-        "poll": {"items": [1]},
-        "types": 2,
-        "polarity": "high",
-        "structure": [],
-    }
+        "themes": [{"title": "x"}], "kind": "poll", "changes": [{"change": 1}], "archetypes": 2, "poll": {"items": [1]},
+        "types": 2, "polarity": "high", "structure": [],
+    }  # fmt: skip
     empty = {"per_item": {}, "clusters": [], "themes": [], "n_r1": 0, "n_r2": 0, "n_r3": 0, "polarity": {}}
     assert json.loads(aggregate_of(found, {}).model_dump_json()) == empty

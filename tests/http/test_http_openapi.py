@@ -18,8 +18,8 @@ import httpx
 import pytest
 from pydantic import BaseModel
 
-from enquete.interfaces.http.bodies import DraftBody, EstimateBody, PostBody, PreBody, RerunBody, ResumeBody
-from enquete.study.operating import operations
+from enquete.interfaces.web.models import DraftBody, EstimateBody, PostBody, PreBody, RerunBody, ResumeBody
+from enquete.study.operations import operations
 from tests.http.conftest import serving, settled, simulation
 
 HOOKS = Path(__file__).with_name("hooks_schemathesis.py")

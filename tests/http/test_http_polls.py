@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from enquete.interfaces.http.snapshots import FRESH_S, Snapshots
+from enquete.interfaces.web.handlers import FRESH_S, Snapshots
 from enquete.state.errors import RunNotFound
 from tests.http.bench_polls import ratio
 from tests.http.conftest import serving, settled, simulation
@@ -113,9 +113,7 @@ def test_an_error_is_told_and_not_kept() -> None:
 
 @pytest.mark.chaos
 def test_a_thousand_polls_race_to_no_server_error(
-    tmp_path: Path,
-    slow_model: ModelServer,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, slow_model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each reads anew, while runs begin, come to the end of their budget, go on, and end: 49 of a thousand got a 500."""
     monkeypatch.setattr(Snapshots.__init__, "__defaults__", (0.0,))

@@ -10,9 +10,8 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from enquete.interfaces.http.security import SAFE_HEADERS
-from enquete.interfaces.service.listening import LARGEST_BODY, ServerSettings, is_loopback, read_token
-from enquete.interfaces.service.secrecy import Mask, MaskingFormatter
+from enquete.interfaces.server import LARGEST_BODY, Mask, MaskingFormatter, ServerSettings, is_loopback, read_token
+from enquete.interfaces.web.security import SAFE_HEADERS
 from enquete.state.errors import SettingsError
 from tests.http.conftest import serving, settled, simulation
 

@@ -15,7 +15,7 @@ import pytest
 
 import enquete
 from enquete.interfaces.cli import app as cli
-from enquete.interfaces.service.status import GOING_ON
+from enquete.interfaces.views import GOING_ON
 from tests.http.conftest import serving, settled, simulation
 from tests.support.processes import environment
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.interfaces.http.task_files import tasks_of
+from enquete.interfaces.web.runner import tasks_of
 from enquete.state.errors import SettingsError
-from enquete.study.lifecycle import NotCompleted, on_completed, on_ready
+from enquete.study.interviews import NotCompleted, on_completed, on_ready
 from tests.http.conftest import WAIT_S, serving, simulation
 from tests.support.model_server import ModelServer
 from tests.support.populations import set_status

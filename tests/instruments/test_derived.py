@@ -22,7 +22,7 @@ from enquete.instruments.text import instrument_notices, language_of
 from enquete.nodes.instrument_pins import pin_instruments
 from enquete.state.errors import InstrumentError
 from enquete.state.request import RunRequest
-from enquete.study.listing import own_instruments
+from enquete.study.instruments import own_instruments
 
 FILES = Path(__file__).parents[1] / "data" / "instruments"
 MODELS: dict[str, type[Instrument]] = {

@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
+import enquete
 from enquete.interfaces.cli import app as cli
+from tests.support.shared import made_once
 
 DATA = Path(__file__).parents[1] / "data"
 REPOSITORY = Path(__file__).parents[2]
@@ -87,6 +89,22 @@ def uploads(tmp_path: Path) -> Path:
     root = tmp_path / "uploads"
     shutil.copytree(DATA / SIM_ID, root / "simulations" / SIM_ID)
     return root
+
+
+@pytest.fixture(scope="session")
+def _finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    def make(root: Path) -> Path:
+        shutil.copytree(DATA / SIM_ID, root / "simulations" / SIM_ID)
+        enquete.conduct_interviews(SIM_ID, root=str(root), methods=["longitudinal"], respondent="synthetic")
+        return root
+
+    return made_once(tmp_path_factory, "finished_uploads", make)
+
+
+@pytest.fixture
+def finished(_finished: Path, tmp_path: Path) -> Path:
+    """The same with a finished run of the questionnaire; each test its own copy."""
+    return Path(shutil.copytree(_finished, tmp_path / "uploads"))
 
 
 @pytest.fixture

@@ -129,19 +129,9 @@ def test_a_spent_budget_pauses_with_a_token_and_more_budget_goes_on(command: Com
 
 def test_next_commands_work_as_printed(command: Command, people: Path) -> None:
     paused = command(
-        "run",
-        people,
-        "--out",
-        "my results",
-        "--methods",
-        "longitudinal",
-        "--budget-tokens",
-        20_000,
-        "--concurrency",
-        2,
-        "--yes",
-        "--json",
-    )
+        "run", people, "--out", "my results", "--methods", "longitudinal", "--budget-tokens", 20_000, "--concurrency",
+        2, "--yes", "--json",
+    )  # fmt: skip
     assert paused.code == 3, "a run that is complete proposes a model instead, which has to be named first"
     assert paused.object["next"]
     for line in paused.object["next"]:
@@ -169,14 +159,9 @@ def test_columns_that_no_interview_uses_are_named_and_reach_agents_csv(command: 
     """All of them: with spaces in their names, long, numbers and truth values; one that is called like a column of ours, or would
     run as a formula, is called otherwise."""
     own = {
-        "income": 42.5,
-        "Party book": True,
-        "notes": "x" * 300,
-        "n_answered": "7",
-        "=cmd": "a",
-        "realname": "Ada Alias",
+        "income": 42.5, "Party book": True, "notes": "x" * 300, "n_answered": "7", "=cmd": "a", "realname": "Ada Alias",
         "age": 51,
-    }
+    }  # fmt: skip
     rows = [
         {"id": "a", "name": "Ada", "type": "ngo", "persona": "Bakes.", **own},
         {"id": "b", "name": "Ben", "persona": "Sells."},
@@ -373,21 +358,14 @@ def test_json_is_ascii_where_the_terminal_is(people: Path) -> None:
     (people.parent / "Fährhaus").write_text("a file", "utf-8")
     said = subprocess.run(
         [
-            sys.executable,
-            "-c",
-            "from enquete.interfaces.cli.app import main; main()",
-            "demo",
-            "--out",
-            "Fährhaus",
+            sys.executable, "-c", "from enquete.interfaces.cli.app import main; main()", "demo", "--out", "Fährhaus",
             "--json",
         ],
         capture_output=True,
         env={
-            "PYTHONIOENCODING": "ascii",
-            "PATH": "",
-            "HOME": str(people.parent),
+            "PYTHONIOENCODING": "ascii", "PATH": "", "HOME": str(people.parent),
             "PYTHONPATH": str(Path(cli.__file__).parents[3]),
         },
-    )
+    )  # fmt: skip
     assert "Fährhaus" in json.loads(said.stdout.decode("ascii"))["error"]["message"]
     assert said.returncode == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,15 +16,19 @@ from tests.interfaces.conftest import Command
 from tests.support.studies import personas
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    """Results of two runs on the same three people."""
-    people = personas(tmp_path, 3)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    asked = {"methods": ["longitudinal"], "respondent": "synthetic", "language": "en"}
     for seed in (1, 2):
-        enquete.conduct_interviews(
-            people, out=tmp_path / "out", methods=["longitudinal"], respondent="synthetic", language="en", seed=seed
-        )
-    return tmp_path / "out"
+        enquete.conduct_interviews(personas(folder, 3), out=folder / "out", seed=seed, **asked)
+    return folder
+
+
+@pytest.fixture
+def out(made: Path, tmp_path: Path) -> Path:
+    """Results of two runs on the same three people; each test its own copy."""
+    return Path(shutil.copytree(made, tmp_path / "study")) / "out"
 
 
 def test_a_run_and_then_all_that_enquete_wrote_and_nothing_else(command: Command, out: Path) -> None:

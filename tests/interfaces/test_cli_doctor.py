@@ -102,17 +102,18 @@ def test_it_speaks_german(command: Command, monkeypatch: pytest.MonkeyPatch) -> 
     assert "Alles Nötige ist da." in command("doctor").out
 
 
-def test_export_writes_everything_or_the_data_in_other_formats(command: Command, uploads: Path, tmp_path: Path) -> None:
-    command("run", SIM_ID, "--root", uploads, "--methods", "longitudinal", "--quiet")
-    told = command("export", SIM_ID, "--root", uploads, "--format", "csv,parquet", "--wide", "--json").object
+def test_export_writes_everything_or_the_data_in_other_formats(
+    command: Command, finished: Path, tmp_path: Path
+) -> None:
+    told = command("export", SIM_ID, "--root", finished, "--format", "csv,parquet", "--wide", "--json").object
     packages = {"csv/datapackage.json", "csv/agents.csv", "parquet/longitudinal/wide_T1.parquet"}
     assert packages <= set(told["files"])
     assert "csv/all_responses.csv" not in told["files"]
     assert all((Path(told["path"]) / file).is_file() for file in told["files"])
-    long = command("export", SIM_ID, "--root", uploads, "--format", "sav", "--long", "--to", tmp_path / "d", "--json")
+    long = command("export", SIM_ID, "--root", finished, "--format", "sav", "--long", "--to", tmp_path / "d", "--json")
     assert (tmp_path / "d" / "sav" / "all_responses.sav").is_file()
     assert not any("wide" in file for file in long.object["files"])
-    every = command("export", SIM_ID, "--root", uploads, "--json").object
+    every = command("export", SIM_ID, "--root", finished, "--json").object
     named = {"report.md", "report.html", "associations.json", "health.json", "exports/codebook.json", "exports/codebook.md",
              "exports/agents.csv", "exports/all_responses.csv", "exports/items.csv", "exports/episodes.jsonl"}  # fmt: skip
     assert named <= set(every["files"])
@@ -130,16 +131,14 @@ def test_export_writes_everything_or_the_data_in_other_formats(command: Command,
         (["--format", "csv", "--language", "xx"], "language: 'xx' is none; there are de, en"),
     ],
 )
-def test_an_export_that_cannot_be_is_refused(command: Command, uploads: Path, words: list[str], says: str) -> None:
-    command("run", SIM_ID, "--root", uploads, "--methods", "longitudinal", "--quiet")
-    said = command("export", SIM_ID, "--root", uploads, *words)
+def test_an_export_that_cannot_be_is_refused(command: Command, finished: Path, words: list[str], says: str) -> None:
+    said = command("export", SIM_ID, "--root", finished, *words)
     assert (said.code, says in said.err) == (2, True), said.err
 
 
-def test_a_damaged_ledger_is_repaired_and_a_sound_one_left_alone(command: Command, uploads: Path) -> None:
+def test_a_damaged_ledger_is_repaired_and_a_sound_one_left_alone(command: Command, finished: Path) -> None:
     """The middle of the file is overwritten; afterwards the run can be read again."""
-    run = command("run", SIM_ID, "--root", uploads, "--methods", "longitudinal", "--json").object
-    folder = uploads / "simulations" / SIM_ID / "interviews" / "runs" / run["run_id"]
+    (folder,) = (finished / "simulations" / SIM_ID / "interviews" / "runs").iterdir()
     assert "nothing is wrong" in command("doctor", "--repair", folder).out
     ledger = folder / "ledger.sqlite"
     content = bytearray(ledger.read_bytes())
@@ -149,7 +148,7 @@ def test_a_damaged_ledger_is_repaired_and_a_sound_one_left_alone(command: Comman
     said = command("doctor", "--repair", folder, "--json")
     assert said.code == 0, said.out
     assert Path(said.object["kept"]).is_file()
-    assert command("status", SIM_ID, run["run_id"], "--root", uploads).code == 0
+    assert command("status", SIM_ID, folder.name, "--root", finished).code == 0
     missing = command("doctor", "--repair", "nowhere")
     assert missing.code == 2
     assert "nowhere" in missing.err

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.interfaces.cli.costs import agreed
+from enquete.interfaces.cli.runs import confirmed_request
 from tests.interfaces.conftest import Command
 from tests.support.model_server import ModelServer
 
@@ -23,17 +23,8 @@ def few(folder: Path) -> Path:
 
 def words(folder: Path, server: ModelServer) -> list[object]:
     return [
-        "run",
-        few(folder),
-        "--out",
-        "o",
-        "--methods",
-        "longitudinal",
-        "--model",
-        "m",
-        "--base-url",
-        server.base_url,
-    ]
+        "run", few(folder), "--out", "o", "--methods", "longitudinal", "--model", "m", "--base-url", server.base_url,
+    ]  # fmt: skip
 
 
 def test_a_model_that_answers_is_named_and_never_called_synthetic(command: Command, tmp_path: Path) -> None:
@@ -78,14 +69,14 @@ def test_before_a_model_is_paid_one_is_asked(
         ):
             monkeypatch.setattr("sys.stdin", io.StringIO(typed))
             asked = {**request, **({"budget_tokens": cap} if cap else {})}
-            assert agreed(str(few(tmp_path)), asked) == (None if answer is None else {**asked, **answer})
+            assert confirmed_request(str(few(tmp_path)), asked) == (None if answer is None else {**asked, **answer})
     said = capsys.readouterr().err
     assert "2 agents of few" in said
     assert "tokens, unknown USD" in said
     assert "fits the budget (cap 10,000,000 tokens)" in said
     assert "exceeds the budget (cap 500 tokens)" in said
     free = {"respondent": "synthetic", "out": "o"}
-    assert agreed(str(few(tmp_path)), free) == free
+    assert confirmed_request(str(few(tmp_path)), free) == free
 
 
 def test_an_unfinished_run_is_asked_about_by_what_is_left(
@@ -95,10 +86,12 @@ def test_an_unfinished_run_is_asked_about_by_what_is_left(
         assert command(*words(tmp_path, server), "--budget-tokens", "100", "--yes", "--quiet").code == 3
         monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
         request = {"model": "m", "base_url": server.base_url, "out": "o", "methods": ["longitudinal"]}
-        assert agreed(str(few(tmp_path)), request) is None
+        assert confirmed_request(str(few(tmp_path)), request) is None
         assert "unfinished" in capsys.readouterr().err
         assert command("resume", few(tmp_path), "--out", "o", "--budget-tokens", "100000", "--quiet").code == 0
-        assert agreed(str(few(tmp_path)), request) == request, "a finished run is only shown: nothing to ask about"
+        assert confirmed_request(str(few(tmp_path)), request) == request, (
+            "a finished run is only shown: nothing to ask about"
+        )
 
 
 def test_what_failed_is_counted_and_asked_for_once_more(command: Command, tmp_path: Path) -> None:

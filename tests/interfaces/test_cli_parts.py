@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.interfaces.cli import output, progress, requests, summary, words
-from enquete.interfaces.cli.complaining import complain
-from enquete.interfaces.cli.place import Place
+from enquete.interfaces.cli import options, runs, summary, terminal
+from enquete.interfaces.cli.errors import report_error
+from enquete.interfaces.cli.summary import Place
 from enquete.state.errors import LedgerError, SettingsError
 
 
@@ -31,51 +31,51 @@ def event(done: int, **more: object) -> dict[str, object]:
 
 def test_plain_lines_come_at_the_beginning_the_end_and_at_intervals() -> None:
     stream = io.StringIO()
-    plain = progress.Plain(stream, every=3600)
+    plain = runs.Plain(stream, every=3600)
     for done in (1, 50, 99, 100, 100):
         plain(event(done))
     lines = stream.getvalue().splitlines()
     assert [line.split(",")[0] for line in lines] == ["delphi T1 round 2: 1/100", "delphi T1 round 2: 100/100"]
     assert "1,234 of 10,000,000 tokens" in lines[0]
     assert "in the end" not in lines[0]
-    plain = progress.Plain(stream := io.StringIO(), every=0)
+    plain = runs.Plain(stream := io.StringIO(), every=0)
     plain(event(1))
     plain(event(2, arm="b"))
     assert "delphi T1 round 2 (b): 2/100" in stream.getvalue()
 
 
 def test_progress_says_what_the_run_is_likely_to_cost_in_the_end() -> None:
-    progress.Plain(stream := io.StringIO(), every=0)(event(1, expected=123_456))
+    runs.Plain(stream := io.StringIO(), every=0)(event(1, expected=123_456))
     assert "1,234 of 10,000,000 tokens, likely 123k in the end" in stream.getvalue()
-    progress.Plain(stream := io.StringIO(), every=0)(event(1, expected=None, cap=sys.maxsize))
+    runs.Plain(stream := io.StringIO(), every=0)(event(1, expected=None, cap=sys.maxsize))
     assert "1,234 tokens\n" in stream.getvalue(), "a replay has no cap"
 
 
 def test_a_closed_log_stops_nobody() -> None:
     stream = io.StringIO()
     stream.close()
-    progress.Plain(stream)(event(1))
+    runs.Plain(stream)(event(1))
 
 
 def test_the_live_display_shows_agents_speed_tokens_and_time_left() -> None:
     stream = Terminal()
-    with progress.shown(quiet=False, stream=stream) as report:
+    with runs.progress_display(quiet=False, stream=stream) as report:
         assert report is not None
         report(event(10))
-        time.sleep(progress.SETTLED_S)
+        time.sleep(runs.SETTLED_S)
         report(event(60))
     for part in ("delphi T1 round 2", "60/100", "/s", "1,234", "left"):
         assert part in stream.getvalue()
-    with progress.shown(quiet=True, stream=stream) as nothing:
+    with runs.progress_display(quiet=True, stream=stream) as nothing:
         assert nothing is None
 
 
 def test_time_left_does_not_count_what_an_earlier_process_had_done() -> None:
     """90 found done; 5 more in 10 s leave 5 for another 10 s."""
-    pace = progress.Pace(started=0, first=90)
+    pace = runs.Pace(started=0, first=90)
     assert pace.left(95, 100, now=10) == 10
     assert pace.left(90, 100, now=10) is None
-    assert (progress.clock(65), progress.clock(7380)) == ("1:05", "2:03:00")
+    assert (runs.clock(65), runs.clock(7380)) == ("1:05", "2:03:00")
 
 
 @pytest.mark.parametrize(
@@ -88,39 +88,39 @@ def test_time_left_does_not_count_what_an_earlier_process_had_done() -> None:
     ],
 )
 def test_the_locale_chooses_the_language(environment: dict[str, str], expected: str) -> None:
-    assert words.tongue(environment) == expected
+    assert terminal.tongue(environment) == expected
 
 
 @given(st.text())
 def test_nothing_printed_can_command_a_terminal(text: str) -> None:
-    assert not any(c < " " and c not in "\n\t" for c in output.printable(text))
+    assert not any(c < " " and c not in "\n\t" for c in terminal.printable(text))
 
 
 def test_json_has_no_nan(capsys: pytest.CaptureFixture[str]) -> None:
-    output.one_object({"a": [float("nan"), (1.5, float("inf"))], "b": {1: "ü"}})
+    terminal.one_object({"a": [float("nan"), (1.5, float("inf"))], "b": {1: "ü"}})
     assert json.loads(capsys.readouterr().out) == {"a": [None, [1.5, None]], "b": {"1": "ü"}}
 
 
 def test_settings_are_json_where_they_can_be() -> None:
-    found = requests.read_settings(["delphi.a=3", "delphi.b=true", "x.c=two words", 'x.d=["e"]'])
+    found = options.read_settings(["delphi.a=3", "delphi.b=true", "x.c=two words", 'x.d=["e"]'])
     assert found == {"delphi": {"a": 3, "b": True}, "x": {"c": "two words", "d": ["e"]}}
-    assert requests.read_settings(None) is None
+    assert options.read_settings(None) is None
     for wrong in (["a=3"], [".a=3"], ["a.=3"], ["a.b"], ["a.b=1", "a.b=2"]):
         with pytest.raises(SettingsError, match="--set"):
-            requests.read_settings(wrong)
+            options.read_settings(wrong)
 
 
 def test_limits_belong_to_models_whose_names_may_hold_dots() -> None:
-    found = requests.read_limits(["gpt-5.1.concurrency=4", "gpt-5.1.tokens_per_minute=9", "a=b/c.concurrency=1"])
+    found = options.read_limits(["gpt-5.1.concurrency=4", "gpt-5.1.tokens_per_minute=9", "a=b/c.concurrency=1"])
     assert found == {"gpt-5.1": {"concurrency": "4", "tokens_per_minute": "9"}, "a=b/c": {"concurrency": "1"}}
-    assert requests.read_limits(None) is None
+    assert options.read_limits(None) is None
     with pytest.raises(SettingsError, match="already"):
-        requests.read_limits(["m.concurrency=1", "m.concurrency=2"])
+        options.read_limits(["m.concurrency=1", "m.concurrency=2"])
 
 
 def test_a_methodology_has_one_instrument(tmp_path: object) -> None:
     with pytest.raises(SettingsError, match="already"):
-        requests.read_instruments([f"delphi={__file__}", f"delphi={__file__}"])
+        options.read_instruments([f"delphi={__file__}", f"delphi={__file__}"])
 
 
 def test_commands_name_what_finds_the_simulation_again() -> None:
@@ -163,9 +163,9 @@ def test_alike_errors_are_one_line() -> None:
 def test_every_exception_has_a_code_and_plain_words(
     error: BaseException, code: int, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert complain(error, as_json=False) == code
+    assert report_error(error, as_json=False) == code
     assert told in capsys.readouterr().err
-    assert complain(error, as_json=True) == code
+    assert report_error(error, as_json=True) == code
     captured = capsys.readouterr()
     assert captured.err == ""
     assert json.loads(captured.out)["exit_code"] == code
@@ -180,7 +180,7 @@ def test_who_only_asks_or_looks_loads_no_analysis() -> None:
         "assert run(['--version']) == 0 and 'pydantic' not in sys.modules\n"
         "assert run(['list', '--root', '.']) == 0 and not {'asyncio', 'yaml'} & set(sys.modules)\n"
         "assert run(['resume', '--help']) == run(['status', '--help']) == run(['run', '--help']) == 0\n"
-        "assert not {'numpy', 'rich', 'enquete.study.interviewing', 'enquete.graphs.registry'} & set(sys.modules)\n"
+        "assert not {'numpy', 'rich', 'enquete.study.interviews', 'enquete.graphs.registry'} & set(sys.modules)\n"
         "assert run(['--help']) == 0\n"  # with what methodologies declare
         "heavy = {'langgraph', 'pandas', 'openai', 'langchain_core', 'sklearn', 'scipy'} & set(sys.modules)\n"
         "sys.exit(f'loaded: {heavy}' if heavy else 0)\n"

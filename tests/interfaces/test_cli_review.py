@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from enquete.interfaces.cli.app import run
-from enquete.study.reviewing import item_health
+from enquete.study.instruments import item_health
 from tests.support.studies import personas
 
 ITEMS = """id,text,family,reverse
@@ -39,17 +39,8 @@ def test_a_pilot_shows_its_cost_and_item_health(
 ) -> None:
     sim = personas(tmp_path, 6)
     words = [
-        "check",
-        str(sim),
-        "--instrument",
-        str(items),
-        "--pilot",
-        "4",
-        "--out",
-        str(tmp_path / "o"),
-        "--language",
-        "en",
-    ]
+        "check", str(sim), "--instrument", str(items), "--pilot", "4", "--out", str(tmp_path / "o"), "--language", "en",
+    ]  # fmt: skip
     assert run([*words, "--respondent", "synthetic", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["methodology"] == "longitudinal"

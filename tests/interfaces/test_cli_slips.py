@@ -10,8 +10,8 @@ import pytest
 
 from enquete.graphs.registry import methodologies
 from enquete.instruments.load import shipped_file
-from enquete.interfaces.cli.complaining import as_typed
-from enquete.interfaces.cli.requests import requested
+from enquete.interfaces.cli.errors import as_typed
+from enquete.interfaces.cli.options import facade_arguments
 from tests.interfaces.conftest import REPOSITORY, Command
 from tests.support.studies import personas
 
@@ -73,7 +73,7 @@ def test_words_without_quotes_say_so_once_an_entry(command: Command, tmp_path: P
 
 
 def test_repeated_options_add_up() -> None:
-    assert requested({"methods": ["delphi,diversity", "delphi", " scenario"], "types": None}) == {
+    assert facade_arguments({"methods": ["delphi,diversity", "delphi", " scenario"], "types": None}) == {
         "methods": ["delphi", "diversity", "scenario"]
     }
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from typing import Annotated, Any, Literal
 
 import pytest
-import typer
 from pydantic import BaseModel, Field
-from typer.testing import CliRunner
 
 from enquete.graphs.registry import methodologies
-from enquete.interfaces.cli.method_settings import SettingsCommand, flags_of, registered, require_known
-from enquete.interfaces.cli.options import options
-from enquete.interfaces.cli.requests import read_settings
-from enquete.interfaces.service.declared import taking
+from enquete.interfaces.cli.options import (
+    options_about,
+    read_settings,
+    registered,
+    require_known,
+    setting_flags,
+    settings_command,
+)
+from enquete.interfaces.parameters import with_parameters
 from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import Command
 
@@ -35,27 +40,27 @@ class Panel(BaseModel):
 MODELS = {"laddering": Ladder, "panel": Panel}
 
 
-class TwoMethods(SettingsCommand):
-    models = staticmethod(lambda: MODELS)
-
-
 @pytest.fixture
 def said() -> Callable[..., dict[str, Any]]:
     """The settings that a command line means; "help": its help."""
 
     def read(*words: str) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        app = typer.Typer(rich_markup_mode=None)
 
-        @app.command(cls=TwoMethods)
-        @taking({name: option for name, option in options("study").items() if name in ("settings", "seed", "methods")})
-        def run(**typed: Any) -> None:
+        @with_parameters(
+            {name: option for name, option in options_about("study").items() if name in ("settings", "seed", "methods")}
+        )
+        def run(**typed: Any) -> int:
             found.update(
                 read_settings(typed["settings"]) or {}, **({"own seed": typed["seed"]} if typed["seed"] else {})
             )
+            return 0
 
-        result = CliRunner().invoke(app, words, catch_exceptions=False)
-        return {**found, "help": result.output} if result.output else found
+        command = settings_command("run", run, words, lambda: MODELS)
+        shown = io.StringIO()
+        with redirect_stdout(shown), redirect_stderr(shown), suppress(SystemExit):
+            command(list(words), prog_name="run")
+        return {**found, "help": shown.getvalue()} if shown.getvalue() else found
 
     return read
 
@@ -105,6 +110,6 @@ def test_a_setting_that_does_not_exist_is_answered_with_the_nearest() -> None:
 def test_every_methodology_of_the_registry_has_its_options(command: Command, verb: str) -> None:
     assert registered().keys() == methodologies().keys()
     shown = command(verb, "--methods", ",".join(registered()), "--help").out
-    for flag in flags_of(registered(), ()):
+    for flag in setting_flags(registered(), ()):
         assert f"--{flag.names[-1]}" in shown
     assert "--set METHOD.KEY=VALUE" in " ".join(shown.split())

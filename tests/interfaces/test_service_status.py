@@ -9,10 +9,10 @@ import pytest
 import enquete
 from enquete.checkpoints.folders import held
 from enquete.interfaces.cli import summary
-from enquete.interfaces.cli.place import Place
-from enquete.interfaces.mcp.states import run_state
-from enquete.interfaces.service.status import StatusWord, outcome_of
-from enquete.study.run_status import StageStatus
+from enquete.interfaces.cli.summary import Place
+from enquete.interfaces.mcp.tools import run_state
+from enquete.interfaces.views import StatusWord, outcome_of
+from enquete.study.run import StageStatus
 from tests.support.studies import personas
 
 
@@ -43,6 +43,6 @@ def test_a_run_that_goes_on_says_nothing_of_what_an_earlier_stop_found(tmp_path:
     assert found
     with held(run.folder):
         assert run.flags == run_state(run, None, str).flags == list(run.record.notices)
-        shown = "\n".join(summary.lines(run, Place(str(tmp_path), out=out)))
+        shown = "\n".join(summary.summary_lines(run, Place(str(tmp_path), out=out)))
     assert not [flag for flag in found if flag in shown]
     assert set(run.flags) >= found  # afterwards they are told again

@@ -52,14 +52,9 @@ async def main(url: str, sim_id: str) -> dict[str, Any]:
     servers: Any = {"enquete": {"transport": "streamable_http", "url": url}}
     client = MultiServerMCPClient(servers, callbacks=Callbacks(on_progress=heard))
     interview = says(
-        "conduct_interviews",
-        sim_id=sim_id,
-        methods=["longitudinal"],
-        phase="T0",
-        language="en",
-        new=True,
+        "conduct_interviews", sim_id=sim_id, methods=["longitudinal"], phase="T0", language="en", new=True,
         wait_seconds=90,
-    )
+    )  # fmt: skip
     script = project() if sim_id == "project" else [says("list_simulations"), interview, AIMessage(content="Done.")]
     model = Scripted(messages=iter(script))
     agent = create_agent(model, await client.get_tools())

@@ -17,7 +17,7 @@ import uvicorn
 from mcp import Client
 
 from enquete.demo import demo_population
-from enquete.interfaces.mcp.serving import http_app, make_server_state
+from enquete.interfaces.mcp.server import http_app, make_server_state
 from tests.support.populations import mirofish_folder
 
 METHOD = "diversity"

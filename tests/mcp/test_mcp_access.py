@@ -10,9 +10,9 @@ from mcp_served import Served
 from starlette.testclient import TestClient
 
 from enquete.interfaces.cli import app as cli
-from enquete.interfaces.mcp.serving import http_app, make_server_state
+from enquete.interfaces.mcp.server import http_app, make_server_state
 from enquete.state.errors import RunNotFound, SettingsError, SimulationNotFound
-from enquete.study.sandbox import PathSandbox
+from enquete.study.tasks import PathSandbox
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 ACCEPT = {"Accept": "application/json, text/event-stream"}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enquete.interfaces.mcp.queries import (
+from enquete.interfaces.mcp.results import (
     ENTRY_CHARS,
     PAGE_CHARS,
     NoSuchPart,

@@ -16,25 +16,15 @@ from mcp_served import METHOD, Served, size_of, text_of
 
 import enquete
 from enquete.graphs.registry import methodologies
-from enquete.interfaces.mcp.leading import rounded
-from enquete.interfaces.mcp.serving import input_schema, instructions, output_schema
-from enquete.interfaces.mcp.shapes import MOST_CHARS
-from enquete.study.operating import operations
+from enquete.interfaces.mcp.server import input_schema, instructions, output_schema
+from enquete.interfaces.mcp.shapes import MOST_CHARS, rounded
+from enquete.study.operations import operations
 
 TOOLS = {
-    "conduct_interviews",
-    "estimate_interviews",
-    "resume_interviews",
-    "interview_status",
-    "get_interview_results",
-    "get_interview_report",
-    "list_simulations",
-    "list_instruments",
-    "export_responses",
-    "pause_interviews",
-    "search_memory",
-    "draft_instruments",
-}
+    "conduct_interviews", "estimate_interviews", "resume_interviews", "interview_status", "get_interview_results",
+    "get_interview_report", "list_simulations", "list_instruments", "export_responses", "pause_interviews",
+    "search_memory", "draft_instruments",
+}  # fmt: skip
 
 
 def test_every_tool_is_listed_with_both_schemas_and_says_what_its_arguments_mean(served: Served) -> None:

@@ -11,8 +11,8 @@ from mcp.types import ElicitRequestParams, ElicitResult
 from mcp_served import METHOD, QUICK, Served, simulation, text_of
 
 import enquete
-from enquete.interfaces.mcp.server_state import explained
-from enquete.interfaces.service.secrecy import mask_of
+from enquete.interfaces.mcp.tools import error_words
+from enquete.interfaces.server import mask_of
 from enquete.state.errors import OverBudget, RunMismatch
 
 
@@ -115,11 +115,11 @@ def test_another_study_is_told_apart_without_hashes_and_without_commands(tmp_pat
     asked: dict[str, Any] = {"root": str(tmp_path), "respondent": "synthetic"}
     with pytest.raises(OverBudget) as over:
         enquete.conduct_interviews(name, **asked, methods=["scenario"], budget_tokens=100)
-    assert "--" not in explained(over.value, mask_of(tmp_path))
+    assert "--" not in error_words(over.value, mask_of(tmp_path))
     enquete.conduct_interviews(name, **asked, methods=["scenario"], confirm=True, budget_tokens=100)
     with pytest.raises(RunMismatch) as refused:
         enquete.conduct_interviews(name, **asked, methods=["delphi"], budget_tokens=10_000_000)
     assert '\n  methods: ["scenario"] → ["delphi"]\nGo on with it: enquete.resume(\'run_' in str(refused.value)
-    told = explained(refused.value, mask_of(tmp_path))
+    told = error_words(refused.value, mask_of(tmp_path))
     assert "enquete.resume" not in told
     assert '["delphi"]. Go on with the unfinished run by resume_interviews' in told

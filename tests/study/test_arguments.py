@@ -14,9 +14,9 @@ import enquete
 from enquete.state import request
 from enquete.state.errors import SettingsError
 from enquete.state.request import ModelLimits, Place, RunRequest
-from enquete.study import starting
+from enquete.study import start
 
-FILE = Path(starting.__file__).parent / "arguments.py"
+FILE = Path(start.__file__).parent / "arguments.py"
 HEAD = '''"""What `conduct_interviews`, `estimate`, `resume` and the like take by name, for mypy, pyright and editors.
 
 Made of RunRequest by `make graphs`; a test compares the two.
@@ -60,8 +60,8 @@ def spelt(kind: Any) -> str:
     return "None" if kind is NoneType else "Any" if kind is Any else str(kind.__name__)
 
 
-def typed(name: str, meaning: str, fields: dict[str, tuple[str, str]]) -> str:
-    lines = [f"\n\nclass {name}(TypedDict, total=False):", f'    """{meaning}"""', ""]
+def typed(name: str, of: str, meaning: str, fields: dict[str, tuple[str, str]]) -> str:
+    lines = [f"\n\nclass {name}({of}, total=False):", f'    """{meaning}"""', ""]
     for field, (kind, told) in fields.items():
         lines += [f"    {field}: {kind}", *_told(told)]
     return "\n".join(lines) + "\n"
@@ -82,12 +82,13 @@ def written() -> str:
     }
     fields["root"] = ("str | Path | None", fields["root"][1])
     fresh = ("bool", "walk through the whole run again; what is answered is not asked again")
-    on = {name: fresh if name == "fresh" else fields[name] for name in starting.OF_RESUME}
-    begin = {name: told for name, told in fields.items() if name != "sim"}
+    driving = {name: fields[name] for name in start.RESUME_ARGUMENTS if name not in ("sim", "fresh")}
+    begin = {name: told for name, told in fields.items() if name not in ("sim", *driving)}
     return (
         HEAD
-        + typed("Arguments", "Of a run that is begun or found.", begin)
-        + typed("AskedOn", "Of a run that goes on.", on)
+        + typed("DrivingArguments", "TypedDict", "Of any run: how it is driven.", driving)
+        + typed("Arguments", "DrivingArguments", "Of a run that is begun or found.", begin)
+        + typed("AskedOn", "DrivingArguments", "Of a run that goes on.", {"sim": fields["sim"], "fresh": fresh})
     )
 
 

@@ -11,14 +11,13 @@ import pytest
 
 import enquete
 from enquete.checkpoints.folders import read_record
-from enquete.interfaces.cli.costs import time_text
-from enquete.interfaces.cli.progress import title
+from enquete.interfaces.cli.runs import round_title, time_text
 from enquete.interfaces.cli.summary import headline
-from enquete.interfaces.service.status import note_of
+from enquete.interfaces.views import note_of
 from enquete.nodes.run_choice import require_as_begun
 from enquete.state.errors import SettingsError
 from enquete.state.request import parse_request
-from enquete.study.starting import chosen
+from enquete.study.start import choose_start
 from tests.support.model_server import ModelServer
 from tests.support.processes import Driven, finish
 from tests.support.studies import call_keys, personas, rows, run_folder, spent, stored_answers
@@ -66,7 +65,7 @@ def test_a_paused_and_resumed_run_in_batches_has_the_same_answers_at_half_the_pr
     priced(tmp_path, monkeypatch)
     events: list[dict[str, Any]] = []
     server.batches.held = True
-    start = chosen(parse_request(sim=str(people), out=str(tmp_path / "out"), **asked(server, batch=True)))
+    start = choose_start(parse_request(sim=str(people), out=str(tmp_path / "out"), **asked(server, batch=True)))
 
     async def until_it_stands() -> None:
         await start.begin()
@@ -88,7 +87,7 @@ def test_a_paused_and_resumed_run_in_batches_has_the_same_answers_at_half_the_pr
     waits = enquete.load_run(people, out=tmp_path / "out")
     assert waits.note.endswith("at the provider: batch 1 of 1: 0 of 18 done")
     assert (len(call_keys(folder, "reserved")), spent(folder), server.count()) == (18, 0, 0)
-    assert [(title(event), event["done"], event["total"]) for event in events if "batches" in event][:1] == [
+    assert [(round_title(event), event["done"], event["total"]) for event in events if "batches" in event][:1] == [
         ("batch 1 of 1", 0, 18)
     ]
 
@@ -120,7 +119,7 @@ def test_batches_need_a_server_and_a_run_keeps_to_them(server: ModelServer, peop
     with pytest.raises(SettingsError, match="batch: no model answers, so there is no Batch API"):
         enquete.conduct_interviews(people, out=tmp_path, respondent="synthetic", batch=True)
     batch, singly = (
-        chosen(parse_request(sim=str(people), out=str(tmp_path), **asked(server, batch=batch))).to_begin
+        choose_start(parse_request(sim=str(people), out=str(tmp_path), **asked(server, batch=batch))).to_begin
         for batch in (True, False)
     )
     assert batch is not None

@@ -9,7 +9,7 @@ import pytest
 
 from enquete.state.errors import InputError
 from enquete.study.display import leading
-from enquete.study.interviewing import conduct_interviews
+from enquete.study.interviews import conduct_interviews
 from enquete.study.run import Run
 from tests.support.studies import personas
 

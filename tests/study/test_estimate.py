@@ -158,7 +158,7 @@ def test_money_is_capped_by_known_prices_and_a_cap_on_unknown_ones_is_refused(
     assert done.status == "completed"
     assert (run.spent_usd or 0) > 0
     # by hand: 2 USD a million tokens read, 8 a million written
-    read, written = done.usage
+    read, written = done.standing.usage
     assert done.spent_usd == pytest.approx((read * 2 + written * 8) / 1e6)
 
 

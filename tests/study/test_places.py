@@ -13,8 +13,7 @@ import pytest
 import enquete
 from enquete.checkpoints.folders import CHECKPOINTS
 from enquete.state.errors import RunNotFound
-from enquete.study.sandbox import PathSandbox
-from enquete.study.tasks import Tasks
+from enquete.study.tasks import PathSandbox, Tasks
 from tests.support.populations import mirofish_folder
 from tests.support.studies import edited, rows, run_folder
 

@@ -16,14 +16,10 @@ def expected_rows(agents: int, themes: int) -> dict[tuple[str, str, int], int]:
     """By hand from the shipped instruments: 14 items and a comment a wave; 24 statements and 6 axes; 4 open questions,
     then each theme on 2 dimensions, twice; 4 scenarios on 4 dimensions and an open question each."""
     return {
-        ("longitudinal", "T0", 0): agents * 15,
-        ("longitudinal", "T1", 0): agents * 15,
-        ("diversity", "T1", 0): agents * 30,
-        ("delphi", "T1", 1): agents * 4,
-        ("delphi", "T1", 2): agents * themes * 2,
-        ("delphi", "T1", 3): agents * themes * 2,
-        ("scenario", "T1", 0): agents * 20,
-    }
+        ("longitudinal", "T0", 0): agents * 15, ("longitudinal", "T1", 0): agents * 15,
+        ("diversity", "T1", 0): agents * 30, ("delphi", "T1", 1): agents * 4, ("delphi", "T1", 2): agents * themes * 2,
+        ("delphi", "T1", 3): agents * themes * 2, ("scenario", "T1", 0): agents * 20,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "language"), [("sim_683e8059ab27", "de"), ("sim_oasisreal0001", "en")])

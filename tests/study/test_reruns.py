@@ -18,7 +18,7 @@ from enquete.graphs.registry import methodologies
 from enquete.instruments.load import instrument_hash, load_instrument, load_shipped
 from enquete.instruments.pack import pack_named
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
-from enquete.study.comparison import compare
+from enquete.study.runs import compare
 from tests.support import unwritten
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder

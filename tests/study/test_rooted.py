@@ -10,8 +10,7 @@ import pytest
 
 import enquete
 from enquete.state.errors import RunNotFound
-from enquete.study.sandbox import NobodyInterviewed, OutsideRoot, PathSandbox
-from enquete.study.tasks import Tasks, TooManyRuns
+from enquete.study.tasks import NobodyInterviewed, OutsideRoot, PathSandbox, Tasks, TooManyRuns
 from tests.support.populations import mirofish_folder
 
 QUICK = ["scenario"]

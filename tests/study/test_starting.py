@@ -47,18 +47,8 @@ def test_a_request_that_differs_from_one_begun_at_the_same_time_is_refused_as_ev
 def test_three_commands_at_once_are_one_run_and_who_does_not_drive_it_is_told_which(tmp_path: Path) -> None:
     sim, out = personas(tmp_path, 2), tmp_path / "out"
     words = [
-        "run",
-        sim,
-        "--out",
-        out,
-        "--respondent",
-        "synthetic",
-        "--methods",
-        "scenario",
-        "--language",
-        "en",
-        "--yes",
-    ]
+        "run", sim, "--out", out, "--respondent", "synthetic", "--methods", "scenario", "--language", "en", "--yes",
+    ]  # fmt: skip
     ended = [one.ended() for one in [Forked([*words, "--json"]) for _ in range(3)]]
     run_id = run_folder(out).name
     for code, said, _ in ended:

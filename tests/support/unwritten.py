@@ -14,7 +14,7 @@ from enquete.state.request import parse_request
 from enquete.study.background import wait
 from enquete.study.driver import Driver
 from enquete.study.run import Run
-from enquete.study.starting import Start, chosen, drive, to_resume
+from enquete.study.start import Start, choose_start, drive, start_of_resume
 
 
 async def unwritten(run_session: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
@@ -30,12 +30,12 @@ async def unwritten(run_session: RunSession, planned: list[tuple[str, str]], *, 
 
 def interview(sim: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
     """`enquete.conduct_interviews` without findings, report and exports."""
-    return _driven(chosen(parse_request(sim=str(sim), **request)), progress)
+    return _driven(choose_start(parse_request(sim=str(sim), **request)), progress)
 
 
 def resume(token_or_sim: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
     """`enquete.resume`, likewise."""
-    return _driven(to_resume(str(token_or_sim), request), progress)
+    return _driven(start_of_resume(str(token_or_sim), request), progress)
 
 
 def _driven(task: Start, progress: Progress | None) -> Run:

@@ -8,9 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from enquete.interfaces.web.run.chapters import named, others, untitled, with_links
-from enquete.interfaces.web.run.requests import Key
-from enquete.interfaces.web.run.table import COLUMNS, NUMBERS, AnswerTable, Where, as_written, marked, phrases
+from enquete.interfaces.web.answers import COLUMNS, NUMBERS, AnswerTable, Key, Where, as_written, marked, phrases
+from enquete.interfaces.web.report_tabs import named, others, untitled, with_links
 from enquete.state.regular_files import FileCache
 
 REPORT = "# T\n\nfirst\n\n## A \\| B\n\n- said so\n\n## C\n\nlast"

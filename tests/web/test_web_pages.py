@@ -12,9 +12,9 @@ import pytest
 from pydantic import SecretStr
 from starlette.testclient import TestClient
 
-from enquete.interfaces.http.application import make_app
-from enquete.interfaces.service.listening import ServerSettings
-from enquete.interfaces.web.signing_in import COOKIE
+from enquete.interfaces.server import ServerSettings
+from enquete.interfaces.web.application import make_app
+from enquete.interfaces.web.security import COOKIE
 from tests.support.populations import mirofish_folder
 
 TOKEN = "0123456789abcdef0123456789abcdef"

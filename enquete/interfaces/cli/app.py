@@ -16,13 +16,11 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from enquete.interfaces.cli.output import prepare_streams
-from enquete.interfaces.cli.signals import STOPPED
+from enquete.interfaces.cli.terminal import STOPPED, prepare_streams
 from enquete.state.lazy_import import loaded
 
-# --- The commands there are, each with the module that has it: `enquete --help` imports none of them (but the
-# declarations of
-# methodologies, which have commands, too), a command its own alone.
+# --- The commands there are, each with the module that has it: `enquete --help` imports none of them (but the declarations
+# of methodologies, which have commands, too), a command its own alone.
 
 
 class Listed(NamedTuple):
@@ -35,23 +33,23 @@ class Listed(NamedTuple):
 
 
 COMMANDS: Mapping[str, Listed] = {
-    "demo": Listed("enquete.interfaces.cli.demo:demo", "Interview a bundled population, without a key"),
-    "estimate": Listed("enquete.interfaces.cli.costs:estimate", "Say what a run would cost", with_settings=True),
-    "run": Listed("enquete.interfaces.cli.driving:run", "Interview every agent of a simulation", with_settings=True),
-    "resume": Listed("enquete.interfaces.cli.driving:resume", "Go on with an unfinished run"),
-    "status": Listed("enquete.interfaces.cli.looking:status", "How far a run is, and what to do next"),
-    "list": Listed("enquete.interfaces.cli.inventory:list_", "Simulations, their runs, the methodologies"),
-    "check": Listed("enquete.interfaces.cli.looking:check", "What a simulation or an instrument holds and lacks"),
-    "draft": Listed("enquete.interfaces.cli.draft:draft", "Draft instruments from what a simulation's agents wrote"),
-    "report": Listed("enquete.interfaces.cli.looking:report", "Print a run's report"),
-    "export": Listed("enquete.interfaces.cli.looking:export", "Write a run's report, figures and data files again"),
-    "delete": Listed("enquete.interfaces.cli.removing:delete", "Delete runs of a simulation"),
+    "demo": Listed("enquete.interfaces.cli.runs:demo", "Interview a bundled population, without a key"),
+    "estimate": Listed("enquete.interfaces.cli.runs:estimate", "Say what a run would cost", with_settings=True),
+    "run": Listed("enquete.interfaces.cli.runs:run", "Interview every agent of a simulation", with_settings=True),
+    "resume": Listed("enquete.interfaces.cli.runs:resume", "Go on with an unfinished run"),
+    "status": Listed("enquete.interfaces.cli.reports:status", "How far a run is, and what to do next"),
+    "list": Listed("enquete.interfaces.cli.store:list_", "Simulations, their runs, the methodologies"),
+    "check": Listed("enquete.interfaces.cli.methods:check", "What a simulation or an instrument holds and lacks"),
+    "draft": Listed("enquete.interfaces.cli.methods:draft", "Draft instruments from what a simulation's agents wrote"),
+    "report": Listed("enquete.interfaces.cli.reports:report", "Print a run's report"),
+    "export": Listed("enquete.interfaces.cli.reports:export", "Write a run's report, figures and data files again"),
+    "delete": Listed("enquete.interfaces.cli.store:delete", "Delete runs of a simulation"),
     "doctor": Listed("enquete.interfaces.cli.doctor:doctor", "Look whether everything needed is here"),
-    "new-method": Listed("enquete.interfaces.cli.scaffold:new_method", "Lay out a methodology of your own"),
-    "mcp": Listed("enquete.interfaces.mcp.command:mcp", "Offer the interviews to a model (MCP)"),
-    "serve": Listed("enquete.interfaces.cli.serve:serve", "Serve the web page and the HTTP API"),
-    "view": Listed("enquete.interfaces.cli.viewing:view", "Open the web page on this machine"),
-    "memory": Listed("enquete.interfaces.cli.remembering:memory", "Find interviews again, send them to a graph"),
+    "new-method": Listed("enquete.interfaces.cli.methods:new_method", "Lay out a methodology of your own"),
+    "mcp": Listed("enquete.interfaces.cli.servers:mcp", "Offer the interviews to a model (MCP)"),
+    "serve": Listed("enquete.interfaces.cli.servers:serve", "Serve the web page and the HTTP API"),
+    "view": Listed("enquete.interfaces.cli.servers:view", "Open the web page on this machine"),
+    "memory": Listed("enquete.interfaces.cli.store:memory", "Find interviews again, send them to a graph"),
 }
 
 
@@ -64,16 +62,17 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:
-            from enquete.interfaces.cli.method_commands import of_a_methodology  # noqa: PLC0415 - graphs need a second
+            from enquete.interfaces.cli.methods import method_command  # noqa: PLC0415 - graphs need a second
 
-            return of_a_methodology(cmd_name)
+            return method_command(cmd_name)
         if self.commands[cmd_name] is None:
-            self.commands[cmd_name] = _imported(cmd_name, COMMANDS[cmd_name])
+            words = None if ctx is None or ctx.resilient_parsing else (ctx.obj or {}).get(WORDS)
+            self.commands[cmd_name] = _made(cmd_name, COMMANDS[cmd_name], words)
         return self.commands[cmd_name]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, one.about) for name, one in COMMANDS.items()])
+            formatter.write_dl([(name, listed.about) for name, listed in COMMANDS.items()])
         from enquete.graphs.registry import methodologies  # noqa: PLC0415 - not for a command of its own
 
         own = [(one.offers.command, one.offers.taken_for) for one in methodologies().values() if one.offers]
@@ -81,20 +80,17 @@ class Commands(TyperGroup):
             formatter.write_dl(own)
 
 
-def _imported(name: str, listed: Listed) -> Any:
-    found = loaded(listed.path)
-    if not isinstance(found, typer.Typer):
-        found, command = typer.Typer(rich_markup_mode=None, add_completion=False), found
-        found.command(name, cls=_with_settings() if listed.with_settings else None)(command)
-    return typer.main.get_command(found)
+def _made(name: str, listed: Listed, words: Sequence[str] | None) -> Any:
+    from enquete.interfaces.cli.options import make_command, settings_command  # noqa: PLC0415 - not for --help
+
+    command = loaded(listed.path)
+    if isinstance(command, typer.Typer):
+        return typer.main.get_command(command)
+    return settings_command(name, command, words) if listed.with_settings else make_command(name, command)
 
 
-def _with_settings() -> Any:
-    from enquete.interfaces.cli.method_settings import SettingsCommand  # noqa: PLC0415 - for the two that need it
-
-    return SettingsCommand
-
-
+WORDS = "words"
+"""In a context: what was typed."""
 FLUSH_S = 0.5
 OBJECTS_PER_COLLECTION = 50_000
 """Python's 700 cost a demo a tenth of its time, in looking through imported modules for what is garbage; memory is the same."""
@@ -179,20 +175,20 @@ def _run(arguments: list[str]) -> int:
     words = [word for word in arguments if word != "--debug"]
     as_json = "--json" in words
     try:
-        code = app(words or ["--help"], prog_name="enquete", standalone_mode=False)
+        code = app(words or ["--help"], prog_name="enquete", standalone_mode=False, obj={WORDS: words})
         sys.stdout.flush()
     except BrokenPipeError:
         raise
-    except BaseException as error:
-        if isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
-            raise error.__context__ from None  # Typer makes an exit of it
-        if isinstance(error, SystemExit):  # the shell's completion ends like this
-            return error.code if isinstance(error.code, int) else 0
-        return _complained(error, as_json, debug)
-    return _complained(KeyboardInterrupt(), as_json) if code == STOPPED else int(code or 0)
+    except BaseException as raised:
+        if isinstance(raised, SystemExit) and isinstance(raised.__context__, BrokenPipeError):
+            raise raised.__context__ from None  # Typer makes an exit of it
+        if isinstance(raised, SystemExit):  # the shell's completion ends like this
+            return raised.code if isinstance(raised.code, int) else 0
+        error = raised
+    else:
+        if code != STOPPED:
+            return int(code or 0)
+        error = KeyboardInterrupt()
+    from enquete.interfaces.cli.errors import report_error  # noqa: PLC0415 - what went well needs none of it
 
-
-def _complained(error: BaseException, as_json: bool, debug: bool = False) -> int:
-    from enquete.interfaces.cli.complaining import complain  # noqa: PLC0415 - what went well needs none of it
-
-    return complain(error, as_json, debug)
+    return report_error(error, as_json, debug)

@@ -24,8 +24,7 @@ from typing import Annotated, Literal
 import typer
 
 from enquete.interfaces.cli import options as o
-from enquete.interfaces.cli.output import one_object, result
-from enquete.interfaces.cli.words import tongue
+from enquete.interfaces.cli.terminal import answer, tongue
 from enquete.locale import N_, in_language
 from enquete.state.errors import EnqueteError, RunNotFound, SimulationNotFound
 from enquete.state.settings import SECRETS, Environment, in_dotenv
@@ -39,25 +38,21 @@ def repair(name: str, root: str | None, out: str | None, as_json: bool) -> int:
 
     folder = named_folder(name, root, out)
     report = restore(folder)
-    if as_json:
-        found = {
-            "restored": bool(report.at),
-            "copied_at": report.at,
-            "settled": report.settled,
-            "asked_again": report.again,
-        }
-        kept = None if report.kept is None else str(report.kept)
-        one_object({"ledger": str(report.ledger), "kept": kept, **found, "exit_code": 0})
-        return 0
-    for line in report.lines():
-        result(line)
-    return 0
+    facts = {
+        "ledger": str(report.ledger),
+        "kept": None if report.kept is None else str(report.kept),
+        "restored": bool(report.at),
+        "copied_at": report.at,
+        "settled": report.settled,
+        "asked_again": report.again,
+    }
+    return answer(as_json, facts, report.lines())
 
 
 def named_folder(name: str, root: str | None, out: str | None) -> Path:
     """The run's folder or its ledger as a path; else its run_id or token under --root, --out, or its simulation."""
     from enquete.checkpoints.folders import LEDGER  # noqa: PLC0415 - not for --help
-    from enquete.study.starting import damaged_run  # noqa: PLC0415
+    from enquete.study.start import damaged_run  # noqa: PLC0415
 
     path = Path(name).expanduser()
     if path.name == LEDGER and path.parent.is_dir():
@@ -132,7 +127,11 @@ class Check:
 
 
 def _check(name: str, verdict: Verdict, key: str, /, **values: object) -> Check:
-    return Check(name, verdict, in_language(TEXTS, tongue())[key].format(**values))
+    return Check(name, verdict, _told(key, **values))
+
+
+def _told(key: str, /, **values: object) -> str:
+    return in_language(TEXTS, tongue())[key].format(**values)
 
 
 def doctor(
@@ -166,15 +165,10 @@ def doctor(
         return repair(repair_, root, out, as_json)
     checks = list(examine(root, out))
     missing = sum(check.verdict == "missing" for check in checks)
-    code = 1 if missing else 0
-    if as_json:
-        one_object({"checks": [asdict(check) for check in checks], "ok": not missing, "exit_code": code})
-        return code
-    for check in checks:
-        result(f"{_MARKS[check.verdict]} {check.text}")
-    result("")
-    result(in_language(TEXTS, tongue())["ill"].format(n=missing) if missing else in_language(TEXTS, tongue())["fine"])
-    return code
+    lines = [f"{_MARKS[check.verdict]} {check.text}" for check in checks]
+    lines += ["", _told("ill", n=missing) if missing else _told("fine")]
+    facts = {"checks": [asdict(check) for check in checks], "ok": not missing}
+    return answer(as_json, facts, lines, 1 if missing else 0)
 
 
 def examine(root: str | None, out: str | None) -> Iterator[Check]:
@@ -221,9 +215,7 @@ def _settings() -> Iterator[Check]:
     file = in_dotenv()
     unset = []
     for name in VARIABLES:
-        where = (
-            in_language(TEXTS, tongue())["environment"] if os.environ.get(name) else ".env" if file.get(name) else ""
-        )
+        where = _told("environment") if os.environ.get(name) else ".env" if file.get(name) else ""
         value = os.environ.get(name) or file.get(name) or ""
         if not where:
             unset.append(name)
@@ -306,18 +298,17 @@ def _server(environment: Environment) -> Iterator[Check]:
         refused = error.code in (401, 403)
         which = "server_key" if refused else "server_unlisted"
         yield _check("server", "missing" if refused else "info", which, url=url, status=error.code)
+        return
     except (OSError, ValueError, HTTPException) as error:
-        yield _check("server", "missing", "server_down", url=url, error=_plain(error, key))
-    else:
-        yield _listed(url, environment.model, models)
-
-
-def _listed(url: str, model: str | None, models: list[str]) -> Check:
+        reason = getattr(error, "reason", None) or error
+        text = str(getattr(reason, "strerror", None) or reason)
+        yield _check("server", "missing", "server_down", url=url, error=text.replace(key, "…") if key else text)
+        return
+    model, facts = environment.model, {"url": url, "model": environment.model, "n": len(models)}
     if model and models and model not in models:
-        return _check("server", "info", "server_unknown", url=url, model=model, n=len(models))
-    if model and models:
-        return _check("server", "ok", "server_knows", url=url, model=model)
-    return _check("server", "ok", "server", url=url, n=len(models))
+        yield _check("server", "info", "server_unknown", **facts)
+    else:
+        yield _check("server", "ok", "server_knows" if model and models else "server", **facts)
 
 
 def listed(base_url: str, key: str) -> list[str]:
@@ -337,9 +328,3 @@ def listed(base_url: str, key: str) -> list[str]:
         return []
     data = found.get("data") if isinstance(found, dict) else None
     return [str(one["id"]) for one in data if isinstance(one, dict) and "id" in one] if isinstance(data, list) else []
-
-
-def _plain(error: Exception, key: str) -> str:
-    reason = getattr(error, "reason", None) or error
-    text = str(getattr(reason, "strerror", None) or reason)
-    return text.replace(key, "…") if key else text

@@ -1,28 +1,51 @@
-"""Options of the commands: those that say what a run is asked for are made of RunRequest's fields.
+"""Options of the commands, made of RunRequest's fields and of every methodology's settings, and what was typed read back.
 
-Values stay text: the façade reads them, and names the bad value where typer does not.
+Values stay text: the façade reads them, and names the bad value where typer does not. Settings (`--turns 20`) are another spelling
+of `--set`. The registry takes seconds to import: it is asked only where a line names more than a command's own options.
 """
 
 from __future__ import annotations
 
-from types import UnionType
-from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+import difflib
+import inspect
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
 import typer
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
-from enquete.interfaces.service.declared import Parameter, meaning
-from enquete.state.option_metadata import About
-from enquete.state.request import RunRequest, mark_of, offered
-
-
-def options(*about: About) -> dict[str, Parameter]:
-    """Parameters of a command by field, for `taking`."""
-    return {name: _parameter(name) for name in offered(*about, at="cli")}
+from enquete.interfaces.parameters import FILLED_IN, Parameter, kinds_of, meaning
+from enquete.state.errors import SettingsError
+from enquete.state.request import SHIPPED, About, ModelLimits, RunRequest, fields_about, mark_of
 
 
-def some(*fields: str) -> dict[str, Parameter]:
-    """Parameters of a command that takes only these."""
+def options_about(*about: About) -> dict[str, Parameter]:
+    """Parameters of a command by field, for `with_parameters`."""
+    return options_for(*fields_about(*about, at="cli"))
+
+
+def options_for(*fields: str) -> dict[str, Parameter]:
+    """Parameters of a command that takes these."""
     return {name: _parameter(name) for name in fields}
+
+
+def _parameter(field: str) -> Parameter:
+    info = RunRequest.model_fields[field]
+    kinds = kinds_of(info.annotation)
+    of = bool if kinds == (bool,) else list[str] if _is_repeated(info) else str
+    default = info.default if of is bool else None
+    return Annotated[of | None if default is None else of, option_of(field)], default
+
+
+def _is_repeated(info: FieldInfo) -> bool:
+    """METHOD=FILE, once for each; names, which add up."""
+    return get_origin(kinds_of(info.annotation)[0]) in (dict, list)
 
 
 def option_name(field: str) -> str:
@@ -30,29 +53,21 @@ def option_name(field: str) -> str:
     return mark_of(field).option or f"--{field.replace('_', '-')}"
 
 
-def _parameter(field: str) -> Parameter:
-    kinds = kinds_of(RunRequest.model_fields[field].annotation)
-    many = get_origin(kinds[0]) in (dict, list)  # METHOD=FILE, once for each; names, which add up
-    of = bool if kinds == (bool,) else list[str] if many else str
-    default = RunRequest.model_fields[field].default if of is bool else None
-    return Annotated[of | None if default is None else of, declared(field)], default
-
-
-def declared(field: str) -> Any:
+def option_of(field: str) -> Any:
     """The option of a field, for typer."""
-    info, mark = RunRequest.model_fields[field], mark_of(field)
-    told, name = meaning(field, info), option_name(field)
-    several = "; may be repeated" if get_origin(kinds_of(info.annotation)[0]) in (dict, list) else ""
+    info, mark, name = RunRequest.model_fields[field], mark_of(field), option_name(field)
+    told = meaning(field, info)
     is_switch = kinds_of(info.annotation) == (bool,)
     return typer.Option(
         f"{name}/--no-{name[2:]}" if is_switch and info.default is None else name,
-        metavar=None if is_switch else mark.value or metavar_of(info.annotation),
-        help=f"{told[0].upper()}{told[1:]}{several}{f' ({mark.more})' if mark.more else ''}.",
+        metavar=None if is_switch else mark.value or _metavar(info.annotation),
+        help=f"{told[0].upper()}{told[1:]}{'; may be repeated' if _is_repeated(info) else ''}"
+        f"{f' ({mark.more})' if mark.more else ''}.",
         show_default=False,
     )
 
 
-def metavar_of(annotation: Any) -> str:
+def _metavar(annotation: Any) -> str:
     """What stands for the value in the help."""
     kind = kinds_of(annotation)[0]
     if get_origin(kind) is Literal:
@@ -60,18 +75,11 @@ def metavar_of(annotation: Any) -> str:
     return {int: "N", float: "NUMBER", str: "TEXT", list: "A,B"}.get(get_origin(kind) or kind, "JSON")
 
 
-def kinds_of(annotation: Any) -> tuple[Any, ...]:
-    """`int | None` → (int,)."""
-    choices = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
-    plain = (get_args(kind)[0] if get_origin(kind) is Annotated else kind for kind in choices)
-    return tuple(kind for kind in plain if kind is not type(None))
-
-
 Sim: TypeAlias = Annotated[
     str, typer.Argument(metavar="SIM", help="sim_id under --root, or the path of a simulation folder or personas file.")
 ]
-Root: TypeAlias = Annotated[str | None, declared("root")]
-Out: TypeAlias = Annotated[str | None, declared("out")]
+Root: TypeAlias = Annotated[str | None, option_of("root")]
+Out: TypeAlias = Annotated[str | None, option_of("out")]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print exactly one JSON object on stdout, for errors too, and nothing else.")
 ]
@@ -79,3 +87,213 @@ Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progre
 RunId: TypeAlias = Annotated[
     str | None, typer.Argument(metavar="[RUN]", help="run_id or resume token; else the one that matters most now.")
 ]
+
+# --- Settings of methodologies as options ----------------------------------------------------------------------------
+
+Models: TypeAlias = Mapping[str, type[BaseModel]]
+"""Methodology → its settings."""
+SET = "settings"  # the parameter of --set
+HELP = frozenset({"-h", "--help"})
+
+
+@dataclass(frozen=True)
+class SettingFlag:
+    """One field of one methodology's settings. `names`: without dashes; the methodology's own form is always there."""
+
+    method: str
+    field: str
+    info: FieldInfo
+    names: tuple[str, ...]
+
+    @property
+    def parameter(self) -> inspect.Parameter:
+        is_switch = kinds_of(self.info.annotation) == (bool,)
+        forms = [f"--{name}/--no-{name}" if is_switch else f"--{name}" for name in self.names]
+        told = f"{self.method}: {meaning(self.field, self.info)}."
+        metavar = None if is_switch else _metavar(self.info.annotation)
+        option = typer.Option(*forms, metavar=metavar, help=told, show_default=False)
+        kind = Annotated[bool | None, option] if is_switch else Annotated[str | None, option]
+        name = f"{self.method}__{self.field}"
+        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+
+    def as_set(self, value: object) -> str:
+        """`laddering.turns=20`; a text stays one, even where it looks like a number."""
+        is_text = any(kind is str or get_origin(kind) is Literal for kind in kinds_of(self.info.annotation))
+        return f"{self.method}.{self.field}={json.dumps(value) if isinstance(value, bool) or is_text else value}"
+
+
+def registered() -> Models:
+    """Settings of every methodology there is."""
+    from enquete.graphs.registry import methodologies  # noqa: PLC0415 - the graphs need seconds to import
+
+    return {name: methodology.settings for name, methodology in methodologies().items()}
+
+
+def setting_flags(models: Models, taken: Collection[str]) -> list[SettingFlag]:
+    """`taken`: option names of the command itself. A name that is taken or shared needs the methodology's in front."""
+    fields = [
+        (method, field, info)
+        for method, model in models.items()
+        for field, info in model.model_fields.items()
+        if field not in FILLED_IN
+    ]
+    times = Counter(field for _, field, _ in fields)
+    flags = []
+    for method, field, info in fields:
+        short, long = field.replace("_", "-"), f"{method}-{field}".replace("_", "-")
+        is_free = times[field] == 1 and f"--{short}" not in taken
+        flags.append(SettingFlag(method, field, info, (short, long) if is_free else (long,)))
+    return flags
+
+
+def settings_command(
+    name: str, function: Callable[..., int], words: Sequence[str] | None, models: Callable[[], Models] = registered
+) -> Any:
+    """The command of a function that has --set, for a line of these words (None: not known). A line that names none but the
+    command's own options is parsed without the settings: all together take .1 s to import."""
+    plain = make_command(name, function)
+    taken = {option for one in plain.params for option in (*one.opts, *one.secondary_opts)} | HELP
+    named = {word.partition("=")[0] for word in words or () if word.startswith("-")}
+    shown = None
+    if words is not None and named <= taken:
+        shown = _methods_in(words) if named & HELP else set()
+    if shown == set():
+        if named & HELP:
+            plain.epilog = (
+                f"\b\nSettings of a methodology: enquete {name} --methods NAME --help. Names: enquete list methods."
+            )
+        return plain
+    every = {f"{flag.method}__{flag.field}": flag for flag in setting_flags(models(), taken)}
+    flags = {key: flag for key, flag in every.items() if shown is None or flag.method in shown}
+
+    def with_settings(**typed: Any) -> int:
+        said = {key: value for key in flags if (value := typed.pop(key)) is not None}
+        return function(
+            **{**typed, SET: [*(typed[SET] or ()), *(flags[key].as_set(value) for key, value in said.items())]}
+        )
+
+    own = inspect.signature(function).parameters.values()
+    signature = inspect.Signature([*own, *(flag.parameter for flag in flags.values())])
+    with_settings.__signature__ = signature  # type: ignore[attr-defined]  # what typer looks for
+    with_settings.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
+    with_settings.__doc__ = function.__doc__
+    return make_command(name, with_settings)
+
+
+def make_command(name: str, function: Callable[..., int]) -> Any:
+    app = typer.Typer(rich_markup_mode=None, add_completion=False)
+    app.command(name)(function)
+    return typer.main.get_command(app)
+
+
+def _methods_in(words: Sequence[str]) -> set[str]:
+    after = [value for word, value in pairwise(words) if word == "--methods"]
+    within = [word.removeprefix("--methods=") for word in words if word.startswith("--methods=")]
+    return {name for value in (*after, *within) for name in value.split(",")}
+
+
+# --- From what was typed to the façade's arguments -------------------------------------------------------------------
+
+
+def facade_arguments(typed: Mapping[str, Any]) -> dict[str, Any]:
+    """From options by field of RunRequest. Raises SettingsError."""
+    read = {name: _read(name, value) for name, value in typed.items()}
+    if read.get(SET):
+        require_known(read[SET])
+    if read.get("replay_of") and not read.get("respondent"):
+        read["respondent"] = "replay"
+    # Only what was said. Of a switch with two sides "no" is something said: it beats the environment's "yes".
+    return {
+        name: value for name, value in read.items() if value is not None and (value is not False or name == "cache")
+    }
+
+
+def _read(name: str, value: Any) -> Any:
+    """Options that are more than one word; every other as it is."""
+    if name in READERS:
+        return READERS[name](value)
+    info = RunRequest.model_fields.get(name)
+    is_list = info is not None and get_origin(kinds_of(info.annotation)[0]) is list
+    return read_names(option_name(name), value) if is_list else value
+
+
+def require_known(settings: Mapping[str, Collection[str]], models: Models | None = None) -> None:
+    """Raises SettingsError naming the nearest setting. A methodology that does not exist is the façade's to refuse."""
+    known = registered() if models is None else models
+    for method, keys in settings.items():
+        fields = list(known[method].model_fields) if method in known else list(keys)
+        for key in keys:
+            if key not in fields:
+                right = _nearest(key, fields) if fields else f"{method} has none: what it asks is its instrument's"
+                raise SettingsError(f"--set {method}.{key}: no such setting; {right}")
+
+
+def _nearest(key: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(key, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+
+
+def read_names(option: str, texts: Iterable[str] | None) -> list[str] | None:
+    """["a,b", "c"] → ["a", "b", "c"]. Raises SettingsError where nothing is named."""
+    found: list[str] = []
+    for text in texts or ():
+        names = [name.strip() for name in text.split(",") if name.strip()]
+        if not names:
+            raise SettingsError(f"{option} {text!r}: name at least one, separated by commas")
+        found += names
+    return list(dict.fromkeys(found)) or None
+
+
+def read_instruments(pairs: Iterable[str] | None) -> dict[str, str] | None:
+    """`longitudinal=my.yaml` → {"longitudinal": "my.yaml"}; `longitudinal=shipped` is ours. Raises SettingsError."""
+    found: dict[str, str] = {}
+    for pair in pairs or ():
+        name, equals, path = pair.partition("=")
+        if not (name and equals and path):
+            raise SettingsError(f"--instrument {pair!r}: METHOD=FILE is expected, such as longitudinal=my.yaml")
+        if name in found:
+            raise SettingsError(f"--instrument {pair!r}: {name} has been given {found[name]!r} already")
+        found[name] = path if path == SHIPPED else str(Path(path).expanduser())
+    return found or None
+
+
+def read_settings(pairs: Iterable[str] | None) -> dict[str, dict[str, Any]] | None:
+    """`delphi.key=3` → {"delphi": {"key": 3}}; values are JSON where they can be read as such, else text."""
+    found: dict[str, dict[str, Any]] = {}
+    for pair in pairs or ():
+        path, equals, text = pair.partition("=")
+        method, dot, key = path.partition(".")
+        if not (method and dot and key and equals):
+            raise SettingsError(f"--set {pair!r}: METHOD.KEY=VALUE is expected")
+        if key in found.setdefault(method, {}):
+            raise SettingsError(f"--set {pair!r}: {method}.{key} has been set already")
+        try:
+            found[method][key] = json.loads(text)
+        except ValueError:
+            found[method][key] = text
+    return found or None
+
+
+def read_limits(pairs: Iterable[str] | None) -> dict[str, dict[str, str]] | None:
+    """`gpt-5.1.concurrency=4` → {"gpt-5.1": {"concurrency": "4"}}: a model's name may hold dots. Raises SettingsError."""
+    found: dict[str, dict[str, str]] = {}
+    for pair in pairs or ():
+        path, equals, text = pair.rpartition("=")
+        model, dot, key = path.rpartition(".")
+        if not (model and dot and key and equals and text):
+            raise SettingsError(
+                f"--limit {pair!r}: MODEL.KEY=VALUE is expected, such as my-model.requests_per_minute=60"
+            )
+        if key not in ModelLimits.model_fields:
+            raise SettingsError(f"--limit {pair!r}: no such limit {key!r}; {_nearest(key, ModelLimits.model_fields)}")
+        if key in found.setdefault(model, {}):
+            raise SettingsError(f"--limit {pair!r}: {model}.{key} has been set already")
+        found[model][key] = text
+    return found or None
+
+
+READERS: Mapping[str, Callable[[Any], Any]] = {
+    "instruments": read_instruments,
+    "settings": read_settings,
+    "limits": read_limits,
+}

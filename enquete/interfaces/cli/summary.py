@@ -1,29 +1,80 @@
-"""What a run's user is told afterwards: who answered, how many, what to beware of, where it is, what to do next."""
+"""What a run's user is told afterwards: who answered, how many, what to beware of, where it is, and commands to go on with."""
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from enquete.interfaces.cli.advice import next_commands, next_lines, retry, server
-from enquete.interfaces.cli.amounts import dollars
-from enquete.interfaces.cli.output import number, table
-from enquete.interfaces.cli.place import Place
-from enquete.interfaces.cli.words import say
+from enquete.interfaces.cli.terminal import dollars, number, one_object, result, say, table
 
 if TYPE_CHECKING:
-    from enquete.interfaces.service.status import StatusWord
-    from enquete.study.run import Run
-    from enquete.study.run_status import StageStatus
+    from enquete.study.run import Run, StageStatus
 
 MOST_LINES = 8
+ENDINGS = (".yaml", ".yml", ".csv", ".tsv")
+"""Of instruments that are files of one's own; importing nodes.freezing for them would take seconds."""
+Step = tuple[str, str]
+"""(command, why)"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a simulation and its results are, as the user named them, and the commands that name them again. `sim` may be an id
+    under `root` or a path; `out` is where results go instead; `instruments`: files, by methodology."""
+
+    sim: str
+    root: str | None = None
+    out: str | None = None
+    instruments: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_token(self) -> bool:
+        """Named by a run, so that the simulation is known only once the run is read."""
+        return self.sim.startswith("run_") and not self.by_path
+
+    @property
+    def by_path(self) -> bool:
+        return "/" in self.sim or Path(self.sim).exists()
+
+    def command(self, verb: str, *more: str) -> str:
+        """`enquete verb SIM …` with everything needed to find the simulation again."""
+        options = [("--root", None if self.by_path else self.root), ("--out", self.out)]
+        named = [word for option, value in options if value for word in (option, value)]
+        return shlex.join(["enquete", *verb.split(), self.sim, *more, *named])
+
+    def resume(self, token: str, base_url: str = "", *more: str) -> str:
+        """A token names a run, not where it is, nor the server that an option named."""
+        if self.out:
+            where = ["--out", self.out]
+        elif self.by_path:
+            where = ["--sim", self.sim]
+        else:
+            where = ["--root", self.root] if self.root else []
+        server = ["--base-url", base_url] if base_url else []
+        return shlex.join(["enquete", "resume", token, *more, *where, *server])
+
+
+def show(run: Run, place: Place, as_json: bool, code: int) -> int:
+    """The run's summary on stdout; returns the exit code it was given."""
+    if place.is_token:
+        sim, record = run.record.simulation_of(run.folder), run.record
+        name = sim.name if record.kind == "simulation" else record.sim_id
+        place = replace(place, sim=name if place.root else str(sim))
+    if as_json:
+        one_object(summary_object(run, place, code))
+        return code
+    for line in summary_lines(run, place):
+        result(line)
+    return code
 
 
 def exit_code(run: Run) -> int:
     """The run's own, except that a run without one usable answer, or with a bug in it, has failed."""
-    return 1 if is_invalid(run) or (run.failures and run.exit_code == 0) else run.exit_code
+    return 1 if is_invalid(run) or (run.standing.failures and run.exit_code == 0) else run.exit_code
 
 
 def is_invalid(run: Run) -> bool:
@@ -32,44 +83,34 @@ def is_invalid(run: Run) -> bool:
     return bool(answers) and not (answers.get("ok") or answers.get("repaired"))
 
 
-def as_object(run: Run, place: Place, code: int) -> dict[str, Any]:
-    """The same for programs. `code` is the command's own exit code."""
-    from enquete.interfaces.service.status import budget_of, status_of  # noqa: PLC0415 - not for --help
+def summary_object(run: Run, place: Place, code: int) -> dict[str, Any]:
+    """For programs. `code` is the command's own exit code."""
+    from enquete.interfaces.views import budget_of, stage_of, status_of  # noqa: PLC0415 - not for --help
 
-    stands, driven = run.standing, run.is_driven
+    standing, status = run.standing, status_of(run, None)
     return {
         **run.summary(),
-        **({"status": "running"} if driven else {}),
+        **({"status": "running"} if run.is_driven else {}),
         "exit_code": code,
         "valid": not is_invalid(run),
         "synthetic": run.record.main.respondent == "synthetic",
-        "stages": [stage_object(run, stage, status_of(run, None)) for stage in run.stages],
+        "stages": [
+            {
+                **stage_of(run, stage, status).model_dump(),
+                "n_complete": run.complete.get((stage.methodology, stage.phase), 0),
+            }
+            for stage in run.stages
+        ],
         "budget": budget_of(run).model_dump(),
-        "failed_answers": run.failed_answers,
-        "failed_answers_closed": stands.failed_closed,
+        "failed_answers": standing.failed,
+        "failed_answers_closed": standing.failed_closed,
         "replay_of": run.record.replay_of or None,
         "rerun_of": run.record.rerun_of or None,
         "flags": run.flags,
-        "failures": run.failures,
+        "failures": standing.failures,
         "report": report_path(run),
         "next": [command for command, _ in next_commands(run, place)],
     }
-
-
-def stage_object(run: Run, stage: StageStatus, status: StatusWord) -> dict[str, Any]:
-    from enquete.interfaces.service.status import stage_of  # noqa: PLC0415 - not for --help
-
-    complete = run.complete.get((stage.methodology, stage.phase), 0)
-    return {**stage_of(run, stage, status).model_dump(), "n_complete": complete}
-
-
-def findings(run: Run) -> list[str]:
-    """Page one's sentences, which are in the language of the interviews; none while the run goes on."""
-    if run.is_driven:
-        return []
-    page = run.page_one
-    stated = [f"{place}. {one['text']}" for place, one in enumerate(page.get("findings", ()), start=1)]
-    return [*page.get("notices", ()), say("found"), *stated, ""] if stated else []
 
 
 def report_path(run: Run) -> str | None:
@@ -77,8 +118,11 @@ def report_path(run: Run) -> str | None:
     return str(file) if file.is_file() else None
 
 
-def lines(run: Run, place: Place) -> list[str]:
+def summary_lines(run: Run, place: Place) -> list[str]:
     """The whole summary as text."""
+    report, exports = run.path / "report.md", run.path / "exports"
+    steps = next_commands(run, place)
+    width = max(len(command) for command, _ in steps)
     return [
         *headline(run),
         "",
@@ -87,69 +131,58 @@ def lines(run: Run, place: Place) -> list[str]:
         *spent_lines(run),
         "",
         *warnings(run, place),
-        *whereabouts(run),
+        say("report", path=from_here(report) if report.is_file() else say("no_report")),
+        *([say("data", path=from_here(exports))] if exports.is_dir() else []),
         "",
         say("next"),
-        *next_lines(run, place),
+        *(f"  {command.ljust(width)}  # {why}" for command, why in steps),
     ]
 
 
 def headline(run: Run) -> list[str]:
-    driven = run.is_driven
-    status = say("running" if driven else run.status)
-    found = [say("run", run_id=run.run_id, sim_id=run.record.sim_id, status=status)]
+    driven, record, main = run.is_driven, run.record, run.record.main
+    lines = [say("run", run_id=run.run_id, sim_id=record.sim_id, status=say("running" if driven else run.status))]
     if driven:
-        found.append(say("driven"))
+        lines.append(say("driven"))
         if run.waits_for:
-            found.append(say("waits_for", batches=run.waits_for))
+            lines.append(say("waits_for", batches=run.waits_for))
     elif run.note:
-        found.append(say("note", note=run.note))
+        lines.append(say("note", note=run.note))
     elif run.status == "paused":
-        found.append(say("note", note=say("killed")))
+        lines.append(say("note", note=say("killed")))
     if run.shown:
-        found.append(say("shown"))
+        lines.append(say("shown"))
     elif run.resumed:
-        found.append(say("resumed"))
+        lines.append(say("resumed"))
     agents = max((stage.total for stage in run.stages), default=0)
     asked = ", ".join(f"{stage.methodology} {stage.phase}" for stage in run.stages)
-    language = say(f"language_{run.record.language}")
-    return [
-        *found,
-        say("asked", methods=asked, agents=number(agents), language=language),
-        *whence(run),
-        who_answered(run),
-    ]
-
-
-def whence(run: Run) -> list[str]:
-    """Which other run's answers are in this one."""
-    record = run.record
-    found = [say("replay", run=record.replay_of)] if record.replay_of else []
+    lines.append(say("asked", methods=asked, agents=number(agents), language=say(f"language_{record.language}")))
+    if record.replay_of:
+        lines.append(say("replay", run=record.replay_of))
     if record.rerun_of:
         anew = ", ".join(name for name in record.methods if name not in record.carried)
-        found.append(say("rerun", run=record.rerun_of, methods=anew, carried=", ".join(record.carried) or say("none")))
-    return found
+        lines.append(say("rerun", run=record.rerun_of, methods=anew, carried=", ".join(record.carried) or say("none")))
+    is_synthetic = main.respondent == "synthetic"
+    return [*lines, say("synthetic") if is_synthetic else say("model", model=main.model, temperature=main.temperature)]
 
 
-def who_answered(run: Run) -> str:
-    main = run.record.main
-    if main.respondent == "synthetic":
-        return say("synthetic")
-    return say("model", model=main.model, temperature=main.temperature)
+def findings(run: Run) -> list[str]:
+    """Page one's sentences, which are in the language of the interviews; none while the run goes on."""
+    page = {} if run.is_driven else run.page_one
+    stated = [f"{place}. {one['text']}" for place, one in enumerate(page.get("findings", ()), start=1)]
+    return [*page.get("notices", ()), say("found"), *stated, ""] if stated else []
 
 
 def stage_table(run: Run) -> list[str]:
     """What is to come has its column while anything is."""
     head = [say(key) for key in ("stage", "state", "agents", "complete", "answers", "tokens", "to_come")]
-    rows = [stage_row(run, stage) for stage in run.stages]
     columns = len(head) if run.status != "completed" else len(head) - 1
-    return table(head[:columns], [row[:columns] for row in rows])
+    return table(head[:columns], [stage_row(run, stage)[:columns] for stage in run.stages])
 
 
 def stage_row(run: Run, stage: StageStatus) -> list[str]:
     state, name = say(stage.outcome), (stage.methodology, stage.phase)
-    more = run.standing.remaining(*name)
-    spent = stage.counts.get("tokens", 0)
+    more, spent = run.standing.remaining(*name), stage.counts.get("tokens", 0)
     return [
         " ".join(name),
         f"{state} ({stage.note})" if stage.note and stage.outcome not in ("done", "not started") else state,
@@ -163,54 +196,46 @@ def stage_row(run: Run, stage: StageStatus) -> list[str]:
 
 def spent_lines(run: Run) -> list[str]:
     """Tokens and money of the whole run: so far, in the end, and where it stops."""
-    stands = run.standing
-    found = [say("tokens_spent", spent=number(stands.spent), cap=number(stands.cap_tokens))]
-    if run.status != "completed" and stands.expected is not None:
-        found.append(say("in_the_end", tokens=number(stands.expected)))
-    if stands.paid_usd is not None:
-        found.append(say("usd_spent", usd=dollars(stands.paid_usd)))
-        if run.status != "completed" and stands.expected_usd is not None:
-            found.append(say("usd_in_the_end", usd=dollars(stands.expected_usd)))
-        if stands.cap_usd is not None:
-            found.append(say("cap_usd", cap=f"{stands.cap_usd:g}"))
-    return ["", "  " + ", ".join(found)]
+    standing, is_open = run.standing, run.status != "completed"
+    parts = [say("tokens_spent", spent=number(standing.spent), cap=number(standing.cap_tokens))]
+    if is_open and standing.expected is not None:
+        parts.append(say("in_the_end", tokens=number(standing.expected)))
+    if standing.paid_usd is not None:
+        parts.append(say("usd_spent", usd=dollars(standing.paid_usd)))
+        if is_open and standing.expected_usd is not None:
+            parts.append(say("usd_in_the_end", usd=dollars(standing.expected_usd)))
+        if standing.cap_usd is not None:
+            parts.append(say("cap_usd", cap=f"{standing.cap_usd:g}"))
+    return ["", "  " + ", ".join(parts)]
 
 
 def answers_text(answers: Mapping[str, int]) -> str:
     """`101 ok, 4 repaired`."""
-    parts = [f"{number(n)} {say(f'answers_{status}')}" for status, n in answers.items()]
-    return ", ".join(parts) or say("none")
+    return ", ".join(f"{number(n)} {say(f'answers_{status}')}" for status, n in answers.items()) or say("none")
 
 
 def warnings(run: Run, place: Place) -> list[str]:
-    found: list[str] = []
+    lines: list[str] = []
+    standing, retry = run.standing, resume_command(run, place, "--retry-failed")
     if is_invalid(run) and not run.is_driven:
-        again = place.resume(run.resume_token, server(run)) if run.resume_token else place.command("run", "--new")
-        command = retry(run, place) if run.failed_answers else again
-        found += [say("invalid", answers=answers_text(run.standing.answers), command=command), ""]
-    if run.failed_answers or run.standing.failed_closed:
-        found += [*failed_lines(run, place), ""]
-    if run.failures:
-        where = run.folder / "ledger.sqlite"
-        found += [say("bugs", count=len(run.failures), path=where), *shortened(grouped(run.failures)), ""]
+        again = resume_command(run, place) if run.resume_token else place.command("run", "--new")
+        command = retry if standing.failed else again
+        lines += [say("invalid", answers=answers_text(standing.answers), command=command), ""]
+    if standing.failed:  # nothing can be done about it as long as a process holds the run
+        key = "failed_so_far" if run.is_driven else "failed_answers"
+        lines.append(say(key, count=number(standing.failed), command=retry))
+    if standing.failed_closed:
+        lines.append(say("failed_closed", count=number(standing.failed_closed)))
+    lines += [""] if standing.failed or standing.failed_closed else []
+    if failures := standing.failures:
+        bugs = say("bugs", count=len(failures), path=run.folder / "ledger.sqlite")
+        lines += [bugs, *shortened(grouped(failures)), ""]
     left, why = run.unsent
     if why:
-        found += [say("unsent", count=number(left), why=why, command=place.command("memory sync")), ""]
+        lines += [say("unsent", count=number(left), why=why, command=place.command("memory sync")), ""]
     if run.flags:
-        found += [say("flags"), *shortened(run.flags), ""]
-    return found
-
-
-def failed_lines(run: Run, place: Place) -> list[str]:
-    """How many answers failed, and what can be done about it: nothing as long as a process holds the run."""
-    found = []
-    if run.failed_answers and run.is_driven:
-        found.append(say("failed_so_far", count=number(run.failed_answers)))
-    elif run.failed_answers:
-        found.append(say("failed_answers", count=number(run.failed_answers), command=retry(run, place)))
-    if run.standing.failed_closed:
-        found.append(say("failed_closed", count=number(run.standing.failed_closed)))
-    return found
+        lines += [say("flags"), *shortened(run.flags), ""]
+    return lines
 
 
 def grouped(failures: Sequence[str]) -> list[str]:
@@ -227,12 +252,66 @@ def shortened(texts: list[str]) -> list[str]:
     return [*(f"  - {text}" for text in texts[:MOST_LINES]), *([f"  {say('more', count=more)}"] if more > 0 else [])]
 
 
-def whereabouts(run: Run) -> list[str]:
-    file, exports = run.path / "report.md", run.path / "exports"
-    found = [say("report", path=from_here(file) if file.is_file() else say("no_report"))]
-    return [*found, say("data", path=from_here(exports))] if exports.is_dir() else found
-
-
 def from_here(path: Path) -> Path:
     """Relative to the present folder where it lies in it."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+# --- What to do next with a run: commands that work as printed, and why ----------------------------------------------
+
+
+def next_commands(run: Run, place: Place) -> list[Step]:
+    """The most useful one first."""
+    report = [(place.command("report", run.run_id), say("next_report"))] if report_path(run) else []
+    status = (place.command("status", run.run_id), say("next_status"))
+    if run.is_driven:
+        return [status, *report]
+    steps = going_on(run, place) if run.resume_token else []
+    if run.standing.failed:
+        why = say("next_retry", count=number(run.standing.failed))
+        steps.append((resume_command(run, place, "--retry-failed"), why))
+    steps += [*report, status]
+    if run.status == "completed" and run.record.main.respondent == "synthetic":
+        # A synthetic T0 is none for a model.
+        own_t0 = () if run.record.baseline == "none" else ("--baseline", "reconstructed")
+        asked = ("--language", run.record.language, *same_questions(run, place))
+        steps.append((place.command("run", "--model", "NAME", *asked, *own_t0), say("next_model")))
+    return steps
+
+
+def resume_command(run: Run, place: Place, *more: str) -> str:
+    """With the model's server, where one is asked."""
+    asks_model = run.record.main.respondent == "llm" and not run.record.replay_of
+    return place.resume(run.resume_token or run.run_id, run.record.base_url if asks_model else "", *more)
+
+
+def going_on(run: Run, place: Place) -> list[Step]:
+    from enquete.interfaces.views import ran_short  # noqa: PLC0415 - not for --help
+
+    if not ran_short(run):
+        whys = {"awaiting_simulation": "next_resume_simulation", "failed": "next_resume_failed"}
+        return [(resume_command(run, place), say(whys.get(run.status, "next_resume")))]
+    standing, larger = run.standing, []  # caps that are sufficient, where those that hold are not
+    if standing.enough_tokens > standing.cap_tokens:
+        larger = ["--budget-tokens", str(standing.enough_tokens)]
+    if standing.cap_usd is not None and standing.enough_usd is not None and standing.enough_usd > standing.cap_usd:
+        larger += ["--budget-usd", f"{standing.enough_usd:g}"]
+    why = say("next_resume_budget", spent=number(standing.spent)) if larger else say("next_resume")
+    return [(resume_command(run, place, *larger), why)]
+
+
+def same_questions(run: Run, place: Place) -> Iterator[str]:
+    """Options by which another run asks what this one asked. Where a file was named some time ago its name is all that is known."""
+    from enquete.graphs.registry import methodologies  # noqa: PLC0415 - not for --help
+    from enquete.instruments.pack import packs  # noqa: PLC0415 - reads YAML
+
+    sources = {name: used.source for name, used in run.record.instruments.items()}
+    files = {name: source for name, source in sources.items() if Path(source).suffix in ENDINGS}
+    usual = list(files) or [name for name, one in methodologies().items() if one.default]
+    if set(run.record.methods) != set(usual):
+        yield from ("--methods", ",".join(run.record.methods))
+    # One of the default pack is "shipped", one of any other says which.
+    if named := sorted(set(sources.values()) & set(packs())):
+        yield from ("--pack", named[0])
+    for name, source in files.items():
+        yield from ("--instrument", f"{name}={place.instruments.get(name, source)}")

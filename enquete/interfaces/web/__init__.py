@@ -1,1 +1,1 @@
-"""The web page of `enquete serve`: HTML from the server, which works offline and without scripts (docs/interfaces.md)."""
+"""The one application of `enquete serve`: the HTTP API and the web page, which works offline (docs/interfaces.md)."""

@@ -1,8 +1,7 @@
-"""The pages of the web interface: which address shows what. Reading and doing are the desk's, as over HTTP."""
+"""The pages of the web interface: which address shows what. Reading and doing are the handlers', as over HTTP."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,24 +15,17 @@ from starlette.responses import FileResponse, RedirectResponse, Response, Stream
 
 from enquete.checkpoints.forms import open_forms, persons
 from enquete.graphs.registry import methodologies
-from enquete.interfaces.http.bodies import ResumeBody
-from enquete.interfaces.http.handlers import RequestHandlers
-from enquete.interfaces.service.clearing import clear_away, would_go
-from enquete.interfaces.service.drafting import drafted, drafts_there
-from enquete.interfaces.service.listening import ServerSettings
-from enquete.interfaces.service.overview import simulation_row, simulation_rows
-from enquete.interfaces.service.replies import NothingYet, code_of
-from enquete.interfaces.service.retrying import retry_read
-from enquete.interfaces.service.status import GOING_ON
+from enquete.interfaces.server import ServerSettings, code_of
+from enquete.interfaces.views import GOING_ON, NothingYet, SimulationRow, Stage, simulation_row, simulation_rows
+from enquete.interfaces.web import run_pages
+from enquete.interfaces.web.answers import OpenRun, RunCache, Where
+from enquete.interfaces.web.handlers import RequestHandlers
+from enquete.interfaces.web.models import ResumeBody, StatusData
 from enquete.interfaces.web.rendering import STATIC, asset, language_of, render, static, url
-from enquete.interfaces.web.run import one_run
-from enquete.interfaces.web.run.chapters import named
-from enquete.interfaces.web.run.downloads import TYPES, NoSuchFile, as_csv, drawn_as, file_at
-from enquete.interfaces.web.run.run_cache import OpenRun, RunCache
-from enquete.interfaces.web.run.table import Where
-from enquete.interfaces.web.said import Fields, checked, fields_of, form_of
-from enquete.interfaces.web.signing_in import is_token, sign_in, sign_out
-from enquete.interfaces.web.study_form import choices, request_of, values_of
+from enquete.interfaces.web.report_tabs import named
+from enquete.interfaces.web.run_pages import TYPES, NoSuchFile, as_csv, drawn_as, file_at
+from enquete.interfaces.web.security import is_token, sign_in, sign_out
+from enquete.interfaces.web.study_form import Fields, choices, fields_of, form_of, request_of, validated, values_of
 from enquete.locale import tell
 from enquete.nodes.fit import told
 from enquete.reports.run_reading import open_run
@@ -42,9 +34,10 @@ from enquete.state.asking import Block, Item
 from enquete.state.data_formats import FileFormat
 from enquete.state.errors import EnqueteError, InputError, RunMismatch, RunNotFound
 from enquete.state.regular_files import FileCache, stamp_of
-from enquete.study.lifecycle import Wanted
-from enquete.study.operating import FacadePort
-from enquete.study.threads import run_in_thread
+from enquete.study.background import run_in_thread
+from enquete.study.drafts import draft_on_server, drafts_on_server
+from enquete.study.interviews import Wanted
+from enquete.study.operations import FacadePort
 
 # --- The head of a run's pages: how far it is, what it has cost, and what can be done with it now --------------------
 
@@ -55,86 +48,75 @@ MOST_BEFORE_DONE = 0.97
 class Head:
     """`data`: what GET …/status answers. titles: of its methodologies."""
 
-    data: Mapping[str, Any]
+    data: StatusData
     titles: Mapping[str, str]
 
     @property
-    def status(self) -> str:
-        return str(self.data["run_status"])
-
-    @property
     def goes_on(self) -> bool:
-        return self.status in GOING_ON
+        return self.data.run_status in GOING_ON
 
     @property
     def can_pause(self) -> bool:
-        return self.status == "running"
+        return self.data.run_status == "running"
 
     @property
     def can_resume(self) -> bool:
-        return not self.goes_on and self.status != "completed"
+        return not self.goes_on and self.data.run_status != "completed"
 
     @property
     def likely_rest(self) -> int | None:
         """Tokens that are likely to come; None where nothing was estimated."""
-        known = [stage["remaining_tokens"] for stage in self.data["stages"]]
-        return None if not known or None in known else sum(known)
+        known = [stage.remaining_tokens for stage in self.data.stages]
+        return sum(one for one in known if one is not None) if known and None not in known else None
 
     @property
     def share(self) -> float:
         """How much of what is likely to be spent is spent; of agents where nothing was estimated."""
-        budget, stages = self.data["budget"], self.data["stages"]
-        if budget["expected_tokens"]:
-            return min(1.0, float(budget["tokens"]) / float(budget["expected_tokens"]))
-        total = sum(stage["n_total"] for stage in stages)
-        return sum(stage["n_responded"] for stage in stages) / total if total else 0.0
+        budget, stages = self.data.budget, self.data.stages
+        if budget.expected_tokens:
+            return min(1.0, budget.tokens / budget.expected_tokens)
+        total = sum(stage.n_total for stage in stages)
+        return sum(stage.n_responded for stage in stages) / total if total else 0.0
 
     @staticmethod
-    def share_of(stage: Mapping[str, Any]) -> float:
+    def share_of(stage: Stage) -> float:
         """How much of a stage is done: by tokens where they were estimated, but those of requests in flight count before their
         answers are there, so never more than the agents allow."""
-        if stage["outcome"] == "done":
+        if stage.outcome == "done":
             return 1.0
-        rest, spent, total = stage["remaining_tokens"], stage["tokens"], stage["n_total"] or 1
-        by_agents = min(1.0, (stage["n_responded"] + 0.5) / total) if stage["calls"] else 0.0
+        rest, spent = stage.remaining_tokens, stage.tokens
+        by_agents = min(1.0, (stage.n_responded + 0.5) / (stage.n_total or 1)) if stage.calls else 0.0
         by_tokens = spent / (spent + rest) if rest is not None and spent + rest else 1.0
-        return float(min(by_agents, by_tokens, MOST_BEFORE_DONE))
-
-    @property
-    def enough_tokens(self) -> int | None:
-        found: int | None = self.data["sufficient_tokens"]
-        return found
+        return min(by_agents, by_tokens, MOST_BEFORE_DONE)
 
 
-async def head_of(desk: RequestHandlers, sim_id: str, run_id: str) -> Head:
+async def head_of(handlers: RequestHandlers, sim_id: str, run_id: str) -> Head:
     """At most a second old. Raises RunNotFound, LedgerError."""
-    body = bytes((await desk.status(sim_id, run_id)).body)
     titles = {name: one.title for name, one in methodologies().items()}
-    return Head(json.loads(body)["data"], titles)
+    return Head((await handlers.status(sim_id, run_id)).data, titles)
 
 
 # --- The pages that begin, pause, resume and delete runs; what each costs is shown before ----------------------------
 
 
-def add_steering(router: APIRouter, desk: RequestHandlers) -> None:
-    """A simulation's page with its form, the estimate before every start, and what can be done with a run."""
-    _add_beginning(router, desk)
-    _add_drafting(router, desk)
-    _add_controls(router, desk)
-    _add_deleting(router, desk)
+def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
+    """A simulation's page with its form, the estimate before every start, and drafts."""
+    sandbox = handlers.sandbox
 
+    async def row_of(sim_id: str) -> SimulationRow:
+        def read() -> SimulationRow:
+            return simulation_row(sandbox, Known(sim_id, sandbox.simulation(sim_id)), handlers.task_of, handlers.mask)
 
-def _add_beginning(router: APIRouter, desk: RequestHandlers) -> None:
+        return await run_in_thread(read)
+
     async def form(request: Request, sim_id: str, said: Fields = (), error: EnqueteError | None = None) -> Response:
         """`said`: to fill it in again. `error`: why that cannot be asked."""
-        folder, language = await run_in_thread(lambda: desk.sandbox.simulation(sim_id)), language_of(request)
-        known = Known(sim_id, folder)
-        one = await run_in_thread(lambda: simulation_row(desk.sandbox, known, desk.task_of, desk.mask))
-        offered = await run_in_thread(lambda: choices(Path(desk.sandbox.given["shelf"]), language))
-        drafts = await run_in_thread(lambda: drafts_there(desk.sandbox, sim_id))
+        one, language = await row_of(sim_id), language_of(request)
+        offered = await run_in_thread(lambda: choices(Path(handlers.sandbox.given["shelf"]), language))
+        drafts = await run_in_thread(lambda: drafts_on_server(handlers.sandbox, sim_id))
         return render(
             request, "simulation.html.j2", code_of(error) if error else 200, sim_id=sim_id, one=one, choices=offered,
-            drafts=drafts, values=values_of(said), error=desk.mask(error.fact) if error else "", titles=titles_in(language),
+            drafts=drafts, values=values_of(said), error=handlers.mask(error.fact) if error else "", titles=titles_in(language),
             most=max(one.types.values(), default=1), conflict=isinstance(error, RunMismatch),
         )  # fmt: skip
 
@@ -152,50 +134,35 @@ def _add_beginning(router: APIRouter, desk: RequestHandlers) -> None:
         method = dict(fields).get("methodology")
         try:
             said = {"methodology": method} if method else request_of(fields)
-            found = await desk.foreseen(sim_id, dict(said))
+            found = await handlers.foreseen(sim_id, dict(said))
         except EnqueteError as error:
             return await form(request, sim_id, fields, error)
         unfit = " ".join(told(found.fit, language)) if found.fit else ""
         return render(
             request, "estimate.html.j2", sim_id=sim_id, found=found.estimate, fields=fields, unfit=unfit,
             rerun=bool(method), titles=titles_in(language),
-            again=not method and bool(await run_in_thread(lambda: desk.sandbox.runs(sim_id))) and not said.get("new"),
+            again=not method and bool(await run_in_thread(lambda: handlers.sandbox.runs(sim_id))) and not said.get("new"),
         )  # fmt: skip
 
     @router.post("/simulations/{sim_id}/begin")
     async def begin(request: Request, sim_id: str) -> Response:
         fields = await fields_of(request)
         try:
-            wanted, kind = await _wanted(desk, sim_id, fields)
-            launched = await desk.launch(sim_id, kind, wanted)
+            wanted, kind = await _wanted(handlers, sim_id, fields)
+            launched = await handlers.launch(sim_id, kind, wanted)
         except EnqueteError as error:
             return await form(request, sim_id, fields, error)
         return to_run(sim_id, launched.run_id, shown=launched.run is not None and launched.run.shown)
 
-
-async def _wanted(desk: RequestHandlers, sim_id: str, fields: Fields) -> tuple[Wanted, Any]:
-    """What a filled-in form means: a methodology anew, all that is left once the simulation has completed, else both waves."""
-    said, method = request_of(fields), dict(fields).get("methodology")
-    if method:
-        return Wanted({**said, "methods": [method], "rerun": True}), "rerun"
-    folder = await run_in_thread(lambda: desk.sandbox.simulation(sim_id))
-    if await run_in_thread(lambda: completion(folder, bool(said.get("assume_completed"))).completed):
-        return await desk.wanted_after(sim_id, said), "post"
-    return Wanted(said), "pre"
-
-
-def _add_drafting(router: APIRouter, desk: RequestHandlers) -> None:
     @router.post("/simulations/{sim_id}/draft")
     async def draft(sim_id: str) -> Response:
-        await run_in_thread(lambda: drafted(desk.sandbox, sim_id))
+        await run_in_thread(lambda: draft_on_server(handlers.sandbox, sim_id))
         return RedirectResponse(url("simulations", sim_id, "drafts"), 303)
 
     @router.get("/simulations/{sim_id}/drafts")
     async def drafts(request: Request, sim_id: str) -> Response:
-        language = language_of(request)
-        folder = await run_in_thread(lambda: desk.sandbox.simulation(sim_id))
-        one = await run_in_thread(lambda: simulation_row(desk.sandbox, Known(sim_id, folder), desk.task_of, desk.mask))
-        found = await run_in_thread(lambda: drafts_there(desk.sandbox, sim_id, language))
+        one, language = await row_of(sim_id), language_of(request)
+        found = await run_in_thread(lambda: drafts_on_server(handlers.sandbox, sim_id, language))
         if not found:
             return RedirectResponse(url("simulations", sim_id, ""), 303)
         usual = [name for name, method in methodologies().items() if method.default]
@@ -204,35 +171,45 @@ def _add_drafting(router: APIRouter, desk: RequestHandlers) -> None:
         )
 
 
-def _add_controls(router: APIRouter, desk: RequestHandlers) -> None:
+async def _wanted(handlers: RequestHandlers, sim_id: str, fields: Fields) -> tuple[Wanted, Any]:
+    """What a filled-in form means: a methodology anew, all that is left once the simulation has completed, else both waves."""
+    said, method = request_of(fields), dict(fields).get("methodology")
+    if method:
+        return Wanted({**said, "methods": [method], "rerun": True}), "rerun"
+    folder = await run_in_thread(lambda: handlers.sandbox.simulation(sim_id))
+    if await run_in_thread(lambda: completion(folder, bool(said.get("assume_completed"))).completed):
+        return await handlers.wanted_after(sim_id, said), "post"
+    return Wanted(said), "pre"
+
+
+def add_controls(router: APIRouter, handlers: RequestHandlers) -> None:
+    """What can be done with a run: paused, gone on with, deleted."""
+
     @router.get("/runs/{sim_id}/{run_id}/progress")
     async def progress(request: Request, sim_id: str, run_id: str) -> Response:
         """The part of a run's page that changes while it goes on."""
-        head = await head_of(desk, sim_id, run_id)
+        head = await head_of(handlers, sim_id, run_id)
         return render(request, "run_progress.html.j2", sim_id=sim_id, run_id=run_id, head=head)
 
     @router.post("/runs/{sim_id}/{run_id}/pause")
     async def pause(request: Request, sim_id: str, run_id: str) -> Response:
-        await desk.pause(sim_id, run_id)
+        await handlers.pause(sim_id, run_id)
         return to_run(sim_id, run_id)
 
     @router.post("/runs/{sim_id}/{run_id}/resume")
     async def resume(request: Request, sim_id: str, run_id: str) -> Response:
         given = {name: "".join(value.split()) for name, value in await fields_of(request) if value.strip()}
-        await desk.resume(sim_id, checked(ResumeBody, {**given, "resume_token": run_id}))
+        await handlers.resume(sim_id, validated(ResumeBody, {**given, "resume_token": run_id}))
         return to_run(sim_id, run_id)
 
-
-def _add_deleting(router: APIRouter, desk: RequestHandlers) -> None:
     @router.get("/runs/{sim_id}/{run_id}/delete")
     async def ask(request: Request, sim_id: str, run_id: str) -> Response:
-        planned = await run_in_thread(lambda: would_go(desk.sandbox, sim_id, run_id))
+        planned = await run_in_thread(lambda: handlers.deletion(sim_id, run_id))
         return render(request, "delete.html.j2", sim_id=sim_id, run_id=run_id, planned=planned)
 
     @router.post("/runs/{sim_id}/{run_id}/delete")
     async def carry_out(request: Request, sim_id: str, run_id: str) -> Response:
-        await run_in_thread(lambda: clear_away(desk.sandbox, sim_id, run_id))
-        desk.forget()
+        await handlers.delete(sim_id, run_id)
         return RedirectResponse(url("simulations", sim_id, ""), 303)
 
 
@@ -253,51 +230,51 @@ Show: TypeAlias = Callable[[OpenRun, Request, str], Facts]
 """(run, request, language of the page) → what the template is filled with."""
 
 
-def add_reading(router: APIRouter, desk: RequestHandlers) -> None:
+def add_reading(router: APIRouter, handlers: RequestHandlers) -> None:
     """Everything under /runs/{sim_id}/{run_id}/."""
-    shelf = RunCache(desk.sandbox)
+    cache = RunCache(handlers.sandbox)
     heads: FileCache[Head] = FileCache(32)
 
     def page(path: str, template: str, show: Show) -> None:
         @router.get(f"/runs/{{sim_id}}/{{run_id}}/{path}")
         async def answer(request: Request, sim_id: str, run_id: str) -> Response:
-            run = await run_in_thread(lambda: retry_read(lambda: shelf.open(sim_id, run_id, language_of(request))))
+            run = await handlers.read(lambda: cache.open(sim_id, run_id, language_of(request)))
             head = await resting(run)
-            return await run_in_thread(lambda: retry_read(lambda: written(request, run, head)))
+            return await handlers.read(lambda: written(request, run, head))
 
         def written(request: Request, run: OpenRun, head: Head) -> Response:
-            tabs, facts = one_run.tabs(run), show(run, request, run.reader)
+            tabs, facts = run_pages.tabs(run), show(run, request, run.reader)
             named: dict[str, Any] = {"sim_id": run.sim_id, "run_id": run.run.run_id, "run": run.run, "opened": run}
             return render(request, template, tabs=tabs, head=head, **named, **facts)
 
     async def resting(run: OpenRun) -> Head:
         """How far the run is; of one that rests, as it was when its ledger was last written: counting a large one takes a while."""
         key, stamp = run.run.folder, await run_in_thread(lambda: stamp_of(run.ledger))
-        held = None if desk.drives(run.run.run_id) else heads.held(key, stamp)
+        held = None if handlers.drives(run.run.run_id) else heads.held(key, stamp)
         if held is not None:
             return held
-        head = await head_of(desk, run.sim_id, run.run.run_id)
+        head = await head_of(handlers, run.sim_id, run.run.run_id)
         if not head.goes_on:
             heads.keep(key, stamp, head)
         return head
 
-    page("", "run_page_one.html.j2", one_run.page_one)
-    page("m/{methodology}", "run_tab.html.j2", one_run.methodology)
-    page("synthesis", "run_tab.html.j2", one_run.synthesis)
-    page("health", "run_tab.html.j2", one_run.health)
-    page("answers", "run_answers.html.j2", one_run.answers)
-    page("answer", "run_answer.html.j2", one_run.answer)
-    page("agents", "run_agents.html.j2", one_run.agents)
-    page("agent", "run_agent.html.j2", one_run.agent)
-    page("instruments", "run_instruments.html.j2", one_run.instruments)
-    page("compare", "run_compare.html.j2", one_run.compare)
-    page("files", "run_files.html.j2", one_run.files)
-    _add_downloads(router, shelf, desk)
+    page("", "run_page_one.html.j2", run_pages.page_one)
+    page("m/{methodology}", "run_tab.html.j2", run_pages.methodology)
+    page("synthesis", "run_tab.html.j2", run_pages.synthesis)
+    page("health", "run_tab.html.j2", run_pages.health)
+    page("answers", "run_answers.html.j2", run_pages.answers)
+    page("answer", "run_answer.html.j2", run_pages.answer)
+    page("agents", "run_agents.html.j2", run_pages.agents)
+    page("agent", "run_agent.html.j2", run_pages.agent)
+    page("instruments", "run_instruments.html.j2", run_pages.instruments)
+    page("compare", "run_compare.html.j2", run_pages.compare)
+    page("files", "run_files.html.j2", run_pages.files)
+    _add_downloads(router, cache, handlers)
 
 
-def _add_downloads(router: APIRouter, shelf: RunCache, desk: RequestHandlers) -> None:
+def _add_downloads(router: APIRouter, cache: RunCache, handlers: RequestHandlers) -> None:
     async def opened(sim_id: str, run_id: str) -> OpenRun:
-        return await run_in_thread(lambda: retry_read(lambda: shelf.open(sim_id, run_id)))
+        return await handlers.read(lambda: cache.open(sim_id, run_id))
 
     @router.get("/runs/{sim_id}/{run_id}/answers.csv")
     async def table(request: Request, sim_id: str, run_id: str) -> Response:
@@ -310,7 +287,7 @@ def _add_downloads(router: APIRouter, shelf: RunCache, desk: RequestHandlers) ->
 
     @router.get("/runs/{sim_id}/{run_id}/data/{kind}")
     async def data(sim_id: str, run_id: str, kind: FileFormat) -> Response:
-        return await desk.data(lambda: shelf.open(sim_id, run_id).run, kind)
+        return await handlers.data(lambda: cache.open(sim_id, run_id).run, kind)
 
     @router.get("/runs/{sim_id}/{run_id}/figures/{name}")
     async def figure(sim_id: str, run_id: str, name: str) -> Response:
@@ -365,21 +342,21 @@ class Seats:
     waiting: Mapping[str, Block]
 
 
-def add_seats(router: APIRouter, desk: RequestHandlers) -> None:
+def add_seats(router: APIRouter, handlers: RequestHandlers) -> None:
     """Under /runs/{sim_id}/{run_id}/seat; `who`: the person's id, "" where there is one."""
 
     async def page(
         request: Request, sim_id: str, run_id: str, who: str, said: Mapping[str, str], error: str = ""
     ) -> Response:
-        head = await head_of(desk, sim_id, run_id)
-        seats = await run_in_thread(lambda: retry_read(lambda: seats_of(desk, sim_id, run_id)))
+        head = await head_of(handlers, sim_id, run_id)
+        seats = await handlers.read(lambda: seats_of(handlers, sim_id, run_id))
         who = who or (next(iter(seats.persons)) if len(seats.persons) == 1 else "")
         if who and who not in seats.persons:
             raise RunNotFound("nobody of this name has a seat in this run")
         return render(
             request, "run_seat.html.j2", 400 if error else 200, sim_id=sim_id, run_id=run_id, who=who,
             persons=seats.persons, seat=seats.waiting.get(who), said=said, error=error,
-            run_language=head.data["language"], waits=head.data["status"] != "completed",
+            run_language=head.data.language, waits=head.data.status != "completed",
         )  # fmt: skip
 
     @router.get("/runs/{sim_id}/{run_id}/seat")
@@ -389,24 +366,24 @@ def add_seats(router: APIRouter, desk: RequestHandlers) -> None:
     @router.post("/runs/{sim_id}/{run_id}/seat")
     async def answered(request: Request, sim_id: str, run_id: str, who: str = "") -> Response:
         said = await form_of(request)
-        seats = await run_in_thread(lambda: seats_of(desk, sim_id, run_id))
+        seats = await run_in_thread(lambda: seats_of(handlers, sim_id, run_id))
         seat = seats.waiting.get(who)
         if seat is None:
             raise RunNotFound("this form has been answered already, or waits for nobody any more")
         try:
-            port = FacadePort(desk.sandbox.root, desk.sandbox.given["shelf"], seat.key.methodology)
+            port = FacadePort(handlers.sandbox.root, handlers.sandbox.given["shelf"], seat.key.methodology)
             answers = {item.id: answer_of(item, said) for item in seat.items}
             await port.submit(sim_id, run_id, answers, who=who)
         except InputError as error:
-            return await page(request, sim_id, run_id, who, said, desk.mask(error.fact))
+            return await page(request, sim_id, run_id, who, said, handlers.mask(error.fact))
         if seats.waiting.keys() == {who}:
-            await desk.resume(sim_id, ResumeBody.model_validate({"resume_token": run_id}))
+            await handlers.resume(sim_id, ResumeBody.model_validate({"resume_token": run_id}))
         return RedirectResponse(url("runs", sim_id, run_id, "seat", who=who), 303)
 
 
-def seats_of(desk: RequestHandlers, sim_id: str, run_id: str) -> Seats:
+def seats_of(handlers: RequestHandlers, sim_id: str, run_id: str) -> Seats:
     """Raises RunNotFound, LedgerError."""
-    folder: Path = desk.sandbox.run(sim_id, run_id).folder
+    folder: Path = handlers.sandbox.run(sim_id, run_id).folder
     with open_run(folder) as reading:
         names = {who.id: who.name for who in reading.population}
         waiting = {form.block.key.participant: form.block for form in reversed(open_forms(reading.ledger))}
@@ -436,14 +413,14 @@ def _ranked(item: Item, said: Mapping[str, str]) -> JsonValue:
 FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
-def make_pages(desk: RequestHandlers, settings: ServerSettings) -> APIRouter:
+def make_pages(handlers: RequestHandlers, settings: ServerSettings) -> APIRouter:
     """All pages but the API's own."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/")
     async def home(request: Request) -> Response:
-        rows = await run_in_thread(lambda: simulation_rows(desk.sandbox, desk.task_of, desk.mask))
-        return render(request, "home.html.j2", rows=rows, root=desk.sandbox.root.name)
+        rows = await run_in_thread(lambda: simulation_rows(handlers.sandbox, handlers.task_of, handlers.mask))
+        return render(request, "home.html.j2", rows=rows, root=handlers.sandbox.root.name)
 
     @router.get("/static/{content}/{name}")
     async def file(content: str, name: str) -> Response:
@@ -454,9 +431,10 @@ def make_pages(desk: RequestHandlers, settings: ServerSettings) -> APIRouter:
         return Response(body, media_type=kind, headers=FOR_EVER if static(name).split("/")[2] == content else {})
 
     add_signing_in(router, settings)
-    add_steering(router, desk)
-    add_seats(router, desk)
-    add_reading(router, desk)
+    add_studies(router, handlers)
+    add_controls(router, handlers)
+    add_seats(router, handlers)
+    add_reading(router, handlers)
     return router
 
 

@@ -1,4 +1,6 @@
-"""A page from its template: in the reader's language, everything untrusted escaped and its control characters seen."""
+"""A page from its template: in the reader's language, everything untrusted escaped and its control characters seen; and what went
+wrong, as a page.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from urllib.parse import quote, urlencode
 
 from jinja2 import Environment
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from enquete.locale import N_, SOURCE, decimals, languages, tell, whole
 from enquete.locale.templating import environment, source, told
@@ -84,12 +86,16 @@ def render(request: Request, template: str, /, code: int = 200, **context: Any) 
         "was_shown": request.query_params.get("shown") == "1",
         **context,
     }
-    text = _environment(language).get_template(template).render(facts)
+    text = page_text(template, language, **facts)
     response = HTMLResponse(text.encode("utf-8", "backslashreplace"), code, headers=PAGE_HEADERS)
     chosen = request.query_params.get("lang")
     if chosen == language:
         response.set_cookie(LANGUAGE_COOKIE, language, max_age=A_YEAR_S, samesite="strict", path="/")
     return response
+
+
+def page_text(template: str, language: str = SOURCE, /, **facts: Any) -> str:
+    return _environment(language).get_template(template).render(facts)
 
 
 def language_of(request: Request) -> str:
@@ -158,3 +164,31 @@ def _state_word(language: str, status: str, simulation: bool = False) -> str:
 
 def _template(name: str) -> str:
     return source(name if ":" in name else TEMPLATES + name)
+
+
+# --- What went wrong, as a page in the reader's words
+
+
+API = ("/api/", "/docs", "/openapi.json")
+TITLES: Mapping[int, str] = {
+    400: N_("That cannot be done"), 401: N_("Sign in"), 403: N_("Not allowed"), 404: N_("There is no such page"),
+    409: N_("Not now"), 421: N_("Another server's name"), 422: N_("The form is not filled in as it should be"),
+    429: N_("Too many runs go on"), 503: N_("Too busy"),
+}  # fmt: skip
+
+
+def is_page(path: str) -> bool:
+    """Whether a person reads what this path answers."""
+    return not path.startswith(API)
+
+
+def error_page(request: Request, code: int, message: str, remedy: str = "") -> Response:
+    """`message`: what is wrong, in the words that every interface has. Nothing here may fail."""
+    title = TITLES.get(code, N_("Something went wrong"))
+    return render(request, "mishap.html.j2", code, title=title, message=message, remedy=remedy)
+
+
+def to_sign_in(request: Request) -> Response:
+    """There and back again."""
+    back = request.url.path if request.method in ("GET", "HEAD") else "/"
+    return RedirectResponse(f"/sign-in?next={quote(back, safe='/')}", 303)

@@ -1,30 +1,33 @@
-"""The form that begins a run: what can be chosen, and the request that a filled-in form means."""
+"""The form that begins a run: what can be chosen, made of RunRequest's fields, and the request that a filled-in form means."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any, TypeAlias, TypeVar, get_args
+from urllib.parse import parse_qsl
 
-from annotated_types import Ge, Gt, Le, Lt
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel, ValidationError
+from starlette.requests import Request
 
 from enquete.graphs.registry import methodologies
 from enquete.instruments.pack import packs
-from enquete.interfaces.http.bodies import STARTING, PostBody
-from enquete.interfaces.service.declared import FILLED_IN, meaning
-from enquete.interfaces.web.said import Fields, checked
+from enquete.interfaces.parameters import FILLED_IN, meaning
+from enquete.interfaces.web.models import STARTING, PostBody
 from enquete.locale import tell
 from enquete.state.asking import Spoken
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment
-from enquete.study.listing import Asked, own_instruments, shipped_instruments
+from enquete.study.instruments import InstrumentSummary, own_instruments, shipped_instruments
 
 # --- Fields of a form, made of what requests and settings say of theirs: nothing here knows a methodology by name ----
+
+KINDS = {"boolean": "flag", "integer": "number", "number": "number", "string": "text"}
+SPELLED: Mapping[str, Any] = {"boolean": {"true": True, "false": False}.__getitem__, "integer": int, "number": float}
+"""How a text is read, by the type of its field."""
 
 
 @dataclass(frozen=True)
@@ -42,84 +45,48 @@ class Field:
     default: str = ""
 
 
-def request_fields(names: Sequence[str]) -> list[Field]:
-    """Of a request, in this order; what a form cannot say is left out."""
-    made = (field_of(name, name, RunRequest.model_fields[name]) for name in names)
-    return [one for one in made if one is not None]
+@cache
+def schema_of(model: type[BaseModel]) -> Mapping[str, Mapping[str, Any]]:
+    """JSON Schema of the fields that take one kind of value; of one that may be left out, without null."""
+    kinds = {}
+    for name, schema in model.model_json_schema()["properties"].items():
+        parts = [part for part in schema.get("anyOf", [schema]) if part.get("type") != "null"]
+        if len(parts) == 1:
+            kinds[name] = parts[0]
+    return kinds
 
 
-def settings_fields(method: str, settings: type[BaseModel]) -> list[Field]:
-    """Of a methodology's own settings, called `set.METHOD.NAME`."""
-    of = settings.model_fields.items()
-    made = (field_of(f"set.{method}.{name}", name, info) for name, info in of if name not in FILLED_IN)
-    return [one for one in made if one is not None]
-
-
-def field_of(name: str, called: str, info: FieldInfo) -> Field | None:
-    """None for what is no single value and no list of words, such as a mapping."""
-    kind, options, bounds = _kind(info.annotation)
-    if not kind:
-        return None
-    limits = _limits([*info.metadata, *bounds])
-    default = info.default if isinstance(info.default, bool | int | float | str) else ""
-    shown = "" if default is False else str(default)
-    return Field(
-        name, called.replace("_", " "), kind, meaning(called, info), options, *limits,
-        whole=int in _plain(info.annotation), default=shown,
-    )  # fmt: skip
-
-
-def _kind(annotation: Any) -> tuple[str, tuple[str, ...], Sequence[Any]]:
-    """Kind, options, and bounds that stand in the annotation."""
-    kinds = _plain(annotation)
-    bounds = [one for part in (annotation, *get_args(annotation)) for one in getattr(part, "__metadata__", ())]
-    if len(kinds) != 1:
-        return "", (), ()
-    kind = kinds[0]
-    if kind is bool:
-        return "flag", (), ()
-    if kind in (int, float):
-        return "number", (), bounds
-    if get_origin(kind) is Literal:
-        return "choice", tuple(map(str, get_args(kind))), ()
-    if get_origin(kind) is list:
-        inner, options, _ = _kind(get_args(kind)[0])
-        return ("many", options, ()) if inner == "choice" else ("text", (), ()) if inner == "text" else ("", (), ())
-    return ("text", (), ()) if kind is str else ("", (), ())
-
-
-def _plain(annotation: Any) -> tuple[Any, ...]:
-    """Without None and without what is annotated: `Annotated[int, …] | None` → (int,)."""
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        return _plain(get_args(annotation)[0])
-    if origin in (Union, UnionType):
-        return tuple(kind for part in get_args(annotation) for kind in _plain(part) if kind is not type(None))
-    return (annotation,)
-
-
-def _limits(bounds: Sequence[Any]) -> tuple[float | None, float | None]:
-    least: float | None = None
-    most: float | None = None
-    for one in bounds:
-        if isinstance(one, Ge | Gt):
-            least = float(str(one.ge if isinstance(one, Ge) else one.gt))
-        if isinstance(one, Le | Lt):
-            most = float(str(one.le if isinstance(one, Le) else one.lt))
-    return least, most
+def fields_for(model: type[BaseModel], names: Iterable[str], prefix: str = "") -> list[Field]:
+    """In this order; what a form cannot say is left out: what is no single value and no list of words, such as a mapping."""
+    made = []
+    for name in names:
+        schema, info = schema_of(model).get(name, {}), model.model_fields[name]
+        inner = schema.get("items", schema)
+        is_list, options = schema.get("type") == "array", tuple(map(str, inner.get("enum", ())))
+        kind = ("many" if is_list else "choice") if options else KINDS.get(inner.get("type", ""), "")
+        if not kind or (is_list and kind not in ("many", "text")):
+            continue
+        bounds = (schema.get(end, schema.get(f"exclusive{end.capitalize()}")) for end in ("minimum", "maximum"))
+        least, most = (None if bound is None else float(bound) for bound in bounds)
+        default = (
+            info.default if isinstance(info.default, bool | int | float | str) and info.default is not False else ""
+        )
+        label, is_whole = name.replace("_", " "), schema.get("type") == "integer"
+        made.append(
+            Field(prefix + name, label, kind, meaning(name, info), options, least, most, is_whole, str(default))
+        )
+    return made
 
 
 def is_list(name: str) -> bool:
     """Whether a request's field takes several values."""
-    return any(get_origin(kind) is list for kind in _plain(RunRequest.model_fields[name].annotation))
+    return schema_of(RunRequest).get(name, {}).get("type") == "array"
 
 
 def typed(settings: type[BaseModel], name: str, said: str) -> Any:
     """A setting as its model reads it; what it cannot read stays a text, which the run refuses in its own words."""
-    kinds = _plain(settings.model_fields[name].annotation) if name in settings.model_fields else ()
-    makers: Mapping[Any, Any] = {bool: lambda text: {"true": True, "false": False}[text], int: int, float: float}
     try:
-        return makers[kinds[0]](said) if kinds and kinds[0] in makers else said
+        return SPELLED.get(schema_of(settings).get(name, {}).get("type", ""), str)(said)
     except (KeyError, ValueError):
         return said
 
@@ -138,8 +105,8 @@ class Method:
 
     name: str
     title: str
-    shipped: Asked | None
-    own: list[Asked]
+    shipped: InstrumentSummary | None
+    own: list[InstrumentSummary]
     usual: bool
     settings: list[Field]
 
@@ -169,7 +136,7 @@ def choices(shelf: Path, language: str) -> Choices:
         respondent=environment.respondent or ("llm" if environment.api_key or environment.base_url else "synthetic"),
         language=environment.language or "de",
         cap_tokens=environment.max_tokens,
-        more=request_fields([name for name in STARTING if name not in (*ASKED_FIRST, *SAID_LATER)]),
+        more=fields_for(RunRequest, [name for name in STARTING if name not in (*ASKED_FIRST, *SAID_LATER)]),
     )
 
 
@@ -180,7 +147,8 @@ def _methods(shelf: Path, language: str) -> list[Method]:
     for name, one in methodologies().items():
         files = [file for file in own if file.methodology == name and not file.problem]
         if name in shipped or files:
-            fields = settings_fields(name, one.settings)
+            names = [key for key in one.settings.model_fields if key not in FILLED_IN]
+            fields = fields_for(one.settings, names, f"{SETTING}{name}.")
             found.append(Method(name, tell(one.title, language), shipped.get(name), files, one.default, fields))
     return found
 
@@ -204,7 +172,7 @@ def request_of(fields: Fields) -> dict[str, Any]:
     if not said.get("methods") and not dict(fields).get("methodology"):
         raise SettingsError(f"methods: none is ticked; tick at least one of {', '.join(methodologies())}")
     _of_those_asked(said)
-    return checked(PostBody, said).request()
+    return validated(PostBody, said).request()
 
 
 def _say(said: dict[str, Any], name: str, value: str) -> None:
@@ -231,3 +199,31 @@ def values_of(fields: Fields) -> dict[str, list[str]]:
     for name, value in fields:
         found.setdefault(name, []).append(value)
     return found
+
+
+# --- What a form says
+
+
+Fields: TypeAlias = Sequence[tuple[str, str]]
+"""(name, value), in order; a name as often as it has values."""
+M = TypeVar("M", bound=BaseModel)
+
+
+async def fields_of(request: Request) -> list[tuple[str, str]]:
+    """Every field of a form, in order; what is no UTF-8 is seen as such."""
+    body = await request.body()
+    return parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, errors="replace", max_num_fields=10_000)
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """Of a name that is said several times, the last."""
+    return dict(await fields_of(request))
+
+
+def validated(body: type[M], said: dict[str, Any]) -> M:
+    """Raises SettingsError naming each field that is wrong."""
+    try:
+        return body.model_validate(said)
+    except ValidationError as error:
+        wrong = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise SettingsError("; ".join(wrong)) from None

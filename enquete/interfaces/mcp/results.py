@@ -1,0 +1,408 @@
+"""MCP tools that ask nobody anything: estimates, results, report, lists, exports."""
+
+# No `from __future__ import annotations` here: the SDK reads the annotations of tools and resolvers.
+
+import asyncio
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+from mcp.types import CallToolResult
+from pydantic import Field, JsonValue
+
+import enquete
+from enquete.interfaces.mcp import shapes
+from enquete.interfaces.mcp.shapes import CALLER, Entry, SectionOf, answer
+from enquete.interfaces.mcp.tools import ABOUT_A_RUN, SYNTHETIC, Ctx, ServerState, SimId, cut, explain_errors, uri
+
+from enquete.interfaces.mcp.tools import estimate_state, estimate_text  # isort: skip
+from enquete.interfaces.parameters import with_parameters
+from enquete.interfaces.views import findings_of, instrument_rows, report_of, status_of
+from enquete.simulations.locate import Known
+from enquete.state.asking import Spoken
+from enquete.state.data_formats import FileFormat
+from enquete.state.errors import EnqueteError, InputError, SettingsError
+from enquete.state.visible_text import warning
+from enquete.study.background import run_in_thread
+from enquete.study.memory import search_memory as memory_search
+from enquete.study.simulations import simulation_facts
+from enquete.study.tasks import OutsideRoot
+
+# --- Findings and reports in pieces that fit a context window --------------------------------------------------------
+
+PAGE_CHARS = 6000
+ENTRY_CHARS = 2000
+"""A longer value is taken apart into its members."""
+PATH_CHARS = 300
+CUT_CHARS = 500
+FRAME_CHARS = 24  # {"path":"","value":},
+
+BEGINNING = "beginning"
+FACTS = "facts"
+
+K = TypeVar("K", str, int)
+
+
+def as_json(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def entries(value: JsonValue, path: str = "") -> Iterator[Entry]:
+    """The value, taken apart as far as no entry is longer than ENTRY_CHARS.
+
+    Members that are short stay together: part of a mapping under the mapping's own path, part of a list under
+    `path[first:end]`. Texts that are longer are cut, and say so.
+    """
+    if len(as_json(value)) <= ENTRY_CHARS:
+        yield Entry(path=shown(path), value=value)
+    elif isinstance(value, dict):
+        for part in gathered(list(value.items())):
+            (name, inner), *more = part
+            if more or size_of(name, inner) <= ENTRY_CHARS:
+                yield Entry(path=shown(path), value=dict(part))
+            else:
+                yield from entries(inner, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for slice_ in gathered(list(enumerate(value))):
+            (first, inner), *others = slice_
+            if others or size_of(first, inner) <= ENTRY_CHARS:
+                yield Entry(path=shown(f"{path}[{first}:{first + len(slice_)}]"), value=[each for _, each in slice_])
+            else:
+                yield from entries(inner, f"{path}[{first}]")
+    else:
+        text = str(value)
+        short = f"{text[:CUT_CHARS]}… ({len(text)} characters; whole in the resource)"
+        yield Entry(path=shown(path), value=short)
+
+
+def gathered(members: Sequence[tuple[K, JsonValue]]) -> Iterator[list[tuple[K, JsonValue]]]:
+    """Neighbours that together are no longer than ENTRY_CHARS; a longer one stands alone."""
+    part: list[tuple[K, JsonValue]] = []
+    room = ENTRY_CHARS
+    for name, inner in members:
+        size = size_of(name, inner)
+        if part and size > room:
+            yield part
+            part, room = [], ENTRY_CHARS
+        part.append((name, inner))
+        room -= size
+    if part:
+        yield part
+
+
+def size_of(name: str | int, inner: JsonValue) -> int:
+    return len(as_json({str(name): inner}))
+
+
+def shown(path: str) -> str:
+    return path if len(path) <= PATH_CHARS else f"…{path[1 - PATH_CHARS :]}"
+
+
+def pages_of(found: Sequence[Entry]) -> list[list[Entry]]:
+    """Entries in their order, as many a page as PAGE_CHARS allow. At least one page."""
+    pages: list[list[Entry]] = [[]]
+    room = PAGE_CHARS
+    for entry in found:
+        size = len(as_json(entry.value)) + len(entry.path) + FRAME_CHARS
+        if pages[-1] and size > room:
+            pages.append([])
+            room = PAGE_CHARS
+        pages[-1].append(entry)
+        room -= size
+    return pages
+
+
+def in_sections(found: JsonValue) -> dict[str, JsonValue]:
+    """A methodology's results: what is one value each together as `facts`, then every table that has rows."""
+    found = found if isinstance(found, dict) else {}
+    tables = {
+        name: value for name, value in found.items() if isinstance(value, list) and value and isinstance(value[0], dict)
+    }
+    return {FACTS: {name: value for name, value in found.items() if name not in tables}, **tables}
+
+
+def report_sections(markdown: str) -> dict[str, str]:
+    """By heading of the second level, in order; what stands before the first is the beginning."""
+    found: dict[str, str] = {}
+    name = BEGINNING
+    for line in markdown.splitlines(keepends=True):
+        if line.startswith("## "):
+            name = line[3:].strip()
+        found[name] = found.get(name, "") + line
+    return found
+
+
+def text_pages(text: str) -> list[str]:
+    """At line ends where there are any. At least one page."""
+    pages = [""]
+    for line in text.splitlines(keepends=True):
+        for start in range(0, len(line), PAGE_CHARS):
+            piece = line[start : start + PAGE_CHARS]
+            if pages[-1] and len(pages[-1]) + len(piece) > PAGE_CHARS:
+                pages.append("")
+            pages[-1] += piece
+    return pages
+
+
+class NoSuchPart(InputError):
+    """A section or page that there is none of; the message lists those there are."""
+
+
+def require_section(section: str, known: Sequence[str]) -> str:
+    """By name, upper or lower case. Raises NoSuchPart listing the sections."""
+    for name in known:
+        if name.casefold() == section.strip().casefold():
+            return name
+    raise NoSuchPart(f"section: {section[:100]!r} is none of {', '.join(known)}.")
+
+
+def require_page(page: int, pages: int) -> int:
+    """Counted from 1. Raises NoSuchPart."""
+    if not 1 <= page <= pages:
+        shown = "there is only page 1" if pages == 1 else f"there are pages 1 to {pages}"
+        raise NoSuchPart(f"page: {page} is none; {shown}.")
+    return page
+
+
+# --- The tools -------------------------------------------------------------------------------------------------------
+
+A_PAGE = 25
+MOST_SECTIONS = 60
+LONGEST_EPISODE = 250
+MOST_TYPES, TOPIC_CHARS = 8, 200
+"""Of a simulation in the list."""
+UNREADABLE = {"damaged": "damaged", "newer": "of a newer version"}
+
+RunIdArgument: TypeAlias = Annotated[
+    str | None, Field(description="run_id or resume token; else the canonical run, else the latest")
+]
+FormatsArgument: TypeAlias = Annotated[
+    list[FileFormat],
+    Field(description="also write the data so: sav (SPSS) and xlsx for people, parquet and csv for programs"),
+]
+Page: TypeAlias = Annotated[int, Field(ge=1, description="counted from 1")]
+
+
+@with_parameters(ABOUT_A_RUN)
+async def estimate_interviews(ctx: Ctx, sim_id: SimId, **asked: Any) -> Annotated[CallToolResult, shapes.EstimateState]:
+    """What conduct_interviews with these arguments would cost: calls, tokens, money, time. Asks nobody anything."""
+    with explain_errors(ctx) as server:
+
+        def estimated() -> shapes.EstimateState:
+            """In a loop of its own: it reads the whole simulation."""
+            server.sandbox.simulation(sim_id)
+            return estimate_state(asyncio.run(enquete.aestimate(sim_id, **server.sandbox.given, **asked)))
+
+        state = await run_in_thread(estimated)
+        return answer(state, estimate_text(state))
+
+
+def get_interview_results(
+    ctx: Ctx,
+    sim_id: SimId,
+    methodology: Annotated[str, Field(description="as in the run's stages: longitudinal, delphi, …")],
+    section: Annotated[str | None, Field(description="one of the sections; without it, their list")] = None,
+    page: Page = 1,
+    run_id: RunIdArgument = None,
+    language: Annotated[
+        Spoken, Field(description="of the sentences and labels; what was said stays as it was")
+    ] = CALLER,
+) -> Annotated[CallToolResult, shapes.ResultsState]:
+    """Findings of one methodology. Call it without a section first: it says them in ten sentences and lists the sections."""
+    with explain_errors(ctx) as server:
+        run, found = findings_of(server.sandbox, sim_id, methodology, run_id)
+        parts = in_sections(shapes.rounded(found))
+        pages: list[list[Entry]] = [[]]
+        if section is not None:
+            section = require_section(section, list(parts))
+            pages = pages_of(list(entries(parts[section])))
+        chosen = pages[require_page(page, len(pages)) - 1]
+        state = shapes.ResultsState(
+            run_id=run.run_id, methodology=methodology, section=section, page=page, pages=len(pages), findings=[],
+            sections=[], entries=chosen, labels=shapes.labels(run, chosen, language),
+            resource_uri=uri(sim_id, run.run_id, "results", methodology),
+        )  # fmt: skip
+        if section is None:
+            state.findings = shapes.finding_lines(run, methodology, found, language)
+            state.digest = shapes.digest(run, methodology, found, language)
+            state.sections = [
+                SectionOf(name=name, chars=len(as_json(value)), pages=len(pages_of(list(entries(value)))))
+                for name, value in parts.items()
+            ]
+        return answer(state, results_text(state, synthetic=run.record.main.respondent == "synthetic"))
+
+
+def results_text(state: shapes.ResultsState, *, synthetic: bool) -> str:
+    where = f", section {state.section}" if state.section else ""
+    said = [f"{state.methodology} of {state.run_id}{where}, page {state.page} of {state.pages}."]
+    said += [SYNTHETIC] if synthetic else []
+    said += [f"Found: {finding}" for finding in state.findings]
+    said += [f"{entry.path}: {as_json(entry.value)}" if entry.path else as_json(entry.value) for entry in state.entries]
+    said += [f"{id_}: {label}" for id_, label in state.labels.items()]
+    return "\n".join([*said, *sections_text(state.sections), f"Everything: {state.resource_uri}"])
+
+
+def sections_text(sections: list[SectionOf]) -> list[str]:
+    listed = "; ".join(f"{one.name} ({one.pages})" for one in sections)
+    return [f"Sections (pages): {listed}"] if sections else []
+
+
+def get_interview_report(
+    ctx: Ctx,
+    sim_id: SimId,
+    section: Annotated[str | None, Field(description="one of the report's headings; without it, their list")] = None,
+    page: Page = 1,
+    run_id: RunIdArgument = None,
+) -> Annotated[CallToolResult, shapes.ReportState]:
+    """The report, in Markdown and in the run's language. Call it without a section first: it gives page one and the contents."""
+    with explain_errors(ctx) as server:
+        run = server.sandbox.finished(sim_id, run_id)
+        parts = report_sections(report_of(server.sandbox, run))
+        sections = [SectionOf(name=name, chars=len(text), pages=len(text_pages(text))) for name, text in parts.items()]
+        wanted = require_section(section, list(parts)) if section else None
+        pages = text_pages(parts[wanted] if wanted else run.brief)
+        markdown = pages[require_page(page, len(pages)) - 1]
+        state = shapes.ReportState(
+            run_id=run.run_id, section=wanted, page=page, pages=len(pages),
+            sections=sections[:MOST_SECTIONS] if section is None else [], markdown=markdown,
+            resource_uri=uri(sim_id, run.run_id, "report"),
+        )  # fmt: skip
+        return answer(state, "\n".join([markdown, *sections_text(state.sections), f"Everything: {state.resource_uri}"]))
+
+
+def list_simulations(ctx: Ctx, page: Page = 1) -> Annotated[CallToolResult, shapes.SimulationsState]:
+    """The simulations that can be interviewed, and the latest run of each."""
+    with explain_errors(ctx) as server:
+        known = server.sandbox.simulations()
+        pages = [known[start : start + A_PAGE] for start in range(0, len(known), A_PAGE)] or [[]]
+        shown = [simulation_state(server, each) for each in pages[require_page(page, len(pages)) - 1]]
+        state = shapes.SimulationsState(simulations=shown, total=len(known), page=page, pages=len(pages))
+        lines = [f"{len(known)} simulations, page {page} of {len(pages)}.", *map(simulation_text, shown)]
+        return answer(state, "\n".join(lines))
+
+
+def simulation_state(server: ServerState, known: Known) -> shapes.SimulationState:
+    """Its facts are empty where its files cannot be read: estimate_interviews says why."""
+    try:
+        runs = server.sandbox.runs(known.sim_id)
+    except OutsideRoot as error:
+        return shapes.SimulationState(sim_id=known.sim_id, runs=0, blocked=error.fact)
+    state = shapes.SimulationState(sim_id=known.sim_id, runs=len(runs))
+    try:
+        facts = simulation_facts(known.path)
+        types = dict(list(facts.types.items())[:MOST_TYPES])
+        state = state.model_copy(update={**vars(facts), "topic": cut(facts.topic, TOPIC_CHARS), "types": types})
+    except EnqueteError:
+        pass
+    if runs:
+        state.latest_run_id = runs[-1].run_id
+        if runs[-1].status in UNREADABLE:
+            state.blocked = f"run {runs[-1].run_id} cannot be read: its ledger is {UNREADABLE[runs[-1].status]}"
+        else:
+            run = enquete.load_run(known.sim_id, runs[-1].run_id, root=str(server.sandbox.root))
+            state.latest_status = status_of(run, server.task_of(run))
+    return state
+
+
+def simulation_text(one: shapes.SimulationState) -> str:
+    types = ", ".join(f"{kind} {n}" for kind, n in one.types.items())
+    end = "completed" if one.completed else f"not completed ({one.status})"
+    latest = f", latest {one.latest_run_id} ({one.latest_status})" if one.latest_run_id else ""
+    latest = f", cannot be used: {one.blocked}" if one.blocked else latest
+    about = f"{one.topic or 'no topic stated'}; {one.agents} agents ({types}); {end}"
+    return f"- {one.sim_id}: {about}; {one.runs} runs{latest}"
+
+
+def list_instruments(ctx: Ctx) -> Annotated[CallToolResult, shapes.InstrumentsState]:
+    """The methodologies that can be named in conduct_interviews: topic, languages, items, what each answers, whether it needs a T0;
+    and the instruments of this server's own folder."""
+    with explain_errors(ctx) as server:
+        state = shapes.InstrumentsState(instruments=[], own=[])
+        for row in instrument_rows(Path(server.sandbox.given["shelf"]), server.mask):
+            asked = {name: getattr(row, name) for name in shapes.AskedState.model_fields}
+            if row.file:
+                own = shapes.OwnInstrumentState(
+                    file=row.file, methodology=row.methodology, problem=row.problem, **asked
+                )
+                state.own.append(own)
+                continue
+            name, titles = row.methodology, row.titles
+            state.instruments.append(
+                shapes.InstrumentState(
+                    name=name, title_en=titles.get("en", name), title_de=titles.get("de", name), packs=row.packs,
+                    resource_uri=f"enquete://instruments/{name}", **asked,
+                )
+            )  # fmt: skip
+        lines = [f"- {one.name}: {instrument_text(one)} ({one.resource_uri})" for one in state.instruments]
+        lines += [
+            f"- file {one.file} for {one.methodology}: {one.problem or instrument_text(one)}" for one in state.own
+        ]
+        return answer(state, "\n".join(lines))
+
+
+def instrument_text(one: shapes.AskedState) -> str:
+    before = "; asked before the simulation, too (T0)" if one.needs_t0 else ""
+    return f"{one.answers} Topic: {one.topic}; {one.items} items in {', '.join(one.languages)}{before}"
+
+
+def search_memory(
+    ctx: Ctx,
+    sim_id: SimId,
+    query: Annotated[
+        str, Field(max_length=500, description="matched by their beginnings; the newest without any")
+    ] = "",
+    agent: Annotated[str, Field(max_length=200, description="only of this agent, by name or id")] = "",
+) -> Annotated[CallToolResult, shapes.EpisodesState]:
+    """What agents said in the interviews of a simulation, found by words: a summary for each agent, methodology and phase."""
+    with explain_errors(ctx) as server:
+        server.sandbox.simulation(sim_id)
+        found = memory_search(sim_id, query, agent=agent, limit=A_PAGE, root=str(server.sandbox.root))
+        episodes = [
+            shapes.Episode(
+                id=one.id, text=one.text[:LONGEST_EPISODE], agent=one.agent_name, methodology=one.methodology,
+                phase=one.phase, run_id=one.run_id, respondent=one.respondent, model=one.model,
+            )
+            for one in found
+        ]  # fmt: skip
+        state = shapes.EpisodesState(warning=warning([one.respondent for one in found]), episodes=episodes)
+        lines = [*filter(None, [state.warning]), *(f"- {one.text}" for one in state.episodes)]
+        return answer(state, "\n".join(lines) or "Nothing that was said fits.")
+
+
+def export_responses(
+    ctx: Ctx,
+    sim_id: SimId,
+    run_id: RunIdArgument = None,
+    formats: FormatsArgument = [],  # noqa: B006 - the SDK wants a list, which nobody changes
+) -> Annotated[CallToolResult, shapes.ExportState]:
+    """Write the run's data files and report again from its ledger, and say where they can be read. Asks nobody."""
+    with explain_errors(ctx) as server:
+        run = server.sandbox.finished(sim_id, run_id)
+        server.sandbox.require_inside(run.path)
+        folder = enquete.export(sim_id, run.run_id, root=str(server.sandbox.root)) / "exports"
+        table = folder / "all_responses.csv"
+        if not table.is_file():
+            raise SettingsError(f"{table.name} was not written")
+        with table.open(encoding="utf-8-sig", newline="") as opened:
+            reader = csv.reader(opened)
+            columns, rows = next(reader, []), sum(1 for _ in reader)
+        if formats:
+            run.export(*formats)
+        files = [
+            shapes.ExportedFile(
+                name=name, bytes=f.stat().st_size, resource_uri=uri(sim_id, run.run_id, "exports", name)
+            )
+            for name, f in exported(folder).items()
+        ]
+        state = shapes.ExportState(run_id=run.run_id, rows=rows, columns=columns, files=files)
+        lines = [f"{rows:,} rows, one an answer. Files of {run.run_id}:"]
+        lines += [f"- {file.name}, {file.bytes:,} bytes: {file.resource_uri}" for file in files]
+        return answer(state, "\n".join([*lines, "Columns: " + ", ".join(columns)]))
+
+
+def exported(folder: Path) -> dict[str, Path]:
+    """Files of a run's exports, by their path below it."""
+    files = (one for one in folder.rglob("*") if one.is_file() and not one.name.startswith("."))
+    return {one.relative_to(folder).as_posix(): one for one in sorted(files)}

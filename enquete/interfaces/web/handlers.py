@@ -1,0 +1,323 @@
+"""What a request comes to: the façade's request, started in the background, and the answer that says so; statuses read once for
+everybody who asks within the same second, so that a hundred clients cost a run what one costs."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+from urllib.parse import parse_qsl, quote
+
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from enquete.interfaces import views
+from enquete.interfaces.server import Mask
+from enquete.interfaces.views import StatusWord, findings_of, report_of, retry_read
+from enquete.interfaces.web import models
+from enquete.interfaces.web.models import TASK_STATUS, Problem, StatusData, failed, succeeded
+from enquete.interfaces.web.runner import Kind, Launched, Runner, read_task
+from enquete.simulations.locate import completion
+from enquete.state.data_formats import FileFormat, Layout
+from enquete.state.errors import RunLocked, RunNotFound
+from enquete.state.request import parse_request
+from enquete.state.visible_text import warning
+from enquete.study.background import run_in_thread
+from enquete.study.deletion import Deletion, delete, deletion
+from enquete.study.interviews import Wanted, after, as_at_t0, before
+from enquete.study.memory import search_memory
+from enquete.study.run import Run
+from enquete.study.start import Foreseen, foresee
+from enquete.study.tasks import PathSandbox, Task
+
+T = TypeVar("T")
+BUDGET_RETRY_S = 60
+"""A spent budget does not come back by itself: so long until looking again may show that somebody resumed the run."""
+FRESH_S = 1.0
+MOST_KEPT = 1000
+MOST_FAILURES = 20
+
+
+@dataclass(frozen=True)
+class _Snapshot(Generic[T]):
+    at: float
+    reading: asyncio.Task[T]
+
+
+class Snapshots(Generic[T]):
+    """Values by key, each at most FRESH_S old. Errors are told to those who waited, and not kept."""
+
+    def __init__(self, fresh_s: float = FRESH_S):
+        self._fresh_s = fresh_s
+        self._kept: dict[Hashable, _Snapshot[T]] = {}
+
+    async def get(self, key: Hashable, read: Callable[[], T]) -> T:
+        """`read` runs in a thread, once for all who ask meanwhile."""
+        snapshot = self._fresh(key) or self._begin(key, read)
+        return await asyncio.shield(snapshot.reading)  # who leaves does not take it from the others
+
+    def ready(self, key: Hashable) -> T | None:
+        """What `get` would give without waiting."""
+        snapshot = self._fresh(key)
+        return snapshot.reading.result() if snapshot is not None and snapshot.reading.done() else None
+
+    def forget(self) -> None:
+        """What was read is about to be wrong: a run was started, resumed or deleted."""
+        self._kept.clear()
+
+    def _fresh(self, key: Hashable) -> _Snapshot[T] | None:
+        snapshot = self._kept.get(key)
+        return snapshot if snapshot is not None and time.monotonic() - snapshot.at <= self._fresh_s else None
+
+    def _begin(self, key: Hashable, read: Callable[[], T]) -> _Snapshot[T]:
+        if len(self._kept) >= MOST_KEPT:
+            self._kept.clear()
+        reading = asyncio.create_task(run_in_thread(read))
+        snapshot = self._kept[key] = _Snapshot(time.monotonic(), reading)
+        reading.add_done_callback(lambda done: self._drop_if_failed(key, done))
+        return snapshot
+
+    def _drop_if_failed(self, key: Hashable, reading: asyncio.Task[T]) -> None:
+        kept = self._kept.get(key)
+        if (reading.cancelled() or reading.exception()) and kept is not None and kept.reading is reading:
+            del self._kept[key]
+
+
+@dataclass(frozen=True)
+class StatusAnswer:
+    """A run's status, and as it is sent."""
+
+    data: StatusData
+    sent: Response
+
+    @property
+    def body(self) -> bytes:
+        return bytes(self.sent.body)
+
+    def response(self) -> Response:
+        """Anew each time: whoever sends it adds headers to it."""
+        return Response(self.sent.body, self.sent.status_code, dict(self.sent.headers))
+
+
+class StatusShortcut:
+    """ASGI middleware behind the guard: a status that lies ready goes past routing and validation, which cost more than the
+    answer itself. `ready` gives the answer to a simulation and task that somebody asked for a moment ago, in the same
+    words, so that these were found valid then; everything else goes on to the paths."""
+
+    PATH = re.compile(r"/api/interview/([^/]+)/status")
+
+    def __init__(self, app: ASGIApp, ready: Callable[[str, str | None], StatusAnswer | None]):
+        self._app = app
+        self._ready = ready
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = self._answer(scope) if scope["type"] == "http" and scope["method"] == "GET" else None
+        await (answer.response() if answer else self._app)(scope, receive, send)
+
+    def _answer(self, scope: Scope) -> StatusAnswer | None:
+        found = self.PATH.fullmatch(scope["path"])
+        asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True) if found else []
+        if found is None or [name for name, _ in asked] not in ([], ["task_id"]):
+            return None
+        return self._ready(found[1], asked[0][1] if asked else None)
+
+
+class RequestHandlers:
+    """Everything that the paths and the pages share."""
+
+    def __init__(self, sandbox: PathSandbox, runner: Runner, mask: Mask):
+        self.sandbox = sandbox
+        self.mask = mask
+        self._runner = runner
+        self._statuses: Snapshots[StatusAnswer] = Snapshots()
+        self._packing = asyncio.Lock()  # a large run takes a core and memory for minutes: one after the other
+        self.is_closing = False
+
+    async def read(self, work: Callable[[], T]) -> T:
+        """What reads a run's files, in a thread, once more where they change under it."""
+        return await run_in_thread(lambda: retry_read(work))
+
+    # --- runs begun and gone on with ----------------------------------------------------------------------------------
+
+    async def pre(self, sim_id: str, body: models.PreBody) -> Response:
+        wanted = await run_in_thread(lambda: Wanted(before(self.sandbox.simulation(sim_id), body.request())))
+        return await self._start(sim_id, "pre", wanted)
+
+    async def post(self, sim_id: str, body: models.PostBody) -> Response:
+        return await self._start(sim_id, "post", await self.wanted_after(sim_id, body.request()))
+
+    async def rerun(self, sim_id: str, body: models.RerunBody) -> Response:
+        said = body.request()
+        methods = [said.pop("methodology")]
+        return await self._start(sim_id, "rerun", Wanted({**said, "methods": methods, "rerun": True}))
+
+    async def resume(self, sim_id: str, body: models.ResumeBody) -> Response:
+        said = body.request()
+        token = str(said.pop("resume_token"))
+        run_id = token.partition(".")[0]
+        folder = await run_in_thread(lambda: self.sandbox.simulation(sim_id))
+        if not (folder / "interviews" / "runs" / run_id).is_dir():
+            raise RunNotFound(f"no run {run_id!r} of {sim_id}")
+        return await self._start(sim_id, "resume", Wanted(said, token))
+
+    async def wanted_after(self, sim_id: str, said: dict[str, Any]) -> Wanted:
+        """What is left to ask after the simulation. Raises NotCompleted."""
+        return await run_in_thread(lambda: wanted_after(self.sandbox, sim_id, said))
+
+    async def foreseen(self, sim_id: str, said: dict[str, Any]) -> Foreseen:
+        """What a start with these words would cost; `methodology`: a re-run of that one."""
+        folder = await run_in_thread(lambda: self.sandbox.simulation(sim_id))
+        method = said.pop("methodology", None)
+        if method is not None:
+            said = {**said, "methods": [method], "rerun": True}
+        elif await run_in_thread(lambda: completion(folder, bool(said.get("assume_completed"))).completed):
+            said = {**(await run_in_thread(lambda: as_at_t0(sim_id, str(self.sandbox.root)))), **said}
+        asked = parse_request(sim=sim_id, **self.sandbox.given, **said)
+        return await run_in_thread(lambda: asyncio.run(foresee(asked)), within_s=None)
+
+    async def launch(self, sim_id: str, kind: Kind, wanted: Wanted) -> Launched:
+        try:
+            return await self._runner.launch(sim_id, kind, wanted)
+        finally:
+            self._statuses.forget()
+
+    async def _start(self, sim_id: str, kind: Kind, wanted: Wanted) -> Response:
+        launched = await self.launch(sim_id, kind, wanted)
+        ended, run_id = launched.run, launched.run_id
+        run = ended if ended is not None else await self.read(lambda: self.sandbox.run(sim_id, run_id))
+        status: StatusWord = ended.status if ended else "running"
+        url = f"/api/interview/{quote(sim_id)}/status?task_id={run_id}"
+        started = models.Started(
+            task_id=run_id, run_id=run_id, sim_id=sim_id, status=TASK_STATUS[status], run_status=status,
+            shown=ended is not None and ended.shown, resume_token=run.resume_token, status_url=url,
+        )  # fmt: skip
+        response = succeeded(started, 200 if ended else 202)
+        response.headers["Location"] = url
+        return response
+
+    # --- runs followed, paused and deleted ----------------------------------------------------------------------------
+
+    async def status(self, sim_id: str, task_id: str | None) -> StatusAnswer:
+        """Read and written out once for all who ask within a second."""
+        return await self._statuses.get((sim_id, task_id), lambda: self._read_status(sim_id, task_id))
+
+    def status_ready(self, sim_id: str, task_id: str | None) -> StatusAnswer | None:
+        """The same, where somebody asked for it within the second."""
+        return self._statuses.ready((sim_id, task_id))
+
+    def _read_status(self, sim_id: str, task_id: str | None) -> StatusAnswer:
+        def look() -> StatusData:
+            run = self.sandbox.run(sim_id, task_id)
+            return status_data(sim_id, run, self.task_of(run), self.mask)
+
+        found = retry_read(look)
+        if found.sufficient_tokens is None:
+            return StatusAnswer(found, succeeded(found))
+        remedy = f"POST …/resume with resume_token and budget_tokens (likely enough: {found.sufficient_tokens})"
+        problem = Problem(type="BudgetSpent", message=found.note, remedy=remedy)
+        return StatusAnswer(found, failed(503, problem, found, retry_after_s=BUDGET_RETRY_S))
+
+    async def pause(self, sim_id: str, run_id: str) -> StatusAnswer:
+        """Tell a run to pause. Raises RunLocked where another process drives it."""
+        run = await self.read(lambda: self.sandbox.run(sim_id, run_id))
+        if not await self._runner.pause(run.folder) and await run_in_thread(lambda: run.is_driven):
+            raise RunLocked(f"run {run_id} is driven by another process: pause it there")
+        self._statuses.forget()
+        return await self.status(sim_id, run_id)
+
+    def deletion(self, sim_id: str, run_id: str) -> Deletion:
+        """What would go. Raises RunNotFound, RunLocked where it is driven, StillNeeded where another run rests on it."""
+        self.sandbox.simulation(sim_id)
+        return deletion(sim_id, run_id, root=self.sandbox.root)
+
+    async def delete(self, sim_id: str, run_id: str) -> Deletion:
+        """What went. Raises as `deletion`."""
+        gone = await run_in_thread(lambda: delete(self.sandbox.simulation(sim_id).name, run_id, root=self.sandbox.root))
+        self._statuses.forget()
+        return gone
+
+    def drives(self, run_id: str) -> bool:
+        """Whether this server drives the run right now."""
+        return self._runner.driven(run_id) is not None
+
+    def task_of(self, run: Run) -> Task | None:
+        """What drives it in this server right now."""
+        return self._runner.driven_in(run.folder)
+
+    async def close(self) -> None:
+        """Who follows a run is told that this server ends."""
+        self.is_closing = True
+
+    async def data(
+        self, find: Callable[[], Run], format_: FileFormat, layout: Layout = "both", *, bom: bool = False
+    ) -> Response:
+        """A run's data as one file. Raises as `Run.export` does."""
+        async with self._packing:
+            run = await self.read(find)
+            parcel = await run_in_thread(
+                lambda: views.parcel_of(self.sandbox, run, format_, layout, bom=bom), within_s=None
+            )
+        return FileResponse(
+            parcel.path, media_type=parcel.mediatype, filename=parcel.path.name,
+            background=BackgroundTask(parcel.remove), headers={"X-Run-Id": run.run_id, "X-Run-Status": run.status},
+        )  # fmt: skip
+
+
+def wanted_after(sandbox: PathSandbox, sim_id: str, said: dict[str, Any]) -> Wanted:
+    """The request that asks what is left after the simulation. Raises SimulationNotFound, OutsideRoot, NotCompleted."""
+    sandbox.simulation(sim_id)
+    wanted = after(sim_id, {**said, "root": str(sandbox.root)})
+    return Wanted({name: value for name, value in wanted.request.items() if name != "root"}, wanted.token)
+
+
+def status_data(sim_id: str, run: Run, task: Task | None, mask: Mask) -> StatusData:
+    """`task`: what drives it in this server right now."""
+    file = read_task(run.folder.parents[2], run.run_id)
+    status, main = views.status_of(run, task), run.record.main
+    return StatusData(
+        task_id=run.run_id, run_id=run.run_id, sim_id=sim_id, status=TASK_STATUS[status], run_status=status,
+        note=mask(views.note_of(run, status, task, file.error if file else "")), resume_token=run.resume_token,
+        started_by=file.kind if file else "", created_at=run.record.created_at, methods=list(run.record.methods),
+        language=run.record.language, respondent=main.respondent, model=main.model,
+        stages=[views.stage_of(run, stage, status) for stage in run.stages], budget=views.budget_of(run),
+        sufficient_tokens=run.standing.enough_tokens if status == "paused" and views.ran_short(run) else None,
+        failures=[mask(failure) for failure in run.standing.failures[:MOST_FAILURES]],
+    )  # fmt: skip
+
+
+def read_result(sandbox: PathSandbox, sim_id: str, methodology: str, run_id: str | None) -> models.ResultData:
+    """Raises NothingYet naming the run that has them, or the methodologies that there are results of."""
+    run, result = findings_of(sandbox, sim_id, methodology, run_id)
+    aggregate = models.aggregate_of(result, run.agent_ids)
+    return models.ResultData(**_named(run, sim_id), methodology=methodology, result=result, aggregate=aggregate)
+
+
+def read_report(sandbox: PathSandbox, sim_id: str, run_id: str | None) -> models.ReportData:
+    """Raises NothingYet."""
+    run = sandbox.finished(sim_id, run_id)
+    text = report_of(sandbox, run)
+    return models.ReportData(**_named(run, sim_id), page_one=run.page_one, report_markdown=text, flags=run.flags)
+
+
+def read_memory(sandbox: PathSandbox, sim_id: str, query: str, agent: str, limit: int) -> models.MemoryData:
+    """Raises RunNotFound where nobody was interviewed."""
+    sandbox.runs(sim_id)
+    found = search_memory(sim_id, query, agent=agent, limit=limit, root=str(sandbox.root))
+    kept = set(models.EpisodeData.model_fields)
+    episodes = [models.EpisodeData(**one.model_dump(include=kept)) for one in found]
+    return models.MemoryData(sim_id=sim_id, warning=warning([one.respondent for one in found]), episodes=episodes)
+
+
+def read_table(sandbox: PathSandbox, sim_id: str, run_id: str | None) -> tuple[Run, Path]:
+    """Raises NothingYet."""
+    run = sandbox.finished(sim_id, run_id)
+    return run, views.table_of(sandbox, run)
+
+
+def _named(run: Run, sim_id: str) -> dict[str, Any]:
+    return {"run_id": run.run_id, "sim_id": sim_id, "status": run.status, "partial": run.status != "completed"}

@@ -1,0 +1,487 @@
+"""What clients of the API may send and what they get: the envelope of every answer, bodies, data."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue, create_model, field_validator
+from starlette.responses import Response
+
+from enquete.graphs.registry import dotted_paths
+from enquete.interfaces.cli.terminal import finite
+from enquete.interfaces.parameters import FileName, client_parameter, meaning
+from enquete.interfaces.server import advice
+from enquete.interfaces.views import Budget, InstrumentRow, RunRow, SimulationRow, Stage, StatusWord
+from enquete.reports.context import Found
+from enquete.state.asking import Spoken
+from enquete.state.errors import EnqueteError, OverBudget
+from enquete.state.local_weights import LOCAL
+from enquete.state.request import Name, RunRequest, fields_about
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What went wrong, before it is an answer."""
+
+    type: str
+    message: str
+    remedy: str | None = None
+
+
+class Details(BaseModel):
+    """`type`: the name of the error in docs/errors.md. `remedy`: what a client of this API can do, where there is something."""
+
+    type: str
+    remedy: str | None
+
+
+class Envelope(BaseModel, Generic[T]):
+    """Every JSON answer. `error` is a sentence, null where there is none. `data` of a failure is what helps to go on: the
+    estimate, the status with its resume token."""
+
+    success: bool
+    data: T | None
+    error: str | None
+    details: Details | None
+
+
+class Estimated(BaseModel):
+    """What the run would cost: calls, tokens, money and time, each as a range (docs/budget.md)."""
+
+    estimate: dict[str, JsonValue]
+
+
+def succeeded(data: BaseModel | Mapping[str, Any], code: int = 200) -> Response:
+    return _response(code, True, data, None)
+
+
+def failed(
+    code: int, problem: Problem, data: BaseModel | Mapping[str, Any] | None = None, retry_after_s: int | None = None
+) -> Response:
+    response = _response(code, False, data, problem)
+    if retry_after_s is not None:
+        response.headers["Retry-After"] = str(retry_after_s)
+    return response
+
+
+def problem_of(error: EnqueteError, mask: Callable[[str], str] = str) -> Problem:
+    """The error in this API's words: what is wrong, and what a client can do about it."""
+    return Problem(type=type(error).__name__, message=mask(error.fact), remedy=_remedy(error))
+
+
+def _remedy(error: EnqueteError) -> str | None:
+    if isinstance(error, OverBudget):
+        if error.remedy:
+            return error.remedy
+        usd, enough = error.estimate["usd"], f"budget_tokens={error.estimate['sufficient_tokens']}"
+        if error.estimate["exceeds"] == "usd" and isinstance(usd, dict):
+            enough = f"budget_usd={usd['high']:.2f}"
+        return f"send {enough}, or confirm=true: the run then pauses at the cap and can be resumed; or fewer methods"
+    return advice(error, "http") or None
+
+
+def _response(
+    code: int, success: bool, data: BaseModel | Mapping[str, Any] | None, problem: Problem | None
+) -> Response:
+    plain = data.model_dump(mode="json") if isinstance(data, BaseModel) else data
+    details = {"type": problem.type, "remedy": problem.remedy} if problem else None
+    envelope = {
+        "success": success,
+        "data": finite(plain),
+        "error": problem.message if problem else None,
+        "details": details,
+    }
+    text = json.dumps(envelope, ensure_ascii=False, allow_nan=False)
+    # A lone surrogate in what a client sent becomes its JSON escape: no answer may fail for what it quotes.
+    return Response(text.encode("utf-8", "backslashreplace"), code, media_type="application/json")
+
+
+# --- What the interview pages in the history of MiroFish's front end read of this API (`Step4bInterviews.vue`,
+# `interviews/*Panel.vue` and `api/interview.js` of github.com/666ghj/MiroFish, which speak HTTP): a panel's numbers
+# (`data.aggregate`), the three words of a task that they poll, and what they call a methodology. They call the paths of this
+# API, so nothing here is a path. Findings are known by what is in them, not by who found it
+
+
+METHODOLOGY = AliasChoices("methodology", "subagent")
+"""Their word for it in a re-run is the second."""
+
+TaskStatus: TypeAlias = Literal["running", "completed", "failed"]
+TASK_STATUS: Mapping[StatusWord, TaskStatus] = {
+    "running": "running", "pausing": "running", "writing_up": "running", "completed": "completed",
+    "awaiting_simulation": "completed", "waiting": "failed", "paused": "failed", "failed": "failed",
+}  # fmt: skip
+"""They poll until one of the last two: whatever goes on no more by itself is one of them. A run that awaits the simulation has
+asked what can be asked by then."""
+
+
+class ItemChange(BaseModel):
+    """T1 − T0 of an item's answers as they were given (not rekeyed), in scale points; `n` agents answered twice."""
+
+    mean_delta: float | None
+    n: int
+
+
+class Cluster(BaseModel):
+    """Agents that think alike. `agent_ids`: as the simulation counts them, else their names here."""
+
+    cluster_id: int
+    label: Annotated[str, Field(description="empty where all agents are one group, because no types were found")]
+    n: int
+    agent_ids: list[int | str]
+
+
+class Theme(BaseModel):
+    """What a panel's open answers were gathered into."""
+
+    theme_id: str
+    label: str
+
+
+class ScenarioPlace(BaseModel):
+    """A scenario between what is wished and what is expected, in scale points. `n`: agents who rated it, in the dimension that
+    fewer rated."""
+
+    n: int
+    mean_desirability: float | None
+    mean_plausibility: float | None
+    sd_desirability: float | None
+    sd_plausibility: float | None
+
+
+class Aggregate(BaseModel):
+    """A panel's numbers; what this methodology has none of is empty. `n_r1`: agents who answered in the first round."""
+
+    per_item: dict[str, ItemChange]
+    clusters: list[Cluster]
+    themes: list[Theme]
+    n_r1: int
+    n_r2: int
+    n_r3: int
+    polarity: dict[str, ScenarioPlace]
+
+
+def aggregate_of(found: Found, agent_ids: Mapping[str, int | None]) -> Aggregate:
+    """`found`: a methodology's findings. `agent_ids`: the simulation's own index by participant."""
+    rounds = {one["round"]: one["n"] for one in _rows(found, "rounds", has="round n n_consensus")}
+    answered = {f"n_r{n}": int(rounds.get(n) or 0) for n in (1, 2, 3)}
+    return Aggregate(
+        per_item=_changes(found),
+        clusters=_clusters(found, agent_ids),
+        themes=[
+            Theme(theme_id=str(one["theme"]), label=str(one["label"]))
+            for one in _rows(found, "themes", has="theme label n_statements")
+        ],
+        polarity=_places(found),
+        **answered,
+    )
+
+
+def _changes(found: Found) -> dict[str, ItemChange]:
+    rows = _rows(found, "changes", has="item n change")
+    return {str(one["item"]): ItemChange(mean_delta=one["change"], n=one["n"]) for one in rows}
+
+
+def _clusters(found: Found, agent_ids: Mapping[str, int | None]) -> list[Cluster]:
+    """The types, labelled by what they are for (+) and against (−); where there are none, all agents that were compared."""
+    names = {str(one["item"]): str(one["label"]) for one in _rows(found, "items", has="item label")}
+    groups = [
+        (" / ".join(f"{sign} {names.get(one[end], one[end])}" for sign,
+            end in (("+", "pro"), ("−", "con")) if one[end]), one["members"])
+        for one in _rows(found, "types", has="type members pro con")
+    ]  # fmt: skip
+    if not groups and _rows(found, "structure", has="what found outcome"):
+        apart = {str(one["participant"]) for one in _rows(found, "left_out", has="participant reason")}
+        groups = [("", compared)] if (compared := [who for who in agent_ids if who not in apart]) else []
+    return [
+        Cluster(cluster_id=n, label=label, n=len(members), agent_ids=[_agent(who, agent_ids) for who in members])
+        for n, (label, members) in enumerate(groups)
+    ]
+
+
+def _agent(who: str, agent_ids: Mapping[str, int | None]) -> int | str:
+    number = agent_ids.get(who)
+    return who if number is None else number
+
+
+def _places(found: Found) -> dict[str, ScenarioPlace]:
+    """Its dimensions may have other names in an instrument: the facts say which of them is which."""
+    rated = {str(one["item"]): one for one in _rows(found, "ratings", has="dimension item n mean sd")}
+    wish, plausible = found.get("desirability"), found.get("plausibility")
+    places = {}
+    for item, own in rated.items():
+        place = item.rpartition("/")[0]
+        other = rated.get(f"{place}/{plausible}")
+        if own["dimension"] == wish and other is not None:
+            places[place] = ScenarioPlace(
+                n=min(own["n"], other["n"]),
+                mean_desirability=own["mean"],
+                mean_plausibility=other["mean"],
+                sd_desirability=own["sd"],
+                sd_plausibility=other["sd"],
+            )
+    return places
+
+
+def _rows(found: Found, table: str, has: str) -> list[Mapping[str, Any]]:
+    """The rows of a table that have these fields: another methodology may call something else by the same name."""
+    rows, wanted = found.get(table), set(has.split())
+    return [one for one in rows if isinstance(one, dict) and one.keys() >= wanted] if isinstance(rows, list) else []
+
+
+# --- What clients may send and what they get. Nothing here can name a file, a folder or a model server
+
+
+RUN_ID = r"^run_[0-9A-Za-z_]{1,64}$"
+TOKEN = r"^run_[0-9A-Za-z_]{1,64}(\.[0-9A-Za-z]{1,128})?$"
+
+RunId = Annotated[str, Field(pattern=RUN_ID, examples=["run_20261121T203000_a1b2c3"])]
+
+
+_PATH = re.compile(r"^[/~.\\]|\\|(^|/)\.\.(/|$)|^[A-Za-z]:/|^file:|\.(ya?ml|json|csv)$", re.IGNORECASE)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in it."""
+    if isinstance(value, str):
+        yield value
+    for part in [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _texts(part)
+
+
+class RequestBody(BaseModel):
+    """What is not sent is for the environment and the defaults to decide."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @field_validator("settings", check_fields=False)
+    @classmethod
+    def _name_no_file(cls, settings: dict[str, dict[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
+        """Said early and plainly; that no file is opened rests on the `shelf` of every request (PathSandbox.given)."""
+        for method, own in (settings or {}).items():
+            for name, value in own.items():
+                if any(map(_PATH.search, _texts(value))):
+                    raise ValueError(f"{method}.{name}: a client can name no file")
+        return settings
+
+    @field_validator("model", "model_b", "critic_model", "replicate_models", check_fields=False)
+    @classmethod
+    def _name_no_weights(cls, said: str | list[str] | None) -> str | list[str] | None:
+        if any(name.strip().startswith(f"{LOCAL}:") for name in ([said] if isinstance(said, str) else said or ())):
+            raise ValueError("a client can name no file; `local` is the model that comes with Enquete")
+        return said
+
+    def request(self) -> dict[str, Any]:
+        """The façade's arguments: only what was sent."""
+        said = self.model_dump(exclude_unset=True)
+        return {name: value for name, value in said.items() if value is not None}
+
+
+KNOWN: dict[str, Any] = {"enum": list(dotted_paths())}
+"""Methodologies, for readers of the schema. What another name is, the façade says better than a schema does."""
+METHODS: Any = (
+    Annotated[
+        list[Annotated[Name, Field(json_schema_extra=KNOWN)]] | None,
+        Field(description=meaning("methods", RunRequest.model_fields["methods"])),
+    ],
+    None,
+)
+B = TypeVar("B", bound=RequestBody)
+
+
+def with_request_fields(names: Collection[str]) -> Callable[[type[B]], type[B]]:
+    """The body with these fields of RunRequest beside its own."""
+    fields: dict[str, Any] = {name: METHODS if name == "methods" else client_parameter(name) for name in names}
+    return lambda body: create_model(
+        body.__name__, __base__=body, __module__=body.__module__, __doc__=body.__doc__, **fields
+    )
+
+
+STARTING = fields_about("study", "driving", "start", at="http")
+AFTERWARDS = {"methods", "baseline", "digest_chars", "probes", "probe_sample", "placebo", "replicates", "replicate_models",
+              "assume_completed"}  # fmt: skip
+"""What nothing before the simulation is asked with, and no methodology anew."""
+
+
+@with_request_fields([name for name in STARTING if name not in AFTERWARDS])
+class PreBody(RequestBody):
+    """How T0 is asked."""
+
+
+@with_request_fields(STARTING)
+class PostBody(RequestBody):
+    """How everything after the simulation is asked."""
+
+
+@with_request_fields([name for name in STARTING if name not in {*AFTERWARDS, "new"}])
+class RerunBody(RequestBody):
+    """Which methodology is asked anew; the others are taken over from the finished run."""
+
+    methodology: Annotated[
+        Name,
+        Field(
+            validation_alias=METHODOLOGY,
+            description="the one that is asked anew; `subagent` is read as well",
+            json_schema_extra=KNOWN,
+        ),
+    ]
+
+
+@with_request_fields([name for name in STARTING if name not in {"new", "confirm"}])
+class EstimateBody(RequestBody):
+    """A run that would be begun: of everything that is left to ask, or of one methodology anew."""
+
+    methodology: Annotated[
+        Name | None, Field(description="the one that is asked anew, as by /rerun", json_schema_extra=KNOWN)
+    ] = None
+
+
+@with_request_fields(fields_about("driving", "resume", at="http"))
+class ResumeBody(RequestBody):
+    """Which run goes on. A cap that was named holds until another one is."""
+
+    resume_token: Annotated[str, Field(pattern=TOKEN, description="as a status or an error gave it; a run_id will do")]
+
+
+class DraftBody(RequestBody):
+    """Where the drafts go."""
+
+    into: Annotated[FileName | None, Field(description="folder for the drafts; drafts-SIM_ID unless named")] = None
+
+
+Polled = Annotated[
+    TaskStatus,
+    Field(description="running, or how it ended; failed: it stopped before its end, and `run_status` says where"),
+]
+
+
+class Started(BaseModel):
+    """A task is its run: `task_id` is the run's id. `shown`: it was finished already, and nothing is asked."""
+
+    task_id: str
+    run_id: str
+    sim_id: str
+    status: Polled
+    run_status: StatusWord
+    shown: bool
+    resume_token: str | None
+    status_url: str
+
+
+class StatusData(BaseModel):
+    """How far a run is, from its ledger."""
+
+    task_id: str
+    run_id: str
+    sim_id: str
+    status: Polled
+    run_status: StatusWord
+    note: Annotated[str, Field(description="why it stopped")]
+    resume_token: str | None
+    started_by: Annotated[str, Field(description="pre, post, rerun, resume or watch; empty: not by this server")]
+    created_at: str
+    methods: list[str]
+    language: Spoken
+    respondent: str
+    model: str
+    stages: list[Stage]
+    budget: Budget
+    sufficient_tokens: Annotated[
+        int | None, Field(description="after a spent budget: a budget_tokens that is likely to be enough")
+    ] = None
+    failures: Annotated[list[str], Field(description="bugs of Enquete that left units without answers")]
+
+
+class OfRun(BaseModel):
+    """`partial`: the run has not come to its end."""
+
+    run_id: str
+    sim_id: str
+    status: str
+    partial: bool
+
+
+class ResultData(OfRun):
+    """A methodology's findings: all of them, and those that a figure is drawn from."""
+
+    methodology: str
+    result: dict[str, JsonValue]
+    aggregate: Aggregate
+
+
+class EpisodeData(BaseModel):
+    """What an agent, or all of them, said in a methodology and phase; or what it was gathered into."""
+
+    id: str
+    kind: str
+    text: str
+    run_id: str
+    participant: str | None
+    agent_name: str
+    methodology: str
+    phase: str
+    respondent: str
+    model: str
+    answer_ids: list[str]
+
+
+class MemoryData(BaseModel):
+    """Episodes, best first. `warning`: where no model and no person said some of it; null otherwise."""
+
+    sim_id: str
+    warning: str | None
+    episodes: list[EpisodeData]
+
+
+class ReportData(OfRun):
+    """Page one as data, the report as Markdown, and what a reader must know before using the data."""
+
+    page_one: dict[str, JsonValue]
+    report_markdown: str
+    flags: list[str]
+
+
+class FitData(BaseModel):
+    """Whether the questions are about what the simulation is about; a run that says `fit: any` is begun all the same."""
+
+    methods: Annotated[list[str], Field(description="methodologies whose questions are about something else")]
+    language: Annotated[str, Field(description="of the simulation's texts, where it is not that of the interviews")]
+
+
+class ForeseenData(Estimated):
+    """What a run with this body would cost. Nobody is asked."""
+
+    fit: FitData | None
+
+
+class DeletedData(BaseModel):
+    """What went. `kept`: how many files in its folders Enquete did not write; they stay."""
+
+    run_ids: list[str]
+    files: int
+    bytes: int
+    kept: int
+
+
+class SimulationsData(BaseModel):
+    """By id."""
+
+    simulations: list[SimulationRow]
+
+
+class RunsData(BaseModel):
+    """Newest first."""
+
+    sim_id: str
+    runs: list[RunRow]
+
+
+class InstrumentsData(BaseModel):
+    """Those that ship, then the server's own files."""
+
+    instruments: list[InstrumentRow]

@@ -1,0 +1,213 @@
+"""The report as tabs: page one, a methodology, the synthesis, instrument health. Its own text and figures, linked to answers."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from enquete.interfaces.web.answers import CHECKS, OpenRun, Where
+from enquete.locale import N_, NN_, plural, tell
+from enquete.reports.charts import Href, Mark, Picture
+from enquete.reports.markdown import escape
+from enquete.reports.page import CHECKS_TITLE, HtmlWriter
+from enquete.state.visible_text import visible
+
+HEALTH, SHAPES = N_("Instrument health"), N_("Distribution shapes")
+MOST_SPOKEN = 300
+"""Marks of a figure that stand in the table beneath it."""
+REPORT = ("report.md", "appendix.md", "page_one.md", "page_one.json", "results.json", "health.json")
+_ANSWERS, _CHECKS, _AGENTS = N_("answers"), N_("checks"), N_("agents")
+_AS_TABLE = N_("Figure as a table")
+_MARK = N_("What it shows")
+_MORE = NN_("{n} more mark", "{n} more marks")
+
+
+@dataclass(frozen=True)
+class Tab:
+    """html: what stands on the tab; folded: title and HTML of what is unfolded by whoever wants it."""
+
+    title: str
+    html: Markup
+    folded: Sequence[tuple[str, Markup]] = ()
+
+
+@dataclass(frozen=True)
+class Tabs:
+    """language: of the page around the report, which has its own."""
+
+    run: OpenRun
+    language: str
+
+    def page_one(self) -> Tab:
+        return Tab(self._page.get("title", ""), self._kept("", lambda: self._linked(self._first())))
+
+    def methodology(self, name: str) -> Tab:
+        title = self.run.reported[name]
+        body = self._kept(f"m/{name}", lambda: self._linked(named(self.run.text("report.md"), title)))
+        more = self._kept(f"m/{name}/more", lambda: self._linked(named(self.run.text("appendix.md"), title)))
+        return Tab(title, body, [(tell(N_("All tables and further findings"), self.language), more)])
+
+    def synthesis(self) -> Tab:
+        """What joins methodologies and what is nobody's own."""
+        own = [*self.run.reported.values(), self._told(HEALTH), *self._page_one_headings()]
+        text = "\n\n".join(f"### {one.heading}\n\n{one.body}" for one in others(self.run.text("report.md"), own))
+        folded = others(
+            self.run.text("appendix.md"), [*self.run.reported.values(), *map(self._told, (CHECKS_TITLE, SHAPES))]
+        )
+        title = tell(N_("Synthesis"), self.language)
+        return Tab(title, self._kept("synthesis", lambda: self._linked(text)), [self._folded(one) for one in folded])
+
+    def health(self) -> Tab:
+        report, appendix = self.run.text("report.md"), self.run.text("appendix.md")
+        body = self._kept("health", lambda: self._linked(named(report, self._told(HEALTH))))
+        folded = [Chapter(title, named(appendix, title)) for title in map(self._told, (CHECKS_TITLE, SHAPES))]
+        return Tab(tell(HEALTH, self.language), body, [self._folded(one) for one in folded if one.body])
+
+    def drawn(self, one: Picture) -> Markup:
+        """A figure that stands in no Markdown, a conversation's graph, say."""
+        return Markup(self._printer([one]).html(f"![](figures/{one.stem}.svg)"))
+
+    # --- how a text becomes a tab ----------------------------------------------------------------------------------
+
+    @property
+    def _page(self) -> Mapping[str, Any]:
+        return self.run.json("page_one.json")
+
+    def _told(self, title: str) -> str:
+        return tell(title, self.run.language)
+
+    def _first(self) -> str:
+        """Page one as it stands in the report, with its small figures."""
+        first, *found = chapters(self.run.text("report.md"))[: len(self._page_one_headings())]
+        return "\n\n".join([untitled(first.body), *(f"## {one.heading}\n\n{one.body}" for one in found)])
+
+    def _page_one_headings(self) -> list[str]:
+        return [one.heading for one in chapters(self.run.text("page_one.md"))]
+
+    def _kept(self, name: str, make: Any) -> Markup:
+        files = [self.run.file(one) for one in REPORT]
+        key = self.run.run.folder, name, self.language
+        return Markup(self.run.cache.pages.get(key, files, make))
+
+    def _folded(self, chapter: Chapter) -> tuple[str, Markup]:
+        heading = self._kept(f"heading/{chapter.heading}", lambda: self._linked(chapter.heading))
+        plain = heading.strip().removeprefix("<p>").removesuffix("</p>")
+        return Markup(plain), self._kept(f"more/{chapter.heading}", lambda: self._linked(chapter.body))
+
+    def _linked(self, markdown: str) -> str:
+        findings = [one for each in self._page.get("methodologies", []) for one in each["findings"]]
+        text = with_links(markdown, findings, self._behind, tell(_ANSWERS, self.language))
+        across = self._page.get("across", [])
+        text = with_links(text, across, lambda finding: self.run.at("agents"), tell(_AGENTS, self.language))
+        return self._printer(self.run.drawings.all).html(text) if text.strip() else ""
+
+    def _behind(self, finding: Mapping[str, Any]) -> str:
+        if not finding.get("methodology"):
+            return ""
+        items = {"item_id": tuple(finding["items"])} if finding.get("items") else {}
+        return self.run.answers(Where({"methodology": (finding["methodology"],), **items}))
+
+    def _printer(self, pictures: Sequence[Picture]) -> Printer:
+        return Printer(pictures, self.run.href, self._below)
+
+    def _below(self, picture: Picture) -> str:
+        """The figure as a table, and as files."""
+        marks = list(picture.marks())
+        rows = "".join(self._row(one) for one in marks[:MOST_SPOKEN])
+        if len(marks) > MOST_SPOKEN:
+            rows += f'<tr><td colspan="2">{plural(_MORE, len(marks) - MOST_SPOKEN, self.language)}</td></tr>'
+        heads = "".join(f'<th scope="col">{tell(one, self.language)}</th>' for one in (_MARK, _ANSWERS))
+        table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        folded = f"<details><summary>{tell(_AS_TABLE, self.language)}</summary>{table}</details>" if marks else ""
+        kinds = ("svg", "png") if picture in self.run.drawings.all else ()
+        at = {kind: self.run.at("figures", f"{picture.stem}.{kind}") for kind in kinds}
+        files = " ".join(f'<a download href="{address}">{kind.upper()}</a>' for kind, address in at.items())
+        return f'<figcaption class="beneath">{folded}<span class="files">{files}</span></figcaption>'
+
+    def _row(self, mark: Mark) -> str:
+        to = self.run.href(mark.link) if mark.link else None
+        said = tell(_CHECKS if mark.link.startswith(f"{CHECKS}?") else _ANSWERS, self.language)
+        link = f'<a href="{html.escape(to)}">{said}</a>' if to else ""
+        return f"<tr><td>{_text(mark.told)}</td><td>{link}</td></tr>"
+
+
+def _text(text: str) -> str:
+    return html.escape(visible(text))
+
+
+# --- The report in parts, one a tab: its own Markdown, with figures in place and with links from findings to answers
+
+
+MARK = "## "
+MOST_STOPS = 40
+"""Links of a figure that the tab key stops at."""
+_SVG = re.compile(r"<svg .*?</svg>", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """Of a report: its heading as it is written there, "" for what stands before the first, and its Markdown."""
+
+    heading: str
+    body: str
+
+
+def chapters(markdown: str) -> list[Chapter]:
+    """By headings of the second level; what others wrote is escaped in a report, so that no such line is theirs."""
+    first, *rest = f"\n{markdown}".split(f"\n{MARK}")
+    found = [Chapter("", first.strip())]
+    for one in rest:
+        heading, _, body = one.partition("\n")
+        found.append(Chapter(heading.strip(), body.strip()))
+    return found
+
+
+def named(markdown: str, title: str) -> str:
+    """The chapter with this title; "" where there is none."""
+    return next((one.body for one in chapters(markdown) if one.heading in (title, escape(title))), "")
+
+
+def others(markdown: str, titles: Iterable[str]) -> list[Chapter]:
+    """Every chapter but those with these titles, without what stands before the first."""
+    known = {said for title in titles for said in (title, escape(title))}
+    return [one for one in chapters(markdown)[1:] if one.heading not in known]
+
+
+def untitled(markdown: str) -> str:
+    """Without its heading of the first level, which the page has itself."""
+    return "\n".join(line for line in markdown.splitlines() if not line.startswith("# "))
+
+
+def with_links(
+    markdown: str, findings: Sequence[Mapping[str, Any]], to: Callable[[Mapping[str, Any]], str], text: str
+) -> str:
+    """A link to the answers behind every finding that stands in the text; to: its address, "" for none."""
+    lines = markdown.splitlines()
+    for one in findings:
+        said, target = escape(one["text"]), to(one)
+        place = next((n for n, line in enumerate(lines) if said in line), None)
+        if place is not None and target:
+            lines[place] += f" [{text}]({target})"
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Printer:
+    """Markdown of a run's report to HTML. below: what stands beneath a figure."""
+
+    pictures: Sequence[Picture]
+    href: Href
+    below: Callable[[Picture], str]
+
+    def html(self, markdown: str) -> str:
+        return _SVG.sub(_few_stops, HtmlWriter(self.pictures, self.href, self.below).html(markdown))
+
+
+def _few_stops(found: re.Match[str]) -> str:
+    """A figure of hundreds of links is passed by the tab key at once; the table beneath it has them, too."""
+    return found[0].replace("<a ", '<a tabindex="-1" ') if found[0].count("<a ") > MOST_STOPS else found[0]

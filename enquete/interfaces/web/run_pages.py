@@ -1,0 +1,556 @@
+"""What each page of a run is filled with: from the run and what the address asks for to the facts of its template."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from starlette.requests import Request
+
+from enquete.checkpoints.folders import reading
+from enquete.interfaces.views import WORKBOOK, NothingYet
+from enquete.interfaces.web.answers import (
+    ANY,
+    COLUMNS,
+    FEW,
+    GIVEN,
+    Key,
+    OpenRun,
+    Where,
+    Wording,
+    marked,
+    phrases,
+    requests_behind,
+)
+from enquete.interfaces.web.report_tabs import Tabs
+from enquete.locale import N_, decimals, in_language, tell
+from enquete.nodes.planning import load_methodology
+from enquete.reports.accounts import STATUSES
+from enquete.reports.charts import Picture
+from enquete.reports.evaluation import Talk, evaluation
+from enquete.reports.writing import csv_rows
+from enquete.state.asking import RESPONDED
+from enquete.state.errors import InputError, RunNotFound
+from enquete.study.runs import Comparison, compare_tables
+
+# --- Answers as a page lists them: chosen, searched, page by page, each with its question, who gave it, and where its
+# request is
+
+PER_PAGE = 50
+MOST_ITEMS = 400
+"""Items that a list to choose from holds."""
+STATUS_WORDS: Mapping[str, str] = {GIVEN: N_("given"), ANY: N_("any"), **STATUSES}
+
+
+@dataclass(frozen=True)
+class ShownAnswer:
+    """One answer. given: what was answered, without its words; pieces: its words, those looked for marked."""
+
+    row: Mapping[str, Any]
+    wording: Wording
+    kind: str
+    given: str
+    pieces: list[tuple[str, bool]]
+    link: str
+    agent: str
+
+    @property
+    def is_given(self) -> bool:
+        return self.row["status"] in RESPONDED
+
+
+@dataclass(frozen=True)
+class Choice:
+    value: str
+    text: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Listing:
+    """page: from 1."""
+
+    where: Where
+    total: int
+    page: int
+    answers: list[ShownAnswer]
+
+    @property
+    def pages(self) -> int:
+        return pages_of(self.total)
+
+
+def pages_of(total: int) -> int:
+    return max(1, -(-total // PER_PAGE))
+
+
+def listing(run: OpenRun, where: Where, page: int, language: str) -> Listing:
+    places = run.table.places(where)
+    page = min(max(page, 1), pages_of(len(places)))
+    rows = run.table.rows(places[(page - 1) * PER_PAGE : page * PER_PAGE])
+    return Listing(where, len(places), page, list(shown(run, rows, where.words, language)))
+
+
+def shown(run: OpenRun, rows: Iterable[Mapping[str, Any]], words: str, language: str) -> Iterable[ShownAnswer]:
+    wanted = phrases(words)
+    for row in rows:
+        wording = run.wording(row["methodology"], row["item_id"])
+        yield ShownAnswer(
+            row, wording, run.type_name(row["stakeholder_type"]), given(row, wording, language),
+            marked(row["text"], wanted), run.answer(row), run.agent(row["participant"]),
+        )  # fmt: skip
+
+
+def given(row: Mapping[str, Any], wording: Wording, language: str) -> str:
+    """A closed answer in words: its number with its label, or what was chosen; "" for one in words alone."""
+    if row["value"] is None:
+        return str(row["chosen"] or "")
+    number = decimals(f"{row['value']:g}", language)
+    label = row["chosen"] or wording.labels.get(f"{row['value']:g}", "")
+    return f"{number} · {label}" if label and label != number else number
+
+
+def choices(run: OpenRun, where: Where) -> dict[str, list[Choice]]:
+    """What can be chosen by, each with what is chosen."""
+    methodology = where.one("methodology")
+    items = [one for one in run.wordings.values() if not methodology or one.methodology == methodology]
+    texts = {
+        "methodology": list(run.titles.items()),
+        "stakeholder_type": sorted(((kind, run.type_name(kind)) for kind in run.table.kinds("stakeholder_type")), key=lambda one: one[1]),
+        "item_id": list({one.item_id: one.text for one in items[:MOST_ITEMS]}.items()),
+        "phase": [(phase, phase) for phase in run.table.kinds("phase")],
+        "arm": [(arm, arm) for arm in run.table.kinds("arm")],
+    }  # fmt: skip
+    return {
+        name: [Choice(value, text, where.arm == value if name == "arm" else where.one(name) == value) for value, text in entries if value]
+        for name, entries in texts.items()
+    }  # fmt: skip
+
+
+def further(run: OpenRun, where: Where) -> list[tuple[str, str]]:
+    """What else an address chooses by, which no list has: name and value, to be said and taken away."""
+    told = []
+    for name, values in where.all_chosen.items():
+        one = where.one(name)
+        if name == "participant":
+            told.append((name, _names(run, values)))
+        elif name in ("round", "turn", "value", "chosen", "session") or (name == "item_id" and not one):
+            told.append((name, ", ".join(values[:3]) + (f" … ({len(values)})" if len(values) > 3 else "")))
+    return told
+
+
+def _names(run: OpenRun, people: tuple[str, ...]) -> str:
+    names = [run.names.get(one, one) for one in people[:5]]
+    return ", ".join(names) + (f" … ({len(people)})" if len(people) > 5 else "")
+
+
+# --- Two runs of one population beside one another: what was asked in both, where their answers differ, item by item ---
+
+ITEM = ["methodology", "phase", "round", "item_id"]
+
+
+@dataclass(frozen=True)
+class Differences:
+    """`items`: those that both runs asked and that have a scale, the largest difference first: `n_first`, `mean_first` and the
+    second's, of the main arm; `changed`: answers that differ, of those that both have."""
+
+    comparison: Comparison
+    items: list[dict[str, Any]]
+
+    def rows(self, start: int, most: int) -> list[dict[str, Any]]:
+        """Answers that differ, in the table's order."""
+        shown = self.comparison.values.iloc[start : start + most]
+        return [
+            {str(name): None if pd.isna(value) else value for name, value in row.items()}
+            for row in shown.to_dict("records")
+        ]
+
+
+def differences(first: OpenRun, second: OpenRun) -> Differences:
+    """Raises NothingYet where one of the runs has no table yet."""
+    frames = [run.table.frame.astype(dict.fromkeys(FEW, "object")) for run in (first, second)]
+    found = compare_tables(*frames)
+    means = []
+    for frame in frames:
+        own = frame[frame["arm_role"].eq("main") & frame["status"].isin(RESPONDED)]
+        means.append(own.groupby(ITEM, observed=True).agg(n=("status", "size"), mean=("value", "mean")))
+    both = means[0].join(means[1], how="inner", lsuffix="_first", rsuffix="_second")
+    both["difference"] = both["mean_second"] - both["mean_first"]
+    both["changed"] = found.values.groupby(ITEM, observed=True).size().reindex(both.index, fill_value=0)
+    both["size"] = both["difference"].abs()
+    rated = both.dropna(subset="difference").sort_values(["size", "changed"], ascending=False, kind="stable")
+    return Differences(found, [{str(k): v for k, v in one.items()} for one in rated.reset_index().to_dict("records")])
+
+
+# --- The agents of a run: who they are, what they remembered, and everything they said -------------------------------
+
+KNOWN = ("participant", "agent_id", "name", "stakeholder_type")
+"""Columns of agents.csv that say who an agent is."""
+
+
+@dataclass(frozen=True)
+class Person:
+    id: str
+    name: str
+    kind: str
+    persona: str = ""
+
+
+class NoSuchAgent(RunNotFound):
+    """The run has no agent of this id."""
+
+
+def people(folder: Path) -> list[Person]:
+    """All agents of a run, in the population's order. Raises LedgerError."""
+    with reading(folder) as ledger:
+        rows = ledger.execute("SELECT id, name, stakeholder_type FROM participants ORDER BY position").fetchall()
+    return [Person(*row) for row in rows]
+
+
+def person(folder: Path, participant: str) -> tuple[Person, list[tuple[str, str]]]:
+    """Who an agent is, and its memory digests by phase. Raises NoSuchAgent, LedgerError."""
+    with reading(folder) as ledger:
+        row = ledger.execute(
+            "SELECT id, name, stakeholder_type, persona FROM participants WHERE id = ?", (participant,)
+        ).fetchone()
+        digests = ledger.execute(
+            "SELECT phase, text FROM digests WHERE participant = ? ORDER BY phase", (participant,)
+        ).fetchall()
+    if row is None:
+        raise NoSuchAgent(f"run {folder.name} has no agent {participant[:100]!r}")
+    return Person(*row), [(phase, text) for phase, text in digests if text]
+
+
+def found_of(run: OpenRun, participant: str) -> list[tuple[str, str]]:
+    """What agents.csv says of one agent, column and value: findings, and the columns of a personas file."""
+    path = run.file("exports", "agents.csv")
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row.get("participant") == participant:
+                return [(name, value) for name, value in row.items() if value and name not in KNOWN]
+    return []
+
+
+def talks_of(
+    run: OpenRun, participant: str, language: str, methodology: str = ""
+) -> Iterator[tuple[str, str, Talk]]:  # fmt: skip
+    """(methodology, phase, conversation) of everything that the agent took part in; of one methodology where it is named."""
+    for name, dotted in run.run.record.methods.items():
+        if methodology not in ("", name):
+            continue
+        tell_talks = evaluation(load_methodology(dotted)).talks
+        for phase, folder in run.stage_folders(name):
+            for talk in tell_talks(folder, participant, language):
+                yield name, phase, talk
+
+
+# --- The instruments of a run with their items, and how each item did: answers, mean, how they spread ----------------
+
+
+@dataclass(frozen=True)
+class ItemRow:
+    """n: answers of the main arm, of n_total planned, over all phases and rounds. shapes: of a closed item, one a phase and round."""
+
+    wording: Wording
+    n: int
+    n_total: int
+    shapes: list[Mapping[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class UsedInstrument:
+    methodology: str
+    title: str
+    facts: Mapping[str, Any]
+    verdict: str
+    items: list[ItemRow]
+
+
+def used_instruments(run: OpenRun) -> list[UsedInstrument]:
+    book, health = run.json("exports", "codebook.json"), run.json("health.json")
+    shapes: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for shape in health.get("shapes", []):
+        shapes.setdefault((shape["methodology"], shape["item"]), []).append(shape)
+    verdicts = health.get("verdicts", {})
+    facts = {one["methodology"]: one for one in book.get("instruments", [])}
+    counts = _counts(run)
+    return [
+        UsedInstrument(
+            name, title, facts.get(name, {}), verdicts.get(name, {}).get("verdict", ""),
+            [
+                ItemRow(wording, *counts.get(key, (0, 0)), shapes.get(key, []))
+                for key, wording in run.wordings.items() if key[0] == name
+            ],
+        )
+        for name, title in run.titles.items()
+    ]  # fmt: skip
+
+
+def _counts(run: OpenRun) -> dict[tuple[str, str], tuple[int, int]]:
+    """Answers and planned rows of every item, main arm."""
+    own = run.table.frame.iloc[run.table.places(Where(status=ANY))]
+    given = own["status"].isin(RESPONDED)
+    grouped = given.groupby([own["methodology"], own["item_id"]], observed=True).agg(["sum", "size"])
+    return {
+        (str(name), str(item)): (int(n), int(total))
+        for (name, item), n, total in zip(grouped.index, grouped["sum"], grouped["size"], strict=True)
+    }
+
+
+Facts = Mapping[str, Any]
+PEOPLE_PER_PAGE = 100
+DIFFERENT_PER_PAGE = 50
+MOST_OF_AGENT = 1_000
+"""Answers of one agent on its page; the rest are found by searching."""
+
+
+@dataclass(frozen=True)
+class TabLink:
+    """data: whether it leads to the run's data rather than to its report."""
+
+    id: str
+    title: str
+    address: str
+    data: bool = False
+
+
+def tabs(run: OpenRun) -> list[TabLink]:
+    language = run.reader
+    report = [
+        TabLink("", tell(N_("Page one"), language), run.at("")),
+        *(TabLink(f"m/{name}", title, run.at("m", name)) for name, title in run.titles.items()),
+        TabLink("synthesis", tell(N_("Synthesis"), language), run.at("synthesis")),
+    ]
+    data = {
+        "answers": N_("Answers"), "agents": N_("Agents"), "instruments": N_("Instruments"),
+        "health": N_("Instrument health"), "compare": N_("Compare"), "files": N_("Downloads"),
+    }  # fmt: skip
+    return [*report, *(TabLink(name, tell(title, language), run.at(name), True) for name, title in data.items())]
+
+
+# --- the report ------------------------------------------------------------------------------------------------------
+
+
+def page_one(run: OpenRun, request: Request, language: str) -> Facts:
+    tab = Tabs(run, language).page_one() if run.has_report else None
+    return {"current": "", "tab": tab}
+
+
+def methodology(run: OpenRun, request: Request, language: str) -> Facts:
+    name = request.path_params["methodology"]
+    if name not in run.titles:
+        raise NothingYet(f"run {run.run.run_id} has no methodology {name[:100]!r}; it has {', '.join(run.titles)}")
+    where = Where({"methodology": (name,)})
+    return {
+        "current": f"m/{name}", "tab": Tabs(run, language).methodology(name), "answers": run.answers(where),
+        "csv": f"{run.at('answers.csv')}?{where.query(status=ANY)}", "section": run.at("sections", f"{name}.md"),
+    }  # fmt: skip
+
+
+def synthesis(run: OpenRun, request: Request, language: str) -> Facts:
+    return {"current": "synthesis", "tab": Tabs(run, language).synthesis(), "answers": "", "csv": "", "section": ""}
+
+
+def health(run: OpenRun, request: Request, language: str) -> Facts:
+    return {"current": "health", "tab": Tabs(run, language).health(), "answers": "", "csv": "", "section": ""}
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+def answers(run: OpenRun, request: Request, language: str) -> Facts:
+    marks = run.drawings.marks if "mark" in request.query_params else {}
+    where = Where.of(request.query_params.multi_items(), marks)
+    return {
+        "current": "answers", "listing": listing(run, where, page_of(request), language),
+        "choices": choices(run, where), "further": further(run, where), "where": where, "here": run.at("answers"),
+        "statuses": STATUS_WORDS, "csv": f"{run.at('answers.csv')}?{where.query()}",
+    }  # fmt: skip
+
+
+def answer(run: OpenRun, request: Request, language: str) -> Facts:
+    try:
+        key = Key.parse(request.query_params.get("id", ""))
+    except ValueError:
+        raise InputError(
+            "this is no id of an answer: run/arm/methodology/phase/session/round/turn/participant/item"
+        ) from None
+    place = run.table.place_of(key)
+    if place is None:
+        raise NothingYet(f"run {run.run.run_id} has no answer {str(key)[:300]!r}")
+    (one,) = shown(run, run.table.rows([place]), "", language)
+    sent = requests_behind(run.folder_of(key.run), key)
+    question = _question(run, key, one.wording, language)
+    alike = Where({"methodology": (key.methodology,), "item_id": (key.item,)})
+    return {
+        "current": "answers", "one": one, "question": question, "key": key, "asked": sent, "statuses": STATUS_WORDS,
+        "marked": lambda text: marked(text, [key.item]), "same_item": run.answers(alike),
+    }  # fmt: skip
+
+
+def _question(run: OpenRun, key: Key, wording: Wording, language: str) -> str:
+    """As it was asked of this agent."""
+    if not wording.is_turn:
+        return wording.text
+    lines = (line for _, _, talk in talks_of(run, key.participant, language, key.methodology) for line in talk.lines)
+    return next((line.text for line in lines if line.turn == key.turn and not line.participant), wording.text)
+
+
+# --- agents ----------------------------------------------------------------------------------------------------------
+
+
+def agents(run: OpenRun, request: Request, language: str) -> Facts:
+    words, kind = (request.query_params.get(name, "").strip() for name in ("q", "stakeholder_type"))
+    everybody = people(run.run.folder)
+    found = [one for one in everybody if _is_meant(one, words.casefold(), kind)]
+    counts = run.table.counts("participant", Where()) if run.has_report else {}
+    page = min(page_of(request), max(1, -(-len(found) // PEOPLE_PER_PAGE)))
+    return {
+        "current": "agents", "found": found[(page - 1) * PEOPLE_PER_PAGE : page * PEOPLE_PER_PAGE], "total": len(found),
+        "counts": counts, "page": page, "pages": max(1, -(-len(found) // PEOPLE_PER_PAGE)), "words": words, "kind": kind,
+        "kinds": sorted({(one.kind, run.type_name(one.kind)) for one in everybody}, key=lambda one: one[1]), "here": run.at("agents"),
+    }  # fmt: skip
+
+
+def _is_meant(one: Person, words: str, kind: str) -> bool:
+    return (not words or words in one.name.casefold() or words in one.id.casefold()) and (not kind or one.kind == kind)
+
+
+def agent(run: OpenRun, request: Request, language: str) -> Facts:
+    who, digests = person(run.run.folder, request.query_params.get("id", ""))
+    where = Where({"participant": (who.id,)})
+    rows = run.table.rows(run.table.places(where)[:MOST_OF_AGENT])
+    by_methodology: dict[str, list[Any]] = {}
+    for one in shown(run, rows, "", language):
+        by_methodology.setdefault(str(one.row["methodology"]), []).append(one)
+    told = Tabs(run, language)
+    talks: dict[str, list[Any]] = {}
+    for name, phase, talk in talks_of(run, who.id, language):
+        drawn = told.drawn(talk.graph) if talk.graph is not None else ""
+        talks.setdefault(name, []).append((phase, talk, drawn))
+    return {
+        "current": "agents", "who": who, "digests": digests, "answers": by_methodology, "talks": talks,
+        "found": found_of(run, who.id), "all_answers": run.answers(Where({"participant": (who.id,)}, status=ANY)),
+        "statuses": STATUS_WORDS, "csv": f"{run.at('answers.csv')}?{where.query(status=ANY)}",
+    }  # fmt: skip
+
+
+# --- instruments, another run, files ---------------------------------------------------------------------------------
+
+
+def instruments(run: OpenRun, request: Request, language: str) -> Facts:
+    return {"current": "instruments", "used": used_instruments(run)}
+
+
+def compare(run: OpenRun, request: Request, language: str) -> Facts:
+    others = [one for one in run.cache.sandbox.runs(run.sim_id) if one.run_id != run.run.run_id]
+    named, page = request.query_params.get("with", ""), page_of(request)
+    facts: dict[str, Any] = {
+        "current": "compare", "others": others[::-1], "named": named, "here": run.at("compare"), "found": None,
+    }  # fmt: skip
+    if not named:
+        return facts
+    other = run.cache.open(run.sim_id, named, run.reader)
+    files = [one.file("exports", "all_responses.csv") for one in (run, other)]
+    key = ("compare", run.run.folder, other.run.folder)
+    found = run.cache.objects.get(key, files, lambda: differences(run, other))
+    pages = max(1, -(-len(found.comparison.values) // DIFFERENT_PER_PAGE))
+    page = min(page, pages)
+    rows = found.rows((page - 1) * DIFFERENT_PER_PAGE, DIFFERENT_PER_PAGE)
+    changed = [
+        {
+            "wording": run.wording(row["methodology"], row["item_id"]), "row": row,
+            "first": _said(run, row, "first", language), "second": _said(run, row, "second", language),
+            "links": [one.at("answer", id=str(Key.of({**row, "run_id": one.run.run_id}))) for one in (run, other)],
+        }
+        for row in rows
+    ]  # fmt: skip
+    return {**facts, "found": found, "other": other, "changed": changed, "page": page, "pages": pages}
+
+
+def _said(run: OpenRun, row: Mapping[str, Any], which: str, language: str) -> str:
+    own = {"value": row[f"value_{which}"], "chosen": ""}
+    parts = (given(own, run.wording(row["methodology"], row["item_id"]), language), row[f"text_{which}"])
+    return " – ".join(str(part) for part in parts if part)
+
+
+def files(run: OpenRun, request: Request, language: str) -> Facts:
+    return {
+        "current": "files", "groups": files_of(run), "figures": run.drawings.figures if run.has_report else [],
+        "formats": in_language(FORMATS, language),
+    }  # fmt: skip
+
+
+def page_of(request: Request) -> int:
+    text = request.query_params.get("page", "")
+    return int(text) if text.isdecimal() and len(text) < 7 else 1
+
+
+# --- What can be taken away from a run's pages: chosen answers as CSV, figures as SVG or PNG, sections, and the run's own files
+
+
+FORMATS = {
+    "xlsx": N_("Excel: one workbook (.xlsx)"), "sav": N_("SPSS, with labels and missing codes (.sav, zip)"),
+    "parquet": N_("Parquet, for R and Python (zip)"), "csv": N_("CSV (zip)"),
+}  # fmt: skip
+CHUNK = 5_000
+TYPES = {
+    ".csv": "text/csv", ".json": "application/json", ".jsonl": "application/jsonl", ".md": "text/markdown",
+    ".svg": "image/svg+xml", ".png": "image/png", ".html": "text/html", ".yaml": "application/yaml", ".xlsx": WORKBOOK,
+}  # fmt: skip
+
+
+class NoSuchFile(NothingYet):
+    """The run has no file of this name."""
+
+
+def as_csv(run: OpenRun, where: Where) -> Iterator[str]:
+    """The chosen answers, a row each, as all_responses.csv writes them."""
+    chosen = run.table.frame.iloc[run.table.places(where)][list(COLUMNS)]
+    yield ",".join(COLUMNS) + "\r\n"
+    for start in range(0, len(chosen), CHUNK):
+        yield csv_rows(chosen.iloc[start : start + CHUNK])
+
+
+def drawn_as(picture: Picture, kind: str) -> tuple[bytes, str]:
+    """Content and type of a figure's file. Raises InputError for another kind."""
+    if kind not in ("svg", "png"):
+        raise InputError(f"{kind[:20]!r}: a figure is given as svg or png")
+    return (picture.svg().encode(), "image/svg+xml") if kind == "svg" else (picture.png(), "image/png")
+
+
+def files_of(run: OpenRun) -> list[tuple[str, list[tuple[str, int]]]]:
+    """(title, [(path, bytes)]) of everything that the run wrote for its readers. Paths are as `open_file` takes them."""
+    found = [("", _listed(run.run.path, ""))]
+    for name, title in run.titles.items():
+        own = [one for phase, folder in run.stage_folders(name) for one in _listed(folder, f"{name}/{phase}/")]
+        found.append((title, own))
+    return [(title, files) for title, files in found if files]
+
+
+def _listed(folder: Path, prefix: str) -> list[tuple[str, int]]:
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and not file.name.startswith("."))
+    return [(prefix + file.relative_to(folder).as_posix(), file.stat().st_size) for file in files]
+
+
+def file_at(run: OpenRun, path: str) -> Path:
+    """The file behind such a path. Raises NoSuchFile for anything that is not listed."""
+    for folder, prefix in _folders(run):
+        if path.startswith(prefix) and (folder / path[len(prefix) :]).is_file() and ".." not in path.split("/"):
+            file = folder / path[len(prefix) :]
+            run.cache.sandbox.require_inside(file)
+            return file
+    raise NoSuchFile(f"run {run.run.run_id} has no file {path[:200]!r}")
+
+
+def _folders(run: OpenRun) -> Iterator[tuple[Path, str]]:
+    for name in run.titles:
+        for phase, folder in run.stage_folders(name):
+            yield folder, f"{name}/{phase}/"
+    yield run.run.path, ""

@@ -1,0 +1,254 @@
+"""What there is to ask: methodologies with the instruments that ship, files of one's own, read by the rules and tried on a few agents."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from enquete.graphs.registry import dotted_paths, methodologies
+from enquete.instruments.derived import Note
+from enquete.instruments.instrument import Instrument
+from enquete.instruments.load import load_own, load_shipped, shipped_file
+from enquete.instruments.pack import pack_named, packs
+from enquete.instruments.reading import LANGUAGES
+from enquete.instruments.review import ReviewFinding, review
+from enquete.instruments.source import read_source
+from enquete.instruments.text import texts_of
+from enquete.locale import languages, tell
+from enquete.nodes.instrument_pins import ENDINGS, shelved
+from enquete.state.errors import InstrumentError, SettingsError
+from enquete.state.request import RunRequest
+from enquete.study.run import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+MOST_FILES = 200
+
+
+@dataclass(frozen=True)
+class InstrumentSummary:
+    """An instrument. `answers`: the question that its methodology answers; `needs_t0`: it is asked before the simulation, too.
+
+    file: its name in a server's own folder, "" for one that ships. problem: why it cannot be asked.
+    """
+
+    methodology: str
+    answers: str = ""
+    needs_t0: bool = False
+    topic: str = ""
+    languages: tuple[str, ...] = ()
+    items: int = 0
+    packs: tuple[str, ...] = ()
+    file: str = ""
+    problem: str = ""
+
+
+def list_instruments() -> dict[str, dict[str, str]]:
+    """Methodologies and their titles by language."""
+    return {
+        name: {language: tell(methodology.title, language) for language in languages()}
+        for name, methodology in methodologies().items()
+    }
+
+
+def shipped_instruments(language: str = "en") -> list[InstrumentSummary]:
+    """One a methodology: what is asked where neither pack nor file is named; `packs`: those that ask it, too."""
+    found = []
+    for name, methodology in methodologies().items():
+        about = InstrumentSummary(name, _answers(name), "T0" in methodology.phases)
+        if shipped_file(methodology.instrument, name) is not None:
+            about = _about(about, load_shipped(methodology.instrument, name), language)
+        asking = tuple(pack for pack in packs() if name in pack_named(pack).instruments)
+        found.append(InstrumentSummary(**{**vars(about), "packs": asking}))
+    return found
+
+
+def own_instruments(shelf: Path, language: str = "en") -> list[InstrumentSummary]:
+    """The files in a server's own folder, by name, each read for the methodology that it fits; of the folders in it, such as those
+    of drafts, those that are called like a methodology: others are what settings name."""
+    files = sorted(shelf.glob("*")) + sorted(file for file in shelf.glob("*/*") if file.stem in methodologies())
+    readable = [file for file in files if file.suffix in ENDINGS and file.is_file()]
+    return [_own(file, file.relative_to(shelf).with_suffix("").as_posix(), language) for file in readable[:MOST_FILES]]
+
+
+def _own(file: Path, name: str, language: str) -> InstrumentSummary:
+    try:
+        read = review_file(str(file))
+    except InstrumentError as error:
+        return InstrumentSummary("", file=name, problem=error.problems[0].replace(str(file), file.name))
+    phases = methodologies()[read.methodology].phases
+    about = InstrumentSummary(read.methodology, _answers(read.methodology), "T0" in phases, file=name)
+    return _about(about, read.instrument, language)
+
+
+def _about(about: InstrumentSummary, instrument: object, language: str) -> InstrumentSummary:
+    if not isinstance(instrument, Instrument):
+        return about
+    wordings = [one for one in instrument.wordings() if one.kind != "text"]
+    spoken = tuple(one for one in LANGUAGES if all(text.has(one) for _, text in texts_of(instrument)))
+    more = {"topic": instrument.topic.in_(language), "languages": spoken, "items": len(wordings)}
+    return InstrumentSummary(**{**vars(about), **more})
+
+
+def _answers(name: str) -> str:
+    """The first line of its package, without its name."""
+    said = importlib.import_module(dotted_paths()[name].partition(":")[0]).__doc__ or ""
+    return said.partition("\n")[0].partition(": ")[2]
+
+
+# --- An instrument before it is used: read by the rules, and tried on a few agents
+
+
+SHUFFLED = "items_shuffled"
+ORDER_EFFECT = 0.5
+"""Mean absolute difference, in scale points, between the two orders from which an item is told; a proposal."""
+FEWEST = 3
+"""Answers without which an item says nothing of its variance."""
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """An instrument file: for which methodology, what was derived, what the rules find."""
+
+    methodology: str
+    instrument: Instrument
+    notes: tuple[Note, ...]
+    findings: list[ReviewFinding]
+
+
+def review_file(file: str, methodology: str = "") -> Reviewed:
+    """Raises InstrumentError with every problem of the file, SettingsError for another methodology."""
+    known = methodologies()
+    if methodology and methodology not in known:
+        raise SettingsError(f"instruments: there is no methodology {methodology!r}; there are {', '.join(known)}")
+    path = Path(file).expanduser()
+    refused: dict[str, InstrumentError] = {}
+    for name in [methodology] if methodology else list(known):
+        try:
+            instrument, notes = load_own(known[name].instrument, path)
+        except InstrumentError as error:
+            refused[name] = error
+            continue
+        return Reviewed(name, instrument, notes, review(list(instrument.wordings())))
+    if methodology:
+        raise of_another(file, path, methodology) or refused[methodology]
+    raise refused[likeliest(path)[0]]
+
+
+def pilot_request(about: Reviewed, file: str, agents: int, **request: Any) -> dict[str, Any]:
+    """Arguments of `conduct_interviews` for a pilot of so many agents."""
+    probes = [SHUFFLED] if SHUFFLED in methodologies()[about.methodology].probes else []
+    asked = {"methods": [about.methodology], "instruments": {about.methodology: file}, "probes": probes, "fit": "any"}
+    return {"sample": agents, "stratify": True, "probe_sample": agents, **asked, **request}
+
+
+@dataclass(frozen=True)
+class ItemHealth:
+    """What a pilot shows of an item. `apart`: mean absolute difference between two orders of the items; None: not computed."""
+
+    item: str
+    asked: int
+    answered: int
+    values: int  # different answers
+    sd: float | None
+    apart: float | None
+
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """Keys of what is wrong with it."""
+        return tuple(
+            name
+            for name, holds in (
+                ("unread", self.answered < self.asked),
+                ("no_variance", self.values == 1 and self.answered >= FEWEST),
+                ("order_effect", self.apart is not None and self.apart >= ORDER_EFFECT),
+            )
+            if holds
+        )
+
+
+def item_health(run: Run) -> list[ItemHealth]:
+    """Of every item that was asked, in the order of the table; the latest wave."""
+    rows = run.responses
+    rows = rows[rows["phase"].eq(rows["phase"].max())]
+    main = rows[rows["arm_role"].eq("main")]
+    again = rows[rows["arm"].eq(SHUFFLED)]
+    return [
+        _of_item(str(item), own, again[again["item_id"].eq(item)]) for item, own in main.groupby("item_id", sort=False)
+    ]
+
+
+def _of_item(item: str, asked: pd.DataFrame, again: pd.DataFrame) -> ItemHealth:
+    from enquete.reports.context import responded  # noqa: PLC0415 - pulls in pandas, which lists do without
+
+    answered = responded(asked)
+    values = answered["value"].dropna().astype(float)
+    chosen = answered["choice"].fillna("")
+    said = values if len(values) else chosen if chosen.ne("").any() else answered["text"].astype(str)
+    both = answered.set_index("participant")["value"].astype(float) - responded(again).set_index("participant")[
+        "value"
+    ].astype(float)
+    apart = both.abs().mean()
+    return ItemHealth(
+        item=item,
+        asked=len(asked),
+        answered=len(answered),
+        values=int(said.nunique()),
+        sd=float(values.std(ddof=1)) if len(values) > 1 else None,
+        apart=None if math.isnan(apart) else float(apart),
+    )
+
+
+# --- An instrument file named for a methodology that it is not for: which one it is for
+
+
+@contextmanager
+def other_methodology_named(request: RunRequest) -> Iterator[None]:
+    """Of a file that cannot be read for the methodology it was named for: whether it is another one's."""
+    try:
+        yield
+    except InstrumentError:
+        for name, file in request.own_instruments.items():
+            if isinstance(file, str) and name in methodologies():
+                path = Path(file).expanduser() if request.shelf is None else shelved(request.shelf, file)
+                if (meant := of_another(file, path, name)) is not None:
+                    raise meant from None
+        raise
+
+
+def of_another(file: str, path: Path, named: str) -> InstrumentError | None:
+    """None where the file says nothing that the methodology it was named for does not know."""
+    meant = likeliest(path)
+    if not meant or named in meant:
+        return None
+    fitting = [name for name in meant if _loads(name, path)] or meant[:1]
+    which = " or ".join(fitting)
+    return InstrumentError(
+        [f"{file}: is an instrument for {which}, not for {named}: instruments={{'{fitting[0]}': {file}}}"]
+    )
+
+
+def likeliest(path: Path) -> list[str]:
+    """Methodologies of which the file says the most that they know; all where it cannot be read."""
+    known = methodologies()
+    try:
+        keys = set(map(str, read_source(path.name, path.read_bytes()).document))
+    except (InstrumentError, OSError):
+        return list(known)
+    strange = {name: len(keys - set(one.instrument.known_keys())) for name, one in known.items()}
+    return [name for name, count in strange.items() if count == min(strange.values())]
+
+
+def _loads(name: str, path: Path) -> bool:
+    try:
+        load_own(methodologies()[name].instrument, path)
+    except InstrumentError:
+        return False
+    return True

@@ -1,0 +1,172 @@
+"""Operations that methodologies offer beside a run (state/operations.py): found in the registry, carried out over a root."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue, ValidationError
+
+from enquete.checkpoints.drives import alone
+from enquete.checkpoints.folders import LEDGER, find_run, is_held, read_record, read_run, run_folders
+from enquete.checkpoints.forms import last_submitted, open_forms
+from enquete.checkpoints.ledger import Ledger
+from enquete.graphs.registry import methodologies
+from enquete.reports.run_reading import open_run
+from enquete.respondents.person import require_readable, submit
+from enquete.state.complaints import complaints
+from enquete.state.errors import InputError, OverBudget, RunLocked, SettingsError
+from enquete.state.operations import BegunRun, Operation, RunSnapshot, StoppedRun
+from enquete.state.request import parse_request
+from enquete.study.background import awaited, run_in_thread
+from enquete.study.run import Run
+from enquete.study.start import Start, choose_start, drive, start_of_resume
+from enquete.study.tasks import PathSandbox, StillPausing, Tasks, TooManyRuns
+
+LOCK = "operation.lock"
+"""In the folder of what an operation goes on with: held while it decides whether to begin a run."""
+LOOKED_S = 0.5
+
+
+@cache
+def operations() -> Mapping[str, tuple[str, Operation]]:
+    """name → (methodology, operation), of all methodologies there are."""
+    return {
+        operation.name: (name, operation)
+        for name, methodology in methodologies().items()
+        if methodology.offers
+        for operation in methodology.offers.operations()
+    }
+
+
+async def operate(
+    name: str, given: Mapping[str, Any], root: Path, shelf: str | None = None, tasks: Tasks | None = None
+) -> dict[str, JsonValue]:
+    """Carry an operation out. tasks: a server's, which drives so many runs at once and pauses them at its end; in its loop.
+
+    Raises SettingsError naming the argument that does not fit, InputError and its children, TooManyRuns, Busy."""
+    if name not in operations():
+        raise SettingsError(f"no operation {name!r}; there are {', '.join(operations())}")
+    methodology, operation = operations()[name]
+    try:
+        asked = operation.takes.model_validate(dict(given))
+    except ValidationError as error:
+        raise SettingsError(complaints(error)) from None
+    try:
+        return await operation.does(FacadePort(root, shelf, methodology, tasks), asked)
+    except OverBudget as over:
+        remedy = _fitting(operation, over.estimate)
+        raise OverBudget(
+            f"{over.fact}\nWhat would make it fit: {remedy}.", over.estimate, fact=over.fact, remedy=remedy
+        ) from over
+
+
+def _fitting(operation: Operation, estimate: Mapping[str, JsonValue]) -> str:
+    """What would let it begin, in its own arguments."""
+    larger = (
+        [f"with budget_tokens={estimate['sufficient_tokens']}"]
+        if "budget_tokens" in operation.takes.model_fields
+        else []
+    )
+    return f"{operation.name} {'; '.join([*larger, operation.over_budget])}"
+
+
+@dataclass(frozen=True)
+class FacadePort:
+    """The port of one methodology."""
+
+    root: Path
+    shelf: str | None
+    methodology: str
+    tasks: Tasks | None = None
+
+    def alone(self, out: str) -> AbstractAsyncContextManager[None]:
+        return alone(Path(out) / LOCK)
+
+    async def begin(self, sim: str | Path, **request: Any) -> BegunRun:
+        if self.tasks is not None:
+            self.tasks.require_room()
+        own = {"methods": [self.methodology], "phase": "T1", "shelf": self.shelf, "new": True}
+        task = await run_in_thread(
+            lambda: choose_start(parse_request(**self._where(sim), **own, **request)), within_s=None
+        )
+        await task.begin()
+        record = read_record(task.folder)
+        return BegunRun(record.token, record.main.respondent, record.main.model)
+
+    async def resume(self, sim: str | Path, token: str, **request: Any) -> StoppedRun:
+        while True:
+            task = await run_in_thread(lambda: start_of_resume(token, {**self._where(sim), **request}), within_s=None)
+            try:
+                return self._stopped(await self._driven(task))
+            except (TooManyRuns, StillPausing):
+                raise
+            except RunLocked:  # by another process, perhaps for the same request: its answers are ours
+                while await run_in_thread(partial(is_held, task.folder)):  # noqa: ASYNC110 - its end sets no event here
+                    await asyncio.sleep(LOOKED_S)
+
+    async def submit(
+        self, sim: str | Path, token: str, answers: str | Mapping[str, JsonValue], *, who: str = "", **request: Any
+    ) -> None:
+        async with self._ledger(sim, token, request) as ledger:
+            waiting = [one.block for one in open_forms(ledger) if not who or one.block.key.participant == who]
+            if not waiting:
+                raise InputError("this interview waits for nobody's answer")
+            block = waiting[0]
+            given = dict.fromkeys((item.id for item in block.items), answers) if isinstance(answers, str) else answers
+            require_readable(block, given)
+            await submit(ledger, block, given)
+
+    async def freeze(self, sim: str | Path, token: str, name: str, value: JsonValue, **request: Any) -> None:
+        async with self._ledger(sim, token, request) as ledger:
+            await ledger.freeze(ledger.record.main.id, self.methodology, "T1", name, value)
+
+    def runs(self, out: str) -> Sequence[str]:
+        return [folder.name for folder in run_folders(Path(out))]
+
+    def look(self, out: str, run: str) -> RunSnapshot:
+        folder = find_run(Path(out), run)
+        stored = read_run(folder)
+        with open_run(folder) as reading:
+            return RunSnapshot(
+                run=run, status=stored.status, note=stored.note, language=stored.record.language,
+                respondent=stored.record.main.respondent, model=stored.record.main.model,
+                settings=reading.settings(self.methodology),
+                frozen=reading.frozen_values(stored.record.main.id, self.methodology),
+                names={who.id: who.name for who in reading.population},
+                forms=tuple(one.block for one in open_forms(reading.ledger)), submitted=last_submitted(reading.ledger),
+            )  # fmt: skip
+
+    @asynccontextmanager
+    async def _ledger(self, sim: str | Path, token: str, request: Mapping[str, Any]) -> AsyncIterator[Ledger]:
+        folder = start_of_resume(token, {**self._where(sim), **request}).folder
+        ledger = Ledger(folder / LEDGER, folder.name)
+        try:
+            yield ledger
+        finally:
+            await ledger.close()
+
+    def _where(self, sim: str | Path) -> dict[str, str]:
+        """A simulation that a caller names lies under the root, where callers may name no files at all."""
+        if isinstance(sim, str) and self.shelf is not None:
+            PathSandbox(self.root).simulation(sim)
+        return {"sim": str(sim), "root": str(self.root)}
+
+    async def _driven(self, task: Start) -> Run:
+        """Cancelled, the run pauses first: what is in flight is filed."""
+        if self.tasks is not None:
+            return await self.tasks.drive(task)
+        driver = task.driver()
+        return await awaited(drive(task, driver), driver.pause)
+
+    def _stopped(self, run: Run) -> StoppedRun:
+        found = run.results.get(self.methodology)
+        with open_run(run.folder) as reading:
+            waiting = open_forms(reading.ledger)
+        question = waiting[0].block.items[0].wording if waiting else ""
+        return StoppedRun(run.record.token, run.status, run.note, found if isinstance(found, dict) else {}, question)

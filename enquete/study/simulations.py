@@ -1,0 +1,92 @@
+"""Which simulations there are, what each is about, which runs it has: looked at without importing what interviews."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from enquete.checkpoints.folders import StoredRun, find_run, is_held
+from enquete.nodes.survey import UnreadableRun, interviews_folder, survey
+from enquete.simulations.locate import completion, locate
+from enquete.simulations.population import load_population
+from enquete.state.regular_files import FileCache
+from enquete.state.settings import root_of
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One line of a list of runs. `status` is `damaged` or `newer` where the ledger cannot be read: see `note`."""
+
+    run_id: str
+    status: str
+    note: str
+    created_at: str
+    methods: tuple[str, ...]
+    language: str
+    resume_token: str
+
+
+def list_runs(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> list[RunSummary]:
+    """Runs of a simulation, oldest first; one whose ledger cannot be read is `damaged`, or `newer` than this version, and
+    its note says why and what can be done. Creates nothing."""
+    found = survey(interviews_of(str(sim_id), root, out))
+    every: list[StoredRun | UnreadableRun] = [*found.runs, *found.lost]
+    return [_summary(run) for run in sorted(every, key=lambda run: run.created_at)]
+
+
+def _summary(run: StoredRun | UnreadableRun) -> RunSummary:
+    if isinstance(run, StoredRun):
+        r = run.record
+        return RunSummary(r.run_id, run.status, run.note, r.created_at, tuple(r.methods), r.language, r.token)
+    methods, language = (tuple(run.told.methods), str(run.told.language)) if run.told else ((), "")
+    return RunSummary(run.folder.name, run.status, str(run.error), run.created_at, methods, language, "")
+
+
+def is_driven(sim_id: str | Path, run_id: str, *, root: str | None = None, out: str | None = None) -> bool:
+    """Whether a process is driving this run right now. Raises RunNotFound."""
+    return is_held(find_run(interviews_of(str(sim_id), root, out), run_id))
+
+
+def interviews_of(sim_id: str, root: str | None, out: str | None) -> Path:
+    """Where results of a simulation are."""
+    if out:
+        return Path(out).expanduser().absolute()
+    path = locate(sim_id, root_of(root))
+    if path.is_dir():  # its agents need not be read
+        return path.absolute() / "interviews"
+    return interviews_folder(load_population(path, strict=False), None)
+
+
+@dataclass(frozen=True)
+class SimulationFacts:
+    """What a simulation is about, whom it holds, whether it has completed. topic: its requirement."""
+
+    topic: str
+    agents: int
+    types: dict[str, int]
+    completed: bool
+    status: str
+
+
+_remembered: FileCache[SimulationFacts] = FileCache(1000)
+
+
+def remembered_facts(path: Path) -> SimulationFacts:
+    """For servers: read again only when a file of the simulation has changed. Raises SimulationError."""
+    return _remembered.get(path, _files(path), lambda: simulation_facts(path))
+
+
+def _files(folder: Path) -> list[Path]:
+    """Its own and those one folder deeper; not the interviews, which are ours."""
+    inner = [entry for entry in folder.iterdir() if entry.is_dir() and entry.name != "interviews"]
+    return sorted(file for place in (folder, *inner) for file in place.iterdir() if file.is_file())
+
+
+def simulation_facts(path: Path) -> SimulationFacts:
+    """Reads profiles and logs, not memories. Raises SimulationError."""
+    population = load_population(path, strict=False)
+    types = Counter(who.stakeholder_type for who in population.participants)
+    end = population.completion if population.has_simulation else completion(path)
+    listed = dict(sorted(types.items(), key=lambda pair: (-pair[1], pair[0])))
+    return SimulationFacts(population.topic, len(population.participants), listed, end.completed, end.status)

@@ -1,0 +1,394 @@
+"""How a run is begun, found again and driven, and what it will cost: the steps behind the façade, which servers take one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from enquete.checkpoints.backup import is_sound, require_sound
+from enquete.checkpoints.connection import NewerLedger
+from enquete.checkpoints.drives import START_LOCK, alone
+from enquete.checkpoints.folders import LEDGER, find_run, is_held, read_run, run_folders
+from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.record import Fit, RunRecord
+from enquete.graphs.registry import dotted_paths
+from enquete.models.metered import BYTES_PER_TOKEN
+from enquete.models.metered import estimate as tokens_of
+from enquete.models.prices import Prices
+from enquete.nodes import fit
+from enquete.nodes.estimate import (
+    BYTES_LEAST,
+    Estimate,
+    EstimateLine,
+    Range,
+    Rehearsal,
+    critic_lines,
+    estimated,
+    priced_line,
+    rehearse,
+)
+from enquete.nodes.fit import is_open, judged, require_fit
+from enquete.nodes.model_server import asked_url, require_server_of
+from enquete.nodes.planning import CRITIC, NARRATIVE, require_own_limits
+from enquete.nodes.run_choice import RunChoice, begin, choose_run, chosen_again, run_population
+from enquete.nodes.run_session import Progress
+from enquete.nodes.survey import survey
+from enquete.nodes.waves import simulation_status
+from enquete.simulations.digest import digests
+from enquete.simulations.locate import list_simulations
+from enquete.simulations.population import Population
+from enquete.state.asking import ATTEMPTS
+from enquete.state.errors import OverBudget, RunNotFound, SettingsError
+from enquete.state.request import RunRequest, fields_about, parse_request
+from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
+from enquete.study.background import run_in_thread
+from enquete.study.instruments import other_methodology_named
+from enquete.study.run import Run
+from enquete.study.simulations import interviews_of
+
+if TYPE_CHECKING:
+    from enquete.study.driver import Driver
+
+
+class Start:
+    """A run to drive, or only to show. `simulation`: as it was read when the run was chosen; `to_begin`: what has not begun."""
+
+    def __init__(
+        self,
+        folder: Path,
+        request: RunRequest,
+        *,
+        resumed: bool = False,
+        shown: bool = False,
+        fresh: bool = False,
+        simulation: Population | None = None,
+    ):
+        self.folder = folder
+        self.request = request
+        self.machine = resolve_machine(request, Environment.read())
+        self.resumed = resumed
+        self.shown = shown
+        self.fresh = fresh
+        self.simulation = simulation
+        self.to_begin: RunChoice | None = None
+        self._is_there = False  # the model's server, when it was asked
+
+    def driver(self, progress: Progress | None = None) -> Driver:
+        from enquete.study.driver import Driver  # noqa: PLC0415 - the graphs need seconds to import
+
+        return Driver(self.machine, progress, fresh=self.fresh)
+
+    async def begin(self) -> None:
+        """Write the run, unless it exists: estimated first, and refused where the estimate exceeds the budget. Before anything else
+        the model's server is asked whether it is there. One that another process or task has begun meanwhile is gone on with.
+        Raises Busy, ModelError."""
+        await self.require_server()
+        choice, population = self.to_begin, self.simulation
+        if choice is None or population is None:
+            return
+        frozen = None
+        if not choice.record.replay_of:
+            checked = is_checked(self.request, choice)
+            expected = await estimate_run(choice, population, self.machine, checked=checked)
+            require_affordable(expected, confirmed=self.request.confirm)
+            frozen = expected.as_frozen()
+        async with alone(choice.folder.parent.parent / START_LOCK):
+            self.take(chosen_again(choice, self.request, population))
+            if self.to_begin is not None:
+                await begin(choice, population, frozen, self._judged if is_checked(self.request, choice) else None)
+        self.to_begin = None
+        if not population.has_simulation:
+            self.simulation = None  # its agents are in the ledger now, and nothing else of it is asked for again
+
+    def take(self, choice: RunChoice) -> None:
+        """This is the run that is meant."""
+        self.folder = choice.folder
+        self.resumed, self.shown = choice.action == "resume", choice.action == "finished"
+        self.to_begin = choice if choice.action == "new" else None
+
+    async def require_server(self) -> None:
+        """Once, where models are going to be asked now: not of a run that waits for people, or for its simulation still. Raises
+        ModelError."""
+        if self.shown or self._is_there:
+            return
+        record = self.to_begin.record if self.to_begin is not None else await run_in_thread(self._record_if_asking)
+        if record is not None:
+            await require_server_of(record, self.machine)
+        self._is_there = True
+
+    def _record_if_asking(self) -> RunRecord | None:
+        run = read_run(self.folder)
+        asks_nobody = run.is_finished or run.status == "waiting"
+        if run.status == "awaiting_simulation":
+            sim_path, assumed = run.record.simulation_of(self.folder), self.machine.assume_completed
+            asks_nobody = not simulation_status(run.record, sim_path, assume_completed=assumed).completed
+        return run.record if self.machine.retry_failed or not asks_nobody else None
+
+    async def _judged(self, ledger: Ledger) -> RunRecord:
+        """What the words leave open is for the run's model to say. Raises Unfit."""
+        choice, population = self.to_begin, self.simulation
+        if choice is None or population is None:
+            raise RuntimeError("nothing is to begin")
+        if not is_open(choice.record):
+            return choice.record
+        fit = await judged(choice.record, population, ledger, self.machine)
+        require_fit(fit)
+        return choice.record.model_copy(update={"fit": fit})
+
+
+def choose_start(request: RunRequest) -> Start:
+    """The run that a request means; a new one is not written yet. Raises InputError and its children."""
+    environment = Environment.read()
+    with other_methodology_named(request):
+        choice, population = choose_run(request, environment, dotted_paths(request.methods))
+    if is_checked(request, choice):
+        fit = choice.record.fit
+        require_fit(fit.model_copy(update={"methods": []}) if fit and is_open(choice.record) else fit)
+    task = Start(choice.folder, request, simulation=population)
+    task.take(choice)
+    return task
+
+
+def start_of_resume(name: str, given: dict[str, Any]) -> Start:
+    """The run that a token, a run_id or a simulation (its latest unfinished one) means. Raises RunNotFound, LedgerError."""
+    _require_of_resume(given)
+    sim = given.pop("sim", None)
+    retry = bool(given.get("retry_failed", False))
+    fresh = bool(given.pop("fresh", False)) or retry  # a finished run is walked once more
+    request = parse_request(sim=str(sim or ""), **given)
+    folder = find_named(name, request) if sim or _is_token(name) else _latest_to_resume(name, request, fresh)
+    run = read_run(folder)
+    require_own_limits(run.record, request.limits or {})
+    return Start(folder, request, resumed=True, shown=run.is_finished and not fresh, fresh=fresh)
+
+
+RESUME_ARGUMENTS = (*fields_about("driving", "resume"), "shard_size", "sim", "fresh")
+"""What may be said when a run goes on: everything else is as it was begun."""
+
+
+def _require_of_resume(given: Mapping[str, Any]) -> None:
+    for name in given:
+        if name in RunRequest.model_fields and name not in (*RESUME_ARGUMENTS, "shelf", "confirm"):
+            raise SettingsError(f"{name}: a run goes on as it was begun; resume takes {', '.join(RESUME_ARGUMENTS)}")
+
+
+def _latest_to_resume(sim: str, request: RunRequest, fresh: bool) -> Path:
+    found = survey(interviews_of(sim, request.root, request.out))
+    wanted = found.unfinished or (list(found.runs) if fresh else [])
+    found.require_readable(wanted[-1] if wanted else None)
+    if not wanted:
+        raise RunNotFound(f"{sim}: no unfinished run to resume ({len(found.runs)} finished)")
+    return wanted[-1].folder
+
+
+def _is_token(name: str) -> bool:
+    return name.startswith("run_") and "/" not in name
+
+
+def damaged_run(name: str, *, root: str | None = None, out: str | None = None) -> Path:
+    """The run that is to be repaired: a run_id or token, or the only run of a simulation whose ledger is not sound.
+
+    The latest run where all are sound. Raises RunNotFound, also where several are not sound, which are then listed.
+    """
+    if _is_token(name):
+        return find_named(name, RunRequest(root=root, out=out))
+    interviews = interviews_of(name, root, out)
+    known = run_folders(interviews)
+    ill = [folder for folder in known if _is_ill(folder)]
+    if len(ill) > 1:
+        raise RunNotFound(f"{name}: name the run to repair, one of {', '.join(folder.name for folder in ill)}")
+    if not known:
+        raise RunNotFound(f"{name}: there is no run to repair in {interviews}")
+    return ill[0] if ill else known[-1]
+
+
+def _is_ill(folder: Path) -> bool:
+    try:
+        return not is_sound(folder)
+    except NewerLedger:
+        return False
+
+
+def find_named(name: str, request: RunRequest) -> Path:
+    """A token names a run, not its simulation: look in --out, in the named one, then in every simulation under the root.
+
+    A copied simulation brings copies of its runs along, and only the user knows which of them is meant.
+    """
+    root = resolve_root(request, Environment.read())
+    if request.out:
+        return find_run(Path(request.out).expanduser().absolute(), name)
+    if request.sim:
+        return find_run(interviews_of(request.sim, request.root, None), name)
+    run_id = name.partition(".")[0]
+    holding = [known for known in list_simulations(root) if (known.path / "interviews" / "runs" / run_id).is_dir()]
+    if len(holding) > 1:
+        there = ", ".join(known.sim_id for known in holding)
+        raise RunNotFound(
+            f"run {run_id!r} is in several simulations under {root} ({there}); say which with sim=START_LOCK"
+        )
+    if not holding:
+        raise RunNotFound(f"no run {name!r} in any simulation under {root}; name its folder with root, out or sim")
+    return find_run(holding[0].path / "interviews", name)
+
+
+async def drive(task: Start, driver: Driver) -> Run:
+    """The run at its end or its next stop. Raises LedgerError also where a finished one is damaged."""
+    if task.shown and not is_held(task.folder):
+        require_sound(task.folder)
+    if not task.shown:
+        await task.begin()
+    if not task.shown:
+        driver.simulation, task.simulation = task.simulation, None  # whoever needs it has it, and nobody keeps it
+        await driver.drive(task.folder)
+    return Run(task.folder, resumed=task.resumed, shown=task.shown)
+
+
+# --- The estimate of a run: a rehearsal over its agents, priced, with the narrative; and the check against the budget
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What a run would cost, and whether its questions are about what the simulation is about; fit None: nothing to say of it."""
+
+    estimate: Estimate
+    fit: Fit | None
+
+
+async def foresee(asked: RunRequest) -> Foreseen:
+    """Of a new run, or of a re-run. Nothing is asked and nothing is written. Raises InputError and its children."""
+    environment = Environment.read()
+    wanted = asked.model_copy(update={"new": not asked.rerun})
+    with other_methodology_named(asked):
+        choice, population = await run_in_thread(
+            lambda: choose_run(wanted, environment, dotted_paths(asked.methods)), within_s=None
+        )
+    machine, checked = resolve_machine(asked, environment), is_checked(asked, choice)
+    expected = await estimate_run(choice, population, machine, checked=checked)
+    return Foreseen(expected, choice.record.fit)
+
+
+def is_checked(request: RunRequest, choice: RunChoice) -> bool:
+    """Whether questions that do not fit are refused."""
+    asked_before = request.rerun or choice.record.replay_of
+    return choice.action == "new" and not asked_before and (request.fit or Environment.read().fit) == "checked"
+
+
+async def estimate_run(
+    choice: RunChoice, population: Population, machine: Machine, *, checked: bool = False
+) -> Estimate:
+    """What a run that has not begun will cost. A replay costs nothing, and is told so. checked: whether a model is asked if its
+    questions fit."""
+    record = choice.record
+    prices = Prices.read(machine.prices, batch=record.batch)
+    if record.replay_of:
+        nobody = Rehearsal(0, len(run_population(choice, population)), (), {}, {})
+        return estimated(record, nobody, prices, machine, notes=[f"a replay of run {record.replay_of} asks nobody"])
+    people = list(run_population(choice, population))
+    known, runs = [who.id for who in people], choice.folder.parent
+    memories, notes = await run_in_thread(lambda: _memories(record, population, known, runs), within_s=None)
+    rehearsal = await rehearse(record, people, memories)
+    url = asked_url(record, machine)
+    more = [*_narrative(record, prices, url), *critic_lines(record, rehearsal, prices, url)]
+    more += _fit(record, population, prices, url) if checked else []
+    return estimated(record, rehearsal, prices, machine, more=more, notes=notes)
+
+
+def _memories(
+    record: RunRecord, population: Population, known: list[str], runs: Path
+) -> tuple[dict[str, str | None], list[str]]:
+    """The agents' own memories where the simulation is over; else as long as they may become."""
+    if record.kind == "personas" or "T1" not in record.phases or record.digest_chars == 0:
+        return {}, []
+    if record.carried:
+        ledger = Ledger.reading(runs / record.rerun_of / LEDGER, record.rerun_of)
+        try:
+            return ledger.digests("T1"), []
+        finally:
+            ledger.close_reading()
+    if not simulation_status(record, population.path, read=population).completed:
+        filler = ("Erinnerung " * (record.digest_chars // 11 + 1))[: record.digest_chars]
+        note = f"the simulation is not over: memories are taken to be as long as they may be ({record.digest_chars} characters)"
+        return dict.fromkeys(known, filler), [note]
+    return dict(digests(population, limit=record.digest_chars, language=record.language).texts), []
+
+
+def _narrative(record: RunRecord, prices: Prices, url: str) -> list[EstimateLine]:
+    """The report's summary, which a model writes only where one answers too."""
+    main = record.main
+    if main.respondent != "llm":
+        return []
+    from enquete.reports import narrative  # noqa: PLC0415 - pulls in pandas
+
+    read, written = narrative.bounds()
+    line = priced_line(
+        methodology=narrative.METHODOLOGY,
+        phase="",
+        arm=main.id,
+        claim=NARRATIVE,
+        purpose=narrative.PURPOSE,
+        model=main.model,
+        calls=Range(low=0, likely=1, high=6),
+        input_tokens=Range(low=0, likely=read[1] / BYTES_PER_TOKEN, high=read[2] / BYTES_LEAST).whole(),
+        output_tokens=Range(low=0, likely=written[1], high=written[2]),
+        price=prices.of(main.model, url),
+    )
+    return [line]
+
+
+def _fit(record: RunRecord, population: Population, prices: Prices, url: str) -> list[EstimateLine]:
+    """One request before the run, where words do not settle it."""
+    if not fit.is_open(record):
+        return []
+    read, written = (
+        tokens_of(fit.FIT.prompt(fit.question(record, population), "en")),
+        fit.FIT.max_output_tokens,
+    )
+    line = priced_line(
+        methodology=fit.METHODOLOGY,
+        phase="",
+        arm=record.main.id,
+        claim=NARRATIVE,
+        purpose=fit.FIT.purpose,
+        model=record.main.model,
+        calls=Range(low=1, likely=1, high=ATTEMPTS),
+        input_tokens=Range(low=read / 2, likely=read, high=2 * ATTEMPTS * read).whole(),
+        output_tokens=Range(low=10, likely=written / 10, high=ATTEMPTS * written).whole(),
+        price=prices.of(record.main.model, url),
+    )
+    return [line]
+
+
+def require_affordable(estimate: Estimate, *, confirmed: bool) -> None:
+    """Raises SettingsError where a cap on money cannot be held, OverBudget where the upper estimate exceeds a cap."""
+    if estimate.cap_usd is not None and estimate.unpriced:
+        raise SettingsError(
+            f"budget_usd: the price of {', '.join(estimate.unpriced)} is unknown, so a cap on money cannot be held; put it "
+            "into a price file (ENQUETE_PRICES, docs/budget.md) or use budget_tokens"
+        )
+    exceeds = estimate.exceeds
+    if exceeds and not confirmed:
+        fact, fits = _over(estimate, exceeds)
+        raise OverBudget(f"{fact}\n{fits}", estimate.as_object(), fact=fact)
+
+
+def _over(estimate: Estimate, exceeds: str) -> tuple[str, str]:
+    """What is too much, and what would make it fit."""
+    tokens, usd = estimate.tokens, estimate.usd
+    if exceeds == "tokens":
+        size = f"{tokens.low:,.0f} to {tokens.high:,.0f} tokens, likely {tokens.likely:,.0f}"
+        cap, fits = f"{estimate.cap_tokens:,} tokens", f"budget_tokens={estimate.sufficient_tokens}"
+    else:
+        assert usd is not None  # exceeds says so
+        assert estimate.cap_usd is not None
+        size = f"{usd.low:.2f} to {usd.high:.2f} USD, likely {usd.likely:.2f}"
+        cap, fits = f"{estimate.cap_usd:.2f} USD", f"budget_usd={usd.high:.2f}"
+    shares = sorted(estimate.by_claim().items(), key=lambda pair: -pair[1].likely)
+    listed = ", ".join(f"{name} {share.low:,.0f} to {share.high:,.0f}" for name, share in shares)
+    return (
+        f"the estimate exceeds the budget: {size}; the cap is {cap}. Nothing was asked.\nBy part, in tokens: {listed}.",
+        f"What would make it fit: {fits}; or fewer methodologies (methods=…), shorter memories (digest_chars)"
+        f"{', fewer pairs for the critic (critic_pairs=…)' if CRITIC in estimate.by_claim() else ''}; "
+        "or go ahead all the same with confirm=True: the run then pauses at the cap and can be resumed.",
+    )
