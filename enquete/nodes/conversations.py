@@ -315,7 +315,7 @@ async def stopped(state: TurnOutcome) -> Literal["on", "out"]:
     return "out" if state.get("outcome") else "on"
 
 
-class Stage(Protocol):
+class TurnStage(Protocol):
     """A node of a turn's graph: returns only what it writes, and changes nothing it was given."""
 
     __name__: str
@@ -323,7 +323,7 @@ class Stage(Protocol):
     async def __call__(self, state: Any, runtime: Any) -> Any: ...
 
 
-Routes = Mapping[Stage, Stage | tuple[Callable[[Any], Awaitable[str]], Mapping[str, Stage | None]] | None]
+Routes = Mapping[TurnStage, TurnStage | tuple[Callable[[Any], Awaitable[str]], Mapping[str, TurnStage | None]] | None]
 """The stages of a turn in their order, and where each leads: to another one, to one of several by an edge's answer, or (None) to
 the end. `walk` goes that way, and `draw` makes the graph of it that Studio shows, and that goes the same way."""
 

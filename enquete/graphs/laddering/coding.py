@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.network import Place, PooledConcept, pool, without_opposites
-from enquete.graphs.laddering.procedure import Interview
+from enquete.graphs.laddering.procedure import LadderingInterview
 from enquete.graphs.laddering.settings import InterviewMethod
 from enquete.respondents.quoting import normal
 from enquete.respondents.rule_coder import (
@@ -69,7 +69,11 @@ class Coded(BaseModel):
 
 
 async def code_concepts(
-    desk: InterviewContext, interviews: Sequence[Interview], method: InterviewMethod, topic: str, language: Language
+    desk: InterviewContext,
+    interviews: Sequence[LadderingInterview],
+    method: InterviewMethod,
+    topic: str,
+    language: Language,
 ) -> Literal["end", "short"]:
     """Freeze the codes of all interviews. A coding that fails leaves the rule's codes: no answer waits for it."""
     if desk.frozen(FROZEN) is not None:
@@ -123,7 +127,7 @@ STAND_INS: Mapping[type[BaseModel], Any] = {
 }
 
 
-def _by_type(interviews: Iterable[Interview]) -> Mapping[str, list[str]]:
+def _by_type(interviews: Iterable[LadderingInterview]) -> Mapping[str, list[str]]:
     """Different words of each type, in their order."""
     found: dict[str, dict[str, str]] = {}
     for interview in interviews:
@@ -146,7 +150,9 @@ def _codes(kind: str, coded: CodedThemes, texts: Mapping[str, str], before: int)
             yield Code(id=f"c{number}", label=label, type=kind, definition=theme.description, wordings=wordings)
 
 
-def concepts_of(interviews: Sequence[Interview], stored: JsonValue) -> tuple[list[PooledConcept], dict[str, Any]]:
+def concepts_of(
+    interviews: Sequence[LadderingInterview], stored: JsonValue
+) -> tuple[list[PooledConcept], dict[str, Any]]:
     """The codes that a model gave, the rule's for concepts it gave none; who coded, the definitions and the agreement."""
     coded = Coded.model_validate(stored) if isinstance(stored, dict) else Coded(codes=[])
     if not coded.codes:
@@ -167,7 +173,7 @@ def concepts_of(interviews: Sequence[Interview], stored: JsonValue) -> tuple[lis
     }
 
 
-def assigned(book: Codebook, interviews: Sequence[Interview]) -> tuple[list[PooledConcept], int]:
+def assigned(book: Codebook, interviews: Sequence[LadderingInterview]) -> tuple[list[PooledConcept], int]:
     """The codes with the concepts whose words they list, the most widespread first, and how many concepts no code lists.
 
     Words that two codes list are the code's of the concept's own type.
@@ -191,12 +197,12 @@ def assigned(book: Codebook, interviews: Sequence[Interview]) -> tuple[list[Pool
     return sorted(found, key=lambda one: -one.agents), uncoded
 
 
-def only(interviews: Sequence[Interview], wanted: Callable[[Place], bool]) -> list[Interview]:
+def only(interviews: Sequence[LadderingInterview], wanted: Callable[[Place], bool]) -> list[LadderingInterview]:
     """With these concepts alone, and the links between them."""
     found = []
     for one in interviews:
         whole = one.graph.standing
         nodes = {name: node for name, node in whole.nodes.items() if wanted((one.unit, name))}
         edges = {key: edge for key, edge in whole.edges.items() if {edge.source, edge.target} <= nodes.keys()}
-        found.append(Interview(one.unit, graph=KnowledgeGraph(nodes, edges)))
+        found.append(LadderingInterview(one.unit, graph=KnowledgeGraph(nodes, edges)))
     return found

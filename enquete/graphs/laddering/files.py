@@ -24,9 +24,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.checkpoints.folders import read_record, run_folder
 from enquete.graphs.laddering.coding import Codebook, assigned, only
-from enquete.graphs.laddering.knowledge import Edge, KnowledgeGraph, Node, Source
+from enquete.graphs.laddering.knowledge import ConceptNode, ConceptSource, Edge, KnowledgeGraph
 from enquete.graphs.laddering.network import concept_rows, homes, implication_matrix, node_rows, saturation, value_map
-from enquete.graphs.laddering.procedure import Interview
+from enquete.graphs.laddering.procedure import LadderingInterview
 from enquete.reports.context import Files, Found
 from enquete.reports.markdown import escape
 from enquete.reports.writing import lines, write_files
@@ -307,16 +307,16 @@ def changes(before: Sequence[Mapping[str, Any]], book: Codebook) -> Iterator[dic
     )
 
 
-def _interview(stored: Mapping[str, Any]) -> Interview:
+def _interview(stored: Mapping[str, Any]) -> LadderingInterview:
     """A graph as knowledge_graphs.jsonl has it; a concept without turns."""
 
-    def sources(one: Row) -> tuple[Source, ...]:
-        return tuple(Source(utterance=u, quote=q) for u, q in zip(one["utterances"], one["quotes"], strict=True))
+    def sources(one: Row) -> tuple[ConceptSource, ...]:
+        return tuple(ConceptSource(utterance=u, quote=q) for u, q in zip(one["utterances"], one["quotes"], strict=True))
 
-    nodes = [Node.model_validate({**one, "id": one["node"], "sources": sources(one)}) for one in stored["nodes"]]
+    nodes = [ConceptNode.model_validate({**one, "id": one["node"], "sources": sources(one)}) for one in stored["nodes"]]
     edges = [Edge.model_validate({**one, "type": one["relation"], "sources": sources(one)}) for one in stored["edges"]]
     graph = KnowledgeGraph({node.id: node for node in nodes}, {edge.key: edge for edge in edges})
-    return Interview(str(stored["participant"]), graph=graph)
+    return LadderingInterview(str(stored["participant"]), graph=graph)
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

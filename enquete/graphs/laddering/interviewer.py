@@ -17,10 +17,19 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.analysis.vocabulary import STOP_WORDS, content_words, denies, stemmed
-from enquete.graphs.laddering.knowledge import SEVERAL, UNSAID, KnowledgeGraph, Linked, Node, Said, Source, reached
-from enquete.graphs.laddering.questions import QuestionInput, QuestionOut, ask_by_rule, fit_to_ask
+from enquete.graphs.laddering.knowledge import (
+    SEVERAL,
+    UNSAID,
+    ConceptNode,
+    ConceptSource,
+    KnowledgeGraph,
+    Linked,
+    SaidConcept,
+    reached,
+)
+from enquete.graphs.laddering.questions import WordedQuestion, WordingInput, ask_by_rule, fit_to_ask
 from enquete.graphs.laddering.settings import Concept, InterviewMethod, most_words
-from enquete.graphs.laddering.signals import RATINGS, SURFACE_BELOW, Rating, Readings, propositions, word_count
+from enquete.graphs.laddering.signals import RATINGS, SURFACE_BELOW, AnswerRating, Readings, propositions, word_count
 from enquete.locale import N_, in_language
 from enquete.respondents.quoting import fence, normal
 from enquete.respondents.roles import Role
@@ -61,7 +70,7 @@ class Extraction(BaseModel):
     relationships: list[RelationFound] = Field(default_factory=list)
 
 
-class Known(BaseModel):
+class KnownConcept(BaseModel):
     """A concept said before, so that relationships can bridge turns."""
 
     model_config = ConfigDict(frozen=True)
@@ -76,9 +85,9 @@ class ExtractionInput(BaseModel):
     topic: str
     question: str
     answer: str
-    focus: Known | None
+    focus: KnownConcept | None
     aims: list[str]
-    known: list[Known]
+    known: list[KnownConcept]
     node_types: dict[str, str]  # name → description
     edges: list[tuple[str, str, str]]  # (edge type, source type, target type); "*" for any
     edge_types: dict[str, str] = {}  # name → description
@@ -86,7 +95,7 @@ class ExtractionInput(BaseModel):
     elements: dict[str, str]  # id → label
 
 
-class ReadingInput(BaseModel):
+class JudgementInput(BaseModel):
     """The answer to judge, and the question it answers."""
 
     topic: str
@@ -129,9 +138,9 @@ def placed(
     utterance: str,
     concept: Concept,
     language: Language,
-    focus: Node | None,
+    focus: ConceptNode | None,
     graph: KnowledgeGraph,
-) -> tuple[list[Said], list[Linked], dict[str, int]]:
+) -> tuple[list[SaidConcept], list[Linked], dict[str, int]]:
     """Concepts and relationships with the words they come from, and how many concepts were left out, by reason.
 
     A concept stands in the respondent's words (`in_own_words`); what nobody said, or what puts others of the same reading
@@ -149,7 +158,7 @@ def placed(
             target_text=labels.get(normal(one.target_text), one.target_text),
             type=one.relationship_type,
             confidence=one.confidence,
-            source=Source(utterance=utterance, quote=quoted(one.source_quote, answer)),
+            source=ConceptSource(utterance=utterance, quote=quoted(one.source_quote, answer)),
         )
         for one in found.relationships
     ]
@@ -161,9 +170,11 @@ def placed(
             [*(e for e in one.linked_elements if e in concept.elements), *concept.mentioned(label, language)]
             + (list(focus.elements) if focus and normal(one.text) in from_focus else [])
         )
-        source = Source(utterance=utterance, quote=quoted(one.source_quote, answer))
+        source = ConceptSource(utterance=utterance, quote=quoted(one.source_quote, answer))
         said.append(
-            Said(text=label, type=one.node_type, confidence=one.confidence, elements=tuple(elements), source=source)
+            SaidConcept(
+                text=label, type=one.node_type, confidence=one.confidence, elements=tuple(elements), source=source
+            )
         )
     return said, links, {why: n for why, n in left_out.items() if n}
 
@@ -220,7 +231,7 @@ def quoted(quote: str, answer: str) -> str:
     return quote.strip() if normal(quote) and normal(quote) in normal(answer) else answer[:LONGEST_QUOTE]
 
 
-def _reached(relations: Sequence[RelationFound], focus: Node | None, graph: KnowledgeGraph) -> set[str]:
+def _reached(relations: Sequence[RelationFound], focus: ConceptNode | None, graph: KnowledgeGraph) -> set[str]:
     """Texts that this turn's relationships connect with the focus, over any number of steps."""
     beside = defaultdict[str, list[str]](list)
     for one in relations:
@@ -308,7 +319,7 @@ def _edges(data: ExtractionInput) -> Iterator[str]:
         yield f"{name} ({data.edge_types.get(name, '')}): {pairs}"
 
 
-def reading_prompt(data: ReadingInput, language: Language) -> str:
+def reading_prompt(data: JudgementInput, language: Language) -> str:
     """The request to judge an answer."""
     words = in_language(_WORDS, language)
     return "\n\n".join(
@@ -321,7 +332,7 @@ def reading_prompt(data: ReadingInput, language: Language) -> str:
     )
 
 
-def question_prompt(data: QuestionInput, language: Language) -> str:
+def question_prompt(data: WordingInput, language: Language) -> str:
     """The request to word a question: an opening one, or one that follows the policy."""
     words = in_language(_WORDS, language)
     topic, goal = f"{words['topic']}: {data.topic}", f"{words['goal']}: {data.goal}"
@@ -378,7 +389,7 @@ def extraction_schema(data: ExtractionInput) -> dict[str, JsonValue]:
     )
 
 
-def reading_schema(data: ReadingInput) -> dict[str, JsonValue]:
+def reading_schema(data: JudgementInput) -> dict[str, JsonValue]:
     """The form of the judgement: all five ratings with reasons."""
     rating = _object({"rating": {"type": "integer", "minimum": 1, "maximum": 5}, "rationale": {"type": "string"}})
     properties: dict[str, JsonValue] = dict.fromkeys(RATINGS, rating)
@@ -506,7 +517,7 @@ _BAD = re.compile(
 )
 
 
-def judge_answer(data: ReadingInput) -> Readings:
+def judge_answer(data: JudgementInput) -> Readings:
     """Ratings from an answer's length and a few words of mood."""
     words, clauses = word_count(data.answer), propositions(data.answer)
     if not words:
@@ -514,11 +525,11 @@ def judge_answer(data: ReadingInput) -> Readings:
     mood = len(_GOOD.findall(data.answer)) - len(_BAD.findall(data.answer))
     depth = 1 if words < 4 else 2 if words < SURFACE_BELOW or clauses <= 1 else 3 + (words >= 20) + (words >= 40)
     return Readings(
-        response_depth=Rating(rating=depth),
-        specificity=Rating(rating=2 + (words >= 12) + 2 * bool(_EXAMPLE.search(data.answer))),
-        certainty=Rating(rating=1 if _HEDGE.search(data.answer) else 3),
-        valence=Rating(rating=3 + max(-2, min(2, mood))),
-        engagement=Rating(rating=1 if words < 4 else 2 if words < SURFACE_BELOW else 3 if words < 20 else 4),
+        response_depth=AnswerRating(rating=depth),
+        specificity=AnswerRating(rating=2 + (words >= 12) + 2 * bool(_EXAMPLE.search(data.answer))),
+        certainty=AnswerRating(rating=1 if _HEDGE.search(data.answer) else 3),
+        valence=AnswerRating(rating=3 + max(-2, min(2, mood))),
+        engagement=AnswerRating(rating=1 if words < 4 else 2 if words < SURFACE_BELOW else 3 if words < 20 else 4),
         sentiment="positive" if mood > 0 else "negative" if mood < 0 else "neutral",
         topics=tuple(dict.fromkeys(one for one in normal(data.answer).split() if len(one) > 5))[:5],
     )
@@ -527,9 +538,9 @@ def judge_answer(data: ReadingInput) -> Readings:
 # --- the roles --------------------------------------------------------------------------------------------------------
 
 
-def trimmed(data: ReadingInput, given: Readings) -> Readings:
+def trimmed(data: JudgementInput, given: Readings) -> Readings:
     """A judgement with its reasons cut to the length that was asked for."""
-    rated = {name: one for name in RATINGS if isinstance(one := getattr(given, name), Rating)}
+    rated = {name: one for name in RATINGS if isinstance(one := getattr(given, name), AnswerRating)}
     return given.model_copy(
         update={
             name: one.model_copy(update={"rationale": " ".join(one.rationale.split()[:LONGEST_RATIONALE])})
@@ -548,7 +559,7 @@ JUDGE = Role("signal", reading_prompt, Readings, judge_answer, reading_schema, t
 """How an answer was given: all llm signals in one call."""
 
 ASKER = Role(
-    "question", question_prompt, QuestionOut, ask_by_rule, lambda data: _object({"question": {"type": "string"}}),
+    "question", question_prompt, WordedQuestion, ask_by_rule, lambda data: _object({"question": {"type": "string"}}),
     fit_to_ask, setting="questions", opens=True, quick=True,
 )  # fmt: skip
 """The next question."""

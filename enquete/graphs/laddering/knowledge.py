@@ -191,7 +191,7 @@ UNSAID = "concept that is not in the answer"
 SEVERAL = "several concepts in one"
 
 
-class Source(BaseModel):
+class ConceptSource(BaseModel):
     """Where something was said: the utterance's id and the words themselves."""
 
     model_config = ConfigDict(frozen=True)
@@ -200,7 +200,7 @@ class Source(BaseModel):
     quote: str
 
 
-class Node(BaseModel):
+class ConceptNode(BaseModel):
     """A concept in the respondent's words. `turn`: when it was first said; `elements`: what of the topic it belongs to."""
 
     model_config = ConfigDict(frozen=True)
@@ -211,9 +211,9 @@ class Node(BaseModel):
     confidence: float
     turn: int
     elements: tuple[str, ...] = ()
-    sources: tuple[Source, ...]
+    sources: tuple[ConceptSource, ...]
 
-    def joined(self, said: Said) -> Node:
+    def joined(self, said: SaidConcept) -> ConceptNode:
         """One concept with the sources of both."""
         elements = tuple(dict.fromkeys((*self.elements, *said.elements)))
         return self.model_copy(update={"sources": _joined(self.sources, said.source), "elements": elements})
@@ -232,21 +232,21 @@ class Edge(BaseModel):
     turn: int
     retracts: bool = False
     contrast: bool = False
-    sources: tuple[Source, ...]
+    sources: tuple[ConceptSource, ...]
 
     @property
     def key(self) -> str:
         return f"{self.source}>{self.target}:{self.type}"
 
 
-class Said(BaseModel):
+class SaidConcept(BaseModel):
     """A concept as extraction found it, before it has a place in the graph."""
 
     text: str
     type: str
     confidence: float
     elements: tuple[str, ...]
-    source: Source
+    source: ConceptSource
 
 
 class Linked(BaseModel):
@@ -256,7 +256,7 @@ class Linked(BaseModel):
     target_text: str
     type: str
     confidence: float
-    source: Source
+    source: ConceptSource
 
 
 class Changes(BaseModel):
@@ -267,7 +267,7 @@ class Changes(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    nodes: tuple[Node, ...] = ()
+    nodes: tuple[ConceptNode, ...] = ()
     edges: tuple[Edge, ...] = ()
     new_nodes: int = 0
     new_edges: int = 0
@@ -284,7 +284,7 @@ class Changes(BaseModel):
 class KnowledgeGraph:
     """Nodes by id, edges by `Edge.key`."""
 
-    nodes: Mapping[str, Node] = field(default_factory=dict)
+    nodes: Mapping[str, ConceptNode] = field(default_factory=dict)
     edges: Mapping[str, Edge] = field(default_factory=dict)
 
     def applied(self, changes: Changes) -> KnowledgeGraph:
@@ -339,12 +339,12 @@ class KnowledgeGraph:
     def orphans(self) -> frozenset[str]:
         return frozenset(node for node, count in self.degrees.items() if not count)
 
-    def find(self, text: str) -> Node | None:
+    def find(self, text: str) -> ConceptNode | None:
         """The concept of exactly these words, whatever its type."""
         wanted = normal(text)
         return next((node for node in self.nodes.values() if wanted and normal(node.text) == wanted), None)
 
-    def twin(self, said: Said) -> Node | None:
+    def twin(self, said: SaidConcept) -> ConceptNode | None:
         """The same concept: the same words, or nearly the same in the same type; never the opposite."""
         exact = self.find(said.text)
         if exact is not None:
@@ -357,14 +357,14 @@ class KnowledgeGraph:
 def with_findings(
     graph: KnowledgeGraph,
     ontology: Ontology,
-    concepts: Iterable[Said],
+    concepts: Iterable[SaidConcept],
     links: Iterable[Linked],
     turn: int,
     left_out: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[KnowledgeGraph, Changes]:
     """The graph after a turn. Concepts of unknown types and relationships that the ontology forbids are counted, not kept,
     as are those `left_out` before, by reason."""
-    now, nodes, edges = graph, dict[str, Node](), dict[str, Edge]()
+    now, nodes, edges = graph, dict[str, ConceptNode](), dict[str, Edge]()
     called = dict[str, str]()  # text as extraction wrote it → node id; a merged concept has other words in the graph
     dropped, merged = Counter(left_out), 0
     for said in concepts:
@@ -372,7 +372,7 @@ def with_findings(
             dropped["empty concept" if said.type in ontology.node_types else "unknown node type"] += 1
             continue
         twin = now.twin(said)
-        node = twin.joined(said) if twin else Node(
+        node = twin.joined(said) if twin else ConceptNode(
             id=f"n{len(now.nodes) + 1}", text=said.text, type=said.type, confidence=said.confidence, turn=turn,
             elements=said.elements, sources=(said.source,),
         )  # fmt: skip
@@ -416,7 +416,7 @@ def reached(start: Iterable[str], ahead: Mapping[str, Iterable[str]]) -> Collect
     return found.keys()
 
 
-def _joined(sources: tuple[Source, ...], one: Source) -> tuple[Source, ...]:
+def _joined(sources: tuple[ConceptSource, ...], one: ConceptSource) -> tuple[ConceptSource, ...]:
     return sources if one in sources else (*sources, one)
 
 

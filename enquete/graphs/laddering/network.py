@@ -21,8 +21,8 @@ import numpy as np
 from enquete.analysis.estimates import share_interval
 from enquete.analysis.inference import selected_intervals, share_intervals
 from enquete.analysis.vocabulary import opposed
-from enquete.graphs.laddering.knowledge import Force, Incidents, Journey, KnowledgeGraph, Node, reached
-from enquete.graphs.laddering.procedure import Interview
+from enquete.graphs.laddering.knowledge import ConceptNode, Force, Incidents, Journey, KnowledgeGraph, reached
+from enquete.graphs.laddering.procedure import LadderingInterview
 from enquete.graphs.laddering.settings import InterviewMethod
 from enquete.nodes.conversations import utterance_id
 from enquete.reports.findings import FEWEST
@@ -112,7 +112,7 @@ def _apart(one: str, other: str) -> bool:
     return opposed(one, other) or set(_NUMBER.findall(one)) != set(_NUMBER.findall(other))
 
 
-def pool(interviews: Sequence[Interview]) -> list[PooledConcept]:
+def pool(interviews: Sequence[LadderingInterview]) -> list[PooledConcept]:
     """Concepts of all interviews as codes (codes.py), the most widespread first; only what stands, see KnowledgeGraph."""
     places: dict[tuple[str, str], list[Place]] = defaultdict(list)
     wordings: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -136,7 +136,7 @@ def pool(interviews: Sequence[Interview]) -> list[PooledConcept]:
     ]  # fmt: skip
 
 
-def with_poles(concepts: Sequence[PooledConcept], interviews: Sequence[Interview]) -> list[PooledConcept]:
+def with_poles(concepts: Sequence[PooledConcept], interviews: Sequence[LadderingInterview]) -> list[PooledConcept]:
     """Constructs by both poles, "clear ↔ muddled": the other one is the code that most interviews oppose to it."""
     belongs = homes(concepts)
     others: dict[str, Counter[str]] = defaultdict(Counter)
@@ -158,14 +158,14 @@ def homes(concepts: Sequence[PooledConcept]) -> dict[Place, PooledConcept]:
     return {place: concept for concept in concepts for place in concept.members}
 
 
-def linked(interview: Interview, belongs: Mapping[Place, PooledConcept]) -> set[Pair]:
+def linked(interview: LadderingInterview, belongs: Mapping[Place, PooledConcept]) -> set[Pair]:
     """Pairs of different codes that an interview links."""
     unit, edges = interview.unit, interview.graph.standing.edges.values()
     pairs = {(belongs[unit, edge.source].id, belongs[unit, edge.target].id) for edge in edges if not edge.contrast}
     return {(source, target) for source, target in pairs if source != target}
 
 
-def implication_matrix(interviews: Sequence[Interview], concepts: Sequence[PooledConcept]) -> list[Row]:
+def implication_matrix(interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept]) -> list[Row]:
     """Cells with at least one link, the strongest first. An agent counts once a cell, as direct where it is both.
 
     low, high: of the share that links directly, for one that is singled out of all.
@@ -208,7 +208,7 @@ def _reachable(links: set[Pair]) -> Iterator[Pair]:
 
 
 def concept_rows(
-    interviews: Sequence[Interview], concepts: Sequence[PooledConcept], cells: Sequence[Row], *, climbs: bool
+    interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], cells: Sequence[Row], *, climbs: bool
 ) -> list[Row]:
     """Codes with the agents who name them, and on a ladder with their indices from direct links: `ins` and `outs` are sums of cells,
     abstractness = ins / (ins + outs), prestige = ins / all, centrality = (ins + outs) / all; None without any link."""
@@ -240,7 +240,7 @@ def _share_of(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def saturation(interviews: Sequence[Interview], concepts: Sequence[PooledConcept]) -> list[Row]:
+def saturation(interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept]) -> list[Row]:
     """After each interview, in the population's order: pooled concepts so far, and how many of them were new."""
     belongs = homes(concepts)
     seen: set[str] = set()
@@ -259,7 +259,7 @@ def saturation(interviews: Sequence[Interview], concepts: Sequence[PooledConcept
 # --- the agents' own words --------------------------------------------------------------------------------------------
 
 
-def node_rows(interview: Interview, home: Mapping[Place, PooledConcept]) -> Iterator[Row]:
+def node_rows(interview: LadderingInterview, home: Mapping[Place, PooledConcept]) -> Iterator[Row]:
     for name, node in interview.graph.nodes.items():
         code = home.get((interview.unit, name))
         yield {
@@ -271,7 +271,7 @@ def node_rows(interview: Interview, home: Mapping[Place, PooledConcept]) -> Iter
         }  # fmt: skip
 
 
-def edge_rows(interview: Interview) -> Iterator[Row]:
+def edge_rows(interview: LadderingInterview) -> Iterator[Row]:
     for edge in interview.graph.edges.values():
         yield {
             **edge.model_dump(exclude={"type", "sources"}), "participant": interview.unit, "relation": edge.type,
@@ -352,7 +352,10 @@ NOTHING_FOUND = 3  # what a rule says of an answer without a word of feeling
 
 
 def pattern(
-    interviews: Sequence[Interview], concepts: Sequence[PooledConcept], method: InterviewMethod, language: Language
+    interviews: Sequence[LadderingInterview],
+    concepts: Sequence[PooledConcept],
+    method: InterviewMethod,
+    language: Language,
 ) -> dict[str, Any]:
     """The tables of the pattern that the ontology declares; none where it has none. Counts are of codes and of agents."""
     own = method.pattern
@@ -366,7 +369,7 @@ def pattern(
 
 
 def _forces(
-    interviews: Sequence[Interview], concepts: Sequence[PooledConcept], declared: Sequence[Force],
+    interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], declared: Sequence[Force],
     method: InterviewMethod, language: Language,
 ) -> dict[str, Any]:  # fmt: skip
     """Forces of progress in jobs to be done (Moesta; Christensen et al. 2016): of each the agents who name it, those who were asked for
@@ -410,7 +413,7 @@ def _weighed(known: Sequence[float], n_total: int) -> list[Row]:
     }]  # fmt: skip
 
 
-def _asked(interview: Interview, force: Force, method: InterviewMethod) -> bool:
+def _asked(interview: LadderingInterview, force: Force, method: InterviewMethod) -> bool:
     """Whether a question aimed at it: a force nobody asked for is not missing."""
     chosen = [turn.choice for turn in interview.turns if turn.choice]
     return any(
@@ -421,7 +424,7 @@ def _asked(interview: Interview, force: Force, method: InterviewMethod) -> bool:
 
 
 def _incidents(
-    interviews: Sequence[Interview], concepts: Sequence[PooledConcept], declared: Incidents, language: Language
+    interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], declared: Incidents, language: Language
 ) -> dict[str, Any]:
     """Critical incidents (Flanagan 1954). parts: tellings with each part, and what is told most; incidents: by code and part the agents
     who told it, and most told; whole: agents who told any incident, and those of them who told one with every part."""
@@ -473,7 +476,7 @@ def _most(counts: Counter[str]) -> str | None:
     return min(counts, key=lambda code: (-counts[code], len(code), code), default=None)
 
 
-def _steps(interviews: Sequence[Interview], concepts: Sequence[PooledConcept], declared: Journey) -> list[Row]:
+def _steps(interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], declared: Journey) -> list[Row]:
     """Steps of a customer journey in the order they were told, how people were at each, and where it chafes.
 
     Of two stages, or steps of a stage, the one stands first that more agents told first. A feeling belongs to the step it hangs on,
@@ -579,7 +582,7 @@ def _step_of(graph: KnowledgeGraph, node: str, declared: Journey) -> str | None:
     return None
 
 
-def _valences(interview: Interview, node: Node) -> list[float]:
+def _valences(interview: LadderingInterview, node: ConceptNode) -> list[float]:
     """Of the answers that tell of a concept, as far as they were rated."""
     turns = {utterance_id(interview.unit, turn.turn): turn for turn in interview.turns}
     heard = [turns[source.utterance] for source in node.sources if source.utterance in turns]

@@ -13,7 +13,7 @@ from typing import Literal
 
 from enquete.graphs.laddering.interviewer import ASKER, ROLES
 from enquete.graphs.laddering.knowledge import Changes, Coverage, KnowledgeGraph
-from enquete.graphs.laddering.questions import Choice, Reason, Use, opening
+from enquete.graphs.laddering.questions import QuestionChoice, Reason, Use, opening
 from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings
 from enquete.graphs.laddering.signals import Depth, Past, Readings, States, Value, after_answer, after_choice
 from enquete.nodes.conversations import Asked, Conversation, Conversations, Turn, subject, transcript, turn_block
@@ -30,14 +30,14 @@ class TurnRecord(Turn):
     """A turn as it is frozen. `choice`: what its question was chosen for, None at the opening; `signals` of the turn with
     those of the next focus; `by`: extract, signal, question (of this turn), next."""
 
-    choice: Choice | None
+    choice: QuestionChoice | None
     depth: Depth
     changes: Changes
     chain: int
     coverage: Coverage
     readings: Readings
     signals: Mapping[str, Value]
-    next: Choice | None
+    next: QuestionChoice | None
     next_question: str
     stop: Reason = ""
 
@@ -51,12 +51,12 @@ class TurnRecord(Turn):
 
 
 @dataclass(frozen=True)
-class Interview(Conversation[TurnRecord]):
+class LadderingInterview(Conversation[TurnRecord]):
     """Before the turn that asks `question`. `question_by`: who worded it, "" where nobody has yet."""
 
     question: str = ""
     question_by: str = ""
-    choice: Choice | None = None
+    choice: QuestionChoice | None = None
     graph: KnowledgeGraph = field(default_factory=KnowledgeGraph)
     states: States = field(default_factory=dict)
 
@@ -87,7 +87,7 @@ class Interview(Conversation[TurnRecord]):
         """Node states after an answer: the one way, at work as in reading stored turns back."""
         return after_answer(self.states, list(graph.standing.nodes), self.focus, depth, yielded=changes.any_new)
 
-    def after(self, turn: TurnRecord) -> Interview:
+    def after(self, turn: TurnRecord) -> LadderingInterview:
         """With one turn more."""
         graph = self.graph.applied(turn.changes)
         states = self.answered(graph, turn.depth, turn.changes)
@@ -110,7 +110,7 @@ class TurnContext:
         """How this arm's questions are chosen."""
         return self.desk.arm.variant or self.settings.strategies[0]
 
-    def block(self, interview: Interview, asked: Asked) -> Block:
+    def block(self, interview: LadderingInterview, asked: Asked) -> Block:
         """A question with the conversation before it."""
         language, settings = self.desk.language, self.settings
         return turn_block(
@@ -120,7 +120,7 @@ class TurnContext:
         )  # fmt: skip
 
 
-class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord, Interview]):
+class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord, LadderingInterview]):
     """Units are agents."""
 
     turn = TurnRecord
@@ -135,17 +135,17 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
     def most_turns(self) -> int:
         return self.settings.turns
 
-    def begun(self, unit: str, desk: InterviewContext) -> Interview:
+    def begun(self, unit: str, desk: InterviewContext) -> LadderingInterview:
         """With the first of the opening questions, which stands for the one that is yet to be worded."""
-        return Interview(unit, question=self.settings.method.opening.questions[0].in_(self.language))
+        return LadderingInterview(unit, question=self.settings.method.opening.questions[0].in_(self.language))
 
-    def due(self, talk: Interview, desk: InterviewContext) -> Sequence[Asked]:
+    def due(self, talk: LadderingInterview, desk: InterviewContext) -> Sequence[Asked]:
         return [Asked(turn=talk.number, question=talk.question)]
 
-    def block(self, talk: Interview, asked: Asked, desk: InterviewContext) -> Block:
+    def block(self, talk: LadderingInterview, asked: Asked, desk: InterviewContext) -> Block:
         return TurnContext(desk, self.instrument, self.settings).block(talk, asked)
 
-    async def advance(self, talk: Interview, desk: InterviewContext) -> Interview | Outcome:
+    async def advance(self, talk: LadderingInterview, desk: InterviewContext) -> LadderingInterview | Outcome:
         """The next turn; before the first one the opening question, warm and open."""
         from enquete.graphs.laddering.turn import hold  # noqa: PLC0415 - LangGraph is slow to import
 
@@ -164,7 +164,10 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
             return "end"
         from enquete.graphs.laddering.coding import code_concepts  # noqa: PLC0415 - the coder is slow to import
 
-        interviews = [reduce(Interview.after, self.stored(unit, desk), Interview(unit)) for unit in self.units(1, desk)]
+        interviews = [
+            reduce(LadderingInterview.after, self.stored(unit, desk), LadderingInterview(unit))
+            for unit in self.units(1, desk)
+        ]
         method, topic = self.settings.method, self.settings.topic.topic.in_(self.language)
         return await code_concepts(desk, interviews, method, topic, self.language)
 

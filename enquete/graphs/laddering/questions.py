@@ -80,7 +80,7 @@ class Scored(BaseModel):
     parts: Mapping[str, float] = {}
 
 
-class Choice(BaseModel):
+class QuestionChoice(BaseModel):
     """What the next question will be, and why. `runners_up`: the best others, without their parts.
 
     `because`: set on a closing question that was not chosen by its score: why the interview ends with the answer to it.
@@ -138,7 +138,7 @@ def script(method: InterviewMethod) -> list[tuple[str, str]]:
     return [(name, all_[place].id) for place in range(longest) for name, all_ in ways.items() if place < len(all_)]
 
 
-def scripted(method: InterviewMethod, candidates: Sequence[Candidate], number: int) -> Choice | None:
+def scripted(method: InterviewMethod, candidates: Sequence[Candidate], number: int) -> QuestionChoice | None:
     """What the script asks after turn `number`, whatever was said: its next way that can be put at all, about the latest concept
     where it needs one; None at its end. The comparison that adapting is measured against."""
     slots = script(method)
@@ -148,7 +148,7 @@ def scripted(method: InterviewMethod, candidates: Sequence[Candidate], number: i
             one for one in candidates if one.strategy == name and technique in {way.id for way in one.techniques}
         ]
         if possible:
-            return Choice(strategy=name, focus=possible[-1].focus, technique=technique, score=0.0)
+            return QuestionChoice(strategy=name, focus=possible[-1].focus, technique=technique, score=0.0)
     return None
 
 
@@ -161,7 +161,7 @@ def choose(
     random_key: tuple[str | int, ...] | None = None,
     used: Sequence[Use] = (),
     key: tuple[str | int, ...] = (),
-) -> Choice:
+) -> QuestionChoice:
     """The best pair (with a `random_key` any that does not close the interview) and the technique that serves it.
 
     linked_types: node → types of its neighbours; types: node → its own type; used: what was asked so far; key: draws among pairs
@@ -179,7 +179,7 @@ def choose(
     technique = least_used(method, candidate, linked, types.get(best.focus, ""), used, frozenset(types.values()))
     others = [one for one in ranked if (one.strategy, one.focus) != (best.strategy, best.focus)]
     phase = str(detected.interview["meta.interview.phase"])
-    return Choice(
+    return QuestionChoice(
         strategy=best.strategy, focus=best.focus, technique=technique.id, score=best.score, parts=best.parts,
         multiplier=method.multiplier(phase, best.strategy),
         runners_up=tuple(one.model_copy(update={"parts": {}}) for one in others[:SHOWN]),
@@ -263,7 +263,7 @@ def untried(past: Sequence[Past], states: States, candidates: Collection[Pair]) 
 
 def closing_turn(
     method: InterviewMethod, used: Sequence[Use], *, turns: int, done: int, stop: Reason, heard: bool
-) -> Choice | None:
+) -> QuestionChoice | None:
     """The closing question that an interview which would end with `stop` ("" for one that goes on) is to have first.
 
     It is also the last of all `turns`. None where there is no turn for it, it was asked, or nothing was `heard` so far.
@@ -275,7 +275,7 @@ def closing_turn(
     if not because or not closing or {use.strategy for use in used} & {name for name, _ in closing}:
         return None
     name, strategy = closing[0]
-    return Choice(strategy=name, focus="", technique=strategy.techniques[0].id, score=0.0, because=because)
+    return QuestionChoice(strategy=name, focus="", technique=strategy.techniques[0].id, score=0.0, because=because)
 
 
 # --- words of a question ----------------------------------------------------------------------------------------------
@@ -386,7 +386,7 @@ Named = tuple[str, ...]
 """The concepts that a question names, by their texts: one, three that it compares, or ("",)."""
 
 
-class QuestionOut(BaseModel):
+class WordedQuestion(BaseModel):
     question: str
 
 
@@ -398,7 +398,7 @@ class SignalShown(BaseModel):
     reading: str
 
 
-class QuestionInput(BaseModel):
+class WordingInput(BaseModel):
     """What a question is made from. `pool`: the rule's own questions, none of them asked yet; `focus`: "" without one;
     `clients_view`: what the client believes and promises; `jargon`: words that a question must not hold; `asked`: questions
     that were asked before, this and `jargon` as `normal` writes them; `compared`: three concepts that it names."""
@@ -423,17 +423,17 @@ class QuestionInput(BaseModel):
     pool: list[str]
 
 
-def ask_by_rule(data: QuestionInput) -> QuestionOut:
+def ask_by_rule(data: WordingInput) -> WordedQuestion:
     """The first of the pool."""
-    return QuestionOut(question=as_one_line(data.pool[0]))
+    return WordedQuestion(question=as_one_line(data.pool[0]))
 
 
-def fit_to_ask(data: QuestionInput, worded: QuestionOut) -> QuestionOut | None:
+def fit_to_ask(data: WordingInput, worded: WordedQuestion) -> WordedQuestion | None:
     """A model's question; None for one that is too long, asks twice, was asked before, speaks of node types or compares others."""
     question = as_one_line(worded.question)
     fit = acceptable(question, data.asked, data.jargon, most_words(bool(data.compared)))
     names = all(f" {normal(one)} " in f" {normal(question)} " for one in data.compared)
-    return QuestionOut(question=question) if fit and names else None
+    return WordedQuestion(question=question) if fit and names else None
 
 
 def worded(question: Text, named: Named, language: Language) -> str:
@@ -560,16 +560,16 @@ def _telling_words(text: str) -> frozenset[str]:
 # --- what the interviewer is told -------------------------------------------------------------------------------------
 
 
-def technique_of(method: InterviewMethod, choice: Choice) -> Technique:
+def technique_of(method: InterviewMethod, choice: QuestionChoice) -> Technique:
     """KeyError for one that the methodology does not have."""
     return {one.id: one for one in method.strategies[choice.strategy].techniques}[choice.technique]
 
 
-def opening(settings: LadderingSettings, language: Language, *key: str | int) -> QuestionInput:
+def opening(settings: LadderingSettings, language: Language, *key: str | int) -> WordingInput:
     """For the first question; `key` draws which of the rule's openings stands first."""
     questions = [question.in_(language) for question in settings.method.opening.questions]
     first = pick(questions, *key)
-    return QuestionInput(
+    return WordingInput(
         opening=True, goal=settings.method.opening.goal.in_(language), **_about(settings, [], language),
         pool=[first, *(one for one in questions if one != first)],
     )  # fmt: skip
@@ -589,19 +589,19 @@ def _about(settings: LadderingSettings, answers: Sequence[str], language: Langua
 
 def follow_up(
     settings: LadderingSettings,
-    choice: Choice,
+    choice: QuestionChoice,
     graph: KnowledgeGraph,
     detected: Detected,
     transcript: list[tuple[str, str]],
     asked: frozenset[str],
     language: Language,
-) -> QuestionInput:
+) -> WordingInput:
     """For a question that follows the choice: the active signals with their readings, and why this strategy won."""
     method = settings.method
     strategy, technique = method.strategies[choice.strategy], technique_of(method, choice)
     focus = graph.nodes[choice.focus].text if choice.focus else ""
     asking = technique_pool(technique, namings(technique, choice.focus, graph.standing), asked, language)
-    return QuestionInput(
+    return WordingInput(
         opening=False, goal=strategy.goal.in_(language), transcript=transcript,
         **_about(settings, [answer for _, answer in transcript], language),
         signals=list(active(choice.parts, detected.of(choice.strategy, choice.focus), language)),
@@ -620,7 +620,7 @@ def active(parts: Mapping[str, float], values: Mapping[str, Value], language: La
         yield SignalShown(name=name, value=shown, reading=signal.reading(language))
 
 
-def reasons(choice: Choice) -> Iterator[str]:
+def reasons(choice: QuestionChoice) -> Iterator[str]:
     """What spoke for the choice and against it, the strongest first."""
     for key, part in sorted(choice.parts.items(), key=lambda pair: -abs(pair[1])):
         yield f"{key}: {part:+.1f}"

@@ -46,10 +46,10 @@ from enquete.graphs.laddering.network import (
     value_map,
     with_poles,
 )
-from enquete.graphs.laddering.procedure import Interview, TurnRecord
-from enquete.graphs.laddering.questions import Choice, Scored
+from enquete.graphs.laddering.procedure import LadderingInterview, TurnRecord
+from enquete.graphs.laddering.questions import QuestionChoice, Scored
 from enquete.graphs.laddering.settings import ADAPTIVE, InterviewMethod, LadderingInstrument, LadderingSettings
-from enquete.graphs.laddering.signals import RATINGS, Rating
+from enquete.graphs.laddering.signals import RATINGS, AnswerRating
 from enquete.graphs.laddering.tables import GLOSSARY, PRESENTATION
 from enquete.locale import N_, tell
 from enquete.nodes.conversations import stored_turns, utterance_id
@@ -75,7 +75,7 @@ MOST_COMPARED = 12
 
 
 def covered(
-    interviews: Sequence[Interview], concepts: Sequence[PooledConcept], settings: LadderingSettings
+    interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], settings: LadderingSettings
 ) -> dict[str, Coverage]:
     """Unit → coverage over codes: an interview speaks of an element where it has a code that is about it, in whatever words."""
     about = _about(interviews, concepts)
@@ -90,7 +90,9 @@ def covered(
     return found
 
 
-def _about(interviews: Sequence[Interview], concepts: Sequence[PooledConcept]) -> Mapping[Place, tuple[str, ...]]:
+def _about(
+    interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept]
+) -> Mapping[Place, tuple[str, ...]]:
     """Place → elements of its code: those that half of the concepts of this code at least are linked to."""
     graphs = {one.unit: one.graph for one in interviews}
     found = {}
@@ -102,7 +104,7 @@ def _about(interviews: Sequence[Interview], concepts: Sequence[PooledConcept]) -
 
 
 def measured(
-    interviews: Sequence[Interview], concepts: Sequence[PooledConcept], coverage: Mapping[str, Coverage]
+    interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], coverage: Mapping[str, Coverage]
 ) -> dict[str, dict[str, float]]:
     """Unit → its interview's measures, of interviews with a turn."""
     belongs = homes(concepts)
@@ -115,7 +117,9 @@ def measured(
     return found
 
 
-def compared(interviews: Mapping[str, Sequence[Interview]], settings: LadderingSettings) -> dict[str, list[Row]]:
+def compared(
+    interviews: Mapping[str, Sequence[LadderingInterview]], settings: LadderingSettings
+) -> dict[str, list[Row]]:
     """strategy → its interviews, side by side: of agents whose interviews are over in all. {} where there is one strategy alone."""
     if len(interviews) < 2:
         return {}
@@ -234,14 +238,14 @@ def kinds_of(method: InterviewMethod) -> list[str]:
     return list(method.ladder) + [kind for kind in method.node_types if kind not in method.ladder]
 
 
-def _begun(units: Sequence[str], frozen: Mapping[str, JsonValue]) -> list[Interview]:
+def _begun(units: Sequence[str], frozen: Mapping[str, JsonValue]) -> list[LadderingInterview]:
     """The interviews of one arm that have a turn."""
     return [one for unit in units if (one := stored_interview(unit, frozen)).turns]
 
 
-def stored_interview(unit: str, frozen: Mapping[str, JsonValue]) -> Interview:
+def stored_interview(unit: str, frozen: Mapping[str, JsonValue]) -> LadderingInterview:
     """An agent's interview from its frozen turns, as far as it went."""
-    return reduce(Interview.after, stored_turns(frozen.get, unit, TurnRecord), Interview(unit))
+    return reduce(LadderingInterview.after, stored_turns(frozen.get, unit, TurnRecord), LadderingInterview(unit))
 
 
 # --- over all interviews ---------------------------------------------------------------------------------------------
@@ -322,7 +326,7 @@ def _dropped(turns: Sequence[TurnRecord]) -> list[Row]:
 
 
 def _between_groups(
-    interviews: Sequence[Interview], concepts: Sequence[PooledConcept], groups: pd.Series[str]
+    interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], groups: pd.Series[str]
 ) -> dict[str, Any]:
     """Who mentions which concept, of those that enough agents name and enough do not; chosen by all agents' counts, never a group's."""
     n = len(interviews)
@@ -338,7 +342,7 @@ def _between_groups(
 
 
 def _interview(
-    interview: Interview,
+    interview: LadderingInterview,
     coverage: Coverage,
     measures: Mapping[str, float],
     method: InterviewMethod,
@@ -356,7 +360,7 @@ def _interview(
     }  # fmt: skip
 
 
-def _turn(interview: Interview, record: TurnRecord, settings: LadderingSettings) -> Row:
+def _turn(interview: LadderingInterview, record: TurnRecord, settings: LadderingSettings) -> Row:
     focus = interview.graph.nodes.get(record.choice.focus) if record.choice else None
     fallbacks = {role.purpose: role.models(settings)[1] for role in ROLES}
     return {
@@ -377,13 +381,13 @@ def _signals(unit: str, record: TurnRecord) -> Iterator[Row]:
     runners-up."""
     at: Row = {"participant": unit, "turn": record.turn, "focus": None}
     for name in RATINGS:
-        if isinstance(one := getattr(record.readings, name), Rating):
+        if isinstance(one := getattr(record.readings, name), AnswerRating):
             yield {**at, "kind": "judged", "name": name, "number": one.rating, "word": one.rationale}
     for name, value in record.signals.items():
         word = str(value).lower() if isinstance(value, bool) else value if isinstance(value, str) else None
         yield {**at, "kind": "signal", "name": name, "number": None if word is not None else value, "word": word}
     if (chosen := record.next) is not None:
-        pairs: tuple[Choice | Scored, ...] = (chosen, *chosen.runners_up)
+        pairs: tuple[QuestionChoice | Scored, ...] = (chosen, *chosen.runners_up)
         for one in pairs:
             parts = [f"{key} {part:g}" for key, part in one.parts.items()]
             word = "; ".join([*parts, f"× {chosen.multiplier:g}"]) if one is chosen else None

@@ -380,7 +380,7 @@ ADAPTIVE = "scored"
 """The strategy that others are compared with."""
 
 
-class Layers(BaseModel):
+class LadderingLayers(BaseModel):
     """What the settings `concept` and `methodology` stood for when the run began."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -418,7 +418,9 @@ class LadderingSettings(BaseModel):
     signals_fallback: str = Field("", description="model asked when that one fails")
     questions_model: str = Field("", description="model that words questions; the main arm's unless named")
     questions_fallback: str = Field("", description="model asked when that one fails")
-    layers: Layers | None = Field(None, description="filled when the settings are read: the two files as they were")
+    layers: LadderingLayers | None = Field(
+        None, description="filled when the settings are read: the two files as they were"
+    )
 
     @field_validator("strategy")
     @classmethod
@@ -436,7 +438,7 @@ class LadderingSettings(BaseModel):
         if not self.concept:
             self.concept = (context.get("instrument") or load_shipped(LadderingInstrument, "laddering")).concept
         if self.layers is None:
-            self.layers = Layers(
+            self.layers = LadderingLayers(
                 concept=load_layer(Concept, "concepts", self.concept, context.get("shelf")),
                 methodology=load_layer(InterviewMethod, "methodologies", self.methodology, context.get("shelf")),
             )
@@ -462,6 +464,6 @@ class LadderingSettings(BaseModel):
         return self._layers.methodology
 
     @property
-    def _layers(self) -> Layers:
+    def _layers(self) -> LadderingLayers:
         assert self.layers is not None  # the validator has filled it
         return self.layers

@@ -49,7 +49,7 @@ _BETWEEN = re.compile(
 )
 
 
-class Rating(BaseModel):
+class AnswerRating(BaseModel):
     """1 (least) to 5 (most), with the reason in at most twenty words."""
 
     model_config = ConfigDict(frozen=True)
@@ -63,17 +63,17 @@ class Readings(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    response_depth: Rating | None = None
-    specificity: Rating | None = None
-    certainty: Rating | None = None
-    valence: Rating | None = None
-    engagement: Rating | None = None
+    response_depth: AnswerRating | None = None
+    specificity: AnswerRating | None = None
+    certainty: AnswerRating | None = None
+    valence: AnswerRating | None = None
+    engagement: AnswerRating | None = None
     sentiment: Literal["negative", "neutral", "positive"] | None = None
     topics: tuple[str, ...] | None = None
 
     def rating(self, name: str) -> int | None:
         found = getattr(self, name)
-        return found.rating if isinstance(found, Rating) else None
+        return found.rating if isinstance(found, AnswerRating) else None
 
 
 def depth_of(answer: str, readings: Readings) -> Depth:
@@ -204,7 +204,7 @@ class Past:
 
 
 @dataclass(frozen=True)
-class View:
+class SignalView:
     """An interview after an answer, as signals see it. `past` ends with the turn that was just answered; `asks`: strategy → kinds of
     concepts that it asks for by name; interview, nodes: what the first pass gave, for meta signals."""
 
@@ -225,7 +225,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class SignalRange:
     """A number and its declared range; what lies beyond is taken as its end."""
 
     least: float
@@ -246,7 +246,7 @@ class Signal:
     of. One called meta.… is detected in the second pass, from the results of the first."""
 
     name: str
-    scale: Number | tuple[str, ...]
+    scale: SignalRange | tuple[str, ...]
     detect: Callable[..., Value | None]
     de: str
     en: str
@@ -254,7 +254,7 @@ class Signal:
     @property
     def words(self) -> tuple[str, ...]:
         """What a weight key may name behind the signal."""
-        return BINS if isinstance(self.scale, Number) else self.scale
+        return BINS if isinstance(self.scale, SignalRange) else self.scale
 
     @property
     def is_meta(self) -> bool:
@@ -276,8 +276,8 @@ class Signal:
         return float(value) if isinstance(value, bool) else self._number.normal(value)
 
     @property
-    def _number(self) -> Number:
-        if not isinstance(self.scale, Number):
+    def _number(self) -> SignalRange:
+        if not isinstance(self.scale, SignalRange):
             raise TypeError(f"{self.name} gave a number, but declares {', '.join(self.scale)}")
         return self.scale
 
@@ -295,57 +295,57 @@ def in_a_row(past: Sequence[Past], holds: Callable[[Past], bool]) -> int:
     return count
 
 
-def _of_type(view: View, kind: str) -> int:
+def _of_type(view: SignalView, kind: str) -> int:
     return sum(node.type == kind for node in view.graph.nodes.values())
 
 
-def _rarest_kind(view: View, strategy: str) -> int | None:
+def _rarest_kind(view: SignalView, strategy: str) -> int | None:
     kinds = view.asks.get(strategy)
     return min(_of_type(view, kind) for kind in kinds) if kinds else None
 
 
-def _has_complete(view: View) -> bool | None:
+def _has_complete(view: SignalView) -> bool | None:
     share = complete_share(view.graph, view.ontology)
     return None if share is None else share > 0
 
 
-def _exploration(view: View) -> float:
+def _exploration(view: SignalView) -> float:
     nodes, orphans = int(view.interview["graph.node_count"]), int(view.interview["graph.orphan_count"])
     connected = 1 - orphans / nodes if nodes else 0.0
     return (float(view.interview["graph.coverage_breadth"]) + connected + float(view.interview["graph.max_depth"])) / 3
 
 
-def _phase(view: View) -> str:
+def _phase(view: SignalView) -> str:
     nodes, orphans = int(view.interview["graph.node_count"]), int(view.interview["graph.orphan_count"])
     if nodes < EARLY_BELOW:
         return "early"
     return "mid" if nodes < LATE_FROM or orphans > MANY_ORPHANS else "late"
 
 
-def _progress(view: View) -> float:
+def _progress(view: SignalView) -> float:
     ended = any(view.ontology.is_terminal(node.type) for node in view.graph.nodes.values())
     coverage = float(view.interview["graph.coverage_breadth"])
     return 0.4 * coverage + 0.4 * min(view.chain / DEPTH_GOAL, 1) + 0.2 * (1 - (0 if ended else NO_END_YET))
 
 
-def _saturation(view: View) -> float | None:
+def _saturation(view: SignalView) -> float | None:
     peak = max((turn.new_nodes for turn in view.past), default=0)
     return None if not peak else 1 - min(view.past[-1].new_nodes / peak, 1)
 
 
-def _exhaustion(view: View, node: str) -> str | None:
+def _exhaustion(view: SignalView, node: str) -> str | None:
     score = view.state(node).exhaustion_score
     if score is None:
         return None
     return "fresh" if score < FRESH_BELOW else "moderate" if score < EXHAUSTED_FROM else "exhausted"
 
 
-def _focus_streak(view: View, node: str) -> str:
+def _focus_streak(view: SignalView, node: str) -> str:
     streak = view.state(node).streak
     return "none" if streak < 1 else "low" if streak < 2 else "medium" if streak < 4 else "high"
 
 
-def _is_open_end(view: View, node: str) -> bool:
+def _is_open_end(view: SignalView, node: str) -> bool:
     """Direction is the ontology's affair (a solution addresses a pain that was said before it): what leads on is
     whatever hangs on the concept and was first said after it."""
     graph = view.graph
@@ -354,14 +354,14 @@ def _is_open_end(view: View, node: str) -> bool:
     return not any(graph.order[other] > graph.order[node] for other in graph.neighbours[node])
 
 
-def _opportunity(view: View, node: str) -> str:
+def _opportunity(view: SignalView, node: str) -> str:
     state = view.state(node)
     if view.nodes[node]["graph.node.exhausted"]:
         return "exhausted"
     return "probe_deeper" if "deep" in state.depths[-RECENT:] and not state.yields else "fresh"
 
 
-def _strategy_repetition(view: View, node: str, strategy: str) -> str:
+def _strategy_repetition(view: SignalView, node: str, strategy: str) -> str:
     times = view.state(node).strategies.get(strategy, 0)
     return "none" if times < 1 else "low" if times <= 2 else "medium" if times <= 4 else "high"
 
@@ -369,31 +369,31 @@ def _strategy_repetition(view: View, node: str, strategy: str) -> str:
 # --- the tables; their order is that in which a turn's log shows them -------------------------------------------------
 
 YES_NO = ("true", "false")
-RUBRIC = Number(1, 5)
+RUBRIC = SignalRange(1, 5)
 
 OF_INTERVIEW: tuple[Signal, ...] = (
-    Signal("graph.chain_completion.ratio", Number(0, 1), lambda view: complete_share(view.graph, view.ontology),
+    Signal("graph.chain_completion.ratio", SignalRange(0, 1), lambda view: complete_share(view.graph, view.ontology),
         "Anteil der untersten Konzepte, von denen eine Kette bis zum Endpunkt führt. Niedrig: begonnene Ketten zu Ende fragen.",
         "Share of bottom concepts from which a chain reaches an end point. Low: finish the chains that were begun."),
-    Signal("graph.coverage_breadth", Number(0, 1), lambda view: view.coverage.breadth,
+    Signal("graph.coverage_breadth", SignalRange(0, 1), lambda view: view.coverage.breadth,
         "Anteil der Elemente des Themas, von denen die Rede war. Niedrig: breiter fragen.",
         "Share of the topic's elements that were spoken of. Low: ask more broadly."),
-    Signal("graph.first_count", Number(0, 8), lambda view: _of_type(view, view.ontology.first_type),
+    Signal("graph.first_count", SignalRange(0, 8), lambda view: _of_type(view, view.ontology.first_type),
         "Zahl der Konzepte, mit denen alles anfängt. Niedrig, bis zwei: zu wenige, um drei zu vergleichen; nach weiteren fragen.",
         "Number of concepts that things begin with. Low, up to two: too few to compare three; ask for more."),
-    Signal("graph.edge_count", Number(0, 20), lambda view: len(view.graph.edges),
+    Signal("graph.edge_count", SignalRange(0, 20), lambda view: len(view.graph.edges),
         "Zahl der Beziehungen. Wenige bei vielen Konzepten: nach Zusammenhängen fragen.",
         "Number of relationships. Few beside many concepts: ask how things hang together."),
     Signal("graph.chain_completion.has_complete", YES_NO, _has_complete,
         "Ob es eine vollständige Kette gibt. Wenn nicht: bei der längsten weiterfragen.",
         "Whether there is a complete chain. If not: go on with the longest one."),
-    Signal("graph.max_depth", Number(0, 1), lambda view: min(view.chain / view.ontology.rungs, 1.0),
+    Signal("graph.max_depth", SignalRange(0, 1), lambda view: min(view.chain / view.ontology.rungs, 1.0),
         "Längste zusammenhängende Kette als Anteil der Leiter. Niedrig: tiefer fragen. Hoch: eine Kette reicht bis oben.",
         "Longest connected chain as a share of the ladder. Low: ask deeper. High: one chain reaches the top."),
-    Signal("graph.node_count", Number(0, 20), lambda view: len(view.graph.nodes),
+    Signal("graph.node_count", SignalRange(0, 20), lambda view: len(view.graph.nodes),
         "Zahl der Konzepte. Wenige: Das Feld ist noch kaum betreten, erst sammeln. Viele: eher verbinden und abrunden.",
         "Number of concepts. Few: hardly any ground covered, collect first. Many: rather connect and round off."),
-    Signal("graph.orphan_count", Number(0, 8), lambda view: len(view.graph.orphans),
+    Signal("graph.orphan_count", SignalRange(0, 8), lambda view: len(view.graph.orphans),
         "Konzepte ohne jede Beziehung. Viele: zu ihnen zurückkehren und nachfragen, wofür sie stehen.",
         "Concepts without any relationship. Many: go back to them and ask what they stand for."),
     Signal("llm.certainty", RUBRIC, lambda view: view.readings.rating("certainty"),
@@ -411,35 +411,35 @@ OF_INTERVIEW: tuple[Signal, ...] = (
     Signal("llm.specificity", RUBRIC, lambda view: view.readings.rating("specificity"),
         "Wie konkret die Antwort ist (1 vage, 5 mit Beispiel). Niedrig: um ein Beispiel bitten.",
         "How concrete the answer is (1 vague, 5 with an example). Low: ask for an example."),
-    Signal("llm.topics", Number(0, 5), lambda view: None if view.readings.topics is None else len(view.readings.topics),
+    Signal("llm.topics", SignalRange(0, 5), lambda view: None if view.readings.topics is None else len(view.readings.topics),
         "Zahl der Themen, die die Antwort anspricht. Viele: eines davon aufgreifen.",
         "Number of topics the answer touches. Many: take up one of them."),
     Signal("llm.valence", RUBRIC, lambda view: view.readings.rating("valence"),
         "Färbung der Antwort (1 sehr negativ, 5 sehr positiv). Negativ: erst Raum geben, dann weiterfragen.",
         "Colour of the answer (1 very negative, 5 very positive). Negative: give room first, then ask on."),
-    Signal("temporal.turns_since_focus_change", Number(0, 6),
+    Signal("temporal.turns_since_focus_change", SignalRange(0, 6),
         lambda view: max(in_a_row(view.past, lambda turn: turn.focus == view.past[-1].focus) - 1, 0),
         "Runden seit dem letzten Wechsel des Konzepts. Viele: ein Wechsel kann guttun.",
         "Turns since the concept in focus last changed. Many: a change may do good."),
-    Signal("meta.exploration_score", Number(0, 1), _exploration,
+    Signal("meta.exploration_score", SignalRange(0, 1), _exploration,
         "Mittel aus Breite, Verknüpfung und Tiefe. Niedrig: Es ist noch viel zu finden.",
         "Mean of breadth, connectedness and depth. Low: there is a lot left to find."),
     Signal("meta.interview.phase", ("early", "mid", "late"), _phase,
         "Abschnitt des Gesprächs: early sammelt, mid vertieft, late rundet ab.",
         "Stage of the conversation: early collects, mid deepens, late rounds off."),
-    Signal("meta.interview_progress", Number(0, 1), _progress,
+    Signal("meta.interview_progress", SignalRange(0, 1), _progress,
         "Wie weit das Gespräch ist: Breite, Tiefe, erreichte Endpunkte. Hoch: abrunden und schließen.",
         "How far the conversation has come: breadth, depth, end points reached. High: round off and close."),
-    Signal("meta.saturation", Number(0, 1), _saturation,
+    Signal("meta.saturation", SignalRange(0, 1), _saturation,
         "Wie wenig Neues die letzte Antwort brachte, gemessen an der ergiebigsten (1: nichts). Hoch: anders fragen oder schließen.",
         "How little was new in the last answer, measured by the richest one (1: nothing). High: ask differently or close."),
 )  # fmt: skip
 OF_STRATEGY: tuple[Signal, ...] = (
-    Signal("temporal.strategy_repetition_count", Number(0, WINDOW),
+    Signal("temporal.strategy_repetition_count", SignalRange(0, WINDOW),
         lambda view, strategy: sum(turn.strategy == strategy for turn in view.past[-WINDOW:]),
         "Wie oft die Strategie in den letzten fünf Runden gewählt wurde. Oft: abwechseln, sonst ermüdet das Gespräch.",
         "How often the strategy was chosen in the last five turns. Often: vary, or the conversation tires."),
-    Signal("graph.kind_count", Number(0, 4), _rarest_kind,
+    Signal("graph.kind_count", SignalRange(0, 4), _rarest_kind,
         "Wie viele Konzepte es von der seltensten Art gibt, nach der die Strategie fragt. Keines: danach wurde noch nicht gefragt.",
         "How many concepts there are of the rarest kind that the strategy asks for. None: that has not been asked yet."),
 )  # fmt: skip
@@ -451,7 +451,7 @@ OF_NODE: tuple[Signal, ...] = (
     Signal("graph.node.exhaustion", ("fresh", "moderate", "exhausted"), _exhaustion,
         "Dasselbe in Worten: fresh unter 0,3, moderate unter 0,6, exhausted darüber.",
         "The same in words: fresh below 0.3, moderate below 0.6, exhausted above."),
-    Signal("graph.node.exhaustion_score", Number(0, 1), lambda view, node: view.state(node).exhaustion_score,
+    Signal("graph.node.exhaustion_score", SignalRange(0, 1), lambda view, node: view.state(node).exhaustion_score,
         "Wie ausgeschöpft ein Konzept ist: Dürre, Dauer im Fokus, Knappheit; ohne Nachfrage kein Wert. Ab 0,6 lohnt ein Wechsel.",
         "How used up a concept is: dryness, time in focus, shortness; no value before it was asked about. From 0.6 on a change pays."),
     Signal("graph.node.focus_streak", ("none", "low", "medium", "high"), _focus_streak,
@@ -466,14 +466,14 @@ OF_NODE: tuple[Signal, ...] = (
     Signal("graph.node.is_orphan", YES_NO, lambda view, node: node in view.graph.orphans,
         "Ohne jede Beziehung. Wenn ja: fragen, wofür es steht oder woher es kommt.",
         "Without any relationship. If so: ask what it stands for or where it comes from."),
-    Signal("graph.node.edge_count", Number(0, 6), lambda view, node: view.graph.degrees[node],
+    Signal("graph.node.edge_count", SignalRange(0, 6), lambda view, node: view.graph.degrees[node],
         "Beziehungen dieses Konzepts. Viele: ein Knotenpunkt, gut zum Zusammenfassen.",
         "Relationships of this concept. Many: a hub, good for summing up."),
-    Signal("graph.node.recency_score", Number(0, 1),
+    Signal("graph.node.recency_score", SignalRange(0, 1),
         lambda view, node: max(0.0, 1 - view.state(node).since_focus / RECENCY_TURNS),
         "Wie kürzlich von diesem Konzept die Rede war (1 eben, 0 vor zwanzig Runden). Hoch: der Faden ist noch warm.",
         "How recently this concept was spoken of (1 just now, 0 twenty turns ago). High: the thread is still warm."),
-    Signal("graph.node.yield_rate", Number(0, 1), lambda view, node: view.state(node).yield_rate,
+    Signal("graph.node.yield_rate", SignalRange(0, 1), lambda view, node: view.state(node).yield_rate,
         "Ertrag je Nachfrage zu diesem Konzept. Hoch: Nachfragen lohnt. Ohne Nachfrage gibt es keinen Wert.",
         "Yield per question about this concept. High: asking pays. Without a question there is no value."),
     Signal("graph.node.yield_stagnation", YES_NO,
@@ -519,7 +519,7 @@ class Detected:
         }
 
 
-def detect(view: View, strategies: Sequence[str]) -> Detected:
+def detect(view: SignalView, strategies: Sequence[str]) -> Detected:
     """All signals that have something to say."""
     first = _read(OF_INTERVIEW, view, meta=False)
     nodes = {node: _read(OF_NODE, view, node, meta=False) for node in view.graph.nodes}
@@ -534,7 +534,7 @@ def detect(view: View, strategies: Sequence[str]) -> Detected:
     )
 
 
-def _read(table: Sequence[Signal], view: View, *of: str, meta: bool) -> dict[str, Value]:
+def _read(table: Sequence[Signal], view: SignalView, *of: str, meta: bool) -> dict[str, Value]:
     return {s.name: v for s in table if s.is_meta == meta and (v := s.detect(view, *of)) is not None}
 
 
@@ -553,7 +553,7 @@ def checked_key(key: str) -> str:
     if name not in SIGNALS:
         raise wrong(f"'{key}' names no signal{suggestion(name if word in _ALL_WORDS else key, sorted(SIGNALS))}")
     signal = SIGNALS[name]
-    if not word and not isinstance(signal.scale, Number) and signal.scale != YES_NO:
+    if not word and not isinstance(signal.scale, SignalRange) and signal.scale != YES_NO:
         raise wrong(f"'{key}' is a category; name one of its values, such as {name}.{signal.words[0]}")
     if word and word not in signal.words:
         raise wrong(f"'{key}': {name} is never '{word}'; write {' or '.join(f'{name}.{one}' for one in signal.words)}")

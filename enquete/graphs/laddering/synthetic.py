@@ -83,7 +83,7 @@ class Fatigue(Data):
     after_turn: int
 
 
-class Manner(Data):
+class LadderingManner(Data):
     """plant.yaml: how planted thoughts are brought up and said, whatever they are about."""
 
     cues: Mapping[str, Patterns]
@@ -96,15 +96,15 @@ class Manner(Data):
 
 
 @cache
-def manner() -> Manner:
-    return Manner.model_validate(read_yaml(files("enquete.graphs.laddering") / "plant.yaml"))
+def manner() -> LadderingManner:
+    return LadderingManner.model_validate(read_yaml(files("enquete.graphs.laddering") / "plant.yaml"))
 
 
 @dataclass(frozen=True)
 class Plant:
     """What agents carry on one concept: the chains of the pack that knows its topic, else chains that begin with its elements."""
 
-    manner: Manner
+    manner: LadderingManner
     pack: Pack
     chains: tuple[Chain, ...]
     elements: tuple[Text, ...]
@@ -161,11 +161,12 @@ def planted(instrument: LadderingInstrument, settings: LadderingSettings) -> Tru
 def answer(who: Participant, block: Block, language: Language, seed: int, *, planting: Plant) -> tuple[Answer, ...]:
     """One answer per item of the block."""
     return tuple(
-        Answer(item.id, "ok", text=_Speaker(who, block, item, language, seed, planting).says()) for item in block.items
+        Answer(item.id, "ok", text=_Interviewee(who, block, item, language, seed, planting).says())
+        for item in block.items
     )
 
 
-class _Speaker:
+class _Interviewee:
     """An agent before one question."""
 
     def __init__(self, who: Participant, block: Block, item: Item, language: Language, seed: int, planting: Plant):

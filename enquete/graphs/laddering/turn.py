@@ -18,17 +18,17 @@ from enquete.graphs.laddering.interviewer import (
     READER,
     Extraction,
     ExtractionInput,
-    Known,
-    ReadingInput,
+    JudgementInput,
+    KnownConcept,
     allowed_edges,
     as_said,
     placed,
 )
 from enquete.graphs.laddering.knowledge import Changes, Coverage, KnowledgeGraph, cover, longest_chain, with_findings
-from enquete.graphs.laddering.procedure import Interview, TurnContext, TurnRecord
+from enquete.graphs.laddering.procedure import LadderingInterview, TurnContext, TurnRecord
 from enquete.graphs.laddering.questions import (
     Candidate,
-    Choice,
+    QuestionChoice,
     Reason,
     candidates,
     choose,
@@ -44,8 +44,8 @@ from enquete.graphs.laddering.signals import (
     Detected,
     Past,
     Readings,
+    SignalView,
     States,
-    View,
     after_choice,
     depth_of,
     detect,
@@ -67,20 +67,20 @@ from enquete.respondents.roles import RULE
 
 
 class TurnInput(TypedDict):
-    interview: Interview
+    interview: LadderingInterview
 
 
 class TurnOutput(TurnOutcome, total=False):
-    result: Interview
+    result: LadderingInterview
 
 
 class TurnState(TurnOutput, total=False):
     """All channels, by the node that writes them; `outcome` is whose turn ends the turn."""
 
-    interview: Interview
+    interview: LadderingInterview
     # context_loading
-    known: list[Known]
-    focus: Known | None
+    known: list[KnownConcept]
+    focus: KnownConcept | None
     aims: list[str]
     said: list[tuple[str, str]]
     # utterance_saving
@@ -102,7 +102,7 @@ class TurnState(TurnOutput, total=False):
     detected: Detected
     # strategy_selection
     candidates: list[Candidate]
-    choice: Choice | None  # and continuation, where a closing question takes its place
+    choice: QuestionChoice | None  # and continuation, where a closing question takes its place
     # continuation
     stop: Reason
     # question_generation
@@ -116,14 +116,14 @@ Turn = Runtime[TurnContext]
 async def context_loading(state: TurnState, runtime: Turn) -> TurnState:
     """What was said before, and what the question of this turn was after."""
     interview, method = state["interview"], runtime.context.settings.method
-    known = [Known(text=node.text, type=node.type) for node in interview.graph.nodes.values()]
+    known = [KnownConcept(text=node.text, type=node.type) for node in interview.graph.nodes.values()]
     focus = interview.graph.nodes.get(interview.focus)
     technique = technique_of(method, interview.choice) if interview.choice else None
     aim = method.aim(technique.elicits if technique else method.opening.elicits, focus.type if focus else "")
     opposite = method.opposite_type(aim) if aim and technique and technique.triad else None
     return {
         "known": known,
-        "focus": Known(text=focus.text, type=focus.type) if focus else None,
+        "focus": KnownConcept(text=focus.text, type=focus.type) if focus else None,
         "aims": [one for one in (aim, opposite) if one],
         "said": interview.transcript(),
     }
@@ -175,7 +175,7 @@ async def state_computation(state: TurnState, runtime: Turn) -> TurnState:
     readings, judged_by = Readings(), ""
     if state["utterance"].text:
         topic = settings.topic.topic.in_(runtime.context.desk.language)
-        data = ReadingInput(topic=topic, question=interview.question, answer=state["utterance"].text)
+        data = JudgementInput(topic=topic, question=interview.question, answer=state["utterance"].text)
         done = await JUDGE.work(runtime.context.desk, settings, subject(interview.unit, interview.number), data)
         if done == "short":
             return {"outcome": "short"}
@@ -190,7 +190,7 @@ async def state_computation(state: TurnState, runtime: Turn) -> TurnState:
     )
     past = [*interview.past, turn]
     coverage = cover(standing, settings.topic.elements, settings.method)
-    view = View(
+    view = SignalView(
         settings.method, standing, states, coverage, past, readings, interview.focus, chain, settings.method.asks
     )
     return {
@@ -308,7 +308,7 @@ ROUTES: Routes = {
 }
 
 
-async def hold(interview: Interview, context: TurnContext) -> TurnState:
+async def hold(interview: LadderingInterview, context: TurnContext) -> TurnState:
     """A turn, stage by stage."""
     return await walk(ROUTES, TurnState(interview=interview), context)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from enquete.graphs.laddering.knowledge import Edge, KnowledgeGraph, Node, Source, cover, longest_chain
+from enquete.graphs.laddering.knowledge import ConceptNode, ConceptSource, Edge, KnowledgeGraph, cover, longest_chain
 from enquete.graphs.laddering.settings import InterviewMethod, LadderingSettings
-from enquete.graphs.laddering.signals import NodeState, Past, Readings, View
+from enquete.graphs.laddering.signals import NodeState, Past, Readings, SignalView
 
 SETTINGS = LadderingSettings()
 METHOD: InterviewMethod = SETTINGS.method
-SAID = (Source(utterance="agent:1#1", quote="so gesagt"),)
+SAID = (ConceptSource(utterance="agent:1#1", quote="so gesagt"),)
 LADDER = {
     "a": "attribute",
     "f": "functional_consequence",
@@ -24,7 +24,7 @@ LADDER = {
 def graph(nodes: str, links: str = "", elements: Mapping[str, tuple[str, ...]] | None = None) -> KnowledgeGraph:
     """graph("a1 f1 p1", "a1>f1 f1>p1"): the first letter of a node is its type in the means-end chain."""
     found = {
-        name: Node(id=name, text=f"{name} text", type=LADDER[name[0]], confidence=1, turn=1,
+        name: ConceptNode(id=name, text=f"{name} text", type=LADDER[name[0]], confidence=1, turn=1,
                    elements=(elements or {}).get(name, ()), sources=SAID)
         for name in nodes.split()
     }  # fmt: skip
@@ -44,9 +44,9 @@ def view(
     turns: Sequence[Past] = (),
     readings: Readings | None = None,
     focus: str = "",
-) -> View:
+) -> SignalView:
     known = known or graph("")
-    return View(
+    return SignalView(
         ontology=METHOD,
         graph=known,
         states=states or {},

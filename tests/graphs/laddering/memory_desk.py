@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from enquete.graphs.laddering.knowledge import similarity
-from enquete.graphs.laddering.procedure import Interview, Laddering
+from enquete.graphs.laddering.procedure import Laddering, LadderingInterview
 from enquete.graphs.laddering.results import stored_interview
 from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings
 from enquete.graphs.laddering.synthetic import Plant, Thought, answer, links, plant
@@ -49,7 +49,7 @@ class MemoryDesk(Memory):
         super().__init__(who, answers, language, methodology="laddering", seed=seed)
 
 
-def interviewed(desk: MemoryDesk, settings: LadderingSettings | None = None) -> Interview:
+def interviewed(desk: MemoryDesk, settings: LadderingSettings | None = None) -> LadderingInterview:
     """The interview of the desk's participant, to its end."""
     chosen = settings or LadderingSettings()
     laddering = Laddering(INSTRUMENT, chosen, desk.language)
@@ -82,7 +82,7 @@ class Recall(NamedTuple):
         return self.found / self.planted
 
 
-def recall(interview: Interview, who: Participant, settings: LadderingSettings, seed: int = 0) -> Recall:
+def recall(interview: LadderingInterview, who: Participant, settings: LadderingSettings, seed: int = 0) -> Recall:
     carried = planting(settings).carried(who, settings.method.id, seed)
     planted = links(carried, planting(settings).manner.leads)
     ends = {frozenset((edge.source, edge.target)) for edge in interview.graph.edges.values()}
@@ -93,14 +93,14 @@ def recall(interview: Interview, who: Participant, settings: LadderingSettings, 
     return Recall(found, min(sum(len(one.all_thoughts) for one in carried), settings.turns) - len(carried))
 
 
-def _nodes(interview: Interview, thought: Thought) -> list[str]:
+def _nodes(interview: LadderingInterview, thought: Thought) -> list[str]:
     wordings = thought.all_wordings
     return [n.id for n in interview.graph.nodes.values() if any(similarity(n.text, w) >= SAME for w in wordings)]
 
 
-def study(agents: int, settings: LadderingSettings, language: Language) -> tuple[float, list[Interview]]:
+def study(agents: int, settings: LadderingSettings, language: Language) -> tuple[float, list[LadderingInterview]]:
     """(recall of all planted links, the interviews) of this many agents of ten types."""
-    total, interviews = Recall(0, 0), list[Interview]()
+    total, interviews = Recall(0, 0), list[LadderingInterview]()
     for number in range(agents):
         who = person(number, TYPES[number % len(TYPES)])
         interview = interviewed(MemoryDesk(who, language, planted=planting(settings)), settings)
@@ -110,5 +110,5 @@ def study(agents: int, settings: LadderingSettings, language: Language) -> tuple
     return total.share, interviews
 
 
-def focuses(interview: Interview) -> Sequence[str]:
+def focuses(interview: LadderingInterview) -> Sequence[str]:
     return [turn.choice.focus for turn in interview.turns if turn.choice and turn.choice.focus]

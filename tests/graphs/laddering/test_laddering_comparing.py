@@ -14,7 +14,7 @@ from scipy import stats
 import enquete
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.network import pool
-from enquete.graphs.laddering.procedure import Interview, TurnRecord
+from enquete.graphs.laddering.procedure import LadderingInterview, TurnRecord
 from enquete.graphs.laddering.results import compared, covered, measured
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.tables import PRESENTATION
@@ -27,10 +27,10 @@ from tests.support.tables import findings
 ELEMENT = next(iter(SETTINGS.topic.elements))
 
 
-def interview(unit: str, known: KnowledgeGraph, turns: int = 2, stop: str = "max_turns") -> Interview:
+def interview(unit: str, known: KnowledgeGraph, turns: int = 2, stop: str = "max_turns") -> LadderingInterview:
     """Over after so many turns, of which only the last one's end is known."""
     records = [TurnRecord.model_construct(turn=n, stop=stop if n == turns else "") for n in range(1, turns + 1)]
-    return Interview(unit, tuple(records), graph=known)
+    return LadderingInterview(unit, tuple(records), graph=known)
 
 
 def test_an_element_is_spoken_of_by_code_in_whatever_words() -> None:
@@ -47,7 +47,7 @@ def test_an_element_is_spoken_of_by_code_in_whatever_words() -> None:
     assert not any(one.elements_covered for one in covered(three, pool(three), SETTINGS).values())
 
 
-def pair(richness: list[tuple[int, int]]) -> dict[str, list[Interview]]:
+def pair(richness: list[tuple[int, int]]) -> dict[str, list[LadderingInterview]]:
     """Agents with so many concepts by the adaptive and by the fixed questions."""
     named = [" ".join(f"a{n}" for n in range(1, 9))[: 3 * most - 1] for most in range(9)]
     return {

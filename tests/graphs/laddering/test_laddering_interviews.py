@@ -8,9 +8,9 @@ from functools import reduce
 import pytest
 
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
-from enquete.graphs.laddering.procedure import Interview, TurnRecord
+from enquete.graphs.laddering.procedure import LadderingInterview, TurnRecord
 from enquete.graphs.laddering.questions import acceptable
-from enquete.graphs.laddering.settings import LadderingSettings, Layers, most_words
+from enquete.graphs.laddering.settings import LadderingLayers, LadderingSettings, most_words
 from enquete.instruments.text import Text
 from enquete.respondents.quoting import normal
 from enquete.state.asking import Answer, Block, Language, Participant
@@ -116,11 +116,14 @@ def test_an_exhausted_concept_is_left_and_another_one_taken() -> None:
     ways = tuple(way.model_copy(update={"questions": (q,)}) for way, q in zip(ways, questions, strict=True))
     deepen = deepen.model_copy(update={"weights": weights, "techniques": ways})
     method = whole.method.model_copy(update={"strategies": {"deepen": deepen}})
-    settings = LadderingSettings(layers=Layers(concept=whole.topic, methodology=method))
+    settings = LadderingSettings(layers=LadderingLayers(concept=whole.topic, methodology=method))
     interview = interviewed(MemoryDesk(person(), says=two_concepts), settings)
     assert focuses(interview)[:4] == ["n1", "n1", "n1", "n2"]
     assert interview.turns[3].signals["graph.node.exhausted"] is False  # of n2, which was chosen instead
-    assert reduce(Interview.after, interview.turns[:3], Interview(interview.unit)).states["n1"].streak == 3
+    assert (
+        reduce(LadderingInterview.after, interview.turns[:3], LadderingInterview(interview.unit)).states["n1"].streak
+        == 3
+    )
     left = interview.turns[3].next
     assert left is not None
     assert {one.focus: one.score for one in left.runners_up}["n1"] == pytest.approx((2 - 5) / 0.5)  # early: ×.5, so /.5
@@ -136,7 +139,7 @@ def test_long_interviews_return_to_what_they_left() -> None:
     assert any(_returns(interview) for interview in interviews)
 
 
-def _returns(interview: Interview) -> bool:
+def _returns(interview: LadderingInterview) -> bool:
     """A concept in focus, left, and in focus again."""
     runs = [
         focus for focus, _ in itertools.groupby(turn.choice.focus if turn.choice else "" for turn in interview.turns)
@@ -149,7 +152,7 @@ def test_the_interview_dives_more_than_once() -> None:
     assert all(_dives(interview) >= 2 for interview in interviews if interview.stop == "max_turns")
 
 
-def _dives(interview: Interview) -> int:
+def _dives(interview: LadderingInterview) -> int:
     """Runs of at least two turns that each found a link."""
     runs = itertools.groupby(interview.turns, key=lambda turn: turn.changes.new_edges > 0)
     return sum(found and len(list(run)) >= 2 for found, run in runs)

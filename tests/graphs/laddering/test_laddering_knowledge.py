@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from enquete.graphs.laddering.interviewer import ConceptFound, Extraction, RelationFound, as_said, placed, quoted
 from enquete.graphs.laddering.knowledge import (
     UNSAID,
+    ConceptSource,
     KnowledgeGraph,
     Linked,
-    Said,
-    Source,
+    SaidConcept,
     complete_share,
     cover,
     longest_chain,
@@ -24,13 +24,19 @@ from enquete.state.asking import Language
 from tests.graphs.laddering.builders import METHOD, SETTINGS, graph
 
 
-def said(text: str, kind: str = "attribute", utterance: str = "u#1", elements: tuple[str, ...] = ()) -> Said:
-    return Said(text=text, type=kind, confidence=0.9, elements=elements, source=Source(utterance=utterance, quote=text))
+def said(text: str, kind: str = "attribute", utterance: str = "u#1", elements: tuple[str, ...] = ()) -> SaidConcept:
+    return SaidConcept(
+        text=text, type=kind, confidence=0.9, elements=elements, source=ConceptSource(utterance=utterance, quote=text)
+    )
 
 
 def linked(source: str, target: str, kind: str = "leads_to") -> Linked:
     return Linked(
-        source_text=source, target_text=target, type=kind, confidence=0.8, source=Source(utterance="u#1", quote="q")
+        source_text=source,
+        target_text=target,
+        type=kind,
+        confidence=0.8,
+        source=ConceptSource(utterance="u#1", quote="q"),
     )
 
 

@@ -26,15 +26,15 @@ from enquete.graphs.laddering.network import (
     saturation,
     value_map,
 )
-from enquete.graphs.laddering.procedure import Interview
+from enquete.graphs.laddering.procedure import LadderingInterview
 from enquete.graphs.laddering.results import kinds_of
 from enquete.respondents.quoting import normal
 from tests.graphs.laddering.builders import METHOD, graph
 from tests.graphs.laddering.memory_desk import PLANT
 
 
-def interviews(*graphs: KnowledgeGraph) -> list[Interview]:
-    return [Interview(f"agent:{number}", graph=one) for number, one in enumerate(graphs, start=1)]
+def interviews(*graphs: KnowledgeGraph) -> list[LadderingInterview]:
+    return [LadderingInterview(f"agent:{number}", graph=one) for number, one in enumerate(graphs, start=1)]
 
 
 THREE = interviews(

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from enquete.graphs.laddering.knowledge import Edge, KnowledgeGraph, Node, Source
+from enquete.graphs.laddering.knowledge import ConceptNode, ConceptSource, Edge, KnowledgeGraph
 from enquete.graphs.laddering.network import PooledConcept, pattern
-from enquete.graphs.laddering.procedure import Interview, TurnRecord
+from enquete.graphs.laddering.procedure import LadderingInterview, TurnRecord
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.signals import Rating, Readings
+from enquete.graphs.laddering.signals import AnswerRating, Readings
 from enquete.graphs.laddering.tables import PRESENTATION
 from tests.support.charts import results
 from tests.support.tables import findings
@@ -22,23 +22,23 @@ from tests.support.tables import findings
 def interview(
     unit: str, kinds: Mapping[str, str], links: Sequence[str] = (), valence: Mapping[str, int] | None = None,
     by: str = "model",
-) -> Interview:  # fmt: skip
+) -> LadderingInterview:  # fmt: skip
     """Concepts by name with their types, each told in a turn of its own, in this order; links as "a>b"; valence of the turn that
     told a concept, as `by` rated it."""
     nodes, turns = {}, []
     for number, (name, kind) in enumerate(kinds.items(), start=1):
-        said = Source(utterance=f"{unit}#{number}", quote=name)
-        nodes[name] = Node(id=name, text=name, type=kind, confidence=1, turn=number, sources=(said,))
-        rated = Rating(rating=valence[name]) if valence and name in valence else None
+        said = ConceptSource(utterance=f"{unit}#{number}", quote=name)
+        nodes[name] = ConceptNode(id=name, text=name, type=kind, confidence=1, turn=number, sources=(said,))
+        rated = AnswerRating(rating=valence[name]) if valence and name in valence else None
         turns.append(
             TurnRecord.model_construct(turn=number, choice=None, readings=Readings(valence=rated), by={"signal": by})
         )
     edges = [Edge(source=a, target=b, type="x", confidence=1, turn=1, sources=nodes[a].sources)
              for a, b in (link.split(">") for link in links)]  # fmt: skip
-    return Interview(unit, turns=tuple(turns), graph=KnowledgeGraph(nodes, {edge.key: edge for edge in edges}))
+    return LadderingInterview(unit, turns=tuple(turns), graph=KnowledgeGraph(nodes, {edge.key: edge for edge in edges}))
 
 
-def pooled(interviews: Sequence[Interview]) -> list[PooledConcept]:
+def pooled(interviews: Sequence[LadderingInterview]) -> list[PooledConcept]:
     """One code a name, the most widespread first."""
     named: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for one in interviews:
@@ -48,7 +48,7 @@ def pooled(interviews: Sequence[Interview]) -> list[PooledConcept]:
     return [PooledConcept(f"c{n}", text, kind, tuple(at)) for n, ((kind, text), at) in enumerate(ordered)]
 
 
-def found(methodology: str, interviews: Sequence[Interview]) -> dict[str, Any]:
+def found(methodology: str, interviews: Sequence[LadderingInterview]) -> dict[str, Any]:
     """The pattern's tables, with the codes that they name."""
     method, codes = LadderingSettings(methodology=methodology).method, pooled(interviews)
     concepts = [{"concept": one.id, "label": one.label, "type": one.type, "agents": one.agents} for one in codes]
@@ -136,7 +136,7 @@ def test_an_incident_has_its_own_chain_and_not_that_of_another() -> None:
     assert (whole["n_whole"], whole["n_told"]) == (1, 2)  # a's storm, of two agents who told any
 
 
-def again(interviews: Sequence[Interview], times: int) -> list[Interview]:
+def again(interviews: Sequence[LadderingInterview], times: int) -> list[LadderingInterview]:
     """The same interviews of as many agents more."""
     more = []
     for one in [replace(one, unit=f"{one.unit}{n}") for n in range(times) for one in interviews]:
@@ -158,7 +158,7 @@ def again(interviews: Sequence[Interview], times: int) -> list[Interview]:
     ],
 )  # fmt: skip
 def test_each_has_a_finding_of_its_own_and_no_ladder(
-    methodology: str, interviews: Sequence[Interview], said: str
+    methodology: str, interviews: Sequence[LadderingInterview], said: str
 ) -> None:
     """Wilson's interval of 18 of 24: [.551, .880]; the sign test's p: 2·P(X ≤ 6) of 24 = .0227 (R binom.test)."""
     assert not LadderingSettings(methodology=methodology).method.climbs

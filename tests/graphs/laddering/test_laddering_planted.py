@@ -9,7 +9,7 @@ import pytest
 
 from enquete.graphs.laddering.knowledge import similarity
 from enquete.graphs.laddering.network import PooledConcept, concept_rows, implication_matrix, pool, value_map
-from enquete.graphs.laddering.procedure import Interview
+from enquete.graphs.laddering.procedure import LadderingInterview
 from enquete.graphs.laddering.results import kinds_of
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import Thought, answer, links
@@ -125,7 +125,7 @@ def thought_of(concept: PooledConcept, thoughts: Sequence[Thought]) -> int:
     return best if votes[best] else -1
 
 
-def recovered(interviews: Sequence[Interview], settings: LadderingSettings) -> dict[str, float]:
+def recovered(interviews: Sequence[LadderingInterview], settings: LadderingSettings) -> dict[str, float]:
     """codes; thoughts that have one; precision: direct links between thoughts that are planted so; recall: of the thoughts' links that
     agents carry and could be asked, those that any interview gave."""
     plant = planting(settings)
@@ -161,7 +161,7 @@ def recovered(interviews: Sequence[Interview], settings: LadderingSettings) -> d
 
 
 def _constructs(
-    interviews: Sequence[Interview], concepts: Sequence[PooledConcept], home: Mapping[str, int]
+    interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], home: Mapping[str, int]
 ) -> set[frozenset[int]]:
     """The two poles of constructs: linked in the interviews, and by design no implication."""
     code = {place: one.id for one in concepts for place in one.members}

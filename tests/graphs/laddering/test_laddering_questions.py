@@ -13,9 +13,9 @@ from enquete.graphs.laddering.interviewer import question_prompt
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.questions import (
     Candidate,
-    QuestionInput,
-    QuestionOut,
     Use,
+    WordedQuestion,
+    WordingInput,
     acceptable,
     asked_before,
     candidates,
@@ -136,11 +136,11 @@ class Worded(MemoryDesk):
         self._by = "gpt"
 
     async def work(self, task: InterviewerTask[Any]) -> Any:
-        if not isinstance(task.data, QuestionInput) or task.data.opening:
+        if not isinstance(task.data, WordingInput) or task.data.opening:
             return await super().work(task)
         head, _, rest = task.rule(task.data).question.partition(": ")
         number = int(task.subject.rsplit(" ", maxsplit=1)[1])
-        return QuestionOut(
+        return WordedQuestion(
             question=f"{chr(96 + number)}{number} {head}, {rest}" if rest else f"{chr(96 + number)} {head}"
         )
 
@@ -191,14 +191,14 @@ def test_type_names_that_the_respondent_uses_are_no_jargon() -> None:
     assert "attribute" not in told[1]
 
 
-def _asked(language: Language, text: str) -> list[QuestionInput]:
+def _asked(language: Language, text: str) -> list[WordingInput]:
     desk = MemoryDesk(person(), language, says=lambda who, block: Answer(block.items[0].id, "ok", text=text))
     interviewed(desk, LadderingSettings(turns=3))
     return _worked(desk)
 
 
-def _worked(desk: MemoryDesk) -> list[QuestionInput]:
-    return [task.data for task in desk.tasks.values() if isinstance(task.data, QuestionInput)]
+def _worked(desk: MemoryDesk) -> list[WordingInput]:
+    return [task.data for task in desk.tasks.values() if isinstance(task.data, WordingInput)]
 
 
 def test_the_wording_heard_least_comes_first() -> None:

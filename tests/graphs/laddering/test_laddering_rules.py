@@ -22,8 +22,8 @@ from enquete.graphs.laddering.interviewer import (
     LONGEST,
     Extraction,
     ExtractionInput,
-    Known,
-    ReadingInput,
+    JudgementInput,
+    KnownConcept,
     allowed_edges,
     judge_answer,
     read_answer,
@@ -34,11 +34,13 @@ from enquete.respondents.quoting import normal
 from tests.graphs.laddering.memory_desk import NOBODYS, PLANTS
 
 METHOD, GRID = LadderingSettings().method, LadderingSettings(methodology="repertory_grid").method
-FOCUS = Known(text="feste Regeln", type="attribute")
+FOCUS = KnownConcept(text="feste Regeln", type="attribute")
 LEAST = 0.8  # share of the ordinary answers that are read right
 
 
-def reading(text: str, focus: Known | None = FOCUS, aims: Sequence[str] = ("functional_consequence",)) -> Extraction:
+def reading(
+    text: str, focus: KnownConcept | None = FOCUS, aims: Sequence[str] = ("functional_consequence",)
+) -> Extraction:
     return read_answer(
         ExtractionInput(
             topic="t", question="Warum?", answer=text, focus=focus, aims=list(aims), known=[focus] if focus else [],
@@ -167,7 +169,7 @@ EN = [
 
 def wrong(case: Case) -> str:
     """What is wrong with the reading, "" for nothing."""
-    found = reading(case.answer, Known(text=case.focus, type="attribute"))
+    found = reading(case.answer, KnownConcept(text=case.focus, type="attribute"))
     if not case.words:
         return f"read {found.concepts[0].text!r}" if found.concepts else ""
     if len(found.concepts) != 1:
@@ -189,7 +191,7 @@ def test_ordinary_answers_are_read(cases: list[Case]) -> None:
 
 
 def judged(answer: str) -> Readings:
-    return judge_answer(ReadingInput(topic="t", question="?", answer=answer))
+    return judge_answer(JudgementInput(topic="t", question="?", answer=answer))
 
 
 def test_the_rule_reads_engagement_certainty_and_mood_off_the_surface() -> None:

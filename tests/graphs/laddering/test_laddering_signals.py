@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from pydantic_core import PydanticCustomError
 
-from enquete.graphs.laddering.interviewer import ReadingInput, trimmed
+from enquete.graphs.laddering.interviewer import JudgementInput, trimmed
 from enquete.graphs.laddering.signals import (
     SIGNALS,
+    AnswerRating,
     NodeState,
-    Number,
-    Rating,
     Readings,
     Signal,
+    SignalRange,
     Value,
     checked_key,
     depth_of,
@@ -27,7 +27,7 @@ from tests.graphs.laddering.builders import graph, past, view
 
 DEEP = ("moderate", "deep")
 RATED = Readings(
-    specificity=Rating(rating=1), certainty=Rating(rating=2), valence=Rating(rating=5), engagement=Rating(rating=4),
+    specificity=AnswerRating(rating=1), certainty=AnswerRating(rating=2), valence=AnswerRating(rating=5), engagement=AnswerRating(rating=4),
     sentiment="positive", topics=("a", "b"),
 )  # fmt: skip
 
@@ -203,11 +203,11 @@ def test_a_nodes_signals_win_over_the_interviews() -> None:
 )
 def test_numbers_are_binned_after_normalising(value: float, bin_: str) -> None:
     """A raw 1–5 rubric would be "high" throughout."""
-    assert Number(1, 5).bin(value) == bin_
+    assert SignalRange(1, 5).bin(value) == bin_
 
 
 def test_a_signal_is_a_row_and_its_value_a_word() -> None:
-    one = Signal("graph.answer_count", Number(0, 20), lambda view: len(view.past), "…", "…")
+    one = Signal("graph.answer_count", SignalRange(0, 20), lambda view: len(view.past), "…", "…")
     assert one.word(one.detect(view(turns=[past()] * 16)) or 0) == "high"
 
 
@@ -261,7 +261,7 @@ def test_weight_keys_that_do_not(key: str) -> None:
 )
 def test_depth_of_an_answer_can_be_shallow(answer: str, rating: int | None, depth: str) -> None:
     """Without a rating ten words, two propositions, thirty words are the boundaries."""
-    readings = Readings(response_depth=Rating(rating=rating)) if rating else Readings()
+    readings = Readings(response_depth=AnswerRating(rating=rating)) if rating else Readings()
     assert depth_of(answer, readings) == depth
 
 
@@ -271,6 +271,6 @@ def test_propositions_are_clauses_of_three_words() -> None:
 
 
 def test_reasons_are_cut_to_twenty_words() -> None:
-    long = Readings(valence=Rating(rating=3, rationale=" ".join(["wort"] * 40)))
-    data = ReadingInput(topic="t", question="?", answer="!")
-    assert len((trimmed(data, long).valence or Rating(rating=1)).rationale.split()) == 20
+    long = Readings(valence=AnswerRating(rating=3, rationale=" ".join(["wort"] * 40)))
+    data = JudgementInput(topic="t", question="?", answer="!")
+    assert len((trimmed(data, long).valence or AnswerRating(rating=1)).rationale.split()) == 20

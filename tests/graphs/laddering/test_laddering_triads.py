@@ -6,7 +6,7 @@ import pytest
 
 from enquete.graphs.laddering.files import codebook_yaml, implications_csv
 from enquete.graphs.laddering.network import PooledConcept, concept_rows, implication_matrix, pool, with_poles
-from enquete.graphs.laddering.questions import QuestionInput, QuestionOut, fit_to_ask
+from enquete.graphs.laddering.questions import WordedQuestion, WordingInput, fit_to_ask
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.respondents.quoting import normal
 from enquete.state.asking import Language
@@ -57,6 +57,6 @@ def _type(concepts: list[PooledConcept], name: str) -> str:
     ],
 )
 def test_a_models_comparison_names_all_three(question: str, fit: bool) -> None:
-    data = QuestionInput(opening=False, topic="t", method="m", ladder=[], method_goal="", goal="", pool=["?"],
+    data = WordingInput(opening=False, topic="t", method="m", ladder=[], method_goal="", goal="", pool=["?"],
                          compared=["boats", "nets", "tanks"])  # fmt: skip
-    assert bool(fit_to_ask(data, QuestionOut(question=question))) is fit
+    assert bool(fit_to_ask(data, WordedQuestion(question=question))) is fit

@@ -19,8 +19,8 @@ from enquete.graphs.laddering.interviewer import (
     question_prompt,
     reading_prompt,
 )
-from enquete.graphs.laddering.procedure import Interview, Laddering, TurnRecord
-from enquete.graphs.laddering.questions import QuestionOut
+from enquete.graphs.laddering.procedure import Laddering, LadderingInterview, TurnRecord
+from enquete.graphs.laddering.questions import WordedQuestion
 from enquete.graphs.laddering.results import stored_interview
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.signals import after_choice
@@ -43,7 +43,10 @@ def test_ten_named_nodes_in_their_order_without_a_checkpointer() -> None:
 
 async def _updates(desk: MemoryDesk) -> list[tuple[str, dict[str, Any]]]:
     unit = desk.participants()[0].id
-    interview, found = Interview(unit, question="Worauf kommt es Ihnen an?"), list[tuple[str, dict[str, Any]]]()
+    interview, found = (
+        LadderingInterview(unit, question="Worauf kommt es Ihnen an?"),
+        list[tuple[str, dict[str, Any]]](),
+    )
     context = TurnContext(desk, INSTRUMENT, SETTINGS)
     while not interview.stop:
         async for step in turn_graph.astream({"interview": interview}, context=context, stream_mode="updates"):
@@ -154,13 +157,15 @@ def test_where_model_and_fallback_fail_the_rule_does_the_work_and_the_turn_says_
 
 @pytest.mark.parametrize("question", ["Warum? Und wozu?", "Erzählen Sie mehr.", " ".join(["viele"] * 15) + " Wörter?"])
 def test_a_question_that_must_not_be_asked_is_replaced_by_the_rules(question: str) -> None:
-    interview = interviewed(Failing({"question": QuestionOut(question=question)}), SETTINGS)
+    interview = interviewed(Failing({"question": WordedQuestion(question=question)}), SETTINGS)
     assert question not in [turn.question for turn in interview.turns]
     assert interview.turns[0].by == {"extract": "gpt", "signal": "gpt", "question": "rule", "next": "rule"}
 
 
 def test_a_models_question_is_asked_once_only() -> None:
-    interview = interviewed(Failing({"question": QuestionOut(question="Was ist\nIhnen [[daran]] wichtig?")}), SETTINGS)
+    interview = interviewed(
+        Failing({"question": WordedQuestion(question="Was ist\nIhnen [[daran]] wichtig?")}), SETTINGS
+    )
     questions = [turn.question for turn in interview.turns]
     assert questions[0] == "Was ist Ihnen daran wichtig?"
     assert questions.count(questions[0]) == 1
@@ -217,7 +222,7 @@ SIX = LadderingSettings(turns=6)
 
 def steps(desk: MemoryDesk) -> Iterator[tuple[Any, dict[str, Any], dict[str, Any], dict[str, Any]]]:
     """(node, what it was given, a copy of that from before, what it wrote), turn by turn, without LangGraph."""
-    interview = Interview(desk.participants()[0].id, question="Worauf kommt es Ihnen an?")
+    interview = LadderingInterview(desk.participants()[0].id, question="Worauf kommt es Ihnen an?")
     runtime = Runtime(context=TurnContext(desk, INSTRUMENT, SIX))
     while not interview.stop:
         state: dict[str, Any] = {"interview": interview}
