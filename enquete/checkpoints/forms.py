@@ -1,6 +1,6 @@
 """Forms: blocks that wait for a person. A draft is saved on every change; submitting closes the form once and for all.
 
-The answers of a submitted form are committed by the desk like any other; the form keeps what was shown.
+The answers of a submitted form are committed by the context like any other; the form keeps what was shown.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Nothing moves when neither a request nor a reply came while the ledger was written back ten times: whoever works on an answer
 writes or asks something sooner than that. A pause leaves what is ordered where it is, and gives back what is not.
-Measured by: requests that the server answered, and batches that they came in (tests/models/test_models_collector.py).
+Measured by: requests that the server answered, and batches that they came in (tests/models/test_models_batch_queue.py).
 """
 
 from __future__ import annotations

@@ -7,12 +7,15 @@ a local one does.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 from platformdirs import user_config_dir
@@ -23,6 +26,10 @@ from enquete.instruments.source import MOST_BYTES, SourceFile, read_source, vali
 from enquete.state.errors import InstrumentError, SettingsError
 from enquete.state.local_weights import LOCAL_URL
 from enquete.state.regular_files import read_regular
+
+if TYPE_CHECKING:
+    from genai_prices.data_snapshot import DataSnapshot
+    from genai_prices.types import ConditionalPrice, ModelInfo, ModelPrice, Provider, TieredPrices
 
 # --- A file of one's own prices: read safely, validated, and looked up by server and model -------------------------------
 
@@ -238,8 +245,6 @@ class Prices:
             return Price(entry.input, entry.output, f"{self._name}: {place}", entry.cached)
         if server is None or is_local(server.host):
             return None
-        from enquete.models.price_list import listed  # noqa: PLC0415 - the list takes half a second to import
-
         found_there = listed(model, server)
         return Price(*found_there) if found_there else None
 
@@ -254,3 +259,97 @@ def is_local(host: str) -> bool:
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         return not address.ipv4_mapped.is_global
     return not address.is_global
+
+
+# --- The prices that genai-prices brings along ---------------------------------------------------------------------------
+
+
+# Of our own, so that a program around us that lets genai-prices update itself does not change a run's prices.
+@lru_cache(maxsize=1)
+def _list() -> DataSnapshot:
+    from genai_prices.data import providers  # noqa: PLC0415 - half a second
+    from genai_prices.data_snapshot import DataSnapshot  # noqa: PLC0415
+
+    return DataSnapshot(providers=providers, from_auto_update=False)
+
+
+_ANY_PROVIDER = "litellm"  # genai-prices' word for "tell by the name, with or without `provider/` in front"
+
+
+def listed(model: str, server: Server) -> tuple[float, float, str, float | None] | None:
+    """Input, output (USD per million tokens), source, and input that was cached (None: not listed): by the server's own list where
+    it is known, else by the model's name."""
+    import genai_prices  # noqa: PLC0415
+
+    provider = _provider(server)
+    try:
+        owner, info = _list().find_provider_model(model, provider, None if provider else _ANY_PROVIDER, None)
+    except LookupError:
+        return None
+    bounds = _upper(info, datetime.now(UTC))
+    if bounds is None:
+        return None
+    source = f"genai-prices {genai_prices.__version__}: {owner.id}/{info.id}"
+    if bounds[2]:
+        source += ", upper price"
+    if provider is None:
+        source += f", by the model's name ({server.host} has no known prices)"
+    return float(bounds[0]), float(bounds[1]), source, _cached(info)
+
+
+def _cached(info: ModelInfo) -> float | None:
+    """The dearest of today's, as with the others."""
+    now = datetime.now(UTC)
+    found = [price.cache_read_mtok for moment in _moments(info, now) for price in [info.get_prices(moment)]]
+    known = [_most(price) for price in found if price is not None]
+    return float(max(known)) if known and len(known) == len(found) else None
+
+
+def _provider(server: Server) -> Provider | None:
+    try:
+        return _list().find_provider(None, None, f"{server.scheme or 'https'}://{server.host}{server.path}")
+    except LookupError:
+        return None
+
+
+def _upper(info: ModelInfo, now: datetime) -> tuple[Decimal, Decimal, bool] | None:
+    """(input, output, whether another price may hold), or None where the tokens of a chat are not all that is charged."""
+    pairs = {pair for moment in _moments(info, now) for pair in _pairs(info.get_prices(moment))}
+    if None in pairs:
+        return None
+    known = [pair for pair in pairs if pair]
+    return max(read for read, _ in known), max(written for _, written in known), len(known) > 1
+
+
+def _moments(info: ModelInfo, now: datetime) -> Iterator[datetime]:
+    """Now, and every time of this day at which the price may change."""
+    yield now
+    for conditional in info.prices if isinstance(info.prices, list) else ():
+        yield from _borders(conditional, now)
+
+
+def _borders(conditional: ConditionalPrice, now: datetime) -> Iterator[datetime]:
+    from genai_prices.types import TimeOfDateConstraint  # noqa: PLC0415
+
+    hours = conditional.constraint
+    if isinstance(hours, TimeOfDateConstraint):
+        for border in (hours.start_time, hours.end_time):
+            yield datetime.combine(now.date(), border, tzinfo=border.tzinfo or UTC)
+
+
+def _pairs(prices: ModelPrice) -> Iterator[tuple[Decimal, Decimal] | None]:
+    """(input, output) for the shortest and for the dearest context; None where there is none or a fee per request."""
+    if prices.input_mtok is None or prices.output_mtok is None or prices.requests_kcount is not None:
+        yield None
+        return
+    written = [prices.output_mtok, prices.output_reasoning_mtok]  # some charge otherwise for thinking
+    yield _least(prices.input_mtok), _least(prices.output_mtok)
+    yield _most(prices.input_mtok), max(_most(price) for price in written if price is not None)
+
+
+def _least(price: Decimal | TieredPrices) -> Decimal:
+    return price if isinstance(price, Decimal) else price.base
+
+
+def _most(price: Decimal | TieredPrices) -> Decimal:
+    return price if isinstance(price, Decimal) else max([price.base, *(tier.price for tier in price.tiers)])

@@ -50,7 +50,7 @@ class ServerHealth:
         self.returned = float("-inf")  # when it was last back
         self.next_probe = 0.0
         self._probes = 0
-        self._did = ""  # what the latest fault was
+        self.did = ""  # what the latest fault was
         self._lock = threading.Lock()
 
     def answered(self, sent: float, *, accepted: bool = True) -> None:
@@ -69,7 +69,7 @@ class ServerHealth:
     def failed(self, did: str) -> None:
         """A request got no answer."""
         with self._lock:
-            self._did = did
+            self.did = did
             if self.silent_since is None:
                 self._begin()
 
@@ -105,7 +105,7 @@ class ServerHealth:
     def absence(self) -> tuple[float, str] | None:
         """Seconds since the last answer before it went away, and what its latest fault was; None while it is there."""
         since = self.silent_since
-        return (time.monotonic() - since, self._did) if since is not None and self.away else None
+        return (time.monotonic() - since, self.did) if since is not None and self.away else None
 
     def _begin(self) -> None:
         self.silent_since = self.next_probe = time.monotonic()

@@ -502,7 +502,10 @@ class Transport:
         return limiter.shut(state.began, max(self._patience_s, self._attempts * self._backoff_s))
 
     def _outage(self, state: RetryState, model: str) -> Unavailable:
-        return unavailable(self._shown, state.trouble, model, state.counts, self._patience_s)
+        trouble = state.trouble or (
+            Trouble(self._health.did) if self._health.did else None
+        )  # of others, before it was asked
+        return unavailable(self._shown, trouble, model, state.counts, self._patience_s)
 
 
 def _looser_format(fallback: FormatFallback, trouble: Trouble, form: RequestForm | None) -> ResponseFormat | None:

@@ -180,7 +180,7 @@ def _groups(items: Sequence[Item]) -> list[tuple[Item, ...]]:
     return [tuple(group) for _, group in groupby(items, about)]
 
 
-# --- The desk: all that methodology code may touch. Bound to one run, arm, methodology and phase. Everything is
+# --- The context: all that methodology code may touch. Bound to one run, arm, methodology and phase. Everything is
 # looked up in the ledger before anything is asked, so a procedure may be started over at any time.
 
 INTERVIEWER = N_(
@@ -201,7 +201,7 @@ PERSON = "person"
 
 @dataclass
 class LedgerContext:
-    """The desk of a run whose ledger is on this machine."""
+    """The context of a run whose ledger is on this machine."""
 
     arm: Arm
     main_arm: str

@@ -16,7 +16,7 @@ A complete one, and its use in a turn:
         setting="mood",  # the methodology's settings may have mood_model and mood_fallback
     )
 
-    done = await JUDGE.work(desk, settings, "agent:1|turn 3", Said(text="Gladly."))
+    done = await JUDGE.work(context, settings, "agent:1|turn 3", Said(text="Gladly."))
     if done == "short":
         return "short"
     mood, by = done  # by: the model's name, or RULE
@@ -64,18 +64,18 @@ class Role(Generic[DataT, ResultT]):
     quick: bool = False
 
     def task(self, subject: str, data: DataT, model: str = "", fallback: str = "") -> InterviewerTask[ResultT]:
-        """One piece of this work, for the desk."""
+        """One piece of this work, for the context."""
         return InterviewerTask(
             self.purpose, subject, data, self.prompt, self.result, self.rule, self.max_output_tokens, self.schema,
             model, fallback, self.quick,
         )  # fmt: skip
 
     async def work(
-        self, desk: InterviewContext, settings: BaseModel, subject: str, data: DataT
+        self, context: InterviewContext, settings: BaseModel, subject: str, data: DataT
     ) -> tuple[ResultT, str] | Literal["short"]:
         """The result, and who gave it: the model's name, or RULE. "short" where the budget is; then nothing is done yet."""
         task = self.task(subject, data, *self.models(settings))
-        done = await desk.worked(task)
+        done = await context.worked(task)
         if done == "short":
             return "short"
         if done == "failed":

@@ -170,7 +170,7 @@ def _fill(template: str, topic: str, lines: Sequence[str], most: int) -> str:
 
 # --- From open answers to at most `max_themes` themes: batches that fit the context, a merge, traceable themes.
 # Batches are formed from the sorted statements and merged in their order, so the themes depend on neither timing nor
-# concurrency. `code_themes` runs the whole over a desk, by a model or by the rule.
+# concurrency. `code_themes` runs the whole in a context, by a model or by the rule.
 
 MAX_CHARS = 12_000
 MERGE_AT_ONCE = 60  # drafts in one merge: the answer must name each of them
@@ -183,7 +183,7 @@ MERGER = Role("theme", merge_prompt, MergedThemes, merge_by_rule, merge_schema, 
 T = TypeVar("T", bound=BaseModel)
 Stopped = Literal["short", "failed"]
 Work = Callable[[InterviewerTask[Any]], Awaitable[Any]]
-"""`Desk.work`: the task's result, "short" or "failed"."""
+"""`InterviewContext.worked`: the task's result, "short" or "failed"."""
 
 
 def batches(statements: Sequence[Statement], max_chars: int = MAX_CHARS) -> list[list[Statement]]:
@@ -273,7 +273,7 @@ async def code_themes(
 ) -> CodedThemes | Stopped:
     """Code all batches at once, merge group by group until one group is left, assemble.
 
-    work: the desk's `work`; its calls are filed under purpose "theme", subjects "<label>/batch 3" and
+    work: the context's `worked`; its calls are filed under purpose "theme", subjects "<label>/batch 3" and
     "<label>/merge 2/1" (level, group), so `label` must differ between codings of one methodology and phase. "short" or
     "failed" if any of them was, with nothing lost: settled calls are found again. No statement at all is no call and
     no theme.
@@ -364,7 +364,7 @@ async def assign_themes(
 ) -> SecondCoding | Stopped:
     """Give a sample of the statements to the themes, batch by batch, and put the replies together.
 
-    work: the desk's `work`; its calls are filed under purpose "theme", subjects "<label>/batch 3". "short" or "failed" if
+    work: the context's `worked`; its calls are filed under purpose "theme", subjects "<label>/batch 3". "short" or "failed" if
     any of them was, with nothing lost: settled calls are found again. Without themes or statements there is no call.
     """
     chosen = sample(statements)

@@ -130,7 +130,7 @@ def with_busy_server(folder: Path) -> Run:
 
 
 def test_a_server_that_answers_429_for_half_of_the_time_fails_nobody(with_fault: Awaited) -> None:
-    """Half of all requests, with and without a time to wait: tests/models/test_models_pacing.py."""
+    """Half of all requests, with and without a time to wait: tests/models/test_models_rate_limits.py."""
     run, _ = with_fault(BUSY)
     assert run.status == "completed"
     assert set(shares(run)) == {"ok"}

@@ -23,8 +23,7 @@ from genai_prices.types import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.models.price_list import _upper
-from enquete.models.prices import NO_MODEL, Price, Prices, cost, is_local
+from enquete.models.prices import NO_MODEL, Price, Prices, _upper, cost, is_local
 from enquete.state.errors import SettingsError
 
 BUNDLED = Prices()

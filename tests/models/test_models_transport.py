@@ -98,7 +98,7 @@ def test_a_good_answer() -> None:
         ("empty_body", 3, 0, 3, "no chat completion"),
         ("html_body", 3, 0, 3, "no chat completion"),
         ("no_choices", 3, 0, 3, "without choices"),
-        ("http_500", 9, 0, 0, "answered 500"),  # three attempts on each rung, as none has ever worked
+        ("http_500", 9, 0, 0, "answered 500"),  # three attempts in each format, as none has ever worked
     ],
 )
 def test_faults_that_outlive_the_retries_and_a_run_without_patience(
@@ -153,7 +153,7 @@ def test_rejections_name_the_setting(fault: str, setting: str, words: str, logs:
     error = caught.value
     assert isinstance(error, Rejected)
     assert (error.setting, error.fatal) == (setting, bool(setting))
-    assert error.sends == (3 if fault == "http_400" else 1)  # an unexplained 400 is tried on every rung, once
+    assert error.sends == (3 if fault == "http_400" else 1)  # an unexplained 400 is tried in every format, once
     assert KEY not in "".join(traceback.format_exception(error))
     assert KEY not in repr(vars(error))
 

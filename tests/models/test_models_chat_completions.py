@@ -18,7 +18,7 @@ from tests.models.test_models_transport import ITEM, SCHEMA, ask, prompt
 from tests.support.model_server import ModelServer
 
 
-def rungs(server: ModelServer) -> Counter[str]:
+def formats(server: ModelServer) -> Counter[str]:
     return Counter(request.rung for request in server.requests)
 
 
@@ -36,15 +36,15 @@ def test_what_a_server_cannot_do_is_found_out_once(faults: dict[str, float], exp
         for question in ("first", "second"):
             answer = asyncio.run(ask(server, question))[0]
             assert set(read_object(answer.text) or {}) == {"a", "b"}
-        assert rungs(server) == expected
+        assert formats(server) == expected
 
 
 def test_256_refusals_at_once_step_down_once() -> None:
     with ModelServer(faults={"no_json_schema": 1.0}, latency=0.05) as server:
         answers = asyncio.run(ask(server, *map(str, range(256)), limit=256))
         assert len(answers) == 256
-        assert rungs(server)["prompt"] == 0
-        assert rungs(server)["json_object"] == 256
+        assert formats(server)["prompt"] == 0
+        assert formats(server)["json_object"] == 256
 
 
 @pytest.mark.parametrize("field", ["temperature", "seed", "max_tokens", "max_completion_tokens"])
@@ -72,7 +72,7 @@ def test_the_official_server_gets_only_the_new_name_of_the_limit() -> None:
 
 
 def test_an_outage_does_not_wear_the_ladder_down() -> None:
-    """500 on every rung says nothing about any of them: after the outage the first is used again."""
+    """500 on every format says nothing about any of them: after the outage the first is used again."""
     with ModelServer(faults={"http_500": 1.0}) as server:
         with pytest.raises(Exception, match="answered 500"):
             asyncio.run(ask(server))
@@ -80,12 +80,12 @@ def test_an_outage_does_not_wear_the_ladder_down() -> None:
         asyncio.run(ask(server))
         assert server.requests[-1].rung == "json_schema"
         server.faults = {"http_500": 1.0}
-        with pytest.raises(Exception, match="asked 3 times"):  # a rung that has worked is not to blame
+        with pytest.raises(Exception, match="asked 3 times"):  # a format that has worked is not to blame
             asyncio.run(ask(server))
 
 
 def test_an_unexplained_400_about_one_prompt_is_not_remembered() -> None:
-    """The server dislikes one question on the upper rung only; everybody else stays there."""
+    """The server dislikes one question on the upper format only; everybody else stays there."""
     with ModelServer() as server:
         asyncio.run(ask(server, "fine"))
         server.faults = {"http_400": 1.0}
@@ -100,19 +100,19 @@ def test_an_unexplained_400_about_one_prompt_is_not_remembered() -> None:
         ]
 
 
-def test_a_tried_rung_is_kept_only_while_no_better_one_works() -> None:
-    dialect = FormatFallback()
-    tried = dialect.form(lowest=ResponseFormat.JSON_OBJECT)
-    better = dialect.form()
-    dialect.worked(better)
-    dialect.worked(tried)
-    assert dialect.form().reply_format is ResponseFormat.JSON_SCHEMA
-    dialect.step_down(better)
-    dialect.step_down(better)
-    assert dialect.form().reply_format is ResponseFormat.JSON_OBJECT
+def test_a_tried_format_is_kept_only_while_no_better_one_works() -> None:
+    fallback = FormatFallback()
+    tried = fallback.form(lowest=ResponseFormat.JSON_OBJECT)
+    better = fallback.form()
+    fallback.worked(better)
+    fallback.worked(tried)
+    assert fallback.form().reply_format is ResponseFormat.JSON_SCHEMA
+    fallback.step_down(better)
+    fallback.step_down(better)
+    assert fallback.form().reply_format is ResponseFormat.JSON_OBJECT
 
 
-def test_the_prompt_is_sufficient_on_every_rung() -> None:
+def test_the_prompt_is_sufficient_on_every_format() -> None:
     asked = Prompt(
         "system", ({"role": "user", "content": "q1"}, {"role": "assistant", "content": "a1"}), compact(SCHEMA), 10
     )
@@ -122,8 +122,8 @@ def test_the_prompt_is_sufficient_on_every_rung() -> None:
     assert heading == "JSON schema:"
     assert json.loads(schema) == SCHEMA
     assert messages(prompt("q"), ResponseFormat.PROMPT)[-1][1].startswith("q\n\nJSON schema:\n{")
-    said = replace(prompt("q"), says_form=True)  # and the schema is sent beside it on the first rung
-    assert [messages(said, rung)[-1][1] == "q" for rung in ResponseFormat] == [True, False, False]
+    said = replace(prompt("q"), says_form=True)  # and the schema is sent beside it on the first format
+    assert [messages(said, each)[-1][1] == "q" for each in ResponseFormat] == [True, False, False]
 
 
 def test_a_schema_is_closed_and_strict_where_it_can_be() -> None:

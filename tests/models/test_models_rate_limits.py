@@ -1,8 +1,9 @@
-"""429s cost nobody an answer, fewer are in flight after them, and a model's limits hold: over real HTTP, in short times."""
+"""How much is in flight at once and how fast: the limit of the process, and of one model of a server."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 
 import pytest
@@ -11,12 +12,121 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from enquete.models.faults import Trouble
-from enquete.models.servers import UNLIMITED, Limiter, Pace, RateLimiter, ServerHealth, Window, most_tokens
+from enquete.models.servers import UNLIMITED, Limiter, Pace, Pause, RateLimiter, ServerHealth, Window, most_tokens
 from enquete.models.transport import MOST_REFUSALS, TRUSTED, RetryState, Transport
 from enquete.state.request import ModelLimits
 from tests.models.test_models_outage import Ended, ask_all, failures, one
 from tests.models.test_models_transport import KEY, prompt
 from tests.support.model_server import ModelServer
+
+# --- The process-wide limit: never exceeded, over loops and cancellations, and never loses a slot.
+
+
+class Gauge:
+    def __init__(self) -> None:
+        self.now = self.most = 0
+        self.lock = threading.Lock()
+
+    async def hold(self, limiter: Limiter, seconds: float) -> None:
+        async with limiter:
+            with self.lock:
+                self.now += 1
+                self.most = max(self.most, self.now)
+            try:
+                await asyncio.sleep(seconds)
+            finally:
+                with self.lock:
+                    self.now -= 1
+
+
+@given(size=st.integers(1, 8), cancel=st.sets(st.integers(0, 29)), tries=st.integers(0, 5))
+def test_cancelled_waiters_and_holders_give_their_slots_back(size: int, cancel: set[int], tries: int) -> None:
+    gauge, limiter = Gauge(), Limiter(size)
+
+    async def main() -> None:
+        tasks = [asyncio.create_task(gauge.hold(limiter, 0)) for _ in range(30)]
+        for _ in range(tries):
+            await asyncio.sleep(0)
+        for number in cancel:
+            tasks[number].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    asyncio.run(main())
+    assert gauge.most <= size
+    assert limiter.held == 0
+
+
+def test_one_limit_for_several_event_loops() -> None:
+    gauge, limiter = Gauge(), Limiter(3)
+
+    async def main() -> None:
+        await asyncio.gather(*(gauge.hold(limiter, 0.002) for _ in range(20)))
+
+    threads = [threading.Thread(target=lambda: asyncio.run(main())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert gauge.most == 3
+    assert limiter.held == 0
+
+
+def test_resizing_lets_those_who_wait_in_at_once() -> None:
+    gauge, limiter = Gauge(), Limiter(1)
+
+    async def main() -> None:
+        tasks = [asyncio.create_task(gauge.hold(limiter, 0.02)) for _ in range(4)]
+        await asyncio.sleep(0.005)
+        assert limiter.held == 1
+        limiter.resize(4)
+        await asyncio.sleep(0.005)
+        assert limiter.held == 4
+        limiter.resize(1)
+        await asyncio.gather(*tasks)
+
+    asyncio.run(main())
+    assert (limiter.held, limiter.size) == (0, 1)
+
+
+def test_waiters_of_a_closed_loop_are_passed_over() -> None:
+    limiter = Limiter(1)
+    dead = asyncio.new_event_loop()
+
+    async def main() -> None:
+        async with limiter:
+            waiter = limiter.__aenter__()
+            task = dead.create_task(waiter)
+            dead.call_soon(dead.stop)
+            await asyncio.to_thread(dead.run_forever)
+            assert not task.done()
+            dead.close()
+            setattr(task, "_log_destroy_pending", False)  # noqa: B010 - its loop was closed on purpose
+        async with asyncio.timeout(1), limiter:
+            assert limiter.held == 1
+
+    asyncio.run(main())
+    assert limiter.held == 0
+
+
+def test_size_must_be_positive() -> None:
+    with pytest.raises(ValueError, match="at least 1, got 0"):
+        Limiter(0)
+    with pytest.raises(ValueError, match="got -2"):
+        Limiter(4).resize(-2)
+
+
+def test_a_pause_is_the_longest_one_asked_for() -> None:
+    pause = Pause()
+    assert pause.remaining <= 0
+    pause.extend(0.05)
+    pause.extend(0.01)
+    assert 0.03 < pause.remaining <= 0.05
+    asyncio.run(pause.over())
+    assert pause.remaining <= 0
+
+
+# --- 429s cost nobody an answer, fewer are in flight after them, and a model's limits hold: over real HTTP, in short
+# times.
 
 
 @pytest.mark.parametrize(("fault", "header"), [("http_429", ""), ("http_429_text", "0.05"), ("http_429", "0")])
@@ -73,16 +183,16 @@ def test_later_once_too_often_fails_alone() -> None:
             transport = Transport(
                 server.base_url, SecretStr(KEY), limiter=Limiter(4), backoff_s=1e-20
             )  # short however often doubled
-            lane = transport._rate_limiter("m")
-            accepting = asyncio.create_task(accept(lane))
+            rate_limiter = transport._rate_limiter("m")
+            accepting = asyncio.create_task(accept(rate_limiter))
             ended = await one(transport, "never")
             accepting.cancel()
             await transport.aclose()
             return ended
 
-        async def accept(lane: RateLimiter) -> None:
+        async def accept(rate_limiter: RateLimiter) -> None:
             while True:
-                lane.accepted()
+                rate_limiter.accepted()
                 await asyncio.sleep(0.001)
 
         (error,) = failures([asyncio.run(main())])
@@ -164,14 +274,14 @@ def test_who_waits_for_one_model_holds_no_slot_of_the_process() -> None:
 @settings(max_examples=25)
 @given(cancel=st.sets(st.integers(0, 19)), after=st.floats(0, 0.02))
 def test_cancelling_in_any_queue_leaks_no_slot_and_gives_the_turn_back(cancel: set[int], after: float) -> None:
-    limiter, lane = Limiter(3), RateLimiter()
-    lane.limit(ModelLimits(requests_per_minute=60_000, concurrency=5))  # a turn every millisecond
+    limiter, rate_limiter = Limiter(3), RateLimiter()
+    rate_limiter.limit(ModelLimits(requests_per_minute=60_000, concurrency=5))  # a turn every millisecond
 
     async def hold() -> None:
-        async with lane.window.limiter:
-            await lane.turn(prompt())
+        async with rate_limiter.window.limiter:
+            await rate_limiter.turn(prompt())
             async with limiter:
-                with lane.flight():
+                with rate_limiter.flight():
                     await asyncio.sleep(0.001)
 
     async def main() -> None:
@@ -182,8 +292,8 @@ def test_cancelling_in_any_queue_leaks_no_slot_and_gives_the_turn_back(cancel: s
         await asyncio.gather(*tasks, return_exceptions=True)
 
     asyncio.run(main())
-    assert limiter.held == lane.window.limiter.held == 0
-    assert lane._in_flight == 0
+    assert limiter.held == rate_limiter.window.limiter.held == 0
+    assert rate_limiter._in_flight == 0
 
 
 def test_a_burst_of_refusals_counts_once() -> None:
@@ -238,16 +348,16 @@ def test_no_minute_exceeds_the_pace(amounts: list[float]) -> None:
 
 
 def test_the_same_limits_said_again_keep_the_pace() -> None:
-    lane = RateLimiter()
+    rate_limiter = RateLimiter()
     limits = ModelLimits(requests_per_minute=1)
-    lane.limit(limits)
+    rate_limiter.limit(limits)
 
     async def main() -> bool:
-        await lane.turn(prompt())
-        lane.limit(limits)
+        await rate_limiter.turn(prompt())
+        rate_limiter.limit(limits)
         try:
             async with asyncio.timeout(0.05):
-                await lane.turn(prompt())
+                await rate_limiter.turn(prompt())
         except TimeoutError:
             return True
         return False
