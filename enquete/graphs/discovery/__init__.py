@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def _asking() -> Asking:
     from enquete.graphs.discovery.instrument import DiscoveryInstrument
-    from enquete.graphs.discovery.interview import Discovery, DiscoverySettings
+    from enquete.graphs.discovery.interview import DiscoverySettings
+    from enquete.graphs.discovery.procedure import Discovery
     from enquete.graphs.discovery.synthetic import planted
 
     return Asking(DiscoveryInstrument, DiscoverySettings, Discovery, planted)

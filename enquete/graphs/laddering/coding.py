@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from enquete.graphs.laddering.interview import LadderingInterview
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.network import Place, PooledConcept, pool, without_opposites
-from enquete.graphs.laddering.procedure import LadderingInterview
 from enquete.graphs.laddering.settings import InterviewMethod
 from enquete.respondents.quoting import normal
 from enquete.respondents.rule_coder import (

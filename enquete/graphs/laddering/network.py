@@ -21,8 +21,8 @@ import numpy as np
 from enquete.analysis.estimates import share_interval
 from enquete.analysis.inference import selected_intervals, share_intervals
 from enquete.analysis.vocabulary import opposed
+from enquete.graphs.laddering.interview import LadderingInterview
 from enquete.graphs.laddering.knowledge import ConceptNode, Force, Incidents, Journey, KnowledgeGraph, reached
-from enquete.graphs.laddering.procedure import LadderingInterview
 from enquete.graphs.laddering.settings import InterviewMethod
 from enquete.nodes.conversations import utterance_id
 from enquete.reports.findings import FEWEST

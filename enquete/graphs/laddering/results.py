@@ -27,6 +27,7 @@ from enquete.analysis.estimates import mean_of
 from enquete.analysis.inference import QUESTIONS, detectable_change
 from enquete.graphs.laddering.coding import FROZEN, concepts_of
 from enquete.graphs.laddering.files import codes_of, files
+from enquete.graphs.laddering.interview import LadderingInterview, TurnRecord
 from enquete.graphs.laddering.interviewer import ROLES
 from enquete.graphs.laddering.knowledge import UNSAID, Coverage, KnowledgeGraph, complete_share, cover
 from enquete.graphs.laddering.network import (
@@ -46,7 +47,6 @@ from enquete.graphs.laddering.network import (
     value_map,
     with_poles,
 )
-from enquete.graphs.laddering.procedure import LadderingInterview, TurnRecord
 from enquete.graphs.laddering.questions import QuestionChoice, Scored
 from enquete.graphs.laddering.settings import ADAPTIVE, InterviewMethod, LadderingInstrument, LadderingSettings
 from enquete.graphs.laddering.signals import RATINGS, AnswerRating

@@ -12,6 +12,7 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from enquete.graphs.laddering.interview import LadderingInterview, TurnContext, TurnRecord
 from enquete.graphs.laddering.interviewer import (
     ASKER,
     JUDGE,
@@ -25,7 +26,6 @@ from enquete.graphs.laddering.interviewer import (
     placed,
 )
 from enquete.graphs.laddering.knowledge import Changes, Coverage, KnowledgeGraph, cover, longest_chain, with_findings
-from enquete.graphs.laddering.procedure import LadderingInterview, TurnContext, TurnRecord
 from enquete.graphs.laddering.questions import (
     Candidate,
     QuestionChoice,

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
-from enquete.graphs.discovery.interview import Discovery, DiscoveryInterview, DiscoverySettings
+from enquete.graphs.discovery.interview import DiscoveryInterview, DiscoverySettings
 from enquete.graphs.discovery.interviewer import Reading
+from enquete.graphs.discovery.procedure import Discovery
 from enquete.graphs.discovery.results import stored_interview
 from enquete.graphs.discovery.schema import DiscoverySchema
 from enquete.instruments.load import load_shipped, validate_instrument

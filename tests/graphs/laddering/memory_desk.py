@@ -11,8 +11,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from enquete.graphs.laddering.interview import LadderingInterview
 from enquete.graphs.laddering.knowledge import similarity
-from enquete.graphs.laddering.procedure import Laddering, LadderingInterview
+from enquete.graphs.laddering.procedure import Laddering
 from enquete.graphs.laddering.results import stored_interview
 from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings
 from enquete.graphs.laddering.synthetic import Plant, Thought, answer, links, plant

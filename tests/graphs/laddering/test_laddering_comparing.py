@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from scipy import stats
 
 import enquete
+from enquete.graphs.laddering.interview import LadderingInterview, TurnRecord
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.network import pool
-from enquete.graphs.laddering.procedure import LadderingInterview, TurnRecord
 from enquete.graphs.laddering.results import compared, covered, measured
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.tables import PRESENTATION

@@ -7,8 +7,8 @@ from functools import reduce
 
 import pytest
 
+from enquete.graphs.laddering.interview import LadderingInterview, TurnRecord
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
-from enquete.graphs.laddering.procedure import LadderingInterview, TurnRecord
 from enquete.graphs.laddering.questions import acceptable
 from enquete.graphs.laddering.settings import LadderingLayers, LadderingSettings, most_words
 from enquete.instruments.text import Text

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.graphs.laddering.files import agents_graphml, implications_csv, mermaid, pooled_graphml
+from enquete.graphs.laddering.interview import LadderingInterview
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.network import (
     MOST_CONCEPTS,
@@ -26,7 +27,6 @@ from enquete.graphs.laddering.network import (
     saturation,
     value_map,
 )
-from enquete.graphs.laddering.procedure import LadderingInterview
 from enquete.graphs.laddering.results import kinds_of
 from enquete.respondents.quoting import normal
 from tests.graphs.laddering.builders import METHOD, graph

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from scipy import stats
 
+from enquete.graphs.laddering.interview import LadderingInterview, TurnRecord
 from enquete.graphs.laddering.knowledge import ConceptNode, ConceptSource, Edge, KnowledgeGraph
 from enquete.graphs.laddering.network import PooledConcept, pattern
-from enquete.graphs.laddering.procedure import LadderingInterview, TurnRecord
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.signals import AnswerRating, Readings
 from enquete.graphs.laddering.tables import PRESENTATION

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from enquete.graphs.laddering.interview import LadderingInterview
 from enquete.graphs.laddering.knowledge import similarity
 from enquete.graphs.laddering.network import PooledConcept, concept_rows, implication_matrix, pool, value_map
-from enquete.graphs.laddering.procedure import LadderingInterview
 from enquete.graphs.laddering.results import kinds_of
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import Thought, answer, links

@@ -12,6 +12,7 @@ import pytest
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
+from enquete.graphs.laddering.interview import LadderingInterview, TurnRecord
 from enquete.graphs.laddering.interviewer import (
     ConceptFound,
     Extraction,
@@ -19,7 +20,7 @@ from enquete.graphs.laddering.interviewer import (
     question_prompt,
     reading_prompt,
 )
-from enquete.graphs.laddering.procedure import Laddering, LadderingInterview, TurnRecord
+from enquete.graphs.laddering.procedure import Laddering
 from enquete.graphs.laddering.questions import WordedQuestion
 from enquete.graphs.laddering.results import stored_interview
 from enquete.graphs.laddering.settings import LadderingSettings

@@ -1,0 +1,79 @@
+"""How discovery interviews are conducted: every agent for itself, question by question, until its record is complete or its
+budget is spent. Every arm interviews on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from enquete.graphs.discovery.instrument import DiscoveryInstrument
+from enquete.graphs.discovery.interview import (
+    DiscoveryContext,
+    DiscoveryInterview,
+    DiscoverySettings,
+    DiscoveryTurn,
+    begun,
+    question_block,
+    question_input,
+)
+from enquete.graphs.discovery.interviewer import AGAIN, ASKER, READER, ask_by_rule
+from enquete.nodes.conversations import Asked, Conversations
+from enquete.respondents.roles import Role
+from enquete.state.asking import Block, Language, Outcome
+from enquete.state.interview_context import InterviewContext
+from enquete.state.methodology import Plan
+
+
+class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryTurn, DiscoveryInterview]):
+    """Units are agents."""
+
+    turn = DiscoveryTurn
+
+    def __init__(self, instrument: DiscoveryInstrument, settings: DiscoverySettings, language: Language):
+        super().__init__(instrument, settings, language)
+        chosen: dict[Role[Any, Any], str] = {ASKER: settings.asks, READER: settings.reads}
+        self.roles = tuple(role for role, worker in chosen.items() if worker == "model")
+
+    @property
+    def most_turns(self) -> int:
+        return self.settings.budget
+
+    def begun(self, unit: str, desk: InterviewContext) -> DiscoveryInterview:
+        return begun(unit, self.settings)
+
+    def due(self, talk: DiscoveryInterview, desk: InterviewContext) -> Sequence[Asked]:
+        """The next question, in the words that the rule would choose; none for a record that is complete as it is."""
+        if talk.done:
+            return []
+        question = ask_by_rule(question_input(talk, DiscoveryContext(desk, self.instrument, self.settings))).question
+        return [Asked(turn=talk.number, question=question)]
+
+    def block(self, talk: DiscoveryInterview, asked: Asked, desk: InterviewContext) -> Block:
+        return question_block(DiscoveryContext(desk, self.instrument, self.settings), talk, asked)
+
+    async def advance(self, talk: DiscoveryInterview, desk: InterviewContext) -> DiscoveryInterview | Outcome:
+        """To the end of the interview, or to where it cannot go on now."""
+        from enquete.graphs.discovery.loop import STEPS, interview_graph  # noqa: PLC0415 - LangGraph is slow to import
+
+        limit = (int(talk.budget) + 1) * STEPS + 1
+        ended = await interview_graph.ainvoke(
+            {"interview": talk, "ascr": talk.record, "budget": talk.budget},
+            {"recursion_limit": limit},
+            context=DiscoveryContext(desk, self.instrument, self.settings),
+        )
+        outcome: Outcome | None = ended.get("outcome")
+        if outcome is not None:
+            return outcome
+        ahead: DiscoveryInterview = ended["interview"]
+        if ended["ascr"] != ahead.record:
+            raise RuntimeError(f"{talk.unit}: the stored turns give another record than the interview")
+        return ahead
+
+    def plan(self, desk: InterviewContext) -> Plan:
+        """A reading with problems is read again, which a rule's never has."""
+        plan, purpose = super().plan(desk), READER.purpose
+        if purpose not in plan.calls:
+            return plan
+        least, most = plan.calls[purpose]
+        calls = {**plan.calls, purpose: (least, most * (1 + AGAIN))}
+        return plan.model_copy(update={"calls": calls, "grows": {purpose: 1.0 + AGAIN}})

@@ -1,0 +1,110 @@
+"""A laddering interview as it stands: its turns, its knowledge graph, and what is known while one turn is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from enquete.graphs.laddering.knowledge import Changes, Coverage, KnowledgeGraph
+from enquete.graphs.laddering.questions import QuestionChoice, Reason, Use
+from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings
+from enquete.graphs.laddering.signals import Depth, Past, Readings, States, Value, after_answer, after_choice
+from enquete.nodes.conversations import Asked, Conversation, Turn, transcript, turn_block
+from enquete.respondents.quoting import normal
+from enquete.state.asking import Block
+from enquete.state.interview_context import InterviewContext
+
+
+class TurnRecord(Turn):
+    """A turn as it is frozen. `choice`: what its question was chosen for, None at the opening; `signals` of the turn with
+    those of the next focus; `by`: extract, signal, question (of this turn), next."""
+
+    choice: QuestionChoice | None
+    depth: Depth
+    changes: Changes
+    chain: int
+    coverage: Coverage
+    readings: Readings
+    signals: Mapping[str, Value]
+    next: QuestionChoice | None
+    next_question: str
+    stop: Reason = ""
+
+    @property
+    def past(self) -> Past:
+        strategy, focus = (self.choice.strategy, self.choice.focus) if self.choice else ("", "")
+        made = self.changes
+        return Past(
+            strategy, focus, self.depth, made.new_nodes, made.new_edges, self.chain, made.retracted, bool(self.answer)
+        )
+
+
+@dataclass(frozen=True)
+class LadderingInterview(Conversation[TurnRecord]):
+    """Before the turn that asks `question`. `question_by`: who worded it, "" where nobody has yet."""
+
+    question: str = ""
+    question_by: str = ""
+    choice: QuestionChoice | None = None
+    graph: KnowledgeGraph = field(default_factory=KnowledgeGraph)
+    states: States = field(default_factory=dict)
+
+    @property
+    def past(self) -> list[Past]:
+        return [turn.past for turn in self.turns]
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """Every question so far, the next one included, as `normal` writes it."""
+        return frozenset(normal(question) for question in (*(turn.question for turn in self.turns), self.question))
+
+    @property
+    def used(self) -> tuple[Use, ...]:
+        """What every question so far was chosen as, the next one included; the opening was not chosen."""
+        choices = (*(turn.choice for turn in self.turns), self.choice)
+        return tuple(choice.use for choice in choices if choice is not None)
+
+    @property
+    def focus(self) -> str:
+        """What the next question is about, "" for no concept."""
+        return self.choice.focus if self.choice else ""
+
+    def transcript(self) -> list[tuple[str, str]]:
+        return [(turn.question, turn.answer) for turn in self.turns]
+
+    def answered(self, graph: KnowledgeGraph, depth: Depth, changes: Changes) -> States:
+        """Node states after an answer: the one way, at work as in reading stored turns back."""
+        return after_answer(self.states, list(graph.standing.nodes), self.focus, depth, yielded=changes.any_new)
+
+    def after(self, turn: TurnRecord) -> LadderingInterview:
+        """With one turn more."""
+        graph = self.graph.applied(turn.changes)
+        states = self.answered(graph, turn.depth, turn.changes)
+        if turn.next is not None:
+            states = after_choice(states, turn.next.focus, turn.next.strategy)
+        return replace(super().after(turn), question=turn.next_question, question_by=turn.by["next"], choice=turn.next,
+                       graph=graph, states=states)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TurnContext:
+    """What every stage of a turn may use beside the channels."""
+
+    desk: InterviewContext
+    instrument: LadderingInstrument
+    settings: LadderingSettings
+
+    @property
+    def strategy(self) -> str:
+        """How this arm's questions are chosen."""
+        return self.desk.arm.variant or self.settings.strategies[0]
+
+    def block(self, interview: LadderingInterview, asked: Asked) -> Block:
+        """A question with the conversation before it."""
+        language, settings = self.desk.language, self.settings
+        return turn_block(
+            self.desk, interview.unit, asked, self.instrument.told(settings.topic.topic, language),
+            heading=self.instrument.transcript_heading.in_(language), said=transcript(interview.turns, language),
+            session=settings.method.id,
+        )  # fmt: skip
