@@ -1,5 +1,5 @@
 """Whether a run's questions are about what its population is about, before anybody is asked: by rule, over words; where these say no
-or cannot be compared, by the interviewer's model, if there is one (fit_judge.py).
+or cannot be compared, by the interviewer's model, if there is one.
 
 The topic words of an instrument (of its topic and title, without words that any study may have) are looked for in all that the
 simulation says: its requirement, first posts, personas and stakeholder types. None of them there, and few of the words that its items
