@@ -297,7 +297,8 @@ def _problem(details: ErrorDetails, model: type[BaseModel], source: SourceFile) 
     line = source.line(_present(path, source))
     # The key of a mapping is its own spelling; for a value it is what stands at its place.
     written = str(details["input"]) if details["loc"][-1:] == ("[key]",) else source.written.get(path)
-    message = _MESSAGES.get(details["type"], _other)(details, model, written)
+    tell = _MESSAGES.get(details["type"])
+    message = tell(details, model, written) if tell else f"is {shown(details['input'])}: {details['msg']}"
     where = field_name(path)
     return line, f"{source.name}:{line}: {where}: {message}" if where else f"{source.name}:{line}: {message}"
 
@@ -372,10 +373,6 @@ def _inside(annotation: object, step: str | int) -> object:
 _Message = Callable[[ErrorDetails, type[BaseModel], str | None], str]
 
 
-def _as_written(details: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
-    return details["msg"]
-
-
 def _text(details: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
     value = details["input"]
     if value is None:
@@ -423,28 +420,19 @@ def _mapping(details: ErrorDetails, model: type[BaseModel], written: str | None)
     return _text(details, model, written) + ("" if written else " or {de: …, en: …}")
 
 
-def _choice(details: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
-    expected = str(details.get("ctx", {}).get("expected", ""))
-    return f"is {shown(details['input'])}; write {expected}"
-
-
 def _limit(details: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
     text = details["msg"].removeprefix("Input should be ")
     return f"is {shown(details['input'])}; must be {text}"
 
 
-def _other(details: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
-    return f"is {shown(details['input'])}: {details['msg']}"
-
-
 _MESSAGES: dict[str, _Message] = {
-    "instrument": _as_written,
+    "instrument": lambda details, *_: details["msg"],
     "text": _text,
     "string_type": _text,
     "scale": _scale,
     "extra_forbidden": _unknown_key,
     "missing": _missing,
-    "literal_error": _choice,
+    "literal_error": lambda details, *_: f"is {shown(details['input'])}; write {details['ctx']['expected']}",
     "model_type": _mapping,
     "model_attributes_type": _mapping,
     "dict_type": _kind("a mapping (key: value)"),

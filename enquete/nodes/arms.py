@@ -25,6 +25,9 @@ _TWO_WAVES: Final = "negative_control"
 SECOND: Final = "b"
 TEMPERATURE_B: Final = 0.5
 
+Change = tuple[str, str, Mapping[str, Any]]
+"""Id and role of an arm, and what differs from the main one."""
+
 _CHANGES: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
     "retest": {"retest": {}},
     "options_reversed": {"options_reversed": {"presentation": "options_reversed"}},
@@ -58,13 +61,14 @@ def study_arms(
     """
     main = next(arm for arm in arms if arm.role == "main")
     known = {name: load_methodology(dotted) for name, dotted in methods.items()}
-    added = [
+    changed = [
         *_second(request, main),
         *_probes(request, main, known, phases, has_simulation),
-        *_placebo(request, main, known, phases, has_simulation),
+        *_placebo(request, known, phases, has_simulation),
         *_replicates(request, main),
-        *_variants(request, main, known, settings),
+        *_variants(known, settings),
     ]
+    added = [_beside(main, request, *change) for change in changed]
     twice = [arm.id for arm in added if arm.id in {given.id for given in arms}]
     if twice:
         raise SettingsError(
@@ -90,7 +94,7 @@ def critic_settings(request: RunRequest, arms: Iterable[Arm]) -> CriticSettings 
     return CriticSettings(model=model, rubric=request.critic_rubric or "realistic", pairs=request.critic_pairs or 0)
 
 
-def _second(request: RunRequest, main: Arm) -> Iterable[Arm]:
+def _second(request: RunRequest, main: Arm) -> Iterable[Change]:
     """Respondent B: everything once more by another model or other sampling, never by other behaviour."""
     said = [name for name in ("model_b", "temperature_b") if getattr(request, name) is not None]
     if not request.respondent_b:
@@ -103,16 +107,12 @@ def _second(request: RunRequest, main: Arm) -> Iterable[Arm]:
     given = TEMPERATURE_B if request.temperature_b is None else request.temperature_b
     temperature = main.temperature if main.respondent == "synthetic" else given
     changes = {"model": model, "temperature": temperature, "seed": other_seed(main.seed, SECOND)}
-    yield _beside(main, request, SECOND, "b", changes)
+    yield SECOND, "b", changes
 
 
 def _probes(
-    request: RunRequest,
-    main: Arm,
-    methods: Mapping[str, Methodology],
-    phases: Sequence[str],
-    has_simulation: bool,
-) -> Iterable[Arm]:
+    request: RunRequest, main: Arm, methods: Mapping[str, Methodology], phases: Sequence[str], has_simulation: bool
+) -> Iterable[Change]:
     for kind in _kinds(request):
         asked = tuple(name for name, methodology in methods.items() if kind in methodology.probes)
         two_waves = kind != _TWO_WAVES or has_simulation
@@ -125,13 +125,9 @@ def _probes(
             continue
         for arm_id, changes in _CHANGES[kind].items():
             seed = other_seed(main.seed, arm_id) if kind == "retest" else main.seed
-            common = {
-                "methods": asked,
-                "phases": () if kind == _TWO_WAVES else (max(phases),),
-                "sample": request.probe_sample,
-                "seed": seed,
-            }
-            yield _beside(main, request, arm_id, "probe", {**common, **changes})
+            waves = () if kind == _TWO_WAVES else (max(phases),)
+            common = {"methods": asked, "phases": waves, "sample": request.probe_sample, "seed": seed}
+            yield arm_id, "probe", {**common, **changes}
 
 
 def _kinds(request: RunRequest) -> list[str]:
@@ -145,12 +141,8 @@ def _kinds(request: RunRequest) -> list[str]:
 
 
 def _placebo(
-    request: RunRequest,
-    main: Arm,
-    methods: Mapping[str, Methodology],
-    phases: Sequence[str],
-    has_simulation: bool,
-) -> Iterable[Arm]:
+    request: RunRequest, methods: Mapping[str, Methodology], phases: Sequence[str], has_simulation: bool
+) -> Iterable[Change]:
     """Everybody once more at T1. At T0 nobody remembers anything, so the main arm's T0 is the placebo's as well."""
     if not request.placebo:
         return
@@ -160,16 +152,10 @@ def _placebo(
             "placebo: it puts a neutral memory in place of the simulation's in a second wave; that needs a methodology of "
             "two waves (T0, T1) among the methods, a simulation, phase T1 and digest_chars above 0"
         )
-    yield _beside(
-        main,
-        request,
-        "placebo",
-        "placebo",
-        {"digest": "neutral", "methods": asked, "phases": ("T1",)},
-    )
+    yield "placebo", "placebo", {"digest": "neutral", "methods": asked, "phases": ("T1",)}
 
 
-def _replicates(request: RunRequest, main: Arm) -> Iterable[Arm]:
+def _replicates(request: RunRequest, main: Arm) -> Iterable[Change]:
     """The whole study again, by other seeds or by other models."""
     models = request.replicate_models
     if models and main.respondent != "llm":
@@ -185,19 +171,14 @@ def _replicates(request: RunRequest, main: Arm) -> Iterable[Arm]:
     for number, model in enumerate(names, start=2):
         arm_id = f"replicate_{number}"
         changes = {"model": model} if model else {"seed": other_seed(main.seed, arm_id)}
-        yield _beside(main, request, arm_id, "replicate", changes)
+        yield arm_id, "replicate", changes
 
 
-def _variants(
-    request: RunRequest,
-    main: Arm,
-    methods: Mapping[str, Methodology],
-    settings: Mapping[str, Mapping[str, Any]],
-) -> Iterable[Arm]:
+def _variants(methods: Mapping[str, Methodology], settings: Mapping[str, Mapping[str, Any]]) -> Iterable[Change]:
     """Everybody once more in each other way of asking that a methodology's settings name."""
     for name, methodology in methods.items():
         for variant in methodology.procedure.variants(methodology.settings.model_validate(settings.get(name, {}))):
-            yield _beside(main, request, f"{name}_{variant}", "variant", {"methods": (name,), "variant": variant})
+            yield f"{name}_{variant}", "variant", {"methods": (name,), "variant": variant}
 
 
 def _beside(main: Arm, request: RunRequest, arm_id: str, role: str, changes: Mapping[str, Any]) -> Arm:

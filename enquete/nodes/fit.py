@@ -1,5 +1,5 @@
 """Whether a run's questions are about what its population is about, before anybody is asked: by rule, over words; where these say no
-or cannot be compared, by the interviewer's model, if there is one (fit_judge.py).
+or cannot be compared, by the interviewer's model, if there is one.
 
 The topic words of an instrument (of its topic and title, without words that any study may have) are looked for in all that the
 simulation says: its requirement, first posts, personas and stakeholder types. None of them there, and few of the words that its items
@@ -21,7 +21,7 @@ from enquete.checkpoints.record import Fit, RunRecord, UsedInstrument
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.text import Text, function_words, language_of, words_of
 from enquete.locale import N_, tell
-from enquete.nodes.model_server import staffed
+from enquete.nodes.model_server import at_its_server, staffed
 from enquete.nodes.planning import load_methodology
 from enquete.respondents.quoting import fence
 from enquete.respondents.roles import RULE, Role
@@ -221,8 +221,7 @@ async def judged(record: RunRecord, population: Population, ledger: Ledger, mach
     """The fit as the run's model has it. One request, filed in the run's own ledger."""
     fit = record.fit or Fit()
     data = question(record, population)
-    machine = machine.model_copy(update={"base_url": machine.base_url or record.base_url or None})
-    async with staffed(ledger, record.main.model, machine, METHODOLOGY) as standalone:
+    async with staffed(ledger, record.main.model, at_its_server(record, machine), METHODOLOGY) as standalone:
         done = await FIT.work(standalone.context, NoSettings(), "fit", data)
     if done == "short" or done[1] == RULE or not done[0].verdicts:
         return fit
@@ -235,21 +234,18 @@ async def judged(record: RunRecord, population: Population, ledger: Ledger, mach
 def question(record: RunRecord, population: Population) -> FitIn:
     fit = record.fit or Fit()
     names = [name for name in record.methods if name in (*fit.methods, *fit.unsure)]
+    posts = population.discourse or [f"{who.name}: {who.persona}" for who in population.participants]
     return FitIn(
         simulation=clip(population.topic, 3 * LONG),
         types=fit.types,
-        posts=[clip(text, LONG) for text in (population.discourse or _personas(population))[:POSTS]],
-        instruments=[_questions(name, record.methods, record) for name in names],
+        posts=[clip(text, LONG) for text in posts[:POSTS]],
+        instruments=[_questions(name, record) for name in names],
     )
 
 
-def _personas(population: Population) -> tuple[str, ...]:
-    return tuple(f"{who.name}: {who.persona}" for who in population.participants)
-
-
-def _questions(name: str, methods: Mapping[str, str], record: RunRecord) -> Questions:
+def _questions(name: str, record: RunRecord) -> Questions:
     language: Spoken = "de" if record.language == "de" else "en"
-    found = load_methodology(methods[name]).instrument.model_validate(record.instruments[name].content)
+    found = load_methodology(record.methods[name]).instrument.model_validate(record.instruments[name].content)
     if not isinstance(found, Instrument):
         return Questions(name=name, about="", asks=[])
     asks = [clip(one.text.in_(language), LONG) for one in found.wordings()]

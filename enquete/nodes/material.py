@@ -1,7 +1,7 @@
 """Instruments drafted from a simulation's own discourse: what is handed to the methodologies, and the files that they make of it.
 
 A methodology's `draft` says slot by slot which text it needs; a rule gives Enquete's own sentence, a model one of its own
-(authoring/). A draft says of every item where it is from (a comment above it), and is known as a draft by its bytes: `drafts.json`
+(draft_author.py). A draft says of every item where it is from (a comment above it), and is known as a draft by its bytes: `drafts.json`
 beside the files holds their hashes. An edit, or `accept`, makes an instrument of it.
 """
 

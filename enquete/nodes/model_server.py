@@ -45,6 +45,11 @@ def asked_url(record: RunRecord, machine: Machine) -> str:
     return LOCAL_URL if record.weights else machine.base_url or record.base_url or OPENAI_URL
 
 
+def at_its_server(record: RunRecord, machine: Machine) -> Machine:
+    """With the run's own server, unless another is named now."""
+    return machine.model_copy(update={"base_url": machine.base_url or record.base_url or None})
+
+
 def server_url(arms: Sequence[Arm], machine: Machine) -> str | None:
     """Where requests go; None where no arm needs a model. Raises SettingsError where neither key nor server is known."""
     if machine.offline or not any(arm.respondent == "llm" for arm in arms):
@@ -61,8 +66,7 @@ def make_sender(record: RunRecord, machine: Machine) -> Transport | LocalModel |
         return LocalModel(
             record.weights, file_of(record.weights), machine.local_context, lambda url: _transport(url, own)
         )
-    # The run's own server, unless another is named now.
-    machine = machine.model_copy(update={"base_url": machine.base_url or record.base_url or None})
+    machine = at_its_server(record, machine)
     url = server_url(record.arms, machine)
     return _transport(url, machine) if url else None
 
@@ -82,7 +86,7 @@ async def require_server_of(record: RunRecord, machine: Machine) -> None:
     """Of a run, where models answer and no earlier run does. Raises as `require_server`."""
     if record.replay_of or record.weights:  # a local model's server is the run's own
         return
-    machine = machine.model_copy(update={"base_url": machine.base_url or record.base_url or None})
+    machine = at_its_server(record, machine)
     url = server_url(record.arms, machine)
     if url is not None:
         await require_server(url, record.main.model, machine)
