@@ -178,7 +178,7 @@ def differences(first: OpenRun, second: OpenRun) -> Differences:
     for frame in frames:
         own = frame[frame["arm_role"].eq("main") & frame["status"].isin(RESPONDED)]
         means.append(own.groupby(ITEM, observed=True).agg(n=("status", "size"), mean=("value", "mean")))
-    both = means[0].join(means[1], how="inner", lsuffix="_first", rsuffix="_second")
+    both = means[0].add_suffix("_first").join(means[1].add_suffix("_second"), how="inner")
     both["difference"] = both["mean_second"] - both["mean_first"]
     both["changed"] = found.values.groupby(ITEM, observed=True).size().reindex(both.index, fill_value=0)
     both["size"] = both["difference"].abs()
