@@ -221,6 +221,17 @@ def answers(methodology: str, **where: object) -> str:
 # --- what a chart's function is given ----------------------------------------------------------------------------------
 
 
+class OwnChart(alt.Chart):
+    """A chart whose copies share its parts, which nobody changes: Altair copies all of them anew with every layer."""
+
+    def copy(self, deep: bool | list[str] = True, ignore: list[str] | None = None) -> OwnChart:
+        copied: OwnChart = super().copy(deep=False if deep is True else deep, ignore=ignore)
+        return copied
+
+    def __deepcopy__(self, memo: object) -> OwnChart:
+        return self.copy()
+
+
 @dataclass(frozen=True)
 class ChartData:
     """A methodology's results for one chart: frames with words instead of codes, labels, and what is said in the footer."""
@@ -321,7 +332,7 @@ class ChartData:
             behind |= {"tooltip": alt.Tooltip("told:N"), "description": alt.Description("told:N")}
         if "link" in frame:
             behind["href"] = alt.Href("link:N")
-        return alt.Chart(alt.NamedData(name)).encode(**behind)
+        return OwnChart(alt.NamedData(name)).encode(**behind)
 
     # --- names and levels ------------------------------------------------------------------------------------------------
 

@@ -465,38 +465,51 @@ def _frame(table: Table, rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None
     import pandas as pd  # noqa: PLC0415 - see above
 
     names = [one.name for one in table.stored]
-    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows or ()))
-    if frame.empty:
-        frame = pd.DataFrame({name: [] for name in names})
-    if ADJUSTED in names and ADJUSTED not in frame:
-        frame = frame.assign(**{ADJUSTED: float("nan")})
-    wrong = set(frame.columns).symmetric_difference(names)
+    given = _lists(rows)
+    missing = [None] * max(map(len, given.values()), default=0)
+    if not missing:
+        given = dict.fromkeys(names, missing)
+    if ADJUSTED in names:
+        given.setdefault(ADJUSTED, missing)
+    wrong = given.keys() ^ set(names)
     if wrong:
         raise TypeError(f"table {table.name!r}: {', '.join(sorted(map(str, wrong)))} declared or given alone")
     made = {}
     for one in table.stored:
         try:
-            made[one.name] = _cast(frame[one.name], one)
+            made[one.name] = _cast(given[one.name], one)
         except (TypeError, ValueError) as error:
             raise TypeError(f"{table.name}.{one.name}, declared as {one.format}: {error}") from error
     return pd.DataFrame(made, columns=pd.Index(names, dtype=object))
 
 
-def _cast(values: pd.Series[Any], column: Column) -> Any:
-    """An array, since a frame of arrays is made without aligning them: a run has a hundred frames."""
+def _lists(rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None) -> dict[str, list[Any]]:
+    """By column. As lists, for a frame on the way would cost as much as all else here: a run has a hundred tables."""
     import pandas as pd  # noqa: PLC0415 - see above
 
-    if column.format in DTYPES:
-        known = values if values.dtype != object else values.map(lambda one: None if one is pd.NA else one)
-        if column.format == "integer":
-            known = pd.to_numeric(known)
-        elif column.format != "flag":
-            return pd.to_numeric(known).astype("float64").to_numpy()
-        dtype: Any = DTYPES[column.format]
-        return known.astype(dtype).array
-    texts = values.to_numpy(dtype=object, copy=True)
-    texts[[not isinstance(one, str | list | tuple | dict) and pd.isna(one) for one in texts]] = None
-    return pd.Series(texts, dtype=object)  # of an array pandas makes its own texts, with NaN in place of None
+    if isinstance(rows, pd.DataFrame):
+        return {name: rows[name].tolist() for name in rows}
+    listed = list(rows or ())
+    return {name: [row.get(name) for row in listed] for name in dict.fromkeys(name for row in listed for name in row)}
+
+
+def _cast(values: list[Any], column: Column) -> Any:
+    import numpy as np  # noqa: PLC0415 - see above
+    import pandas as pd  # noqa: PLC0415
+
+    known = [None if not isinstance(one, str | list | tuple | dict) and pd.isna(one) else one for one in values]
+    match DTYPES.get(column.format):
+        case "float64":
+            return np.array([np.nan if one is None else float(one) for one in known], dtype=np.float64)
+        case "Int64":
+            whole = [None if one is None else int(one) for one in known]
+            wrong = [one for one, exact in zip(known, whole, strict=True) if one != exact]
+            if wrong:
+                raise TypeError(f"{wrong[0]!r} is no whole number")
+            return pd.array(whole, dtype="Int64")
+        case "boolean":
+            return pd.array(known, dtype="boolean")
+    return pd.Series(known, dtype=object)  # of a list pandas makes texts of its own, with NaN in place of None
 
 
 def records(frame: pd.DataFrame) -> list[JsonValue]:
