@@ -38,5 +38,5 @@ def test_a_run_shows_what_it_is_read_by() -> None:
 
 
 def test_import_loads_nothing_heavy() -> None:
-    code = "import enquete, sys; sys.exit(any(m in sys.modules for m in ('langgraph', 'pandas', 'openai')))"
+    code = "import enquete, sys; sys.exit(any(m in sys.modules for m in ('langgraph', 'pandas', 'openai', 'langchain_openai')))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

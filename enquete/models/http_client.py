@@ -18,11 +18,13 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+import httpx2
 import openai
+from langchain_openai import ChatOpenAI
 from pydantic import JsonValue, SecretStr
 
 from enquete.models.chat_completions import ChatCompletion, RequestForm, completed, messages, request_body
@@ -43,9 +45,6 @@ from enquete.models.prices import is_local
 from enquete.models.servers import Facts, facts_of
 from enquete.models.tracing import traced, tracing_wanted
 from enquete.state.interview_context import Prompt
-
-if TYPE_CHECKING:
-    import httpx2
 
 MOST_BYTES = 4 * 2**20
 """Of one unpacked body. The longest answers of thinking models have a tenth of that."""
@@ -250,11 +249,35 @@ class ServerClient:
         if mine is None:
             # To read the trusted certificates takes as long as twenty calls: not for a server that shows none.
             http = BoundedClient(timeout=TIMEOUT, verify=not self._base_url.startswith("http:") or bool(getproxies()))
-            headers = {**self._headers, "Content-Type": "application/json"}
-            question = http.build_request("POST", f"{self._base_url}/chat/completions", headers=headers)
+            client = self._langchains(http)
+            headers = {**client.default_headers, **client.auth_headers}
+            question = http.build_request(
+                "POST",
+                f"{client.base_url}chat/completions",
+                headers={name: value for name, value in headers.items() if isinstance(value, str)},
+                timeout=client.timeout,
+            )
             question.headers.pop("Content-Length", None)
             mine = self._loops[loop] = _OfLoop(http, question)
         return mine
+
+    def _langchains(self, http: BoundedClient) -> openai.AsyncOpenAI:
+        """The client that langchain's model would ask with: address, organisation, project and key are sent as it sends them."""
+        model = ChatOpenAI(
+            model="unnamed",
+            base_url=self._base_url,
+            api_key=SecretStr(self._key or "none"),  # not None, or OPENAI_API_KEY would be sent to any server
+            http_async_client=http,
+            # Never sent over; langchain would make one, and read the trusted certificates for it.
+            http_client=httpx2.Client(transport=httpx2.BaseTransport(), trust_env=False),
+            max_retries=0,
+            timeout=TIMEOUT,
+            use_responses_api=False,
+            openai_proxy="",  # OPENAI_PROXY excludes an own client; HTTPS_PROXY is honoured
+            cache=False,
+        )
+        client: openai.AsyncOpenAI = model.root_async_client
+        return client
 
 
 @asynccontextmanager
