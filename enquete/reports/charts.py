@@ -19,7 +19,7 @@ import html
 import importlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
@@ -224,7 +224,7 @@ def answers(methodology: str, **where: object) -> str:
 class OwnChart(alt.Chart):
     """A chart whose copies share its parts, which nobody changes: Altair copies all of them anew with every layer."""
 
-    def copy(self, deep: bool | list[str] = True, ignore: list[str] | None = None) -> OwnChart:
+    def copy(self, deep: bool | Iterable[Any] = True, ignore: list[str] | None = None) -> OwnChart:
         copied: OwnChart = super().copy(deep=False if deep is True else deep, ignore=ignore)
         return copied
 

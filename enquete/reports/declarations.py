@@ -488,7 +488,7 @@ def _lists(rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None) -> dict[str,
     import pandas as pd  # noqa: PLC0415 - see above
 
     if isinstance(rows, pd.DataFrame):
-        return {name: rows[name].tolist() for name in rows}
+        return {str(name): rows[name].tolist() for name in rows}
     listed = list(rows or ())
     return {name: [row.get(name) for row in listed] for name in dict.fromkeys(name for row in listed for name in row)}
 

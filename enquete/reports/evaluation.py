@@ -123,7 +123,7 @@ class Evaluation:
     # All that is read of its results, declared: reports/declarations.py.
     presentation: Presentation
 
-    # (frame, instrument, settings, context) → tables; pure: see reports/findings.py
+    # (frame, instrument, settings, context) → tables; pure: see reports/analyses.py
     analyse: Analyse
 
     # Terms of its own that a reader meets, with what they mean, for the glossary.
@@ -134,7 +134,7 @@ class Evaluation:
     files: Callable[[Found, pd.DataFrame, str], Files] = plain_files
     item_facts: Callable[[str, Any], ItemFacts] = by_path
 
-    # Its conversations with one agent, read from its own files: see reports/transcripts.py.
+    # Its conversations with one agent, read from its own files: see `Talk`.
     talks: Talks = no_talks
 
     # Instrument health: checks of the main arm; what the arms of `Methodology.probes` say about it; rules and words of checks
