@@ -10,9 +10,8 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, StrictFloat, StrictInt, ValidationInfo, field_validator, model_validator
 
-from enquete.instruments.derived import Draft, slug
-from enquete.instruments.instrument import Instrument
-from enquete.instruments.reading import Line, identifier, not_empty, wrong
+from enquete.instruments.document import Line, identifier, not_empty, wrong
+from enquete.instruments.instrument import Draft, Instrument, slug
 from enquete.instruments.review import Wording
 from enquete.instruments.scales import Human, Scale, ScaleName, on_scale, points_of
 from enquete.instruments.text import Part, Text

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, model_validator
 from pydantic_core import PydanticCustomError
 
-from enquete.instruments.reading import Line, current, shown, suggestion, wrong
+from enquete.instruments.document import Line, current, shown, suggestion, wrong
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Language, Option
 

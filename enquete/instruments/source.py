@@ -13,8 +13,8 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from enquete.instruments.derived import Note
-from enquete.instruments.reading import LANGUAGES, shown, suggestion
+from enquete.instruments.document import LANGUAGES, shown, suggestion
+from enquete.instruments.instrument import Note
 from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
 from enquete.state.errors import InstrumentError
 

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_serializer, model_validator
 
 from enquete.analysis.vocabulary import FUNCTION_WORDS
-from enquete.instruments.reading import LANGUAGES, clean_text, current, wrong
+from enquete.instruments.document import LANGUAGES, clean_text, current, wrong
 from enquete.state.asking import Language, Spoken
 
 LANGUAGE_NAMES: dict[str, str] = {"de": "German", "en": "English"}

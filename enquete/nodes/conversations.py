@@ -49,9 +49,8 @@ from typing_extensions import TypedDict
 from enquete.locale import N_, tell
 from enquete.respondents.roles import Role
 from enquete.state.asking import ATTEMPTS, RESPONDED, Answer, Block, Item, Language, Outcome, Status
-from enquete.state.concurrency import gather
 from enquete.state.interview_context import InterviewContext
-from enquete.state.methodology import InstrumentT, Plan, Procedure, SettingsT
+from enquete.state.methodology import InstrumentT, Plan, Procedure, SettingsT, gather
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph

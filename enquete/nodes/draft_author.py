@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from enquete.checkpoints.budget import Budget
-from enquete.instruments.reading import LANGUAGES
+from enquete.instruments.document import LANGUAGES
 from enquete.instruments.review import ReviewFinding, Wording, alike, review, translation_differs, triples, words_found
 from enquete.instruments.text import LANGUAGE_NAMES, language_of, words_of
 from enquete.models.metered import estimate

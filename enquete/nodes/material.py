@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from enquete.checkpoints.folders import write_atomically
-from enquete.instruments.derived import slug
-from enquete.instruments.reading import LANGUAGES
+from enquete.instruments.document import LANGUAGES
+from enquete.instruments.instrument import slug
 from enquete.instruments.review import Kind, ReviewFinding, Wording
 from enquete.instruments.text import LANGUAGE_NAMES, Text, language_of
 from enquete.nodes.instrument_pins import MARKS, digest

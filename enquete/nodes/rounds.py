@@ -21,9 +21,8 @@ from enquete.nodes.planning import OF_PROBES, claim_name, closed, rounds_owed
 from enquete.nodes.run_session import RunSession, using
 from enquete.state.asking import Arm, Outcome
 from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState, ShardSpec
-from enquete.state.concurrency import gather
 from enquete.state.errors import LedgerError
-from enquete.state.methodology import Steps
+from enquete.state.methodology import Steps, gather
 from enquete.state.request import RunRequest
 
 # --- Shards: ranges of units, run where there is room. Agents of a shard work at the same time, an agent's own blocks

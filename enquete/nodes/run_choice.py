@@ -48,7 +48,7 @@ from enquete.nodes.instrument_pins import drafts_named, method_settings, pin_ins
 from enquete.nodes.model_server import server_url
 from enquete.nodes.planning import load_methodology, of_two_waves, open_ledger, require_own_limits
 from enquete.nodes.provenance import as_file, revision, versions
-from enquete.nodes.survey import interviews_folder, undamaged_runs
+from enquete.nodes.run_list import interviews_folder, undamaged_runs
 from enquete.nodes.waves import baseline_personas, choose_baseline, copy_memories, unused_baseline
 from enquete.respondents.ledger_context import sampled
 from enquete.respondents.planted import uniform

@@ -35,8 +35,8 @@ from enquete.state.asking import (
     Participant,
     Reply,
 )
-from enquete.state.concurrency import gather
 from enquete.state.interview_context import REHEARSAL, Completion, InterviewerTask, Metered, Prompt, Respondent, ResultT
+from enquete.state.methodology import gather
 
 # --- How an arm shows a block, whom it asks, and as whom they answer: the one place where conditions of answering are
 # applied. Everything drawn is drawn by SHA-256 from the arm's seed, the agent and the block, so a resumed run, a

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from enquete.instruments.reading import fold
+from enquete.instruments.document import fold
 from enquete.simulations.action_log import opened
 from enquete.simulations.sources import Issue, Row, clean, clip, first, one_line, read_object, read_rows, whole
 from enquete.state.errors import SimulationError

@@ -6,8 +6,8 @@ import difflib
 from collections import Counter
 from collections.abc import Collection, Sequence
 
+from enquete.instruments.document import fold, suggestion
 from enquete.instruments.expressions import ExpressionError, expression
-from enquete.instruments.reading import fold, suggestion
 from enquete.simulations.population import Population
 from enquete.state.asking import Participant
 from enquete.state.errors import SettingsError

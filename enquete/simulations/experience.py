@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from enquete.instruments.reading import fold
+from enquete.instruments.document import fold
 from enquete.simulations.action_log import PLATFORMS, LogLines, Platform, database_path, is_action, log_path, opened
 from enquete.simulations.population import Population, Seat
 from enquete.simulations.sources import Issue, clean, clip, first, one_line, whole

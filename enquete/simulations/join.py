@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from enquete.instruments.reading import fold
+from enquete.instruments.document import fold
 from enquete.state.asking import Participant
 from enquete.state.errors import PopulationMismatch
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from enquete.instruments.reading import fold
+from enquete.instruments.document import fold
 from enquete.simulations.action_log import PLATFORMS, database_path, summarise_logs
 from enquete.simulations.agents import (
     CONFIG,

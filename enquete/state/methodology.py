@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from enquete.state.asking import Answer, Block, Language, Outcome, Participant
-from enquete.state.concurrency import gather
 from enquete.state.interview_context import InterviewContext
 
 InstrumentT = TypeVar("InstrumentT", bound=BaseModel)
@@ -150,7 +152,7 @@ class Asking(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """What a methodology offers beside a run (state/operations.py)."""
+    """What a methodology offers beside a run (state/methodology.py)."""
 
     command: str  # of the command line, that carries these out
     taken_for: str  # what a caller takes them for, and when, in English: MCP's instructions tell it
@@ -201,3 +203,140 @@ class Methodology:
     @property
     def synthetic(self) -> Callable[[Any, Any], Truth] | None:
         return self._asking.synthetic
+
+
+# --- Work done side by side, none of which goes on once one of it has failed -----------------------------------------
+
+T = TypeVar("T")
+
+
+async def gather(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Their results, in their order. Where one raises, the others are ended first: they must not go on paying, or write to a
+    ledger that is closed meanwhile."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        return await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+
+
+# --- What a methodology offers beside a run: operations that MCP, HTTP, Python and the command line all have, by the
+# same name
+# A methodology gives a tuple of them in `Methodology.offers`. A complete one:
+#
+#     class Asked(BaseModel):
+#         name: Annotated[str, Field(description="whom to greet")]
+#
+#     async def greet(port: Port, asked: Asked) -> dict[str, JsonValue]:
+#         '''Say hello.'''
+#         return {"said": f"Hello, {asked.name}"}
+#
+#     OPERATIONS = (Operation(greet, Asked, "Greet", reads=True),)
+
+
+@dataclass(frozen=True)
+class BegunRun:
+    """A run that nobody has been asked in yet. respondent, model: who will answer."""
+
+    token: str
+    respondent: str
+    model: str
+
+
+@dataclass(frozen=True)
+class StoppedRun:
+    """A run at its end or next stop. findings: of the methodology that asked for it; {} before there are any."""
+
+    token: str
+    status: str
+    note: str
+    findings: Mapping[str, Any]
+    waits_with: str = ""  # the question that a person has yet to answer
+
+
+@dataclass(frozen=True)
+class RunSnapshot:
+    """A run as it stands, whoever drives it. respondent, model: who answers in the main arm; settings: the methodology's own;
+    frozen: its frozen values in the main arm; names: of participants, by id; forms: what waits for a person; submitted: what
+    a person of whom nothing is asked now entered last, by participant: a call that gives it again was cut short by a kill."""
+
+    run: str
+    status: str
+    note: str
+    language: Language
+    respondent: str
+    model: str
+    settings: Any
+    frozen: Mapping[str, JsonValue]
+    names: Mapping[str, str]
+    forms: Sequence[Block]
+    submitted: Mapping[str, Mapping[str, JsonValue]]
+
+
+class Port(Protocol):
+    """What an operation may touch: files under a root, and runs that the façade drives."""
+
+    @property
+    def root(self) -> Path: ...
+
+    @property
+    def shelf(self) -> str | None:
+        """Where files lie that callers may name; None: they may name any."""
+        ...
+
+    def alone(self, out: str) -> AbstractAsyncContextManager[None]:
+        """Within, nobody else is within for this folder: what is looked up there still holds when a run is begun. Raises Busy."""
+        ...
+
+    async def begin(self, sim: str | Path, **request: Any) -> BegunRun:
+        """Write a new run of this methodology alone, as `conduct_interviews` takes it. File its token before
+        `resume` asks anybody, so that a call that is killed is gone on with. `sim`: an id under the root, or a file that the
+        operation wrote. Raises InputError."""
+        ...
+
+    async def resume(self, sim: str | Path, token: str, **request: Any) -> StoppedRun:
+        """Drive a run to its end or next stop; one that is driven already, here or elsewhere, is waited for. Raises InputError."""
+        ...
+
+    async def submit(
+        self, sim: str | Path, token: str, answers: str | Mapping[str, JsonValue], *, who: str = "", **request: Any
+    ) -> None:
+        """A person's answers to the form that the run waits with (a participant's, if `who` is named), by item; a text is that
+        to all of them. Raises InputError where it waits for none, or an answer is none to its item."""
+        ...
+
+    async def freeze(self, sim: str | Path, token: str, name: str, value: JsonValue, **request: Any) -> None:
+        """Freeze a value of the methodology for the main arm, as its interview context would."""
+        ...
+
+    def runs(self, out: str) -> Sequence[str]:
+        """The runs of a folder, by name."""
+        ...
+
+    def look(self, out: str, run: str) -> RunSnapshot:
+        """Reads, and touches nothing. Raises LedgerError where the run cannot be read."""
+        ...
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One of them. Its name and its meaning are the function's own; `reads`: it asks nobody and changes nothing.
+
+    over_budget: of one that asks a model, what would let it begin besides a larger `budget_tokens`, where it takes that."""
+
+    does: Callable[[Port, Any], Awaitable[dict[str, JsonValue]]]
+    takes: type[BaseModel]
+    title: str
+    reads: bool = False
+    over_budget: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.does.__name__
+
+    @property
+    def meaning(self) -> str:
+        return " ".join((self.does.__doc__ or "").split())

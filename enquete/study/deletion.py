@@ -11,7 +11,7 @@ from enquete.checkpoints.drives import START_LOCK
 from enquete.checkpoints.folders import held, own_files, result_folders, run_folders
 from enquete.memory.local import FILE as MEMORY
 from enquete.memory.local import LocalMemory
-from enquete.nodes.survey import survey
+from enquete.nodes.run_list import survey
 from enquete.state.errors import InputError, RunNotFound
 from enquete.study.simulations import interviews_of
 

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from enquete.graphs.registry import dotted_paths, methodologies
-from enquete.instruments.derived import Note
-from enquete.instruments.instrument import Instrument
+from enquete.instruments.document import LANGUAGES
+from enquete.instruments.instrument import Instrument, Note
 from enquete.instruments.load import load_own, load_shipped, shipped_file
 from enquete.instruments.pack import pack_named, packs
-from enquete.instruments.reading import LANGUAGES
 from enquete.instruments.review import ReviewFinding, review
 from enquete.instruments.source import read_source
 from enquete.instruments.text import texts_of

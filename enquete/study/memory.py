@@ -7,7 +7,7 @@ from pathlib import Path
 from enquete.memory.connecting import connect
 from enquete.memory.local import Delivery, LocalMemory, deliver
 from enquete.memory.recall import Record, Standing, episodes, search, standings
-from enquete.nodes.survey import survey
+from enquete.nodes.run_list import survey
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.request import MemoryKind, RunRequest
 from enquete.state.settings import Environment, resolve_machine

@@ -12,7 +12,7 @@ from enquete.checkpoints.drives import require_writable
 from enquete.checkpoints.folders import StoredRun, find_run
 from enquete.locale import languages
 from enquete.nodes.planning import planned
-from enquete.nodes.survey import Survey, survey
+from enquete.nodes.run_list import Survey, survey
 from enquete.simulations.check import CheckReport
 from enquete.simulations.check import check as check_simulation
 from enquete.simulations.locate import locate

@@ -33,8 +33,8 @@ from enquete.nodes.fit import is_open, judged, require_fit
 from enquete.nodes.model_server import asked_url, require_server_of
 from enquete.nodes.planning import CRITIC, NARRATIVE, require_own_limits
 from enquete.nodes.run_choice import RunChoice, begin, choose_run, chosen_again, run_population
+from enquete.nodes.run_list import survey
 from enquete.nodes.run_session import Progress
-from enquete.nodes.survey import survey
 from enquete.nodes.waves import simulation_status
 from enquete.simulations.digest import digests
 from enquete.simulations.locate import list_simulations

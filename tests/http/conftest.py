@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from enquete.interfaces.server import ServerSettings, address, bound
+from enquete.interfaces.server_state import ServerSettings, address, bound
 from enquete.interfaces.views import GOING_ON
 from enquete.interfaces.web.application import make_server
 from tests.support.model_server import ModelServer

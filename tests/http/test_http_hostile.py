@@ -24,10 +24,10 @@ from pydantic import BaseModel, ValidationError
 from enquete.checkpoints.ledger import Ledger
 from enquete.graphs.registry import methodologies
 from enquete.instruments.load import load_shipped
-from enquete.interfaces import server as serving_module
+from enquete.interfaces import server_state as serving_module
 from enquete.interfaces import views
 from enquete.interfaces.mcp.tools import STARTING as MCP_STARTING
-from enquete.interfaces.server import mask_of, on_signals
+from enquete.interfaces.server_state import mask_of, on_signals
 from enquete.interfaces.web.models import PostBody
 from enquete.state.errors import InstrumentError, LedgerError, RunNotFound, SettingsError
 from enquete.study import background
@@ -108,7 +108,7 @@ def test_what_looks_like_a_file_is_refused_wherever_it_stands(value: str) -> Non
 def test_files_of_the_servers_own_folder_can_be_named_and_nothing_else(
     tmp_path: Path, opened: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from enquete.instruments.layers import shipped
+    from enquete.instruments.load import shipped
 
     source = Path(sys.modules["enquete"].__file__ or "").parent / "instruments" / "packs"
     concept = next(source.glob(f"*/concepts/{shipped('concepts')[0]}.yaml")).read_text("utf-8")

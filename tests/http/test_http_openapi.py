@@ -19,7 +19,7 @@ import pytest
 from pydantic import BaseModel
 
 from enquete.interfaces.web.models import DraftBody, EstimateBody, PostBody, PreBody, RerunBody, ResumeBody
-from enquete.study.operations import operations
+from enquete.study.method_operations import operations
 from tests.http.conftest import serving, settled, simulation
 
 HOOKS = Path(__file__).with_name("hooks_schemathesis.py")

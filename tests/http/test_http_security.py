@@ -10,7 +10,14 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from enquete.interfaces.server import LARGEST_BODY, Mask, MaskingFormatter, ServerSettings, is_loopback, read_token
+from enquete.interfaces.server_state import (
+    LARGEST_BODY,
+    Mask,
+    MaskingFormatter,
+    ServerSettings,
+    is_loopback,
+    read_token,
+)
 from enquete.interfaces.web.security import SAFE_HEADERS
 from enquete.state.errors import SettingsError
 from tests.http.conftest import serving, settled, simulation

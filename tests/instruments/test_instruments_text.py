@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from enquete.instruments.reading import reading
+from enquete.instruments.document import reading
 from enquete.instruments.text import Part, Text, instrument_notices
 
 

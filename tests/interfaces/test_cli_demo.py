@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from enquete.demo import demo_population
-from enquete.interfaces.cli.runs import MARKER, prepared
+from enquete.interfaces.cli.run_commands import MARKER, prepared
 from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import Command
 from tests.interfaces.readme_blocks import FIGURE, blocks, drawn, stale

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.interfaces.cli.runs import confirmed_request
+from enquete.interfaces.cli.run_commands import confirmed_request
 from tests.interfaces.conftest import Command
 from tests.support.model_server import ModelServer
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.interfaces.cli import options, runs, summary, terminal
-from enquete.interfaces.cli.errors import report_error
+from enquete.interfaces.cli import options, run_commands, summary, terminal
+from enquete.interfaces.cli.failures import report_error
 from enquete.interfaces.cli.summary import Place
 from enquete.state.errors import LedgerError, SettingsError
 
@@ -31,51 +31,51 @@ def event(done: int, **more: object) -> dict[str, object]:
 
 def test_plain_lines_come_at_the_beginning_the_end_and_at_intervals() -> None:
     stream = io.StringIO()
-    plain = runs.Plain(stream, every=3600)
+    plain = run_commands.Plain(stream, every=3600)
     for done in (1, 50, 99, 100, 100):
         plain(event(done))
     lines = stream.getvalue().splitlines()
     assert [line.split(",")[0] for line in lines] == ["delphi T1 round 2: 1/100", "delphi T1 round 2: 100/100"]
     assert "1,234 of 10,000,000 tokens" in lines[0]
     assert "in the end" not in lines[0]
-    plain = runs.Plain(stream := io.StringIO(), every=0)
+    plain = run_commands.Plain(stream := io.StringIO(), every=0)
     plain(event(1))
     plain(event(2, arm="b"))
     assert "delphi T1 round 2 (b): 2/100" in stream.getvalue()
 
 
 def test_progress_says_what_the_run_is_likely_to_cost_in_the_end() -> None:
-    runs.Plain(stream := io.StringIO(), every=0)(event(1, expected=123_456))
+    run_commands.Plain(stream := io.StringIO(), every=0)(event(1, expected=123_456))
     assert "1,234 of 10,000,000 tokens, likely 123k in the end" in stream.getvalue()
-    runs.Plain(stream := io.StringIO(), every=0)(event(1, expected=None, cap=sys.maxsize))
+    run_commands.Plain(stream := io.StringIO(), every=0)(event(1, expected=None, cap=sys.maxsize))
     assert "1,234 tokens\n" in stream.getvalue(), "a replay has no cap"
 
 
 def test_a_closed_log_stops_nobody() -> None:
     stream = io.StringIO()
     stream.close()
-    runs.Plain(stream)(event(1))
+    run_commands.Plain(stream)(event(1))
 
 
 def test_the_live_display_shows_agents_speed_tokens_and_time_left() -> None:
     stream = Terminal()
-    with runs.progress_display(quiet=False, stream=stream) as report:
+    with run_commands.progress_display(quiet=False, stream=stream) as report:
         assert report is not None
         report(event(10))
-        time.sleep(runs.SETTLED_S)
+        time.sleep(run_commands.SETTLED_S)
         report(event(60))
     for part in ("delphi T1 round 2", "60/100", "/s", "1,234", "left"):
         assert part in stream.getvalue()
-    with runs.progress_display(quiet=True, stream=stream) as nothing:
+    with run_commands.progress_display(quiet=True, stream=stream) as nothing:
         assert nothing is None
 
 
 def test_time_left_does_not_count_what_an_earlier_process_had_done() -> None:
     """90 found done; 5 more in 10 s leave 5 for another 10 s."""
-    pace = runs.Pace(started=0, first=90)
+    pace = run_commands.Pace(started=0, first=90)
     assert pace.left(95, 100, now=10) == 10
     assert pace.left(90, 100, now=10) is None
-    assert (runs.clock(65), runs.clock(7380)) == ("1:05", "2:03:00")
+    assert (run_commands.clock(65), run_commands.clock(7380)) == ("1:05", "2:03:00")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import enquete
 from enquete.graphs.registry import methodologies
 from enquete.interfaces.mcp.server import input_schema, instructions, output_schema
 from enquete.interfaces.mcp.shapes import MOST_CHARS, rounded
-from enquete.study.operations import operations
+from enquete.study.method_operations import operations
 
 TOOLS = {
     "conduct_interviews", "estimate_interviews", "resume_interviews", "interview_status", "get_interview_results",

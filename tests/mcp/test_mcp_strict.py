@@ -12,7 +12,7 @@ from mcp_served import METHOD, QUICK, Served, simulation, text_of
 
 import enquete
 from enquete.interfaces.mcp.tools import error_words
-from enquete.interfaces.server import mask_of
+from enquete.interfaces.server_state import mask_of
 from enquete.state.errors import OverBudget, RunMismatch
 
 

@@ -15,7 +15,7 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.pack import pack_named
 from enquete.nodes.run_choice import RunChoice, begin, choose_run
-from enquete.nodes.survey import survey
+from enquete.nodes.run_list import survey
 from enquete.state.errors import (
     InstrumentError,
     LedgerError,

@@ -11,7 +11,7 @@ import pytest
 
 import enquete
 from enquete.checkpoints.folders import read_record
-from enquete.interfaces.cli.runs import round_title, time_text
+from enquete.interfaces.cli.run_commands import round_title, time_text
 from enquete.interfaces.cli.summary import headline
 from enquete.interfaces.views import note_of
 from enquete.nodes.run_choice import require_as_begun

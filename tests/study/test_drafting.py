@@ -14,8 +14,7 @@ from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.laddering.settings import Concept
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.registry import dotted_paths
-from enquete.instruments.layers import load_layer
-from enquete.instruments.load import load_own
+from enquete.instruments.load import load_layer, load_own
 from enquete.nodes.fit import is_elsewhere
 from enquete.nodes.instrument_pins import drafts_named, is_draft, pin_instruments
 from enquete.simulations.discourse import posts

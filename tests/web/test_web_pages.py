@@ -12,7 +12,7 @@ import pytest
 from pydantic import SecretStr
 from starlette.testclient import TestClient
 
-from enquete.interfaces.server import ServerSettings
+from enquete.interfaces.server_state import ServerSettings
 from enquete.interfaces.web.application import make_app
 from enquete.interfaces.web.security import COOKIE
 from tests.support.populations import mirofish_folder

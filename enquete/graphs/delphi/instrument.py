@@ -9,9 +9,8 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictInt, model_validator
 
 from enquete.analysis.agreement import Limits
-from enquete.instruments.derived import Draft
-from enquete.instruments.instrument import Instrument
-from enquete.instruments.reading import Line, identifier, not_empty, suggestion, wrong
+from enquete.instruments.document import Line, identifier, not_empty, suggestion, wrong
+from enquete.instruments.instrument import Draft, Instrument
 from enquete.instruments.review import Wording
 from enquete.instruments.scales import AMOUNT, Scale, ScaleName
 from enquete.instruments.text import LANGUAGE_NAMES, Part, Text

@@ -16,7 +16,7 @@ from enquete.analysis.agreement import Exit, RoundStanding, exit_after
 from enquete.analysis.panel import iqr
 from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
 from enquete.locale import N_, tell
-from enquete.nodes.feedback import feedback_line, summary
+from enquete.nodes.feedback_lines import feedback_line, summary
 from enquete.respondents.rule_coder import Statement, ThemeBrief
 from enquete.respondents.themes import MOST_STATEMENTS, assign_themes, code_themes
 from enquete.state.asking import ATTEMPTS, Block, Item, Language

@@ -11,7 +11,7 @@ from enquete.state.methodology import Asking, Methodology, Offer, Steps
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
     from enquete.reports.evaluation import Evaluation
-    from enquete.state.operations import Operation
+    from enquete.state.methodology import Operation
 
 
 def _asking() -> Asking:

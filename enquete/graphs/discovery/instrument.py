@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from enquete.instruments.document import Line
 from enquete.instruments.instrument import Instrument
-from enquete.instruments.reading import Line
 from enquete.instruments.text import Text
 from enquete.nodes.material import Material, Slot, begins, identifier, pair
 from enquete.state.asking import Spoken

@@ -25,8 +25,7 @@ from enquete.graphs.discovery.record import (
     unknown,
 )
 from enquete.graphs.discovery.schema import MOST_QUESTIONS, DiscoverySchema, load_schema
-from enquete.instruments.layers import require_language
-from enquete.instruments.load import load_shipped
+from enquete.instruments.load import load_shipped, require_language
 from enquete.nodes.conversations import Asked, Conversation, Turn, dialogue, turn_block
 from enquete.state.asking import Block
 from enquete.state.interview_context import InterviewContext

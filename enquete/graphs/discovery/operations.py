@@ -16,10 +16,10 @@ from enquete.checkpoints.connection import is_locked
 from enquete.checkpoints.folders import write_atomically
 from enquete.graphs.discovery.record import misfits, reduced
 from enquete.graphs.discovery.schema import DiscoverySchema, load_schema, shown_path
-from enquete.instruments.layers import shipped
+from enquete.instruments.load import shipped
 from enquete.state.asking import Language
 from enquete.state.errors import Busy, InputError
-from enquete.state.operations import Operation, Port, StoppedRun
+from enquete.state.methodology import Operation, Port, StoppedRun
 from enquete.state.visible_text import authorship
 
 # --- The project store: a SQLite file beside the simulations, with projects, conversations, the state of their

@@ -18,8 +18,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, V
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from enquete.graphs.discovery.schema import DiscoverySchema, FieldNode
+from enquete.instruments.document import shown, suggestion
 from enquete.instruments.expressions import there
-from enquete.instruments.reading import shown, suggestion
 from enquete.respondents.quoting import normal, stands_in
 
 Record = dict[str, Any]

@@ -34,10 +34,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, StrictBool, StrictInt, field_validator, model_validator
 
+from enquete.instruments.document import Line, current, not_empty, suggestion, wrong
 from enquete.instruments.expressions import MOST, Expression, ExpressionError, expression
-from enquete.instruments.layers import LayerFile, load_layer
-from enquete.instruments.load import validate_instrument
-from enquete.instruments.reading import Line, current, not_empty, suggestion, wrong
+from enquete.instruments.load import LayerFile, load_layer, validate_instrument
 from enquete.instruments.source import MOST_BYTES, read_source
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Language

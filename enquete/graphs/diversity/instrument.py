@@ -19,9 +19,8 @@ from pydantic import (
     model_validator,
 )
 
-from enquete.instruments.derived import Draft
-from enquete.instruments.instrument import Instrument
-from enquete.instruments.reading import LANGUAGES, Line, current, identifier, shown, wrong
+from enquete.instruments.document import LANGUAGES, Line, current, identifier, shown, wrong
+from enquete.instruments.instrument import Draft, Instrument
 from enquete.instruments.review import Wording
 from enquete.instruments.scales import Human, on_scale
 from enquete.instruments.text import Part, Text

@@ -33,7 +33,7 @@ from enquete.reports.writing import lines, write_files
 from enquete.respondents.quoting import normal
 from enquete.simulations.locate import by_id
 from enquete.state.errors import InputError
-from enquete.state.operations import Operation, Port
+from enquete.state.methodology import Operation, Port
 from enquete.state.regular_files import read_regular
 from enquete.state.visible_text import as_cell, authorship
 

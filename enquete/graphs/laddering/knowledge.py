@@ -17,8 +17,8 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
 from enquete.analysis.vocabulary import opposed
-from enquete.instruments.layers import LayerFile
-from enquete.instruments.reading import Line, identifier, not_empty, reference, wrong
+from enquete.instruments.document import Line, identifier, not_empty, reference, wrong
+from enquete.instruments.load import LayerFile
 from enquete.instruments.text import Part, Text
 from enquete.respondents.quoting import normal
 from enquete.state.asking import Language

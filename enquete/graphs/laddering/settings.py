@@ -26,10 +26,9 @@ from pydantic import (
 
 from enquete.graphs.laddering.knowledge import Ontology, TypeName
 from enquete.graphs.laddering.signals import checked_key
+from enquete.instruments.document import LANGUAGES, Line, current, identifier, not_empty, reference, suggestion, wrong
 from enquete.instruments.instrument import Instrument
-from enquete.instruments.layers import LayerFile, load_layer, require_language
-from enquete.instruments.load import load_shipped
-from enquete.instruments.reading import LANGUAGES, Line, current, identifier, not_empty, reference, suggestion, wrong
+from enquete.instruments.load import LayerFile, load_layer, load_shipped, require_language
 from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
 from enquete.state.asking import Language, Spoken
 from enquete.state.errors import InstrumentError

@@ -7,9 +7,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, StrictBool, ValidationInfo, field_validator
 
-from enquete.instruments.derived import Draft, in_every_language, slug, spelled
-from enquete.instruments.instrument import Instrument
-from enquete.instruments.reading import Line, identifier, not_empty, reference
+from enquete.instruments.document import Line, identifier, not_empty, reference
+from enquete.instruments.instrument import Draft, Instrument, in_every_language, slug, spelled
 from enquete.instruments.review import Wording
 from enquete.instruments.scales import Human, Scale, ScaleName, on_scale, points_of
 from enquete.instruments.text import Part, Text

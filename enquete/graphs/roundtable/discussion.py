@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, mo
 
 from enquete.analysis.agreement import Limits
 from enquete.graphs.roundtable.modes import Mode, Perspectives, Response, Violation, load_mode
-from enquete.instruments.layers import require_language
-from enquete.instruments.reading import suggestion
+from enquete.instruments.document import suggestion
+from enquete.instruments.load import require_language
 from enquete.nodes.conversations import Conversation, Turn, stored_turns
 from enquete.state.asking import Participant
 from enquete.state.errors import InstrumentError

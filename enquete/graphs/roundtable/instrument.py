@@ -10,10 +10,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from enquete.instruments.derived import Draft
-from enquete.instruments.instrument import Instrument
+from enquete.instruments.document import Line, identifier
+from enquete.instruments.instrument import Draft, Instrument
 from enquete.instruments.load import OWN
-from enquete.instruments.reading import Line, identifier
 from enquete.instruments.review import Wording
 from enquete.instruments.scales import ScaleName
 from enquete.instruments.source import read_source

@@ -36,7 +36,7 @@ from enquete.reports.views import render
 from enquete.respondents.person import as_shown
 from enquete.state.asking import Block, Spoken
 from enquete.state.errors import EnqueteError, InputError
-from enquete.state.operations import Operation, Port, RunSnapshot
+from enquete.state.methodology import Operation, Port, RunSnapshot
 from enquete.state.regular_files import read_regular
 from enquete.state.visible_text import authorship
 

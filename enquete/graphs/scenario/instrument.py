@@ -8,9 +8,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StrictInt, field_validator
 from pydantic_core import PydanticCustomError
 
-from enquete.instruments.derived import Draft, in_every_language, spelled
-from enquete.instruments.instrument import Instrument
-from enquete.instruments.reading import LANGUAGES, Line, current, identifier, not_empty, shown, suggestion, wrong
+from enquete.instruments.document import LANGUAGES, Line, current, identifier, not_empty, shown, suggestion, wrong
+from enquete.instruments.instrument import Draft, Instrument, in_every_language, spelled
 from enquete.instruments.review import Wording
 from enquete.instruments.scales import AMOUNT, Human, Scale, ScaleName, on_scale, points_of
 from enquete.instruments.text import Part, Text

@@ -33,10 +33,12 @@ class Listed(NamedTuple):
 
 
 COMMANDS: Mapping[str, Listed] = {
-    "demo": Listed("enquete.interfaces.cli.runs:demo", "Interview a bundled population, without a key"),
-    "estimate": Listed("enquete.interfaces.cli.runs:estimate", "Say what a run would cost", with_settings=True),
-    "run": Listed("enquete.interfaces.cli.runs:run", "Interview every agent of a simulation", with_settings=True),
-    "resume": Listed("enquete.interfaces.cli.runs:resume", "Go on with an unfinished run"),
+    "demo": Listed("enquete.interfaces.cli.run_commands:demo", "Interview a bundled population, without a key"),
+    "estimate": Listed("enquete.interfaces.cli.run_commands:estimate", "Say what a run would cost", with_settings=True),
+    "run": Listed(
+        "enquete.interfaces.cli.run_commands:run", "Interview every agent of a simulation", with_settings=True
+    ),
+    "resume": Listed("enquete.interfaces.cli.run_commands:resume", "Go on with an unfinished run"),
     "status": Listed("enquete.interfaces.cli.reports:status", "How far a run is, and what to do next"),
     "list": Listed("enquete.interfaces.cli.store:list_", "Simulations, their runs, the methodologies"),
     "check": Listed("enquete.interfaces.cli.methods:check", "What a simulation or an instrument holds and lacks"),
@@ -46,9 +48,9 @@ COMMANDS: Mapping[str, Listed] = {
     "delete": Listed("enquete.interfaces.cli.store:delete", "Delete runs of a simulation"),
     "doctor": Listed("enquete.interfaces.cli.doctor:doctor", "Look whether everything needed is here"),
     "new-method": Listed("enquete.interfaces.cli.methods:new_method", "Lay out a methodology of your own"),
-    "mcp": Listed("enquete.interfaces.cli.servers:mcp", "Offer the interviews to a model (MCP)"),
-    "serve": Listed("enquete.interfaces.cli.servers:serve", "Serve the web page and the HTTP API"),
-    "view": Listed("enquete.interfaces.cli.servers:view", "Open the web page on this machine"),
+    "mcp": Listed("enquete.interfaces.cli.serve_commands:mcp", "Offer the interviews to a model (MCP)"),
+    "serve": Listed("enquete.interfaces.cli.serve_commands:serve", "Serve the web page and the HTTP API"),
+    "view": Listed("enquete.interfaces.cli.serve_commands:view", "Open the web page on this machine"),
     "memory": Listed("enquete.interfaces.cli.store:memory", "Find interviews again, send them to a graph"),
 }
 
@@ -189,6 +191,6 @@ def _run(arguments: list[str]) -> int:
         if code != STOPPED:
             return int(code or 0)
         error = KeyboardInterrupt()
-    from enquete.interfaces.cli.errors import report_error  # noqa: PLC0415 - what went well needs none of it
+    from enquete.interfaces.cli.failures import report_error  # noqa: PLC0415 - what went well needs none of it
 
     return report_error(error, as_json, debug)

@@ -23,7 +23,7 @@ from enquete.interfaces.cli.store import run_objects
 from enquete.interfaces.cli.terminal import answer, dollars, number, one_object, remark, result, say, table, tongue
 from enquete.interfaces.parameters import with_parameters
 from enquete.state.errors import SettingsError
-from enquete.state.operations import Operation
+from enquete.state.methodology import Operation
 
 if TYPE_CHECKING:
     from enquete.study.drafts import Drafting
@@ -114,7 +114,7 @@ def run_pilot(
     sim: str | None, about: Reviewed, file: str, agents: int, yes: bool, as_json: bool, request: dict[str, Any]
 ) -> dict[str, Any] | None:
     """Item health, after its cost was shown and agreed to."""
-    from enquete.interfaces.cli.runs import estimate_lines  # noqa: PLC0415 - for a pilot alone
+    from enquete.interfaces.cli.run_commands import estimate_lines  # noqa: PLC0415 - for a pilot alone
     from enquete.study.instruments import item_health, pilot_request  # noqa: PLC0415
 
     if sim is None:
@@ -294,7 +294,7 @@ def method_command(name: str) -> Any:
         as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
     ) -> int:
         from enquete.state.settings import root_of  # noqa: PLC0415
-        from enquete.study.operations import operate  # noqa: PLC0415
+        from enquete.study.method_operations import operate  # noqa: PLC0415
         from enquete.study.run import EXIT_CODES  # noqa: PLC0415
 
         if operation not in operations:

@@ -38,7 +38,7 @@ from enquete.interfaces.mcp.results import exported
 from enquete.interfaces.mcp.shapes import MOST_CHARS
 from enquete.interfaces.mcp.tools import Ctx, ServerState, error_words, explain_errors, server_state
 from enquete.interfaces.parameters import Parameter, with_parameters
-from enquete.interfaces.server import (
+from enquete.interfaces.server_state import (
     PromptHeaders,
     Server,
     ServerSettings,
@@ -53,9 +53,9 @@ from enquete.interfaces.web.security import Guard
 from enquete.nodes.instrument_pins import shelved
 from enquete.state.complaints import complaints
 from enquete.state.errors import EnqueteError
-from enquete.state.operations import Operation
+from enquete.state.methodology import Operation
 from enquete.study.background import run_in_thread
-from enquete.study.operations import operate, operations
+from enquete.study.method_operations import operate, operations
 from enquete.study.run import Run
 from enquete.study.tasks import PathSandbox, Tasks
 

@@ -23,7 +23,7 @@ from pydantic import BaseModel, Field
 from enquete.interfaces.cli.terminal import short
 from enquete.interfaces.mcp.shapes import EstimatePart, EstimateState, RunState, answer, leading_findings
 from enquete.interfaces.parameters import FileName, client_parameter, with_parameters
-from enquete.interfaces.server import Mask, advice
+from enquete.interfaces.server_state import Mask, advice
 from enquete.interfaces.views import GOING_ON, Stage, StatusWord, note_of, ran_short, retry_read, stage_of, status_of
 from enquete.nodes.estimate import Estimate
 from enquete.state.errors import EnqueteError, OverBudget

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import HTMLResponse, Response
 
-from enquete.interfaces.server import (
+from enquete.interfaces.server_state import (
     Mask,
     MaskingFormatter,
     PromptHeaders,

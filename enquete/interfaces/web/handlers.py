@@ -17,7 +17,7 @@ from starlette.responses import FileResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from enquete.interfaces import views
-from enquete.interfaces.server import Mask
+from enquete.interfaces.server_state import Mask
 from enquete.interfaces.views import StatusWord, findings_of, report_of, retry_read
 from enquete.interfaces.web import models
 from enquete.interfaces.web.models import TASK_STATUS, Problem, StatusData, failed, succeeded

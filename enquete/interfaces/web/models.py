@@ -14,7 +14,7 @@ from starlette.responses import Response
 from enquete.graphs.registry import dotted_paths
 from enquete.interfaces.cli.terminal import finite
 from enquete.interfaces.parameters import FileName, client_parameter, meaning
-from enquete.interfaces.server import advice
+from enquete.interfaces.server_state import advice
 from enquete.interfaces.views import Budget, InstrumentRow, RunRow, SimulationRow, Stage, StatusWord
 from enquete.reports.context import Found
 from enquete.state.asking import Spoken

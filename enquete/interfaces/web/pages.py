@@ -15,7 +15,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response, Stream
 
 from enquete.checkpoints.forms import open_forms, persons
 from enquete.graphs.registry import methodologies
-from enquete.interfaces.server import ServerSettings, code_of
+from enquete.interfaces.server_state import ServerSettings, code_of
 from enquete.interfaces.views import GOING_ON, NothingYet, SimulationRow, Stage, simulation_row, simulation_rows
 from enquete.interfaces.web import run_pages
 from enquete.interfaces.web.answers import OpenRun, RunCache, Where
@@ -37,7 +37,7 @@ from enquete.state.regular_files import FileCache, stamp_of
 from enquete.study.background import run_in_thread
 from enquete.study.drafts import draft_on_server, drafts_on_server
 from enquete.study.interviews import Wanted
-from enquete.study.operations import FacadePort
+from enquete.study.method_operations import FacadePort
 
 # --- The head of a run's pages: how far it is, what it has cost, and what can be done with it now --------------------
 

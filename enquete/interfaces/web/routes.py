@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import JsonValue
 from starlette.responses import FileResponse, Response, StreamingResponse
 
-from enquete.interfaces.server import mark_of
+from enquete.interfaces.server_state import mark_of
 from enquete.interfaces.views import GOING_ON, WORKBOOK, instrument_rows, run_rows, simulation_rows
 from enquete.interfaces.web import models
 from enquete.interfaces.web.handlers import FRESH_S, RequestHandlers, read_memory, read_report, read_result, read_table
@@ -22,10 +22,10 @@ from enquete.interfaces.web.models import KNOWN, RUN_ID, Envelope, RunId, Status
 from enquete.interfaces.web.runner import Runner
 from enquete.state.data_formats import FileFormat, Layout
 from enquete.state.errors import EnqueteError
-from enquete.state.operations import Operation
+from enquete.state.methodology import Operation
 from enquete.study.background import run_in_thread
 from enquete.study.drafts import DraftsData, draft_on_server
-from enquete.study.operations import operations
+from enquete.study.method_operations import operations
 
 PREFIX = "/api/interview"
 

@@ -16,12 +16,12 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from enquete.checkpoints.folders import write_atomically
 from enquete.checkpoints.ledger import now
-from enquete.interfaces.server import Mask
+from enquete.interfaces.server_state import Mask
 from enquete.state.errors import EnqueteError, RunLocked
 from enquete.state.regular_files import read_regular
 from enquete.study.background import run_in_thread
 from enquete.study.interviews import Wanted
-from enquete.study.operations import operate
+from enquete.study.method_operations import operate
 from enquete.study.run import Run
 from enquete.study.tasks import PathSandbox, StillPausing, Task, Tasks, TooManyRuns
 

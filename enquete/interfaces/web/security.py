@@ -14,7 +14,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from enquete.interfaces.server import ServerSettings, Unauthorised
+from enquete.interfaces.server_state import ServerSettings, Unauthorised
 from enquete.interfaces.web.models import Problem, failed, problem_of
 from enquete.interfaces.web.rendering import error_page, to_sign_in
 

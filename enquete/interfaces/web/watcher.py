@@ -17,7 +17,7 @@ from pathlib import Path
 from enquete.checkpoints.record import RunRecord
 from enquete.interfaces.web.handlers import RequestHandlers, wanted_after
 from enquete.interfaces.web.runner import tasks_of
-from enquete.nodes.survey import survey
+from enquete.nodes.run_list import survey
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
 from enquete.simulations.locate import Completion, Known, completion
 from enquete.simulations.sources import read_object

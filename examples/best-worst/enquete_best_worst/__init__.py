@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, model_validator
 
+from enquete.instruments.document import Line, identifier, not_empty, reference, wrong
 from enquete.instruments.instrument import Instrument
-from enquete.instruments.reading import Line, identifier, not_empty, reference, wrong
 from enquete.instruments.text import Text
 from enquete.locale import N_
 from enquete.respondents.planted import normal, persona_hash

@@ -14,7 +14,7 @@ import pytest
 from enquete.graphs.discovery.operations import FILE, Projects
 from enquete.state.errors import Busy, EnqueteError, InputError, SettingsError
 from enquete.state.visible_text import SOME_SYNTHETIC, SYNTHETIC
-from enquete.study.operations import FacadePort, operate, operations
+from enquete.study.method_operations import FacadePort, operate, operations
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, run_folder

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from enquete.graphs.discovery.schema import from_json, load_schema
-from enquete.instruments.layers import shipped
+from enquete.instruments.load import shipped
 from enquete.instruments.text import texts_of
 from enquete.state.errors import InstrumentError
 from tests.graphs.discovery.interviews import PLANT, from_yaml, schema

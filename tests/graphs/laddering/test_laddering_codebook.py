@@ -13,7 +13,7 @@ import yaml
 import enquete
 from enquete.graphs.laddering.files import chains_of
 from enquete.state.errors import InputError
-from enquete.study.operations import operate
+from enquete.study.method_operations import operate
 from tests.support.studies import personas
 
 

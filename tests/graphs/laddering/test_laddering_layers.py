@@ -12,7 +12,7 @@ from enquete.graphs.laddering.settings import (
     InterviewMethod,
     LadderingSettings,
 )
-from enquete.instruments.layers import load_layer, shipped
+from enquete.instruments.load import load_layer, shipped
 from enquete.instruments.pack import FOLDER, packs, yaml_files
 from enquete.state.errors import InstrumentError
 

@@ -28,7 +28,7 @@ from enquete.graphs.laddering.questions import (
     worded,
 )
 from enquete.graphs.laddering.settings import FOCUS, Concept, LadderingSettings
-from enquete.instruments.layers import load_layer
+from enquete.instruments.load import load_layer
 from enquete.respondents.quoting import normal
 from enquete.state.asking import Answer, Language
 from enquete.state.errors import InstrumentError

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from enquete.graphs.roundtable.modes import LAYER, Violation, load_mode
-from enquete.instruments.layers import shipped
+from enquete.instruments.load import shipped
 from enquete.state.errors import InstrumentError
 from tests.graphs.roundtable.tables import Says, Table, hold, plainly
 

@@ -23,12 +23,12 @@ from enquete.graphs.roundtable.operations import MOST_CHARS, fitted
 from enquete.graphs.roundtable.table import due
 from enquete.interfaces.cli import app as cli
 from enquete.interfaces.mcp.server import make_server, make_server_state
-from enquete.interfaces.server import ServerSettings
+from enquete.interfaces.server_state import ServerSettings
 from enquete.interfaces.web.application import make_app
 from enquete.reports.run_reading import open_run
 from enquete.state.errors import EnqueteError, OverBudget
 from enquete.state.visible_text import SOME_SYNTHETIC, SYNTHETIC
-from enquete.study.operations import FacadePort, operate
+from enquete.study.method_operations import FacadePort, operate
 from tests.support.populations import mirofish_folder
 
 QUESTION = "Should the bakery close on Mondays?"

@@ -1,4 +1,4 @@
-"""Operations that methodologies offer beside a run (state/operations.py): found in the registry, carried out over a root."""
+"""Operations that methodologies offer beside a run (state/methodology.py): found in the registry, carried out over a root."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from enquete.reports.run_reading import open_run
 from enquete.respondents.person import require_readable, submit
 from enquete.state.complaints import complaints
 from enquete.state.errors import InputError, OverBudget, RunLocked, SettingsError
-from enquete.state.operations import BegunRun, Operation, RunSnapshot, StoppedRun
+from enquete.state.methodology import BegunRun, Operation, RunSnapshot, StoppedRun
 from enquete.state.request import parse_request
 from enquete.study.background import awaited, run_in_thread
 from enquete.study.run import Run

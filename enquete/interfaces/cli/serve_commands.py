@@ -21,7 +21,7 @@ from enquete.interfaces.cli.terminal import remark, say
 from enquete.state.errors import SettingsError
 
 if TYPE_CHECKING:
-    from enquete.interfaces.server import ServerSettings
+    from enquete.interfaces.server_state import ServerSettings
 
 NEEDED = ("fastapi", "uvicorn")
 MCP_PORT = 8765
@@ -73,7 +73,7 @@ def serve(
     require_extra()
     if watch is not None and root not in (None, watch):
         raise SettingsError(f"--watch {watch}: --root names another folder ({root}); name one of them")
-    from enquete.interfaces.server import ServerSettings, read_token  # noqa: PLC0415 - needs the extra
+    from enquete.interfaces.server_state import ServerSettings, read_token  # noqa: PLC0415 - needs the extra
     from enquete.state.settings import root_of  # noqa: PLC0415 - not for --help
 
     settings = ServerSettings(
@@ -92,7 +92,7 @@ def require_extra() -> None:
 
 def listen(settings: ServerSettings, listens: Callable[[str], None] = lambda address: None) -> int:
     """Until a signal comes. `listens` is told the address once connections are taken."""
-    from enquete.interfaces.server import address, bound  # noqa: PLC0415
+    from enquete.interfaces.server_state import address, bound  # noqa: PLC0415
     from enquete.interfaces.web.application import log_to_stderr, make_server  # noqa: PLC0415 - needs the extra
 
     with bound(settings.host, settings.port) as listening:
@@ -127,7 +127,7 @@ def view(
     Exit codes: 0 opened, or stopped · 2 no such simulation or run, or the address cannot be had
     """
     require_extra()
-    from enquete.interfaces.server import ServerSettings  # noqa: PLC0415 - needs the extra
+    from enquete.interfaces.server_state import ServerSettings  # noqa: PLC0415 - needs the extra
 
     base, path = page_of(sim, run_id, root)
     there = f"http://127.0.0.1:{port}"
@@ -158,7 +158,7 @@ def page_of(sim: str | None, run_id: str | None, root: str | None) -> tuple[Path
 
 def is_served(address: str, root: Path) -> bool:
     """Whether an Enquete server of this folder answers there."""
-    from enquete.interfaces.server import mark_of  # noqa: PLC0415 - needs the extra
+    from enquete.interfaces.server_state import mark_of  # noqa: PLC0415 - needs the extra
 
     try:
         with urllib.request.urlopen(f"{address}/api/server", timeout=LOOK_S) as answer:
