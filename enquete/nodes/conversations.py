@@ -10,26 +10,26 @@ one, which asks everybody twice and sums up by a role (respondents/roles.py):
     class TwoQuestions(Conversations[Survey, NoSettings, Noted, Conversation[Noted]]):
         turn, roles, most_turns = Noted, (GIST,), 2
 
-        def begun(self, unit, desk):
+        def begun(self, unit, context):
             return Conversation(unit)
 
-        def due(self, talk, desk):
+        def due(self, talk, context):
             return [] if talk.number > self.most_turns else [Asked(turn=talk.number, question=QUESTIONS[talk.number - 1])]
 
-        def block(self, talk, asked, desk):
-            said = transcript(talk.turns, desk.language)
-            return turn_block(desk, talk.unit, asked, "Please answer.", heading="The interview so far", said=said)
+        def block(self, talk, asked, context):
+            said = transcript(talk.turns, context.language)
+            return turn_block(context, talk.unit, asked, "Please answer.", heading="The interview so far", said=said)
 
-        async def advance(self, talk, desk):
-            (asked,) = self.due(talk, desk)
-            heard = await hear(desk, [self.block(talk, asked, desk)])
+        async def advance(self, talk, context):
+            (asked,) = self.due(talk, context)
+            heard = await hear(context, [self.block(talk, asked, context)])
             if isinstance(heard, str):
                 return heard  # short, waiting or failed: everything so far is found again
-            done = await GIST.work(desk, self.settings, subject(talk.unit, asked.turn), Said(text=heard[0].text))
+            done = await GIST.work(context, self.settings, subject(talk.unit, asked.turn), Said(text=heard[0].text))
             if done == "short":
                 return done
             note = Noted(**asked.model_dump(), **heard[0].kept, gist=done[0].text, by={"gist": done[1]})
-            return talk.after(await keep(desk, talk.unit, note))
+            return talk.after(await keep(context, talk.unit, note))
 
 A discussion answers with `participant` and `round` in what it asks, hears all blocks of a round at once where its
 participants do not see one another's answers of that round, and keeps a turn each (tests/support/talks.py has both).
@@ -117,7 +117,7 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
     """A procedure (state/methodology.py) of one round, in which every unit's conversation is held to its end.
 
     A unit may be started over at any time: what was kept is read back, what was answered or worked out since is found by
-    the desk. Every arm holds its own conversations.
+    the context. Every arm holds its own conversations.
     """
 
     carries_over = True
@@ -131,44 +131,46 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
         """Of one unit."""
 
     @abstractmethod
-    def begun(self, unit: str, desk: InterviewContext) -> TalkT:
+    def begun(self, unit: str, context: InterviewContext) -> TalkT:
         """The conversation before its first turn."""
 
     @abstractmethod
-    def due(self, talk: TalkT, desk: InterviewContext) -> Sequence[Asked]:
+    def due(self, talk: TalkT, context: InterviewContext) -> Sequence[Asked]:
         """Turns that are certain to come next, as far as known: the next one, or the rest of a round; none once it is over."""
 
     @abstractmethod
-    def block(self, talk: TalkT, asked: Asked, desk: InterviewContext) -> Block:
+    def block(self, talk: TalkT, asked: Asked, context: InterviewContext) -> Block:
         """What a turn is asked with, from the turns before it (of which it may show fewer: those of earlier rounds, say)."""
 
-    def asked_with(self, talk: TalkT, turn: TurnT, desk: InterviewContext) -> Sequence[Block]:
+    def asked_with(self, talk: TalkT, turn: TurnT, context: InterviewContext) -> Sequence[Block]:
         """What a stored turn was asked with: its block, or several where it took more than one to have the answer."""
-        return [self.block(talk, turn, desk)]
+        return [self.block(talk, turn, context)]
 
     @abstractmethod
-    async def advance(self, talk: TalkT, desk: InterviewContext) -> TalkT | Outcome:
+    async def advance(self, talk: TalkT, context: InterviewContext) -> TalkT | Outcome:
         """Hold the next turn, or those of a round: `hear`, work, `keep`. Or how it could not be: short, waiting, failed."""
 
-    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
         """The turns so far, and what is due: how many follow is not known before."""
-        talk, found = self.begun(unit, desk), list[Block]()
-        for turn in self.stored(unit, desk):
-            found.extend(self.asked_with(talk, turn, desk))
+        talk, found = self.begun(unit, context), list[Block]()
+        for turn in self.stored(unit, context):
+            found.extend(self.asked_with(talk, turn, context))
             talk = talk.after(turn)
-        return found if talk.stop else [*found, *(self.block(talk, asked, desk) for asked in self.due(talk, desk))]
+        return (
+            found if talk.stop else [*found, *(self.block(talk, asked, context) for asked in self.due(talk, context))]
+        )
 
-    async def conduct(self, unit: str, round: int, desk: InterviewContext) -> Outcome:
+    async def conduct(self, unit: str, round: int, context: InterviewContext) -> Outcome:
         """From the last stored turn to the end, or to where budget or answers are missing."""
-        talk = self.begun(unit, desk)
-        for turn in self.stored(unit, desk):
-            for block in self.asked_with(talk, turn, desk):
-                retried = await _ask_again(block, desk)
+        talk = self.begun(unit, context)
+        for turn in self.stored(unit, context):
+            for block in self.asked_with(talk, turn, context):
+                retried = await _ask_again(block, context)
                 if retried != "done":
                     return retried
             talk = talk.after(turn)
-        while not talk.stop and self.due(talk, desk):
-            ahead = await self.advance(talk, desk)
+        while not talk.stop and self.due(talk, context):
+            ahead = await self.advance(talk, context)
             if isinstance(ahead, str):
                 return ahead
             if ahead.number == talk.number:  # it would be advanced, and paid for, for ever
@@ -176,25 +178,25 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
             talk = ahead
         return "done"
 
-    def plan(self, desk: InterviewContext) -> Plan:
+    def plan(self, context: InterviewContext) -> Plan:
         """At least one turn a unit, at most all of them with the work of every role; all turns ask as much as the first."""
-        units = self.units(1, desk)
-        first = [block for unit in units[:1] for block in self.blocks(unit, 1, desk)[:1]]
+        units = self.units(1, context)
+        first = [block for unit in units[:1] for block in self.blocks(unit, 1, context)[:1]]
         items = sum(len(block.items) for block in first)
-        requests = sum(len(block.parts(desk.asking)) for block in first)
+        requests = sum(len(block.parts(context.asking)) for block in first)
         most = len(units) * self.most_turns
         calls = {"answer": (len(units) * requests, most * requests * ATTEMPTS)}
         calls |= {role.purpose: (len(units) * role.opens, role.most_calls(self.settings, most)) for role in self.roles}
         return Plan(calls=calls, rows=(len(units) * items, most * items), by_row=frozenset(calls))
 
-    def stored(self, unit: str, desk: InterviewContext) -> Iterator[TurnT]:
-        return stored_turns(desk.frozen, unit, self.turn)
+    def stored(self, unit: str, context: InterviewContext) -> Iterator[TurnT]:
+        return stored_turns(context.frozen, unit, self.turn)
 
 
-async def _ask_again(block: Block, desk: InterviewContext) -> Outcome:
-    """A stored turn whose answer failed: the desk asks it anew where that is wanted. What followed stays as it was."""
-    failed = any(answer.status == "failed" for answer in desk.stored(block.key).values())
-    return (await desk.ask(block)).state if failed else "done"
+async def _ask_again(block: Block, context: InterviewContext) -> Outcome:
+    """A stored turn whose answer failed: the context asks it anew where that is wanted. What followed stays as it was."""
+    failed = any(answer.status == "failed" for answer in context.stored(block.key).values())
+    return (await context.ask(block)).state if failed else "done"
 
 
 # --- a turn ------------------------------------------------------------------------------------------------------------
@@ -214,10 +216,10 @@ class Utterance:
         return {"answer": self.text, "status": self.status}
 
 
-async def hear(desk: InterviewContext, blocks: Sequence[Block]) -> Sequence[Utterance] | Outcome:
+async def hear(context: InterviewContext, blocks: Sequence[Block]) -> Sequence[Utterance] | Outcome:
     """The answers to blocks that are asked at once, in their order; or how they could not be had (the budget is short, a
     person may take their time). Those that were had are then found again."""
-    replies = await gather(desk.ask(block) for block in blocks)
+    replies = await gather(context.ask(block) for block in blocks)
     unfinished = {reply.state for reply in replies} - {"done"}
     if unfinished:
         return min(unfinished, key=("failed", "short", "waiting").index)
@@ -229,14 +231,14 @@ def _uttered(answers: Sequence[Answer]) -> Utterance:
     return Utterance("\n".join(said), answers[0].status, tuple(answers))
 
 
-async def keep(desk: InterviewContext, unit: str, turn: TurnT) -> TurnT:
+async def keep(context: InterviewContext, unit: str, turn: TurnT) -> TurnT:
     """Freeze a turn, and give it as it is stored: from here on the conversation is rebuilt from it."""
     kept = turn.model_dump(mode="json", exclude_defaults=True)
-    return type(turn).model_validate(await desk.freeze(turn_name(unit, turn.turn), kept))
+    return type(turn).model_validate(await context.freeze(turn_name(unit, turn.turn), kept))
 
 
 def stored_turns(frozen: Callable[[str], JsonValue], unit: str, kind: type[TurnT]) -> Iterator[TurnT]:
-    """The turns of a unit that were frozen, in their order. `frozen`: a desk's, or of an analysis `context.frozen.get`."""
+    """The turns of a unit that were frozen, in their order. `frozen`: a context’s, or of an analysis `context.frozen.get`."""
     for number in count(1):
         stored = frozen(turn_name(unit, number))
         if stored is None:
@@ -260,7 +262,7 @@ def subject(unit: str, turn: int) -> str:
 
 
 def turn_block(
-    desk: InterviewContext,
+    context: InterviewContext,
     unit: str,
     asked: Asked,
     instruction: str,
@@ -273,7 +275,7 @@ def turn_block(
     """What a turn is asked with: its question in words (or `items`), and under a heading what was `said` before, fenced."""
     question = Item(id=f"turn_{asked.turn:02d}", kind="text", wording=asked.question)
     return Block(
-        key=desk.key(asked.participant or unit, "turn", session=session, round=asked.round, turn=asked.turn),
+        key=context.key(asked.participant or unit, "turn", session=session, round=asked.round, turn=asked.turn),
         instruction=instruction,
         items=tuple(items) or (question,),
         quoted=((heading, said),) if said else (),

@@ -144,16 +144,16 @@ async def write(run_session: RunSession, findings: Sequence[FindingData]) -> Non
     """
     if not findings or not wanted(run_session):
         return
-    desk, name = _desk(run_session), subject(findings, run_session.record.language)
-    if desk.frozen(name) is None and (found := await _written(desk, name, findings)) is not None:
-        await desk.freeze(name, found.as_json())
+    context, name = _desk(run_session), subject(findings, run_session.record.language)
+    if context.frozen(name) is None and (found := await _written(context, name, findings)) is not None:
+        await context.freeze(name, found.as_json())
 
 
-async def _written(desk: LedgerContext, name: str, findings: Sequence[FindingData]) -> NarrativeText | None:
+async def _written(context: LedgerContext, name: str, findings: Sequence[FindingData]) -> NarrativeText | None:
     """Two texts at most: one, and one that corrects it."""
     wrong: list[str] = []
     for attempt in ("", "/corrected"):
-        found = await desk.work(task(f"{name}{attempt}", findings, wrong))
+        found = await context.work(task(f"{name}{attempt}", findings, wrong))
         if isinstance(found, str):
             return None
         wrong = problems(found, findings)
@@ -183,7 +183,7 @@ def _by_rule(data: NarrativeData) -> Narrative:
 
 
 def _desk(run_session: RunSession) -> LedgerContext:
-    """The interviewer's desk of the main arm, filed under the synthesis; it has nobody to ask."""
+    """The interviewer's context of the main arm, filed under the synthesis; it has nobody to ask."""
     name = next(iter(run_session.record.methods))
     nobody = NobodyAsks()
     own = run_session.context(name, "T1", run_session.record.main.id)

@@ -138,10 +138,10 @@ class StageRows:
         """All of them in the table's columns, some agents at a time, and `block`: the part an answer was given in, "" where
         there is none. What an arm answered beyond the plan comes last."""
         for arm in table_arms(self.reading):
-            desk = self.reading.desk(self.methodology, self.phase, arm)
+            context = self.reading.interview_context(self.methodology, self.phase, arm)
             owed, answered = array("q"), 0  # keys by their hashes: those of a large study would fill the memory
             self._told.clear()
-            for plan, seen in self._plans(desk):
+            for plan, seen in self._plans(context):
                 rows = self._answered(arm, plan)
                 answered += len(rows)
                 owed.extend(map(hash, plan))
@@ -152,13 +152,13 @@ class StageRows:
                 beyond = sorted((row for row in every if hash(row[: len(ANSWER)]) not in known), key=self._last)
                 yield self._filled(arm, beyond, {})
 
-    def _plans(self, desk: LedgerContext) -> Iterator[tuple[dict[Key, str], dict[Key, Beside]]]:
-        everybody = {who.id for who in desk.participants()}
-        for number in rounds_owed(self.procedure.rounds, desk):
-            units = self.procedure.units(number, desk)
+    def _plans(self, context: LedgerContext) -> Iterator[tuple[dict[Key, str], dict[Key, Beside]]]:
+        everybody = {who.id for who in context.participants()}
+        for number in rounds_owed(self.procedure.rounds, context):
+            units = self.procedure.units(number, context)
             at_once = AT_ONCE if everybody.issuperset(units) else max(1, len(units))  # a discussion is everybody's
             for start in range(0, len(units), at_once):
-                plan, seen = self._planned(desk, number, units[start : start + at_once])
+                plan, seen = self._planned(context, number, units[start : start + at_once])
                 if plan:
                     yield plan, seen
 
@@ -168,17 +168,17 @@ class StageRows:
         return {row[: len(ANSWER)]: row for row in found if row[: len(ANSWER)] in plan}
 
     def _planned(
-        self, desk: LedgerContext, number: int, units: Sequence[str]
+        self, context: LedgerContext, number: int, units: Sequence[str]
     ) -> tuple[dict[Key, str], dict[Key, Beside]]:
         """What these owe, as far as it is known, with the part it is asked in, since ratings exist only once there are
         themes; and what was seen beside the items that are answered in words."""
         owed: dict[Key, str] = {}
         seen: dict[Key, Beside] = {}
         for unit in units:
-            for block in self._blocks(unit, number, desk):
+            for block in self._blocks(unit, number, context):
                 if block.by_person:
-                    self._persons.add((desk.arm.id, block.key.participant))
-                for part in desk.parts(block):
+                    self._persons.add((context.arm.id, block.key.participant))
+                for part in context.parts(block):
                     k = part.key
                     self._items.update((item.id, item) for item in part.items)
                     for item in part.in_shown_order():
@@ -191,24 +191,24 @@ class StageRows:
                             seen[key] = beside(item, part.items)
         return owed, seen
 
-    def _blocks(self, unit: str, number: int, desk: LedgerContext) -> Sequence[Block]:
+    def _blocks(self, unit: str, number: int, context: LedgerContext) -> Sequence[Block]:
         """What a unit owes. Where a recorded bug keeps it from saying so, its answers are all that is known of it."""
         try:
-            return self.procedure.blocks(unit, number, desk)
+            return self.procedure.blocks(unit, number, context)
         except Exception:
-            if (desk.arm.id, self.methodology, self.phase, number, unit) in self.reading.failed_units:
+            if (context.arm.id, self.methodology, self.phase, number, unit) in self.reading.failed_units:
                 return ()
             raise
 
     def undetermined(self) -> set[str]:
         """Who of the main arm will owe more than is known by now: ratings, where there are no themes to be rated yet."""
-        desk = self.reading.desk(self.methodology, self.phase, self.reading.record.main)
-        everybody = {who.id for who in desk.participants()}
+        context = self.reading.interview_context(self.methodology, self.phase, self.reading.record.main)
+        everybody = {who.id for who in context.participants()}
         found: set[str] = set()
-        for number in rounds_owed(self.procedure.rounds, desk):
-            if desk.frozen(closed(number)) is None:
-                units = self.procedure.units(number, desk)
-                unknown = {unit for unit in units if not self._blocks(unit, number, desk)}
+        for number in rounds_owed(self.procedure.rounds, context):
+            if context.frozen(closed(number)) is None:
+                units = self.procedure.units(number, context)
+                unknown = {unit for unit in units if not self._blocks(unit, number, context)}
                 found |= unknown if unknown <= everybody else everybody  # a discussion is everybody's
         return found
 
@@ -671,13 +671,13 @@ def _asked(reading: RunReading, name: str, rows: Places, language: Language) -> 
     make = reading.methodology(name).procedure
     procedure = make(reading.instrument(name), reading.settings(name), language)
     for phase in dict.fromkeys(phase for places in rows.values() for phase, _ in places):
-        desk = replace(reading.desk(name, phase, reading.record.main), language=language)
-        for number in rounds_owed(procedure.rounds, desk):
+        context = replace(reading.interview_context(name, phase, reading.record.main), language=language)
+        for number in rounds_owed(procedure.rounds, context):
             missing = set(rows)
             barren = 0
-            for unit in procedure.units(number, desk):
+            for unit in procedure.units(number, context):
                 try:
-                    blocks = procedure.blocks(unit, number, desk)
+                    blocks = procedure.blocks(unit, number, context)
                 except Exception:  # a unit that a bug broke: another one knows the item's wording too
                     continue
                 fresh = [item for block in blocks for item in block.items if item.id in missing]

@@ -96,7 +96,7 @@ class ReadingLedger(Ledger):
 
 
 class NobodyAsks:
-    """Stands where a desk wants a respondent and a model: a report that asks anything is a bug."""
+    """Stands where a context wants a respondent and a model: a report that asks anything is a bug."""
 
     async def ask(self, who: Participant, block: Block, model: object) -> NoReturn:
         raise RuntimeError(f"a report asked {who.id} for {block.key}")
@@ -170,8 +170,8 @@ class RunReading(RunBase[ReadingLedger]):
         """Whether T0 was measured, but nothing happened in the simulation from then on."""
         return self.baseline == "reconstructed" and self.record.baseline != "reconstructed"
 
-    def desk(self, name: str, phase: str, arm: Arm) -> LedgerContext:
-        """The desk that the interviews used, without anyone to ask."""
+    def interview_context(self, name: str, phase: str, arm: Arm) -> LedgerContext:
+        """The context that the interviews used, without anyone to ask."""
         memories = self.memories(phase, arm)
         nobody = NobodyAsks()
         return LedgerContext(

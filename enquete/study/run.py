@@ -415,7 +415,7 @@ def complete(run: RunReading, name: str, phase: str) -> int:
         else:
             lacking.add(key[3])
     usable = array("q", sorted(usable))
-    context = run.desk(name, phase, run.record.main)
+    context = run.interview_context(name, phase, run.record.main)
     for number in rounds_owed(procedure.rounds, context):
         for unit in procedure.units(number, context):
             has_bug = (main, name, phase, number, unit) in run.failed_units
@@ -481,7 +481,7 @@ def _seats(run: RunReading, methodology: str, phase: str) -> int:
     """Whom the main arm asks. Everybody, without looking, unless agents are seated together."""
     if not run.methodology(methodology).procedure.seats_together:
         return len(run.population)
-    return len(run.procedure(methodology).seated(run.desk(methodology, phase, run.record.main)))
+    return len(run.procedure(methodology).seated(run.interview_context(methodology, phase, run.record.main)))
 
 
 def _outcome(filed: str, counts: Mapping[str, int], driven: bool) -> str:

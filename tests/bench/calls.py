@@ -143,7 +143,7 @@ OURS: dict[str, Contender] = {
     "AsyncOpenAI": _loop("openai"),
     REFERENCE: _loop("openai-aiohttp"),
     "ChatOpenAI, structured": _loop("langchain"),
-    "Enquete, graph, desk and ledger alone": _ours("desk"),
+    "Enquete, graph, context and ledger alone": _ours("context"),
     INTERVIEWING: _ours("interviewing"),
     WHOLE: whole,
 }

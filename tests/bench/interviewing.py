@@ -1,7 +1,7 @@
 """Enquete's own contenders without their synthesis: `python -m tests.bench.interviewing NAME WORK`.
 
-interviewing   the façade, graph, desk, ledger and client; nothing is analysed or written up
-desk           the same with the model and its prompts taken out: what graph, desk and SQLite cost
+interviewing   the façade, graph, context, ledger and client; nothing is analysed or written up
+context        the same with the model and its prompts taken out: what graph, context and SQLite cost
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Canned:
         return Reply("done", tuple(Answer(item.id, "ok", value=3.0) for item in block.items))
 
 
-def desk(folder: Path, work: Work, agents: int) -> Run:
+def context(folder: Path, work: Work, agents: int) -> Run:
     made = run_session.make_respondent
     run_session.make_respondent = lambda *_: Canned()  # type: ignore[assignment]
     try:
@@ -88,7 +88,7 @@ def used(run_folder: Path) -> dict[str, Any]:
 
 def main() -> None:
     gc.set_threshold(OBJECTS_PER_COLLECTION, 20, 100)  # as `enquete` does
-    contender, work = {"interviewing": interviewing, "desk": desk}[sys.argv[1]], Work(**json.loads(sys.argv[2]))
+    contender, work = {"interviewing": interviewing, "context": context}[sys.argv[1]], Work(**json.loads(sys.argv[2]))
     with TemporaryDirectory() as name:
         contender(Path(name), work, WARM)
         clock = Clock()

@@ -108,7 +108,7 @@ def test_calls_and_rows_lie_within_the_plan(whole: Study, in_english: Run, askin
     assert run.record.asking == asking
     (phase,) = run.record.phases
     with open_run(run.folder) as reading:
-        plan = reading.procedure(name).plan(reading.desk(name, phase, run.record.main))
+        plan = reading.procedure(name).plan(reading.interview_context(name, phase, run.record.main))
     made = dict(rows(run.folder, "SELECT purpose, count(*) FROM calls GROUP BY purpose"))
     assert made.keys() == plan.calls.keys()
     for purpose, (least, most) in plan.calls.items():

@@ -110,44 +110,44 @@ class _Desk:
         return task.rule(task.data)
 
 
-def close(desk: _Desk) -> str:
-    return asyncio.run(Rating(INSTRUMENT, NoSettings(), "de").between(1, desk))  # type: ignore[arg-type]
+def close(context: _Desk) -> str:
+    return asyncio.run(Rating(INSTRUMENT, NoSettings(), "de").between(1, context))  # type: ignore[arg-type]
 
 
 def said(text: str = "Ich würde auswandern.") -> list[Answer]:
     return [Answer(f"{scenario}/open", "ok", text=text) for scenario in SCENARIOS]
 
 
-def themes(desk: _Desk) -> Mapping[str, int]:
-    return {scenario: len(desk.values[themes_of(scenario)]["themes"]) for scenario in SCENARIOS}
+def themes(context: _Desk) -> Mapping[str, int]:
+    return {scenario: len(context.values[themes_of(scenario)]["themes"]) for scenario in SCENARIOS}
 
 
 def test_without_a_usable_open_answer_there_are_no_themes_and_no_call() -> None:
     for answers in ([], [Answer("kollaps/open", "refused"), Answer("kollaps/impact", "ok", value=3)], said("…")[:1]):
-        desk = _Desk(answers)
-        assert close(desk) == "end"
-        assert set(themes(desk).values()) == {0}
-    assert len(desk.subjects) == 1  # "…" was shown to the coder, who found nothing in it
+        context = _Desk(answers)
+        assert close(context) == "end"
+        assert set(themes(context).values()) == {0}
+    assert len(context.subjects) == 1  # "…" was shown to the coder, who found nothing in it
 
 
 def test_one_answer_is_a_theme() -> None:
-    desk = _Desk(said())
-    assert close(desk) == "end"
-    assert set(themes(desk).values()) == {1}
+    context = _Desk(said())
+    assert close(context) == "end"
+    assert set(themes(context).values()) == {1}
 
 
 @pytest.mark.parametrize("ending", ["short", "failed"])
 def test_a_stopped_coding_keeps_what_is_done_and_goes_on_with_the_rest(ending: str) -> None:
-    desk = _Desk(said(), ending)
-    assert close(desk) == ending
-    assert set(desk.values) == {themes_of(scenario) for scenario in SCENARIOS if scenario != "kollaps"}
-    desk.ending, desk.subjects = "done", []
-    assert close(desk) == "end"
-    assert desk.subjects == ["kollaps/batch 1"]
+    context = _Desk(said(), ending)
+    assert close(context) == ending
+    assert set(context.values) == {themes_of(scenario) for scenario in SCENARIOS if scenario != "kollaps"}
+    context.ending, context.subjects = "done", []
+    assert close(context) == "end"
+    assert context.subjects == ["kollaps/batch 1"]
 
 
 def test_another_arm_codes_nothing() -> None:
-    desk = _Desk(said())
-    desk.arm = Arm(id="b", role="b")
-    assert close(desk) == "end"
-    assert desk.values == {}
+    context = _Desk(said())
+    context.arm = Arm(id="b", role="b")
+    assert close(context) == "end"
+    assert context.values == {}

@@ -73,11 +73,11 @@ def at(server: ModelServer, folder: Path, work: Work, **options: Any) -> None:
 
     async def run(ledger: Ledger) -> None:
         await sweep_unordered(ledger)
-        desk = Desk(server, ledger, **options)
+        context = Desk(server, ledger, **options)
         try:
-            await work(desk)
+            await work(context)
         finally:
-            await desk.aclose()
+            await context.aclose()
 
     with_ledger(folder, run)
 
@@ -102,22 +102,22 @@ def all_settled(got: dict[str, Got]) -> bool:
 def test_all_who_wait_go_in_one_batch_and_a_file_takes_so_many(server: ModelServer, tmp_path: Path) -> None:
     names = [f"n{number}" for number in range(40)]
 
-    async def work(desk: Desk) -> None:
-        assert all_settled(await desk.ask(*names))
+    async def work(context: Desk) -> None:
+        assert all_settled(await context.ask(*names))
         assert (sizes(server), server.count(), server.repeated()) == ([40], 40, {})
-        assert desk.budget.reserved == 0
-        assert desk.budget.spent == desk.ledger.total("tokens") > 0
+        assert context.budget.reserved == 0
+        assert context.budget.spent == context.ledger.total("tokens") > 0
 
     at(server, tmp_path / "one", work)
 
-    async def in_files(desk: Desk) -> None:
-        assert all_settled(await desk.ask(*names))
+    async def in_files(context: Desk) -> None:
+        assert all_settled(await context.ask(*names))
         assert sizes(server) == [40, 16, 16, 8]
 
     at(server, tmp_path / "lines", in_files, most_lines=16)
 
-    async def by_size(desk: Desk) -> None:
-        assert all_settled(await desk.ask("a", "b", "c"))
+    async def by_size(context: Desk) -> None:
+        assert all_settled(await context.ask("a", "b", "c"))
         assert sizes(server)[4:] == [1, 1, 1]
 
     at(server, tmp_path / "bytes", by_size, most_bytes=700)
@@ -130,11 +130,11 @@ def test_what_failed_or_expired_goes_into_the_next_batch_and_was_not_bought(
     server.batches.fails = lambda name, time: time == 0 and len(server.batches.jobs) == 1
     server.batches.a_poll = 2
 
-    async def work(desk: Desk) -> None:
-        assert all_settled(await desk.ask("a", "b"))
+    async def work(context: Desk) -> None:
+        assert all_settled(await context.ask("a", "b"))
         server.batches.expires_after = 1
-        assert all_settled(await desk.ask("c", "d", "e"))
-        assert (sizes(server), server.count(), desk.charged()) == ([2, 2, 3, 2], 5, 0)
+        assert all_settled(await context.ask("c", "d", "e"))
+        assert (sizes(server), server.count(), context.charged()) == ([2, 2, 3, 2], 5, 0)
 
     at(server, tmp_path, work)
 
@@ -144,11 +144,11 @@ def test_a_request_fails_after_three_batches_and_alone_where_others_are_answered
 ) -> None:
     """`a` never works; `b`, in each of its batches, works in the third."""
 
-    async def work(desk: Desk) -> None:
-        a, b = desk.key("a"), desk.key("b")
+    async def work(context: Desk) -> None:
+        a, b = context.key("a"), context.key("b")
         server.batches.fails = lambda name, time: name == name_of(a) or (name == name_of(b) and time < 2)
-        got = await desk.ask("a", "b", "c")
-        assert (got.pop("a"), all_settled(got), desk.budget.stopped) == ("failed", True, "")
+        got = await context.ask("a", "b", "c")
+        assert (got.pop("a"), all_settled(got), context.budget.stopped) == ("failed", True, "")
         assert (sizes(server), server.count()) == ([3, 2, 2], 2)
 
     at(server, tmp_path, work)
@@ -157,10 +157,10 @@ def test_a_request_fails_after_three_batches_and_alone_where_others_are_answered
 def test_a_batch_of_which_nothing_is_answered_three_times_pauses_the_run(server: ModelServer, tmp_path: Path) -> None:
     server.batches.fails = lambda name, time: True
 
-    async def work(desk: Desk) -> None:
-        assert set((await desk.ask("a", "b")).values()) == {"short"}
-        assert "answered none of 2 requests in a batch" in desk.budget.stopped
-        assert "The server had an error" in desk.budget.stopped
+    async def work(context: Desk) -> None:
+        assert set((await context.ask("a", "b")).values()) == {"short"}
+        assert "answered none of 2 requests in a batch" in context.budget.stopped
+        assert "The server had an error" in context.budget.stopped
 
     at(server, tmp_path, work)
 
@@ -172,13 +172,13 @@ def test_a_line_missing_from_the_output_may_have_been_bought_and_is_charged(
     server.batches.drops = lambda name: len(server.batches.jobs) == 1
     server.batches.pads = lambda name: 2**22 if len(server.batches.jobs) == 3 else 0
 
-    async def work(desk: Desk) -> None:
-        assert all_settled(await desk.ask("a"))
-        once = desk.charged()
+    async def work(context: Desk) -> None:
+        assert all_settled(await context.ask("a"))
+        once = context.charged()
         assert once > 500
-        assert all_settled(await desk.ask("b"))
-        assert (desk.charged(), server.count()) == (2 * once, 4)
-        assert desk.budget.spent == desk.ledger.total("tokens")
+        assert all_settled(await context.ask("b"))
+        assert (context.charged(), server.count()) == (2 * once, 4)
+        assert context.budget.spent == context.ledger.total("tokens")
 
     at(server, tmp_path, work)
 
@@ -186,8 +186,8 @@ def test_a_line_missing_from_the_output_may_have_been_bought_and_is_charged(
 def test_a_form_that_the_server_refuses_is_put_otherwise_in_the_next_batch(server: ModelServer, tmp_path: Path) -> None:
     server.faults["no_json_schema"] = 1.0
 
-    async def work(desk: Desk) -> None:
-        assert all_settled(await desk.ask("a", "b"))
+    async def work(context: Desk) -> None:
+        assert all_settled(await context.ask("a", "b"))
         assert [request.rung for request in server.requests] == ["json_schema"] * 2 + ["json_object"] * 2
 
     at(server, tmp_path, work)
@@ -200,10 +200,10 @@ def test_what_is_too_much_at_once_is_halved_until_it_fits_and_follows_one_anothe
     meanwhile waits its turn. Then 200 bytes, into which not one request goes."""
     server.batches.holds = 6_000
 
-    async def work(desk: Desk) -> None:
+    async def work(context: Desk) -> None:
         names = [f"n{number}" for number in range(40)]
-        assert all_settled(await desk.ask(*names))
-        assert (server.count(), server.repeated(), desk.charged()) == (40, {}, 0)
+        assert all_settled(await context.ask(*names))
+        assert (server.count(), server.repeated(), context.charged()) == (40, {}, 0)
         refused = [job.shown["status"] == "failed" for job in server.batches.jobs.values()]
         assert (refused[:2], sum(refused)) == ([True, True], 2)
         assert all(
@@ -212,8 +212,8 @@ def test_what_is_too_much_at_once_is_halved_until_it_fits_and_follows_one_anothe
         )
 
         server.batches.holds = 200
-        assert set((await desk.ask("a", "b")).values()) == {"short"}
-        assert "(1 requests to 'm'): Enqueued token limit reached (token_limit_exceeded)." in desk.budget.stopped
+        assert set((await context.ask("a", "b")).values()) == {"short"}
+        assert "(1 requests to 'm'): Enqueued token limit reached (token_limit_exceeded)." in context.budget.stopped
 
     at(server, tmp_path, work)
 
@@ -237,20 +237,20 @@ def test_what_would_befall_every_batch_pauses_the_run_with_the_providers_words(
     elif meddle == "closed":
         server.vanish()
 
-    async def work(desk: Desk) -> None:
+    async def work(context: Desk) -> None:
         if meddle == "cancel":
             server.batches.stop_at("poll")
-            asking = asyncio.ensure_future(desk.ask("a", "b"))
+            asking = asyncio.ensure_future(context.ask("a", "b"))
             await asyncio.to_thread(server.batches.stopped.wait, 10)
             server.batches.jobs["batch_1"].shown["status"] = "cancelling"
             server.batches.go_on()
             got = await asking
         else:
-            got = await desk.ask("a", "b")
+            got = await context.ask("a", "b")
         assert set(got.values()) == {"short"}
-        assert words in desk.budget.stopped
-        assert (server.count(), desk.charged()) == (0, 0)
-        assert waited_for(desk.ledger) == ""
+        assert words in context.budget.stopped
+        assert (server.count(), context.charged()) == (0, 0)
+        assert waited_for(context.ledger) == ""
 
     at(server, tmp_path, work, patience_s=0.2)
 
@@ -258,17 +258,17 @@ def test_what_would_befall_every_batch_pauses_the_run_with_the_providers_words(
 def test_a_server_that_is_gone_for_a_while_is_looked_for_until_it_is_back(server: ModelServer, tmp_path: Path) -> None:
     """Longer than the run is patient: what is ordered is worth waiting for."""
 
-    async def work(desk: Desk) -> None:
+    async def work(context: Desk) -> None:
         server.batches.held = True
-        asking = asyncio.ensure_future(desk.ask("a", "b"))
+        asking = asyncio.ensure_future(context.ask("a", "b"))
         await until(lambda: server.batches.polls > 0)
         server.vanish()
-        await until(lambda: any(fault for _, _, fault in desk.told))
+        await until(lambda: any(fault for _, _, fault in context.told))
         server.batches.held = False
         server.come_back()
         assert all_settled(await asking)
         assert (sizes(server), server.count()) == ([2], 2)
-        assert "could not be reached" in " ".join(fault for _, _, fault in desk.told)
+        assert "could not be reached" in " ".join(fault for _, _, fault in context.told)
 
     at(server, tmp_path, work, patience_s=0.0)
 
@@ -276,8 +276,8 @@ def test_a_server_that_is_gone_for_a_while_is_looked_for_until_it_is_back(server
 def test_an_order_whose_reply_was_lost_is_found_and_not_placed_again(server: ModelServer, tmp_path: Path) -> None:
     server.batches.loses_reply = True
 
-    async def work(desk: Desk) -> None:
-        assert all_settled(await desk.ask("a", "b"))
+    async def work(context: Desk) -> None:
+        assert all_settled(await context.ask("a", "b"))
         assert (sizes(server), server.count()) == ([2], 2)
 
     at(server, tmp_path, work)
@@ -288,27 +288,27 @@ def test_what_an_earlier_session_ordered_is_settled_whether_or_not_it_is_asked_f
 ) -> None:
     """Of three that stand when the run pauses one fails and one has no reply: both are asked again when somebody asks."""
 
-    async def pauses(desk: Desk) -> None:
+    async def pauses(context: Desk) -> None:
         server.batches.held = True
-        asking = asyncio.ensure_future(desk.ask("a", "b", "c"))
+        asking = asyncio.ensure_future(context.ask("a", "b", "c"))
         await until(lambda: server.batches.polls > 0)
-        await desk.budget.stop("interrupted")
+        await context.budget.stop("interrupted")
         assert set((await asking).values()) == {"short"}
-        assert (desk.ledger.total("tokens"), waited_for(desk.ledger)) == (0, "batch 1 of 1: 0 of 3 done")
+        assert (context.ledger.total("tokens"), waited_for(context.ledger)) == (0, "batch 1 of 1: 0 of 3 done")
 
-    async def goes_on(desk: Desk) -> None:
-        held = desk.budget.reserved
+    async def goes_on(context: Desk) -> None:
+        held = context.budget.reserved
         assert held > 3 * 500
-        b, c = (name_of(desk.key(name)) for name in "bc")
+        b, c = (name_of(context.key(name)) for name in "bc")
         server.batches.fails = lambda name, time: name == b and time == 0
         server.batches.drops = lambda name: name == c and len(server.batches.jobs) == 1
         server.batches.held = False
-        await until(lambda: desk.budget.reserved == 0)
-        assert isinstance(desk.ledger.settled(desk.key("a")), Completion)
-        assert desk.charged() == desk.ledger.read("SELECT reserved FROM calls WHERE subject='c'").fetchone()[0]
-        assert all_settled(await desk.ask("a", "b", "c"))
+        await until(lambda: context.budget.reserved == 0)
+        assert isinstance(context.ledger.settled(context.key("a")), Completion)
+        assert context.charged() == context.ledger.read("SELECT reserved FROM calls WHERE subject='c'").fetchone()[0]
+        assert all_settled(await context.ask("a", "b", "c"))
         assert (sizes(server), server.count()) == ([3, 2], 4)
-        assert desk.budget.spent == desk.ledger.total("tokens")
+        assert context.budget.spent == context.ledger.total("tokens")
 
     at(server, tmp_path, pauses)
     at(server, tmp_path, goes_on)
@@ -317,23 +317,23 @@ def test_what_an_earlier_session_ordered_is_settled_whether_or_not_it_is_asked_f
 def test_an_order_that_is_refused_while_nobody_looks_pauses_the_next_session(
     server: ModelServer, tmp_path: Path
 ) -> None:
-    async def pauses(desk: Desk) -> None:
+    async def pauses(context: Desk) -> None:
         server.batches.held = True
-        asking = asyncio.ensure_future(desk.ask("a"))
+        asking = asyncio.ensure_future(context.ask("a"))
         await until(lambda: server.batches.polls > 0)
-        desk.batch_queue.halt()
+        context.batch_queue.halt()
         assert await asking == {"a": "short"}
 
-    async def is_told(desk: Desk) -> None:
+    async def is_told(context: Desk) -> None:
         errors = {"data": [{"code": "x", "line": None, "message": "No credit left", "param": None}]}
         server.batches.jobs["batch_1"].shown.update(status="failed", errors=errors)
-        assert await desk.ask("a") == {"a": "short"}
-        assert "refused batch 1 as a whole (1 requests to 'm'): No credit left (x)" in desk.budget.stopped
+        assert await context.ask("a") == {"a": "short"}
+        assert "refused batch 1 as a whole (1 requests to 'm'): No credit left (x)" in context.budget.stopped
 
-    async def asks_again(desk: Desk) -> None:
+    async def asks_again(context: Desk) -> None:
         server.batches.held = False
-        assert all_settled(await desk.ask("a"))
-        assert (sizes(server), desk.charged()) == ([1, 1], 0)
+        assert all_settled(await context.ask("a"))
+        assert (sizes(server), context.charged()) == ([1, 1], 0)
 
     for work in (pauses, is_told, asks_again):
         at(server, tmp_path, work)

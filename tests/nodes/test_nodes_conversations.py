@@ -70,7 +70,7 @@ class MortalDesk(LedgerContext):
         return stored
 
 
-def desk(ledger: Ledger, *, cap: int = 10**7, respondent: Respondent | None = None, **more: Any) -> MortalDesk:
+def context(ledger: Ledger, *, cap: int = 10**7, respondent: Respondent | None = None, **more: Any) -> MortalDesk:
     budget = Budget(cap, ledger.total("tokens"))
     model, rules = (MeteredModel(ledger, budget, None, Terms(name, 0, 0)) for name in ("synthetic", RULE))
     return MortalDesk(
@@ -96,7 +96,7 @@ def at_desk(folder: Path, work: Callable[[MortalDesk], Coroutine[Any, Any, Any]]
 
     async def run() -> Any:
         async with opened(folder) as ledger:
-            return await work(desk(ledger, **options))
+            return await work(context(ledger, **options))
 
     return asyncio.run(run())
 
@@ -244,7 +244,9 @@ def test_turns_that_failed_are_asked_again_where_that_is_wanted_and_no_others(tm
 
 
 class Idle(Discussion):
-    async def advance(self, talk: Conversation[talks.Position], desk: InterviewContext) -> Conversation[talks.Position]:
+    async def advance(
+        self, talk: Conversation[talks.Position], context: InterviewContext
+    ) -> Conversation[talks.Position]:
         return talk
 
 

@@ -80,8 +80,8 @@ async def _stage(run_session: RunSession, name: str, phase: str, agents: Sequenc
     for number in range(1, procedure.rounds + 1):
         verdict = "end"
         for arm in run_session.record.arms:
-            desk = run_session.context(name, phase, arm.id)
-            units = list(procedure.units(number, desk))
+            context = run_session.context(name, phase, arm.id)
+            units = list(procedure.units(number, context))
             reached = units if agents is None else [units[i] for i in agents if i < len(units)]
             await asyncio.gather(
                 *(conduct_unit(run_session, spec(run_session, name, phase, arm.id, number), u) for u in reached)

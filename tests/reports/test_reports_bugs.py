@@ -15,10 +15,10 @@ from enquete.reports.synthesis import load_summary
 class Stumbling(Wave):
     """A wave that cannot say what its second agent owes."""
 
-    def blocks(self, unit, round, desk):
-        if desk.participants()[1].id == unit:
+    def blocks(self, unit, round, context):
+        if context.participants()[1].id == unit:
             raise KeyError("second agent")
-        return super().blocks(unit, round, desk)
+        return super().blocks(unit, round, context)
 
 
 def broken_analysis(frame, instrument, settings, context):

@@ -186,10 +186,10 @@ def test_a_line_of_jsonl_is_what_was_asked_at_once_and_has_every_answer(whole):
 
 def test_a_failed_answer_has_its_status_and_no_value(make, personas):
     async def fail(run_session: RunSession) -> None:
-        desk = run_session.context("longitudinal", "T1")
-        items = run_session.procedure("longitudinal").blocks(run_session.population[0].id, 1, desk)[0].items
+        context = run_session.context("longitudinal", "T1")
+        items = run_session.procedure("longitudinal").blocks(run_session.population[0].id, 1, context)[0].items
         await run_session.ledger.store(
-            desk.key(run_session.population[0].id, "items"),
+            context.key(run_session.population[0].id, "items"),
             [Answer(item.id, "refused" if i else "failed", position=i + 1) for i, item in enumerate(items)],
         )
 

@@ -205,11 +205,11 @@ def test_a_measured_t0_becomes_canonical_and_a_reconstructed_one_does_not(make, 
 
 
 async def every_call_fails(run_session: RunSession) -> None:
-    desk = run_session.context("longitudinal", "T1")
+    context = run_session.context("longitudinal", "T1")
     procedure = run_session.procedure("longitudinal")
     for who in run_session.population:
-        block = procedure.blocks(who.id, 1, desk)[0]
-        key = CallKey(desk.run, "main", "longitudinal", "T1", "answer", block.key.subject, 0)
+        block = procedure.blocks(who.id, 1, context)[0]
+        key = CallKey(context.run, "main", "longitudinal", "T1", "answer", block.key.subject, 0)
         await run_session.ledger.reserve(key, Prompt("s", ({"role": "user", "content": "u"},), "", 9), "m", 50)
         await run_session.ledger.fail(key, "time-out", Usage(0, 0, 50))
         await run_session.ledger.store(block.key, [Answer(item.id, "failed") for item in block.items])

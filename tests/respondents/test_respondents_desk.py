@@ -42,7 +42,7 @@ def items_in(prompt: Prompt) -> list[str]:
     return re.findall(r"^q\d+.*: (\w)\?$", prompt.messages[0]["content"], re.MULTILINE)
 
 
-def desk(
+def context(
     ledger: Ledger,
     sender: ScriptedSender,
     *,
@@ -78,7 +78,7 @@ class TestAsk:
     def test_asking_twice_is_one_call(self, tmp_path: Path) -> None:
         async def work(ledger: Ledger) -> None:
             sender = ScriptedSender(fill)
-            at = desk(ledger, sender)
+            at = context(ledger, sender)
             first, second = await at.ask(block(at)), await at.ask(block(at))
             assert first == second
             assert [answer.item for answer in first.answers] == ["c", "a", "b"]
@@ -90,7 +90,7 @@ class TestAsk:
     def test_a_stored_answer_needs_no_call_even_where_the_calls_are_gone(self, tmp_path: Path) -> None:
         async def work(ledger: Ledger) -> None:
             sender = ScriptedSender(fill)
-            at = desk(ledger, sender)
+            at = context(ledger, sender)
             await ledger.store(block(at).key, [Answer(name, "ok", 1.0, position=n) for n, name in enumerate("cab", 1)])
             assert {answer.value for answer in (await at.ask(block(at))).answers} == {1.0}
             assert sender.sent == []
@@ -101,10 +101,10 @@ class TestAsk:
         """Killed between the settlement and the commit of the answers."""
 
         async def work(ledger: Ledger) -> None:
-            at = desk(ledger, ScriptedSender(fill))
+            at = context(ledger, ScriptedSender(fill))
             reply = await LLMRespondent("en").ask(PEOPLE[0], block(at), at.model)
             silent = ScriptedSender(["must not be sent"])
-            assert await desk(ledger, silent).ask(block(at)) == reply
+            assert await context(ledger, silent).ask(block(at)) == reply
             assert silent.sent == []
 
         with_ledger(tmp_path, work)
@@ -112,7 +112,7 @@ class TestAsk:
     def test_items_one_by_one(self, tmp_path: Path) -> None:
         async def work(ledger: Ledger) -> None:
             sender = ScriptedSender(fill)
-            at = desk(ledger, sender, asking="item")
+            at = context(ledger, sender, asking="item")
             reply = await at.ask(block(at))
             assert [(answer.item, answer.position) for answer in reply.answers] == [("c", 1), ("a", 2), ("b", 3)]
             assert [items_in(sent) for sent in sender.sent] == [["c"], ["a"], ["b"]]
@@ -141,7 +141,7 @@ class TestAsk:
 
         async def work(ledger: Ledger) -> None:
             sender = Counting(fill)
-            at = desk(ledger, sender, asking="item")
+            at = context(ledger, sender, asking="item")
             at.carries_over = carries_over
             await at.ask(block(at))
             assert (sender.most, len(sender.sent)) == (at_once, 3)
@@ -151,7 +151,7 @@ class TestAsk:
     def test_a_constraint_over_all_items_keeps_them_together(self, tmp_path: Path) -> None:
         async def work(ledger: Ledger) -> None:
             sender = ScriptedSender(fill)
-            at = desk(ledger, sender, asking="item")
+            at = context(ledger, sender, asking="item")
             await at.ask(block(at, constraint={"distinct": True}))
             assert all(set(items_in(sent)) == {"a", "b", "c"} for sent in sender.sent)
 
@@ -162,10 +162,12 @@ class TestAsk:
 
         async def work(ledger: Ledger) -> None:
             first, rest = ScriptedSender(lambda sent: response(fill(sent), read=3000)), ScriptedSender(fill)
-            assert await desk(ledger, first, asking="item", cap=4100).ask(block(desk(ledger, first))) == Reply("short")
+            assert await context(ledger, first, asking="item", cap=4100).ask(block(context(ledger, first))) == Reply(
+                "short"
+            )
             asked = [items_in(sent) for sent in first.sent]
             assert asked == [["c"], ["a"]]
-            at = desk(ledger, rest, asking="item")
+            at = context(ledger, rest, asking="item")
             assert (await at.ask(block(at))).state == "done"
             assert [items_in(sent) for sent in rest.sent] == [["b"]]
 
@@ -173,7 +175,7 @@ class TestAsk:
 
     def test_answers_only_of_the_arm_named(self, tmp_path: Path) -> None:
         async def work(ledger: Ledger) -> None:
-            main, other = desk(ledger, ScriptedSender(fill)), desk(ledger, ScriptedSender(fill), arm="b")
+            main, other = context(ledger, ScriptedSender(fill)), context(ledger, ScriptedSender(fill), arm="b")
             await main.ask(block(main))
             await other.ask(block(other, round=2))
             for at in (main, other):
@@ -187,7 +189,7 @@ class TestAsk:
 
     def test_frozen_values_belong_to_an_arm_and_can_be_read_from_another(self, tmp_path: Path) -> None:
         async def work(ledger: Ledger) -> None:
-            main, other = desk(ledger, ScriptedSender(fill)), desk(ledger, ScriptedSender(fill), arm="b")
+            main, other = context(ledger, ScriptedSender(fill)), context(ledger, ScriptedSender(fill), arm="b")
             assert await main.freeze("themes", ["x"]) == ["x"]
             assert await main.freeze("themes", ["y"]) == ["x"]
             assert (other.frozen("themes"), other.frozen("themes", arm="main")) == (None, ["x"])
@@ -223,7 +225,7 @@ def worked(folder: Path, *outcomes: Outcome, **options: Any) -> tuple[Counted | 
     async def run() -> tuple[Counted | str, ScriptedSender]:
         sender = ScriptedSender(outcomes)
         async with opened(folder) as ledger:
-            return await desk(ledger, sender, **options).work(task()), sender
+            return await context(ledger, sender, **options).work(task()), sender
 
     return asyncio.run(run())
 
@@ -279,7 +281,7 @@ class TestWork:
 
 def test_desk_looks_up_participants_by_id(tmp_path: Path) -> None:
     async def work(ledger: Ledger) -> None:
-        at = desk(ledger, ScriptedSender(["x"]))
+        at = context(ledger, ScriptedSender(["x"]))
         assert at.run == ledger.run
         assert at.participants() == PEOPLE
         assert at.participant(PEOPLE[2].id) == PEOPLE[2]

@@ -34,8 +34,8 @@ class ChoosingInstrument(BaseModel):
 
 
 class Choosing(Procedure[ChoosingInstrument, NoSettings]):
-    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
-        return [Block(key=desk.key(unit, "items"), instruction="?", items=ITEMS)]
+    def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
+        return [Block(key=context.key(unit, "items"), instruction="?", items=ITEMS)]
 
 
 def planted(instrument: ChoosingInstrument, settings: NoSettings) -> Truth:

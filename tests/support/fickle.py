@@ -28,10 +28,10 @@ class FickleInstrument(BaseModel):
 
 
 class Fickle(Procedure[FickleInstrument, NoSettings]):
-    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
-        return [Block(key=desk.key(unit, "items"), instruction="?", items=(ITEM,))]
+    def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
+        return [Block(key=context.key(unit, "items"), instruction="?", items=(ITEM,))]
 
-    async def conduct(self, unit: str, round: int, desk: InterviewContext) -> Outcome:
+    async def conduct(self, unit: str, round: int, context: InterviewContext) -> Outcome:
         how = behaviour.get(unit)
         if how == "bug":
             raise ZeroDivisionError(f"planted in {unit}")
@@ -41,7 +41,7 @@ class Fickle(Procedure[FickleInstrument, NoSettings]):
             return "short"
         if how == "slow":
             await asyncio.sleep(0.2)
-        ended = await super().conduct(unit, round, desk)
+        ended = await super().conduct(unit, round, context)
         finished.append(unit)
         return ended
 

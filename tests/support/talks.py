@@ -121,7 +121,7 @@ At = Runtime["InquiryContext"]
 
 @dataclass(frozen=True)
 class InquiryContext:
-    desk: InterviewContext
+    context: InterviewContext
     inquiry: Inquiry
 
 
@@ -132,7 +132,7 @@ async def check_budget(state: TurnInput, runtime: At) -> TurnState:
 async def formulate_question(state: TurnState, runtime: At) -> TurnState:
     talk = state["talk"]
     done = await ASKER.work(
-        runtime.context.desk,
+        runtime.context.interview_context,
         runtime.context.inquiry.settings,
         subject(talk.unit, talk.number),
         Known(record=talk.record),
@@ -143,15 +143,15 @@ async def formulate_question(state: TurnState, runtime: At) -> TurnState:
 
 
 async def get_answer(state: TurnState, runtime: At) -> TurnState:
-    block = runtime.context.inquiry.block(state["talk"], state["asked"], runtime.context.desk)
-    heard = await hear(runtime.context.desk, [block])
+    block = runtime.context.inquiry.block(state["talk"], state["asked"], runtime.context.interview_context)
+    heard = await hear(runtime.context.interview_context, [block])
     return {"outcome": heard} if isinstance(heard, str) else {"utterance": heard[0]}
 
 
 async def interpret_response(state: TurnState, runtime: At) -> TurnState:
     talk, data = state["talk"], Said(question=state["asked"].question, answer=state["utterance"].text)
     done = await READER.work(
-        runtime.context.desk, runtime.context.inquiry.settings, subject(talk.unit, talk.number), data
+        runtime.context.interview_context, runtime.context.inquiry.settings, subject(talk.unit, talk.number), data
     )
     return {"outcome": "short"} if done == "short" else {"found": done[0], "found_by": done[1]}
 
@@ -166,7 +166,7 @@ async def evaluate_completion(state: TurnState, runtime: At) -> TurnState:
         stop="complete" if complete else "exhausted" if talk.budget <= 1 else "",
         by={"ask": state["asked_by"], "read": state["found_by"]},
     )
-    return {"talk": talk.after(await keep(runtime.context.desk, talk.unit, turn)), "outcome": "done"}
+    return {"talk": talk.after(await keep(runtime.context.interview_context, talk.unit, turn)), "outcome": "done"}
 
 
 NODES = (check_budget, formulate_question, get_answer, interpret_response, evaluate_completion)
@@ -184,18 +184,18 @@ turn_graph = builder.compile(checkpointer=False)
 class Inquiry(Conversations[NoInstrument, InquirySettings, Found, Record]):
     turn, roles, most_turns = Found, (ASKER, READER), 2
 
-    def begun(self, unit: str, desk: InterviewContext) -> Record:
+    def begun(self, unit: str, context: InterviewContext) -> Record:
         return Record(unit)
 
-    def due(self, talk: Record, desk: InterviewContext) -> Sequence[Asked]:
+    def due(self, talk: Record, context: InterviewContext) -> Sequence[Asked]:
         return [Asked(turn=talk.number)] if talk.budget > 0 else []
 
-    def block(self, talk: Record, asked: Asked, desk: InterviewContext) -> Block:
-        said = transcript(talk.turns, desk.language)
-        return turn_block(desk, talk.unit, asked, "An interview.", heading="So far", said=said)
+    def block(self, talk: Record, asked: Asked, context: InterviewContext) -> Block:
+        said = transcript(talk.turns, context.language)
+        return turn_block(context, talk.unit, asked, "An interview.", heading="So far", said=said)
 
-    async def advance(self, talk: Record, desk: InterviewContext) -> Record | Outcome:
-        ended = await turn_graph.ainvoke({"talk": talk}, context=InquiryContext(desk, self))
+    async def advance(self, talk: Record, context: InterviewContext) -> Record | Outcome:
+        ended = await turn_graph.ainvoke({"talk": talk}, context=InquiryContext(context, self))
         ahead: Record = ended["talk"]
         outcome: Outcome = ended["outcome"]
         return ahead if outcome == "done" else outcome
@@ -220,21 +220,21 @@ class Discussion(Conversations[NoInstrument, DiscussionSettings, Position, Conve
 
     turn, most_turns = Position, SPEAKERS * ROUNDS
 
-    def units(self, round: int, desk: InterviewContext) -> Sequence[str]:
-        return [f"group:{n}+{n + 1}" for n in range(0, len(desk.participants()) - 1, SPEAKERS)]
+    def units(self, round: int, context: InterviewContext) -> Sequence[str]:
+        return [f"group:{n}+{n + 1}" for n in range(0, len(context.participants()) - 1, SPEAKERS)]
 
-    def begun(self, unit: str, desk: InterviewContext) -> Conversation[Position]:
+    def begun(self, unit: str, context: InterviewContext) -> Conversation[Position]:
         return Conversation(unit)
 
-    def due(self, talk: Conversation[Position], desk: InterviewContext) -> Sequence[Asked]:
+    def due(self, talk: Conversation[Position], context: InterviewContext) -> Sequence[Asked]:
         """The rest of this round: one after the other, or all at once."""
-        people = [desk.participants()[int(place)].id for place in talk.unit.removeprefix("group:").split("+")]
+        people = [context.participants()[int(place)].id for place in talk.unit.removeprefix("group:").split("+")]
         spoken = len(talk.turns)
         round_ = 1 + spoken // SPEAKERS
         rest = range(spoken, SPEAKERS * round_) if round_ <= ROUNDS else ()
         return [Asked(turn=n + 1, participant=people[n % SPEAKERS], round=round_) for n in rest]
 
-    def block(self, talk: Conversation[Position], asked: Asked, desk: InterviewContext) -> Block:
+    def block(self, talk: Conversation[Position], asked: Asked, context: InterviewContext) -> Block:
         seen = (
             talk.turns
             if self.settings.order == "sequential"
@@ -244,22 +244,24 @@ class Discussion(Conversations[NoInstrument, DiscussionSettings, Position, Conve
             Item(id="position", kind="text", wording="What is your position?"),
             Item(id="confidence", kind="number", wording="How sure are you?", minimum=0, maximum=1),
         ]
-        said = transcript(seen, desk.language, lambda turn: desk.participant(turn.participant).name)
+        said = transcript(seen, context.language, lambda turn: context.participant(turn.participant).name)
         return turn_block(
-            desk, talk.unit, asked, "A discussion.", heading="So far", said=said, session=talk.unit, items=items
+            context, talk.unit, asked, "A discussion.", heading="So far", said=said, session=talk.unit, items=items
         )
 
-    async def advance(self, talk: Conversation[Position], desk: InterviewContext) -> Conversation[Position] | Outcome:
+    async def advance(
+        self, talk: Conversation[Position], context: InterviewContext
+    ) -> Conversation[Position] | Outcome:
         """A turn, kept as soon as it is held, or a round."""
-        asked = self.due(talk, desk)[: 1 if self.settings.order == "sequential" else None]
-        heard = await hear(desk, [self.block(talk, one, desk) for one in asked])
+        asked = self.due(talk, context)[: 1 if self.settings.order == "sequential" else None]
+        heard = await hear(context, [self.block(talk, one, context) for one in asked])
         if isinstance(heard, str):
             return heard
         for one, said in zip(asked, heard, strict=True):
             sure = next((answer.value for answer in said.answers if answer.item == "confidence"), None)
             stop = "rounds" if one.turn == SPEAKERS * ROUNDS else ""
             turn = Position(**one.model_dump(), **said.kept, confidence=sure or 0.0, stop=stop)
-            talk = talk.after(await keep(desk, talk.unit, turn))
+            talk = talk.after(await keep(context, talk.unit, turn))
         return talk
 
 

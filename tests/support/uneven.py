@@ -29,21 +29,21 @@ class UnevenInstrument(BaseModel):
 class Uneven(Procedure[UnevenInstrument, NoSettings]):
     rounds = 3
 
-    def units(self, round: int, desk: InterviewContext) -> Sequence[str]:
-        return [who.id for who in desk.participants() if not self._is_over(who.id, round, desk)]
+    def units(self, round: int, context: InterviewContext) -> Sequence[str]:
+        return [who.id for who in context.participants() if not self._is_over(who.id, round, context)]
 
-    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
-        known = round == 1 or desk.frozen(f"asked/{round}") is not None
-        return [Block(key=desk.key(unit, "items", round=round), instruction="?", items=(ITEM,))] if known else []
+    def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
+        known = round == 1 or context.frozen(f"asked/{round}") is not None
+        return [Block(key=context.key(unit, "items", round=round), instruction="?", items=(ITEM,))] if known else []
 
-    async def between(self, round: int, desk: InterviewContext) -> Literal["next", "end"]:
-        if round == LAST[desk.arm.id]:
+    async def between(self, round: int, context: InterviewContext) -> Literal["next", "end"]:
+        if round == LAST[context.arm.id]:
             return "end"
-        await desk.freeze(f"asked/{round + 1}", True)
+        await context.freeze(f"asked/{round + 1}", True)
         return "next"
 
-    def _is_over(self, unit: str, round: int, desk: InterviewContext) -> bool:
-        earlier = (desk.stored(desk.key(unit, "items", round=number)) for number in range(1, round))
+    def _is_over(self, unit: str, round: int, context: InterviewContext) -> bool:
+        earlier = (context.stored(context.key(unit, "items", round=number)) for number in range(1, round))
         return any(answer.value == ENOUGH for answers in earlier for answer in answers.values())
 
 

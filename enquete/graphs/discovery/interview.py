@@ -191,13 +191,13 @@ def begun(unit: str, settings: DiscoverySettings) -> DiscoveryInterview:
 class DiscoveryContext:
     """What every step of an interview may use."""
 
-    desk: InterviewContext
+    interview_context: InterviewContext
     instrument: DiscoveryInstrument
     settings: DiscoverySettings
 
 
 def question_input(interview: DiscoveryInterview, context: DiscoveryContext) -> QuestionInput:
-    discovery, language = interview.discovery, context.desk.language
+    discovery, language = interview.discovery, context.interview_context.language
     return QuestionInput(
         objective=discovery.objective.in_(language),
         fields=outline(discovery, language),
@@ -210,9 +210,9 @@ def question_input(interview: DiscoveryInterview, context: DiscoveryContext) -> 
 
 def question_block(context: DiscoveryContext, interview: DiscoveryInterview, asked: Asked) -> Block:
     """A question with the conversation before it, earlier ones included."""
-    language = context.desk.language
+    language = context.interview_context.language
     return turn_block(
-        context.desk, interview.unit, asked, context.instrument.instruction.in_(language),
+        context.interview_context, interview.unit, asked, context.instrument.instruction.in_(language),
         heading=context.instrument.transcript_heading.in_(language), said=dialogue(interview.transcript(), language),
         session=interview.discovery.id,
     )  # fmt: skip

@@ -126,7 +126,9 @@ async def formulate_question(state: InterviewState, runtime: Loop) -> InterviewS
     if context.settings.asks == "rule":
         made, by = ask_by_rule(data), RULE
     else:
-        done = await ASKER.work(context.desk, context.settings, subject(interview.unit, interview.number), data)
+        done = await ASKER.work(
+            context.interview_context, context.settings, subject(interview.unit, interview.number), data
+        )
         if done == "short":
             return {"outcome": "short"}
         made, by = done
@@ -138,7 +140,7 @@ async def get_answer(state: InterviewState, runtime: Loop) -> InterviewState:
     """The question is asked, unless it was answered before, and the answer stored. A person may take their time."""
     interview = state["interview"]
     asked = Asked(turn=interview.number, question=state["question"])
-    heard = await hear(runtime.context.desk, [question_block(runtime.context, interview, asked)])
+    heard = await hear(runtime.context.interview_context, [question_block(runtime.context, interview, asked)])
     return {"outcome": heard} if isinstance(heard, str) else {"utterance": heard[0]}
 
 
@@ -149,7 +151,7 @@ async def interpret_response(state: InterviewState, runtime: Loop) -> InterviewS
         return {"reading": Checked(), "read_by": "", "against": []}
     data = ReadingInput(
         discovery=interview.discovery, question=state["question"], answer=utterance.text, about=state["target"].path,
-        record=interview.record, language=context.desk.language,
+        record=interview.record, language=context.interview_context.language,
     )  # fmt: skip
     done = await _read(data, interview, context)
     if done == "short":
@@ -168,7 +170,7 @@ async def _read(
     kept: list[ReadingProblem] = []
     for again in range(1 + AGAIN):
         about = subject(interview.unit, interview.number) + (f"|again {again}" if again else "")
-        done = await READER.work(context.desk, context.settings, about, data)
+        done = await READER.work(context.interview_context, context.settings, about, data)
         if done == "short":
             return "short"
         reading = _checked(data, done[0])
@@ -196,7 +198,7 @@ async def evaluate_completion(state: InterviewState, runtime: Loop) -> Interview
     ahead = interview.after(turn)
     done = ahead.done
     stop: Stop = "complete" if done else "budget" if left < QUESTION else ""
-    kept = await keep(runtime.context.desk, interview.unit, turn.model_copy(update={"stop": stop}))
+    kept = await keep(runtime.context.interview_context, interview.unit, turn.model_copy(update={"stop": stop}))
     return {
         "interview": interview.after(kept),
         "messages": [

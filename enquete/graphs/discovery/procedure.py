@@ -38,20 +38,20 @@ class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryT
     def most_turns(self) -> int:
         return self.settings.budget
 
-    def begun(self, unit: str, desk: InterviewContext) -> DiscoveryInterview:
+    def begun(self, unit: str, context: InterviewContext) -> DiscoveryInterview:
         return begun(unit, self.settings)
 
-    def due(self, talk: DiscoveryInterview, desk: InterviewContext) -> Sequence[Asked]:
+    def due(self, talk: DiscoveryInterview, context: InterviewContext) -> Sequence[Asked]:
         """The next question, in the words that the rule would choose; none for a record that is complete as it is."""
         if talk.done:
             return []
-        question = ask_by_rule(question_input(talk, DiscoveryContext(desk, self.instrument, self.settings))).question
+        question = ask_by_rule(question_input(talk, DiscoveryContext(context, self.instrument, self.settings))).question
         return [Asked(turn=talk.number, question=question)]
 
-    def block(self, talk: DiscoveryInterview, asked: Asked, desk: InterviewContext) -> Block:
-        return question_block(DiscoveryContext(desk, self.instrument, self.settings), talk, asked)
+    def block(self, talk: DiscoveryInterview, asked: Asked, context: InterviewContext) -> Block:
+        return question_block(DiscoveryContext(context, self.instrument, self.settings), talk, asked)
 
-    async def advance(self, talk: DiscoveryInterview, desk: InterviewContext) -> DiscoveryInterview | Outcome:
+    async def advance(self, talk: DiscoveryInterview, context: InterviewContext) -> DiscoveryInterview | Outcome:
         """To the end of the interview, or to where it cannot go on now."""
         from enquete.graphs.discovery.loop import STEPS, interview_graph  # noqa: PLC0415 - LangGraph is slow to import
 
@@ -59,7 +59,7 @@ class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryT
         ended = await interview_graph.ainvoke(
             {"interview": talk, "ascr": talk.record, "budget": talk.budget},
             {"recursion_limit": limit},
-            context=DiscoveryContext(desk, self.instrument, self.settings),
+            context=DiscoveryContext(context, self.instrument, self.settings),
         )
         outcome: Outcome | None = ended.get("outcome")
         if outcome is not None:
@@ -69,9 +69,9 @@ class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryT
             raise RuntimeError(f"{talk.unit}: the stored turns give another record than the interview")
         return ahead
 
-    def plan(self, desk: InterviewContext) -> Plan:
+    def plan(self, context: InterviewContext) -> Plan:
         """A reading with problems is read again, which a rule's never has."""
-        plan, purpose = super().plan(desk), READER.purpose
+        plan, purpose = super().plan(context), READER.purpose
         if purpose not in plan.calls:
             return plan
         least, most = plan.calls[purpose]

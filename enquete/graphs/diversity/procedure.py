@@ -24,14 +24,22 @@ class Diversity(Procedure[DiversityInstrument, DiversitySettings]):
     def _items(self) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
         return self.instrument.sort_items(self.language), self.instrument.axis_items(self.language)
 
-    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
         texts, (sort, axes) = self.instrument.instructions, self._items
         grid: JsonValue = {str(column): places for column, places in self.instrument.distribution.items()}
         above = texts.sort.in_(self.language), texts.axes.in_(self.language)
         in_order = self.instrument.in_order
         return [
             Block(
-                key=desk.key(unit, SORT), instruction=above[0], items=sort, constraint={"grid": grid}, in_order=in_order
+                key=context.key(unit, SORT),
+                instruction=above[0],
+                items=sort,
+                constraint={"grid": grid},
+                in_order=in_order,
             ),
-            *([Block(key=desk.key(unit, AXES), instruction=above[1], items=axes, in_order=in_order)] if axes else []),
+            *(
+                [Block(key=context.key(unit, AXES), instruction=above[1], items=axes, in_order=in_order)]
+                if axes
+                else []
+            ),
         ]

@@ -69,16 +69,16 @@ class Coded(BaseModel):
 
 
 async def code_concepts(
-    desk: InterviewContext,
+    context: InterviewContext,
     interviews: Sequence[LadderingInterview],
     method: InterviewMethod,
     topic: str,
     language: Language,
 ) -> Literal["end", "short"]:
     """Freeze the codes of all interviews. A coding that fails leaves the rule's codes: no answer waits for it."""
-    if desk.frozen(FROZEN) is not None:
+    if context.frozen(FROZEN) is not None:
         return "end"
-    work: Work = partial(_rehearsed, desk) if desk.run == REHEARSAL else desk.work
+    work: Work = partial(_rehearsed, context) if context.run == REHEARSAL else context.work
     codes, alpha, failed = list[Code](), dict[str, float | None](), list[str]()
     for kind, texts in _by_type(interviews).items():
         about = f"{topic}: {method.node_types[kind].label.in_(language)}"
@@ -96,13 +96,13 @@ async def code_concepts(
         codes += _codes(kind, first, {one.id: one.text for one in statements}, len(codes))
         given = {theme.id: theme.statements for theme in first.themes}
         alpha[kind] = None if isinstance(again, str) else agreement(given, again).alpha
-    await desk.freeze(FROZEN, Coded(codes=codes, alpha=alpha, failed=failed).model_dump(mode="json"))
+    await context.freeze(FROZEN, Coded(codes=codes, alpha=alpha, failed=failed).model_dump(mode="json"))
     return "end"
 
 
-async def _rehearsed(desk: InterviewContext, task: InterviewerTask[Any]) -> Any:
+async def _rehearsed(context: InterviewContext, task: InterviewerTask[Any]) -> Any:
     """Work of a coder as a rehearsal does it: replies as long as a model's, without the rule's seconds of clustering."""
-    return await desk.work(replace(task, rule=STAND_INS[task.result]))
+    return await context.work(replace(task, rule=STAND_INS[task.result]))
 
 
 def _threes(data: BatchInput) -> BatchThemes:

@@ -91,20 +91,20 @@ class LadderingInterview(Conversation[TurnRecord]):
 class TurnContext:
     """What every stage of a turn may use beside the channels."""
 
-    desk: InterviewContext
+    interview_context: InterviewContext
     instrument: LadderingInstrument
     settings: LadderingSettings
 
     @property
     def strategy(self) -> str:
         """How this arm's questions are chosen."""
-        return self.desk.arm.variant or self.settings.strategies[0]
+        return self.interview_context.arm.variant or self.settings.strategies[0]
 
     def block(self, interview: LadderingInterview, asked: Asked) -> Block:
         """A question with the conversation before it."""
-        language, settings = self.desk.language, self.settings
+        language, settings = self.interview_context.language, self.settings
         return turn_block(
-            self.desk, interview.unit, asked, self.instrument.told(settings.topic.topic, language),
+            self.interview_context, interview.unit, asked, self.instrument.told(settings.topic.topic, language),
             heading=self.instrument.transcript_heading.in_(language), said=transcript(interview.turns, language),
             session=settings.method.id,
         )  # fmt: skip

@@ -39,52 +39,54 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
     def most_turns(self) -> int:
         return self.settings.turns
 
-    def begun(self, unit: str, desk: InterviewContext) -> LadderingInterview:
+    def begun(self, unit: str, context: InterviewContext) -> LadderingInterview:
         """With the first of the opening questions, which stands for the one that is yet to be worded."""
         return LadderingInterview(unit, question=self.settings.method.opening.questions[0].in_(self.language))
 
-    def due(self, talk: LadderingInterview, desk: InterviewContext) -> Sequence[Asked]:
+    def due(self, talk: LadderingInterview, context: InterviewContext) -> Sequence[Asked]:
         return [Asked(turn=talk.number, question=talk.question)]
 
-    def block(self, talk: LadderingInterview, asked: Asked, desk: InterviewContext) -> Block:
-        return TurnContext(desk, self.instrument, self.settings).block(talk, asked)
+    def block(self, talk: LadderingInterview, asked: Asked, context: InterviewContext) -> Block:
+        return TurnContext(context, self.instrument, self.settings).block(talk, asked)
 
-    async def advance(self, talk: LadderingInterview, desk: InterviewContext) -> LadderingInterview | Outcome:
+    async def advance(self, talk: LadderingInterview, context: InterviewContext) -> LadderingInterview | Outcome:
         """The next turn; before the first one the opening question, warm and open."""
         from enquete.graphs.laddering.turn import hold  # noqa: PLC0415 - LangGraph is slow to import
 
         if not talk.question_by:
-            data = opening(self.settings, self.language, desk.arm.seed, talk.unit, "opening")
-            done = await ASKER.work(desk, self.settings, subject(talk.unit, talk.number), data)
+            data = opening(self.settings, self.language, context.arm.seed, talk.unit, "opening")
+            done = await ASKER.work(context, self.settings, subject(talk.unit, talk.number), data)
             if done == "short":
                 return "short"
             talk = replace(talk, question=done[0].question, question_by=done[1])
-        ended = await hold(talk, TurnContext(desk, self.instrument, self.settings))
+        ended = await hold(talk, TurnContext(context, self.instrument, self.settings))
         return ended["result"] if "result" in ended else ended["outcome"]
 
-    async def between(self, round: int, desk: InterviewContext) -> Literal["next", "end", "waiting", "short", "failed"]:
+    async def between(
+        self, round: int, context: InterviewContext
+    ) -> Literal["next", "end", "waiting", "short", "failed"]:
         """Where a model is to make the codes: once all interviews of the main arm are over."""
-        if not self._codes_by_model(desk):
+        if not self._codes_by_model(context):
             return "end"
         from enquete.graphs.laddering.coding import code_concepts  # noqa: PLC0415 - the coder is slow to import
 
         interviews = [
-            reduce(LadderingInterview.after, self.stored(unit, desk), LadderingInterview(unit))
-            for unit in self.units(1, desk)
+            reduce(LadderingInterview.after, self.stored(unit, context), LadderingInterview(unit))
+            for unit in self.units(1, context)
         ]
         method, topic = self.settings.method, self.settings.topic.topic.in_(self.language)
-        return await code_concepts(desk, interviews, method, topic, self.language)
+        return await code_concepts(context, interviews, method, topic, self.language)
 
-    def plan(self, desk: InterviewContext) -> Plan:
+    def plan(self, context: InterviewContext) -> Plan:
         """With the coding of concepts, where a model does it: at most a batch and a merge a concept, and the second coding."""
-        plan = super().plan(desk)
-        if not self._codes_by_model(desk):
+        plan = super().plan(context)
+        if not self._codes_by_model(context):
             return plan
-        concepts = len(self.units(1, desk)) * self.most_turns * MOST_FOUND
+        concepts = len(self.units(1, context)) * self.most_turns * MOST_FOUND
         most = (2 * concepts + MOST_STATEMENTS * len(self.settings.method.node_types)) * ATTEMPTS
         return plan.model_copy(
             update={"calls": {**plan.calls, "theme": (0, most)}, "grows": {"theme": float(MOST_FOUND)}}
         )
 
-    def _codes_by_model(self, desk: InterviewContext) -> bool:
-        return self.settings.codes == "model" and desk.by_model and desk.arm.id == desk.main_arm
+    def _codes_by_model(self, context: InterviewContext) -> bool:
+        return self.settings.codes == "model" and context.by_model and context.arm.id == context.main_arm

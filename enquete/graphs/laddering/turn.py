@@ -131,9 +131,9 @@ async def context_loading(state: TurnState, runtime: Turn) -> TurnState:
 
 async def utterance_saving(state: TurnState, runtime: Turn) -> TurnState:
     """The question is asked, unless it was answered before, and the answer stored. A person may take their time."""
-    interview, desk = state["interview"], runtime.context.desk
+    interview, context = state["interview"], runtime.context.interview_context
     asked = Asked(turn=interview.number, question=interview.question)
-    heard = await hear(desk, [runtime.context.block(interview, asked)])
+    heard = await hear(context, [runtime.context.block(interview, asked)])
     return {"outcome": heard} if isinstance(heard, str) else {"utterance": heard[0]}
 
 
@@ -142,7 +142,7 @@ async def extraction(state: TurnState, runtime: Turn) -> TurnState:
     utterance, settings = state["utterance"], runtime.context.settings
     if not utterance.text:
         return {"extraction": Extraction(), "extracted_by": ""}
-    language, method = runtime.context.desk.language, settings.method
+    language, method = runtime.context.interview_context.language, settings.method
     data = ExtractionInput(
         topic=settings.topic.topic.in_(language), question=state["interview"].question, answer=utterance.text,
         focus=state["focus"], aims=state["aims"], known=state["known"],
@@ -152,7 +152,7 @@ async def extraction(state: TurnState, runtime: Turn) -> TurnState:
         elements={name: element.label.in_(language) for name, element in settings.topic.elements.items()},
     )  # fmt: skip
     about = subject(state["interview"].unit, state["interview"].number)
-    done = await READER.work(runtime.context.desk, settings, about, data)
+    done = await READER.work(runtime.context.interview_context, settings, about, data)
     return {"outcome": "short"} if done == "short" else {"extraction": done[0], "extracted_by": done[1]}
 
 
@@ -161,7 +161,7 @@ async def graph_update(state: TurnState, runtime: Turn) -> TurnState:
     interview, utterance, settings = state["interview"], state["utterance"], runtime.context.settings
     focus = interview.graph.nodes.get(interview.focus)
     source = utterance_id(interview.unit, interview.number)
-    language = runtime.context.desk.language
+    language = runtime.context.interview_context.language
     heard = as_said(state["extraction"], utterance.text, settings.method, language)
     said, links, left_out = placed(heard, utterance.text, source, settings.topic, language, focus, interview.graph)
     graph, changes = with_findings(interview.graph, settings.method, said, links, interview.number, left_out)
@@ -174,9 +174,11 @@ async def state_computation(state: TurnState, runtime: Turn) -> TurnState:
     settings = runtime.context.settings
     readings, judged_by = Readings(), ""
     if state["utterance"].text:
-        topic = settings.topic.topic.in_(runtime.context.desk.language)
+        topic = settings.topic.topic.in_(runtime.context.interview_context.language)
         data = JudgementInput(topic=topic, question=interview.question, answer=state["utterance"].text)
-        done = await JUDGE.work(runtime.context.desk, settings, subject(interview.unit, interview.number), data)
+        done = await JUDGE.work(
+            runtime.context.interview_context, settings, subject(interview.unit, interview.number), data
+        )
         if done == "short":
             return {"outcome": "short"}
         readings, judged_by = done
@@ -202,15 +204,15 @@ async def state_computation(state: TurnState, runtime: Turn) -> TurnState:
 async def strategy_selection(state: TurnState, runtime: Turn) -> TurnState:
     """The best pair of strategy and concept; any, or the script's next, where that is the comparison."""
     interview, graph = state["interview"], state["graph"].standing
-    desk, settings, strategy = runtime.context.desk, runtime.context.settings, runtime.context.strategy
-    possible = candidates(settings.method, graph, interview.asked, desk.language, interview.used, state["past"])
+    context, settings, strategy = runtime.context.interview_context, runtime.context.settings, runtime.context.strategy
+    possible = candidates(settings.method, graph, interview.asked, context.language, interview.used, state["past"])
     if strategy == "static":
-        possible = candidates(settings.method, graph, interview.asked, desk.language, interview.used)
+        possible = candidates(settings.method, graph, interview.asked, context.language, interview.used)
         planned = scripted(settings.method, possible, interview.number)
         return {"candidates": possible if planned else [], "choice": planned}
     if not possible:
         return {"candidates": [], "choice": None}
-    key = (desk.arm.seed, interview.unit, interview.number)
+    key = (context.arm.seed, interview.unit, interview.number)
     at_random = key if strategy == "random" else None
     types = {node.id: node.type for node in graph.nodes.values()}
     linked = {node: frozenset(types[other] for other in others) for node, others in graph.neighbours.items()}
@@ -243,10 +245,16 @@ async def question_generation(state: TurnState, runtime: Turn) -> TurnState:
         raise RuntimeError("a question is to be worded, but none was chosen")
     said = [*state["said"], (interview.question, state["utterance"].text)]
     data = follow_up(
-        context.settings, choice, state["graph"], state["detected"], said, interview.asked, context.desk.language
+        context.settings,
+        choice,
+        state["graph"],
+        state["detected"],
+        said,
+        interview.asked,
+        context.interview_context.language,
     )
     about = subject(interview.unit, interview.number + 1)
-    done = await ASKER.work(context.desk, context.settings, about, data)
+    done = await ASKER.work(context.interview_context, context.settings, about, data)
     return {"outcome": "short"} if done == "short" else {"question": done[0].question, "worded_by": done[1]}
 
 
@@ -263,7 +271,7 @@ async def scoring_persistence(state: TurnState, runtime: Turn) -> TurnState:
     then be lost with the process, and every signal read off them with it.
     """
     interview = state["interview"]
-    kept = await keep(runtime.context.desk, interview.unit, turn_record(state))
+    kept = await keep(runtime.context.interview_context, interview.unit, turn_record(state))
     result = interview.after(kept)
     if result.states != state["states"]:
         raise RuntimeError(

@@ -14,13 +14,13 @@ PART = "items"
 
 
 class Wave(Procedure[LongitudinalInstrument, NoSettings]):
-    """One wave. T0 and T1 differ only in the desk: its phase, and what the agents remember."""
+    """One wave. T0 and T1 differ only in the context: its phase, and what the agents remember."""
 
     @cached_property
     def _items(self) -> tuple[Item, ...]:
         return self.instrument.block_items(self.language)
 
-    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
         instruction = self.instrument.instruction.in_(self.language)
         in_order = self.instrument.in_order
-        return [Block(key=desk.key(unit, PART), instruction=instruction, items=self._items, in_order=in_order)]
+        return [Block(key=context.key(unit, PART), instruction=instruction, items=self._items, in_order=in_order)]

@@ -27,10 +27,12 @@ class Poll(Procedure[QuestionsInstrument, NoSettings]):
     def _items(self) -> tuple[Item, ...]:
         return self.instrument.items(self.language)
 
-    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
         instruction = self.instrument.instruction.in_(self.language)
         in_order = self.instrument.in_order
-        return [Block(key=desk.key(unit, "questions"), instruction=instruction, items=self._items, in_order=in_order)]
+        return [
+            Block(key=context.key(unit, "questions"), instruction=instruction, items=self._items, in_order=in_order)
+        ]
 
 
 def _evaluation() -> Evaluation:

@@ -67,11 +67,11 @@ async def open_round(state: DiscussionState, runtime: Loop) -> DiscussionState:
     what is passed in full."""
     talk, context = state["talk"], runtime.context
     if context.settings.steering and talk.between:
-        said = context.desk.frozen(talk.word_name)
-        if said is None and context.desk.run != REHEARSAL:
+        said = context.interview_context.frozen(talk.word_name)
+        if said is None and context.interview_context.run != REHEARSAL:
             return {"outcome": "waiting"}
         if said:
-            talk = talk.after(await keep(context.desk, talk.unit, talk.steered(str(said))))
+            talk = talk.after(await keep(context.interview_context, talk.unit, talk.steered(str(said))))
     outcome = await sum_up(talk, talk.held + 1, context)
     return {"outcome": outcome} if outcome else {"talk": talk, "round": talk.held + 1}
 
@@ -81,18 +81,22 @@ async def sum_up(talk: Discussion, round: int, context: DiscussionContext) -> Ou
     table, settings = context.table(talk), context.settings
     known = table.overheard(round)
     name, upto = summary_name(talk.unit, round), older(known)
-    if not upto or context.desk.frozen(name) is not None or tokens(table.rendered(known)) <= settings.context_tokens:
+    if (
+        not upto
+        or context.interview_context.frozen(name) is not None
+        or tokens(table.rendered(known)) <= settings.context_tokens
+    ):
         return None
     text = key_points(known, upto)
     if settings.summaries == "model":
         told = [part for _, part in table.rendered(known)][: -1 - bool(known.counted)]
         done = await SUMMARISER.work(
-            context.desk, settings, f"{talk.unit}|round {round}", RoundsSaid(text="\n\n".join(told))
+            context.interview_context, settings, f"{talk.unit}|round {round}", RoundsSaid(text="\n\n".join(told))
         )
         if done == "short":
             return "short"
         text = "\n\n".join(part for part in (done[0].text, text) if part)
-    await context.desk.freeze(name, {"upto": upto, "text": text})
+    await context.interview_context.freeze(name, {"upto": upto, "text": text})
     return None
 
 
@@ -124,7 +128,7 @@ async def weigh_round(state: DiscussionState, runtime: Loop) -> DiscussionState:
         by_number = sorted(rounds[-1], key=lambda who: table.numbers[who])
         said = {str(table.numbers[who]): rounds[-1][who] for who in by_number}
         data = RoundSaid(topic=table.question, said=said)
-        done = await ANALYST.work(context.desk, settings, f"{talk.unit}|round {len(rounds)}", data)
+        done = await ANALYST.work(context.interview_context, settings, f"{talk.unit}|round {len(rounds)}", data)
         if done == "short":
             return {"outcome": "short"}
         analysed = {**done[0].model_dump(mode="json"), "by": done[1]}
@@ -166,7 +170,7 @@ async def _privately(talk: Discussion, context: DiscussionContext) -> Discussion
 
 async def _held(asked: Sequence[Asked], talk: Discussion, context: DiscussionContext) -> list[RoundtableTurn] | Outcome:
     table = context.table(talk)
-    heard = await hear(context.desk, [table.block(one) for one in asked])
+    heard = await hear(context.interview_context, [table.block(one) for one in asked])
     if isinstance(heard, str):
         return heard
     return [table.turn(one, said) for one, said in zip(asked, heard, strict=True)]
@@ -180,7 +184,7 @@ async def _asked_again(
     if not wrong:
         return list(turns)
     heard = await hear(
-        context.desk, [table.again(table.block(one), one.answer, one.response.violations) for one in wrong]
+        context.interview_context, [table.again(table.block(one), one.answer, one.response.violations) for one in wrong]
     )
     if isinstance(heard, str):
         return heard
@@ -198,7 +202,7 @@ async def _asked_again(
 
 async def _kept(talk: Discussion, turns: Sequence[RoundtableTurn], context: DiscussionContext) -> Discussion:
     for turn in turns:
-        talk = talk.after(await keep(context.desk, talk.unit, turn))
+        talk = talk.after(await keep(context.interview_context, talk.unit, turn))
     return talk
 
 

@@ -165,24 +165,24 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         """Of the largest group: every round, and privately before and after."""
         return self.settings.size * (self.settings.rounds + 2 * self.settings.private)
 
-    def seating(self, desk: InterviewContext) -> Seating:
-        people = desk.participants()
-        key = (desk.run, desk.arm.id, desk.phase, str(len(people)))
+    def seating(self, context: InterviewContext) -> Seating:
+        people = context.participants()
+        key = (context.run, context.arm.id, context.phase, str(len(people)))
         if key not in self._seatings:
-            self._seatings[key] = seated(people, self.settings, desk.arm.draw_seed)
+            self._seatings[key] = seated(people, self.settings, context.arm.draw_seed)
         return self._seatings[key]
 
-    def units(self, round: int, desk: InterviewContext) -> Sequence[str]:
-        seating = self.seating(desk)
+    def units(self, round: int, context: InterviewContext) -> Sequence[str]:
+        seating = self.seating(context)
         return list(seating.controls) if round == CONTROLS else [*seating.groups, *seating.alone]
 
-    def seated(self, desk: InterviewContext) -> Sequence[str]:
-        seating = self.seating(desk)
+    def seated(self, context: InterviewContext) -> Sequence[str]:
+        seating = self.seating(context)
         controls = (one.participant for one in seating.controls.values())
         return [*chain.from_iterable(seating.groups.values()), *seating.alone.values(), *controls]
 
-    def begun(self, unit: str, desk: InterviewContext) -> Discussion:
-        seating, mode = self.seating(desk), self.settings.played.mode.id
+    def begun(self, unit: str, context: InterviewContext) -> Discussion:
+        seating, mode = self.seating(context), self.settings.played.mode.id
         if unit in seating.groups:
             return Discussion(unit, participants=seating.groups[unit], mode=mode)
         if unit in seating.controls:
@@ -190,35 +190,37 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
             return Discussion(unit, participants=(control.participant,), mode=mode, reads=control.reads)
         return Discussion(unit, participants=(seating.alone[unit],), mode=mode)
 
-    def due(self, talk: Discussion, desk: InterviewContext) -> Sequence[Asked]:
+    def due(self, talk: Discussion, context: InterviewContext) -> Sequence[Asked]:
         return due(talk, self.settings)
 
-    def block(self, talk: Discussion, asked: Asked, desk: InterviewContext) -> Block:
-        return self._context(talk, desk).table(talk).block(asked)
+    def block(self, talk: Discussion, asked: Asked, context: InterviewContext) -> Block:
+        return self._context(talk, context).table(talk).block(asked)
 
-    def asked_with(self, talk: Discussion, turn: RoundtableTurn, desk: InterviewContext) -> Sequence[Block]:
+    def asked_with(self, talk: Discussion, turn: RoundtableTurn, context: InterviewContext) -> Sequence[Block]:
         """Who did not keep to the mode was asked once more; nobody is asked for a remark, or for what an earlier run asked."""
         if not turn.asked_here:
             return []
-        table = self._context(talk, desk).table(talk)
+        table = self._context(talk, context).table(talk)
         first = table.block(turn)
         return [first, table.again(first, "", turn.slips)] if turn.retried else [first]
 
-    async def conduct(self, unit: str, round: int, desk: InterviewContext) -> Outcome:
-        if desk.frozen("groups") is None:
-            seating = self.seating(desk).model_dump(mode="json")
-            await desk.freeze("groups", {"compose": self.settings.compose, **seating})  # who sat where, for the results
-        for turn in self._earlier(self.begun(unit, desk)):
-            await keep(desk, unit, turn.model_copy(update={"earlier": True}))
-        return await super().conduct(unit, round, desk)
+    async def conduct(self, unit: str, round: int, context: InterviewContext) -> Outcome:
+        if context.frozen("groups") is None:
+            seating = self.seating(context).model_dump(mode="json")
+            await context.freeze(
+                "groups", {"compose": self.settings.compose, **seating}
+            )  # who sat where, for the results
+        for turn in self._earlier(self.begun(unit, context)):
+            await keep(context, unit, turn.model_copy(update={"earlier": True}))
+        return await super().conduct(unit, round, context)
 
-    async def advance(self, talk: Discussion, desk: InterviewContext) -> Discussion | Outcome:
+    async def advance(self, talk: Discussion, context: InterviewContext) -> Discussion | Outcome:
         """To the end of the discussion, or to where it cannot go on now."""
         from enquete.graphs.roundtable.loop import STEPS, discussion_graph  # noqa: PLC0415 - LangGraph is slow to import
 
         limit = (self.settings.rounds * max(len(talk.participants), 1) + 2) * STEPS + 2
         ended = await discussion_graph.ainvoke(
-            {"talk": talk}, {"recursion_limit": limit}, context=self._context(talk, desk)
+            {"talk": talk}, {"recursion_limit": limit}, context=self._context(talk, context)
         )
         outcome: Outcome | None = ended.get("outcome")
         if outcome is not None:
@@ -226,48 +228,52 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         ahead: Discussion = ended["talk"]
         return ahead
 
-    async def between(self, round: int, desk: InterviewContext) -> Literal["next", "end", "waiting", "short", "failed"]:
+    async def between(
+        self, round: int, context: InterviewContext
+    ) -> Literal["next", "end", "waiting", "short", "failed"]:
         """The main arm's arguments are coded once its groups are through; a coding that failed leaves the study without it."""
-        if round == GROUPS and desk.arm.id == desk.main_arm and await self._code(desk) == "short":
+        if round == GROUPS and context.arm.id == context.main_arm and await self._code(context) == "short":
             return "short"
-        return "next" if round == GROUPS and self.seating(desk).controls else "end"
+        return "next" if round == GROUPS and self.seating(context).controls else "end"
 
-    async def _code(self, desk: InterviewContext) -> Literal["done", "short"]:
-        if desk.frozen("arguments") is not None:
+    async def _code(self, context: InterviewContext) -> Literal["done", "short"]:
+        if context.frozen("arguments") is not None:
             return "done"
-        talks = [self._so_far(unit, desk) for unit in self.seating(desk).groups]
+        talks = [self._so_far(unit, context) for unit in self.seating(context).groups]
         question = self.settings.question or self.instrument.question.in_(self.language)
-        coded = await code_themes(desk.work, question, statements(talks), self.settings.arguments, label="arguments")
+        coded = await code_themes(context.work, question, statements(talks), self.settings.arguments, label="arguments")
         if coded == "short":
             return coded
         if not isinstance(coded, str):
-            await desk.freeze("arguments", coded.model_dump(mode="json"))
+            await context.freeze("arguments", coded.model_dump(mode="json"))
         return "done"
 
-    def _so_far(self, unit: str, desk: InterviewContext) -> Discussion:
+    def _so_far(self, unit: str, context: InterviewContext) -> Discussion:
         """A group's discussion as it is stored."""
-        return reduce(Discussion.after, self.stored(unit, desk), self.begun(unit, desk))
+        return reduce(Discussion.after, self.stored(unit, context), self.begun(unit, context))
 
-    def plan(self, desk: InterviewContext) -> Plan:
+    def plan(self, context: InterviewContext) -> Plan:
         """A group holds at least `least_rounds`, at most all its rounds; every turn may be asked once more. A person's answers
         are rows, and no calls."""
-        seating, times = self.seating(desk), len(self.seating(desk).groups)
+        seating, times = self.seating(context), len(self.seating(context).groups)
         units = (*seating.groups, *seating.alone, *seating.controls)
         talks = [
-            reduce(Discussion.after, self._earlier(talk), talk) for talk in (self.begun(unit, desk) for unit in units)
+            reduce(Discussion.after, self._earlier(talk), talk)
+            for talk in (self.begun(unit, context) for unit in units)
         ]
-        persons = {who.id for who in desk.participants() if self.settings.seats_person(who)}
-        least = [one for talk in talks for one in self._asked_of(talk, desk, self.settings.least_rounds)]
-        most = [one for talk in talks for one in self._asked_of(talk, desk, self.settings.rounds)] * 2
+        persons = {who.id for who in context.participants() if self.settings.seats_person(who)}
+        least = [one for talk in talks for one in self._asked_of(talk, context, self.settings.least_rounds)]
+        most = [one for talk in talks for one in self._asked_of(talk, context, self.settings.rounds)] * 2
         requests, at_most = (
-            sum(1 if desk.asking == "block" else n for who, n in asked if who not in persons) for asked in (least, most)
+            sum(1 if context.asking == "block" else n for who, n in asked if who not in persons)
+            for asked in (least, most)
         )
         calls = {"answer": (requests, at_most * ATTEMPTS)}
         for role in self.roles:
             opens = times * self.settings.least_rounds if role is ANALYST else 0
             calls[role.purpose] = (opens, role.most_calls(self.settings, times * (self.settings.rounds + 1)))
         by_row = frozenset(calls)
-        if seating.groups and desk.arm.id == desk.main_arm:
+        if seating.groups and context.arm.id == context.main_arm:
             said = sum(len(group) for group in seating.groups.values()) * self.settings.rounds
             calls["theme"] = (1, 2 * said * ATTEMPTS)
         rows = tuple(sum(n for _, n in asked) for asked in (least, most))
@@ -278,7 +284,7 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         held = self.settings.earlier.get(talk.unit, ())
         return held if {turn.participant for turn in held} <= {"", *talk.participants} else ()
 
-    def _asked_of(self, talk: Discussion, desk: InterviewContext, rounds: int) -> Iterator[tuple[str, int]]:
+    def _asked_of(self, talk: Discussion, context: InterviewContext, rounds: int) -> Iterator[tuple[str, int]]:
         """(participant, items) of each turn that is left of a discussion of so many rounds."""
         words, language = self.instrument, self.language
         if self.settings.private or not talk.seated:
@@ -286,12 +292,12 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
             for after in sides:
                 yield from ((who, len(private_form(words, language, after=after))) for who in talk.participants)
         if talk.seated:
-            mode, roles = self.settings.played.mode, self._context(talk, desk).table(talk).roles
+            mode, roles = self.settings.played.mode, self._context(talk, context).table(talk).roles
             for round in range(talk.held, max(rounds, talk.held + bool(talk.turns))):
                 yield from (
                     (who, len(public_form(words, mode, role, round == 0, language))) for who, role in roles.items()
                 )
 
-    def _context(self, talk: Discussion, desk: InterviewContext) -> DiscussionContext:
-        shown = self._so_far(talk.reads, desk) if talk.reads else None
-        return DiscussionContext(desk, self.instrument, self.settings, shown)
+    def _context(self, talk: Discussion, context: InterviewContext) -> DiscussionContext:
+        shown = self._so_far(talk.reads, context) if talk.reads else None
+        return DiscussionContext(context, self.instrument, self.settings, shown)

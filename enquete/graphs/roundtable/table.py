@@ -172,7 +172,7 @@ def _response(heard: Mapping[str, Answer]) -> Response:
 class DiscussionTable:
     """`shown`: the discussion whose words are shown, for a control another one than its own, `talk`."""
 
-    desk: InterviewContext
+    interview_context: InterviewContext
     instrument: RoundtableInstrument
     settings: RoundtableSettings
     talk: Discussion
@@ -184,7 +184,7 @@ class DiscussionTable:
 
     @property
     def question(self) -> str:
-        return self.settings.question or self.instrument.question.in_(self.desk.language)
+        return self.settings.question or self.instrument.question.in_(self.interview_context.language)
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
@@ -194,10 +194,20 @@ class DiscussionTable:
     @cached_property
     def roles(self) -> Mapping[str, str]:
         """participant → the role that it plays in all rounds."""
-        people, settings, key = self.shown.participants, self.settings, (self.desk.arm.draw_seed, self.shown.unit)
+        people, settings, key = (
+            self.shown.participants,
+            self.settings,
+            (self.interview_context.arm.draw_seed, self.shown.unit),
+        )
         seats = (
             TableSeat(
-                who, at, len(people), self.desk.participant(who).name, settings.perspectives, settings.explicit, key
+                who,
+                at,
+                len(people),
+                self.interview_context.participant(who).name,
+                settings.perspectives,
+                settings.explicit,
+                key,
             )
             for at, who in enumerate(people)
         )
@@ -220,12 +230,12 @@ class DiscussionTable:
             elif self.mode.order == "sequential" and turn.round == asked.round and turn.turn < asked.turn:
                 now.append(self._voice(turn))
         known = Context(
-            asked.participant, self.roles.get(asked.participant, ""), self.desk.language, self.instrument, rounds,
+            asked.participant, self.roles.get(asked.participant, ""), self.interview_context.language, self.instrument, rounds,
             tuple(now), {turn.round: turn.answer for turn in told},
         )  # fmt: skip
         shown = self.mode.transform_context(known)
         summary = summary_name(self.shown.unit, self.shown.held + 1 if self.talk.reads else asked.round)
-        stored = self.desk.frozen(summary)
+        stored = self.interview_context.frozen(summary)
         if not isinstance(stored, dict) or not shown.rounds:
             return shown
         return replace(shown, summary=str(stored["text"]), summarised=int(str(stored["upto"])))
@@ -236,17 +246,17 @@ class DiscussionTable:
 
     def _voice(self, turn: RoundtableTurn) -> Voice:
         role = self.mode.roles.get(turn.role)
-        title = role.label.in_(self.desk.language) if role and len(self.mode.roles) > 1 else ""
-        name = self.desk.participant(turn.participant).name
+        title = role.label.in_(self.interview_context.language) if role and len(self.mode.roles) > 1 else ""
+        name = self.interview_context.participant(turn.participant).name
         return Voice(turn.participant, turn.number, turn.role, turn.response, name, title)
 
     def rendered(self, context: Context) -> tuple[tuple[str, str], ...]:
-        return rendered(context, self.mode.titles(self.desk.language))
+        return rendered(context, self.mode.titles(self.interview_context.language))
 
     # --- what is asked -----------------------------------------------------------------------------------------------
 
     def block(self, asked: Asked) -> Block:
-        context, language, words = self.context(asked), self.desk.language, self.instrument
+        context, language, words = self.context(asked), self.interview_context.language, self.instrument
         private = is_private(asked, self.talk)
         if private:
             told = words.instruction
@@ -258,17 +268,19 @@ class DiscussionTable:
             instruction = self.mode.told(context, self.question)
             items = public_form(words, self.mode, self.roles[asked.participant], asked.round == 1, language)
         return Block(
-            key=self.desk.key(asked.participant, "turn", session=self.talk.unit, round=asked.round, turn=asked.turn),
+            key=self.interview_context.key(
+                asked.participant, "turn", session=self.talk.unit, round=asked.round, turn=asked.turn
+            ),
             instruction=instruction,
             items=items,
             quoted=self.rendered(context),
             in_order=words.in_order or not private,
-            by_person=self.settings.seats_person(self.desk.participant(asked.participant)),
+            by_person=self.settings.seats_person(self.interview_context.participant(asked.participant)),
         )
 
     def again(self, block: Block, said: str, violations: Sequence[Violation]) -> Block:
         """The same turn once more, with what was expected and what was found in one's own answer."""
-        words, language = self.instrument, self.desk.language
+        words, language = self.instrument, self.interview_context.language
         wanted = "\n".join(f"- {self._wanted(one)}" for one in violations)
         return block.model_copy(
             update={
@@ -280,7 +292,7 @@ class DiscussionTable:
         )
 
     def _wanted(self, one: Violation) -> str:
-        words, language = self.instrument, self.desk.language
+        words, language = self.instrument, self.interview_context.language
         own = {name: text.in_(language) for name, text in words.items if isinstance(text, Text)}
         part = {**own, **self.mode.titles(language)}.get(one.part, one.part)
         stances = {str(option.value): option.label for option in words.stance_options(language)}
@@ -326,13 +338,13 @@ def is_private(asked: Asked, talk: Discussion) -> bool:
 class DiscussionContext:
     """What every step of a discussion may use. `shown`: whose words a control reads, as the conversation stands then."""
 
-    desk: InterviewContext
+    interview_context: InterviewContext
     instrument: RoundtableInstrument
     settings: RoundtableSettings
     shown: Discussion | None = None
 
     def table(self, talk: Discussion) -> DiscussionTable:
-        return DiscussionTable(self.desk, self.instrument, self.settings, talk, self.shown or talk)
+        return DiscussionTable(self.interview_context, self.instrument, self.settings, talk, self.shown or talk)
 
 
 def due(talk: Discussion, settings: RoundtableSettings) -> list[Asked]:

@@ -30,47 +30,49 @@ class Rating(Procedure[ScenarioInstrument, NoSettings]):
             for one in instrument.scenarios
         }  # alike for all agents
 
-    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
         return [
-            Block(key=desk.key(unit, scenario), instruction=instruction, items=items, in_order=self.instrument.in_order)
+            Block(
+                key=context.key(unit, scenario), instruction=instruction, items=items, in_order=self.instrument.in_order
+            )
             for scenario, (instruction, items) in self._asked.items()
         ]
 
-    async def between(self, round: int, desk: InterviewContext) -> Literal["end", "short", "failed"]:
+    async def between(self, round: int, context: InterviewContext) -> Literal["end", "short", "failed"]:
         """Themes of every scenario that has none yet. Scenarios without an answer in words get an empty list of them."""
-        if desk.arm.id != desk.main_arm or self.instrument.open_question is None:
+        if context.arm.id != context.main_arm or self.instrument.open_question is None:
             return "end"
-        said = await self._statements(desk)
-        open_ = [scenario for scenario in said if desk.frozen(themes_of(scenario)) is None]
-        ended = await asyncio.gather(*(self._code(scenario, said[scenario], desk) for scenario in open_))
+        said = await self._statements(context)
+        open_ = [scenario for scenario in said if context.frozen(themes_of(scenario)) is None]
+        ended = await asyncio.gather(*(self._code(scenario, said[scenario], context) for scenario in open_))
         for outcome in ("failed", "short"):
             if outcome in ended:
                 return "failed" if outcome == "failed" else "short"
         return "end"
 
-    async def _code(self, scenario: str, statements: Sequence[Statement], desk: InterviewContext) -> Outcome:
+    async def _code(self, scenario: str, statements: Sequence[Statement], context: InterviewContext) -> Outcome:
         most = self.instrument.max_themes
-        coded = await code_themes(desk.work, self._topic(scenario), statements, most, label=scenario)
+        coded = await code_themes(context.work, self._topic(scenario), statements, most, label=scenario)
         if isinstance(coded, str):
             return coded
-        await desk.freeze(themes_of(scenario), coded.model_dump(mode="json"))
+        await context.freeze(themes_of(scenario), coded.model_dump(mode="json"))
         return "done"
 
-    async def _statements(self, desk: InterviewContext) -> dict[str, list[Statement]]:
+    async def _statements(self, context: InterviewContext) -> dict[str, list[Statement]]:
         """Answers in words by scenario, each scenario of the instrument present."""
         said: dict[str, list[Statement]] = {scenario.scenario_id: [] for scenario in self.instrument.scenarios}
-        async for key, given in desk.answers(arm=desk.main_arm):
+        async for key, given in context.answers(arm=context.main_arm):
             scenario, _, question = given.item.rpartition("/")
             if question == OPEN and given.text:
                 said[scenario].append(Statement(id=f"{key.participant}|{given.item}", text=given.text))
         return said
 
-    def plan(self, desk: InterviewContext) -> Plan:
+    def plan(self, context: InterviewContext) -> Plan:
         """How many calls code the open answers depends on their length: at most one an answer, and a merge."""
-        plan = super().plan(desk)
+        plan = super().plan(context)
         if self.instrument.open_question is None:
             return plan
-        most = len(self.instrument.scenarios) * max(1, len(desk.participants())) * ATTEMPTS * 2
+        most = len(self.instrument.scenarios) * max(1, len(context.participants())) * ATTEMPTS * 2
         return plan.model_copy(update={"calls": {**plan.calls, "theme": (0, most)}})
 
     def _topic(self, scenario: str) -> str:

@@ -64,9 +64,9 @@ OWN, MOOD = 0.6, 0.3
 class BestWorst(Procedure[BestWorstInstrument, NoSettings]):
     """One round."""
 
-    def blocks(self, unit: str, round: int, desk: InterviewContext) -> Sequence[Block]:
+    def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
         instruction = self.instrument.instruction.in_(self.language)
-        return [Block(key=desk.key(unit, "sets"), instruction=instruction, items=self.instrument.items(self.language))]
+        return [Block(key=context.key(unit, "sets"), instruction=instruction, items=self.instrument.items(self.language))]
 
 
 def planted(instrument: BestWorstInstrument, settings: NoSettings) -> Truth:

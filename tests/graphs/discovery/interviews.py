@@ -79,7 +79,7 @@ def person(number: int = 1) -> Participant:
     return Participant(id=f"agent:{number}", name=f"Person {number}", stakeholder_type="NGO", persona=f"No. {number}")
 
 
-def desk(
+def context(
     answers: Sequence[str] | Any, works: Works | None = None, who: Participant | None = None, language: Any = "en"
 ) -> MemoryDesk:
     says = answers if callable(answers) else saying(answers)

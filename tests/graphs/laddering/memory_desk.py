@@ -50,13 +50,13 @@ class MemoryDesk(Memory):
         super().__init__(who, answers, language, methodology="laddering", seed=seed)
 
 
-def interviewed(desk: MemoryDesk, settings: LadderingSettings | None = None) -> LadderingInterview:
+def interviewed(context: MemoryDesk, settings: LadderingSettings | None = None) -> LadderingInterview:
     """The interview of the desk's participant, to its end."""
     chosen = settings or LadderingSettings()
-    laddering = Laddering(INSTRUMENT, chosen, desk.language)
-    unit = desk.participants()[0].id
-    assert asyncio.run(laddering.conduct(unit, 1, desk)) == "done"
-    return stored_interview(unit, desk.values)
+    laddering = Laddering(INSTRUMENT, chosen, context.language)
+    unit = context.participants()[0].id
+    assert asyncio.run(laddering.conduct(unit, 1, context)) == "done"
+    return stored_interview(unit, context.values)
 
 
 def person(number: int = 1, kind: str = "Küstenfischer") -> Participant:

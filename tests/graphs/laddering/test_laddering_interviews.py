@@ -72,10 +72,10 @@ def test_a_respondent_of_few_words_stays_as_long_as_they_tell_something() -> Non
 
 
 def test_one_who_says_nothing_is_let_go() -> None:
-    desk = MemoryDesk(
+    context = MemoryDesk(
         person(), says=lambda who, block: Answer(block.items[0].id, "ok", text="Das weiß ich nicht so genau.")
     )
-    interview = interviewed(desk)
+    interview = interviewed(context)
     assert (interview.stop, len(interview.turns)) == ("shallow", 5)
     assert interview.graph == KnowledgeGraph()
 
@@ -85,10 +85,10 @@ def test_answers_that_never_came_are_read_by_nobody(status: str) -> None:
     def says(who: Participant, block: Block) -> Answer:
         return Answer(block.items[0].id, status)  # type: ignore[arg-type]  # one of Status
 
-    desk = MemoryDesk(person(), says=says)
-    interview = interviewed(desk)
+    context = MemoryDesk(person(), says=says)
+    interview = interviewed(context)
     assert interview.stop == "no_yield"
-    assert {purpose for purpose, _ in desk.tasks} == {"question"}
+    assert {purpose for purpose, _ in context.tasks} == {"question"}
     assert all(turn.readings.sentiment is None and turn.by["extract"] == "" for turn in interview.turns)
 
 
@@ -159,10 +159,10 @@ def _dives(interview: LadderingInterview) -> int:
 
 
 def test_every_concept_link_and_turn_traces_back_to_what_was_said() -> None:
-    desk = MemoryDesk(person(5))
-    interview = interviewed(desk)
+    context = MemoryDesk(person(5))
+    interview = interviewed(context)
     said = {
-        f"agent:5#{key.turn}": answer.text for key, found in desk.answers_by_key.items() for answer in found.values()
+        f"agent:5#{key.turn}": answer.text for key, found in context.answers_by_key.items() for answer in found.values()
     }
     for one in (*interview.graph.nodes.values(), *interview.graph.edges.values()):
         for source in one.sources:

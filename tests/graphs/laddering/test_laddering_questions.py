@@ -192,13 +192,13 @@ def test_type_names_that_the_respondent_uses_are_no_jargon() -> None:
 
 
 def _asked(language: Language, text: str) -> list[WordingInput]:
-    desk = MemoryDesk(person(), language, says=lambda who, block: Answer(block.items[0].id, "ok", text=text))
-    interviewed(desk, LadderingSettings(turns=3))
-    return _worked(desk)
+    context = MemoryDesk(person(), language, says=lambda who, block: Answer(block.items[0].id, "ok", text=text))
+    interviewed(context, LadderingSettings(turns=3))
+    return _worked(context)
 
 
-def _worked(desk: MemoryDesk) -> list[WordingInput]:
-    return [task.data for task in desk.tasks.values() if isinstance(task.data, WordingInput)]
+def _worked(context: MemoryDesk) -> list[WordingInput]:
+    return [task.data for task in context.tasks.values() if isinstance(task.data, WordingInput)]
 
 
 def test_the_wording_heard_least_comes_first() -> None:
@@ -254,17 +254,17 @@ def test_there_is_a_closing_question_where_a_turn_is_left_for_it(
 
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_the_clients_view_stands_fenced_in_both_prompts_and_reaches_no_respondent(language: Language) -> None:
-    desk = MemoryDesk(person(), language)
+    context = MemoryDesk(person(), language)
     settings = LadderingSettings(turns=3)
-    interviewed(desk, settings)
+    interviewed(context, settings)
     concept = settings.topic
     view = [text.in_(language) for text in (concept.insight, concept.promise, *concept.reasons_to_believe)]
-    prompts = [question_prompt(data, language) for data in _worked(desk)]
+    prompts = [question_prompt(data, language) for data in _worked(context)]
     assert len(prompts) == 3
     for prompt in prompts:
         assert "\n".join(view) in prompt.split("[[client:")[1].split("]]")[0]
         assert {"de": "nicht verraten, nicht nahelegen", "en": "do not tell it, do not lead"}[language] in prompt
-    shown = " ".join(f"{block.instruction} {block.items[0].wording}" for block in desk.blocks)
+    shown = " ".join(f"{block.instruction} {block.items[0].wording}" for block in context.blocks)
     assert not any(text in shown for text in view)
     assert opening(settings, language, 0).clients_view == view
 

@@ -200,8 +200,8 @@ def test_a_model_makes_the_codes_within_estimate_and_plan_and_by_whom_is_said(tm
     assert used[0] <= line.calls.high
     assert line.tokens.low <= used[1] <= line.tokens.high
     with open_run(run.folder) as reading:
-        desk = reading.desk("laddering", "T1", reading.record.main)
-        assert used[0] <= reading.procedure("laddering").plan(desk).calls["theme"][1]
+        context = reading.interview_context("laddering", "T1", reading.record.main)
+        assert used[0] <= reading.procedure("laddering").plan(context).calls["theme"][1]
     assert [(one["label"], one["agents"], one["definition"]) for one in found["concepts"]] == [
         ("Gedanken", 2, "Was gesagt wurde.")
     ]

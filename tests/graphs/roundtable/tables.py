@@ -83,7 +83,7 @@ class TableDesk(MemoryDesk):
 class Table:
     """A discussion that was held."""
 
-    desk: TableDesk
+    context: TableDesk
     procedure: Roundtable
     talk: Discussion
 
@@ -103,7 +103,9 @@ class Table:
     def _block(self, name: str, round: int) -> Block:
         who = f"agent:{name.lower()}"
         return next(
-            b for b in self.desk.blocks if b.key.participant == who and b.key.round == round and b.key.part == "turn"
+            b
+            for b in self.interview_context.blocks
+            if b.key.participant == who and b.key.round == round and b.key.part == "turn"
         )
 
 
@@ -121,15 +123,18 @@ def hold(
     members = ", ".join(NAMES[:n])
     chosen: Mapping[str, Any] = {"rounds": 2, "private": False, "compose": "hand", "members": members, **given}
     settings = RoundtableSettings.model_validate({"mode": mode, **chosen})
-    desk, procedure = TableDesk(sitting or people(n), says, language, works), Roundtable(INSTRUMENT, settings, language)
+    context, procedure = (
+        TableDesk(sitting or people(n), says, language, works),
+        Roundtable(INSTRUMENT, settings, language),
+    )
     for round in range(1, procedure.rounds + 1):
-        for unit in procedure.units(round, desk):
-            assert asyncio.run(procedure.conduct(unit, round, desk)) == "done"
-    return Table(desk, procedure, stored(procedure, desk, "group_01"))
+        for unit in procedure.units(round, context):
+            assert asyncio.run(procedure.conduct(unit, round, context)) == "done"
+    return Table(context, procedure, stored(procedure, context, "group_01"))
 
 
-def stored(procedure: Roundtable, desk: TableDesk, unit: str) -> Discussion:
-    talk = procedure.begun(unit, desk)
-    for turn in stored_turns(desk.frozen, unit, RoundtableTurn):
+def stored(procedure: Roundtable, context: TableDesk, unit: str) -> Discussion:
+    talk = procedure.begun(unit, context)
+    for turn in stored_turns(context.frozen, unit, RoundtableTurn):
         talk = talk.after(turn)
     return talk

@@ -37,9 +37,9 @@ def cast(name: str, n: int = 5, seed: int = 0, **given: Any) -> Table:
     from enquete.graphs.roundtable.procedure import Roundtable
 
     settings = RoundtableSettings.model_validate({"cast": name, "rounds": 5, **given})
-    desk, procedure = SyntheticDesk(people(n), settings, seed), Roundtable(INSTRUMENT, settings, "en")
-    assert asyncio.run(procedure.conduct("group_01", 1, desk)) == "done"
-    return Table(desk, procedure, stored(procedure, desk, "group_01"))
+    context, procedure = SyntheticDesk(people(n), settings, seed), Roundtable(INSTRUMENT, settings, "en")
+    assert asyncio.run(procedure.conduct("group_01", 1, context)) == "done"
+    return Table(context, procedure, stored(procedure, context, "group_01"))
 
 
 def ended(table: Table) -> tuple[int, str]:
@@ -128,7 +128,7 @@ def test_a_model_reads_agreement_beside_the_rule_and_does_not_decide() -> None:
     exits = [turn.weighed for turn in table.talk.turns if turn.weighed]
     assert [(one.reason, one.analysed["agreement"]) for one in exits] == [("", 1.0), ("max_rounds", 1.0)]
     assert exits[0].details["agreement"] == 0.3  # by the rule: three say three things, equally sure: .7 × 0 + .3 × 1
-    assert [task.subject for task in table.desk.tasks.values()] == ["group_01|round 1", "group_01|round 2"]
+    assert [task.subject for task in table.interview_context.tasks.values()] == ["group_01|round 1", "group_01|round 2"]
 
 
 # --- private -------------------------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def test_everybody_is_asked_alone_before_and_after() -> None:
         "position", "stance", "reasoning", "moved_by", "confidence", *(f"consideration/{name}" for name in INSTRUMENT.considerations),
         "preferences",
     ]  # fmt: skip
-    assert "Adatopic0." not in "".join(text for block in table.desk.blocks for _, text in block.quoted)
+    assert "Adatopic0." not in "".join(text for block in table.interview_context.blocks for _, text in block.quoted)
     last = table.turn("Ada", 3)
     assert (dict(last.ratings), last.ranking) == (
         dict.fromkeys(INSTRUMENT.considerations, 4.0),
@@ -160,10 +160,10 @@ def test_everybody_is_asked_alone_before_and_after() -> None:
 
 def test_controls_read_all_of_one_group_and_are_asked_before_and_after() -> None:
     table = hold("delphi", 2, private=True, controls=1, sitting=people(3))
-    control = stored(table.procedure, table.desk, "control_01")
+    control = stored(table.procedure, table.interview_context, "control_01")
     assert (control.participants, control.reads) == (("agent:cleo",), "group_01")
     assert [(turn.round, turn.private) for turn in control.turns] == [(0, True), (1, True)]
-    before, after = (block for block in table.desk.blocks if block.key.session == "control_01")
+    before, after = (block for block in table.interview_context.blocks if block.key.session == "control_01")
     assert before.quoted == ()
     assert [text.replace("you, ", "") for _, text in after.quoted] == [
         text.replace("you, ", "") for text in table.shown("Ada", 3).values()
@@ -205,7 +205,7 @@ def test_a_model_may_sum_up_and_key_points_are_kept_all_the_same() -> None:
     )
     told = next(iter(table.shown("Ben", 3).values()))
     assert told == "Two views.\n\n1. Ada: Adakey_points1.\n1. Ben: Benkey_points1."
-    (task,) = table.desk.tasks.values()
+    (task,) = table.interview_context.tasks.values()
     assert task.subject == "group_01|round 3"
     assert "(you" not in task.data.text
     assert "topic1" in task.data.text
@@ -220,13 +220,13 @@ def test_from_whatever_was_kept_it_goes_on_and_asks_nobody_twice(mode: str) -> N
     """As after a kill between any two turns: the turns after it are not frozen, their answers may be stored."""
     whole = hold(mode, 2, private=True)
     for kept in range(len(whole.talk.turns)):
-        desk, procedure = whole.desk, whole.procedure
-        values = dict(desk.values)
-        desk.values = {
+        context, procedure = whole.interview_context, whole.procedure
+        values = dict(context.values)
+        context.values = {
             name: value for name, value in values.items()
             if not name.startswith("turn/") or name in {turn_name("group_01", n) for n in range(1, kept + 1)}
         }  # fmt: skip
-        asked = len(desk.blocks)
-        assert asyncio.run(procedure.conduct("group_01", 1, desk)) == "done"
-        assert desk.values == values
-        assert len(desk.blocks) == asked
+        asked = len(context.blocks)
+        assert asyncio.run(procedure.conduct("group_01", 1, context)) == "done"
+        assert context.values == values
+        assert len(context.blocks) == asked

@@ -202,7 +202,7 @@ def test_devils_advocate_asks_once_more_for_the_stance_of_the_part_and_then_keep
     assert (ben.response.stance, ben.slips, ben.response.violations) == ("yes", (wrong,), (wrong,))
     assert (cleo.response.stance, cleo.response.violations) == ("neutral", ())
     assert [one.expected for one in cleo.slips] == ["neutral"]
-    asked = [block for block in table.desk.blocks if block.key.participant == "agent:ben"]
+    asked = [block for block in table.interview_context.blocks if block.key.participant == "agent:ben"]
     assert [block.key.part for block in asked] == ["turn", "again"]
     assert "Your part asks for the stance no, not yes." in asked[1].instruction
     assert dict(asked[1].quoted)["Your answer"].startswith("Bentopic1.")
@@ -228,7 +228,10 @@ def test_a_section_that_is_left_out_is_asked_for_once_more() -> None:
     ada = table.turn("Ada", 1)
     assert ada.slips == (Violation(check="required", expected="1", actual="0", part="ideas"),)
     assert ada.response.violations == ()
-    assert '"Ideas" is to be filled in.' in next(b for b in table.desk.blocks if b.key.part == "again").instruction
+    assert (
+        '"Ideas" is to be filled in.'
+        in next(b for b in table.interview_context.blocks if b.key.part == "again").instruction
+    )
 
 
 def test_who_says_nothing_at_all_breaks_no_rule() -> None:

@@ -115,8 +115,8 @@ def test_every_interface_goes_on_where_another_stopped(held: Held) -> None:
 def test_a_remark_is_seen_by_everybody_in_the_next_round_and_by_nobody_before(held: Held) -> None:
     """The exact headings of what each was shown, and the remark word by word; kept as a turn of its own."""
     with open_run(held.run) as reading:
-        desk = reading.desk("roundtable", "T1", reading.record.main)
-        blocks = reading.procedure("roundtable").blocks("group_01", 1, desk)
+        context = reading.interview_context("roundtable", "T1", reading.record.main)
+        blocks = reading.procedure("roundtable").blocks("group_01", 1, context)
         names = {who.id: who.name for who in reading.population}
         turn = reading.frozen_values("main", "roundtable")["turn/group_01/04"]
     shown = {(names[one.key.participant], one.key.round): dict(one.quoted) for one in blocks if one.key.part == "turn"}
