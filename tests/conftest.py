@@ -34,8 +34,8 @@ def _away_from_the_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 LONG = (
     "tests/conformance", "tests/study/test_study_probes.py", "tests/faults", "tests/study", "tests/notebook",
-    "tests/studio", "tests/kill", "tests/http", "tests/interfaces", "tests/reports", "tests/mcp", "tests/disk", "tests/web",
-    "tests/graphs",
+    "tests/studio", "tests/kill", "tests/http", "tests/interfaces", "tests/reports", "tests/mcp", "tests/disk",
+    "tests/web", "tests/graphs",
 )  # fmt: skip
 """The longest first, so that no worker is left with one at the end."""
 

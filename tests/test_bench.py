@@ -1,4 +1,5 @@
-"""What `make bench` compares is comparable: its loops send what Enquete sends, and each target is measured. Nothing is timed."""
+"""What `make bench` compares is comparable: its loops send what Enquete sends, and each target is measured. Nothing is
+timed."""
 
 from __future__ import annotations
 
@@ -70,7 +71,8 @@ def test_answers_without_an_effect_have_the_mean_that_their_intervals_are_held_a
 
 
 def test_a_false_claim_is_counted_and_a_true_one_is_found() -> None:
-    """Two pages of ten agents and one with effects planted: every methodology states something, intervals are held against means."""
+    """Two pages of ten agents and one with effects planted: every methodology states something, intervals are held
+    against means."""
     counts = counts_of(10, 2, 1, 0)
     assert counts["found"]["intervals"] >= counts["found"]["covered"] > 0
     assert set(counts["power"]) == {"drift", "groups", "camps", "feedback", "scenario", BESIDE}

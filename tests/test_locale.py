@@ -20,7 +20,8 @@ from enquete.reports.report import PageOne, brief
 ROOT = Path(enquete.__file__).parent
 METHODS = [("**.py", "python"), ("**.j2", "jinja2")]
 JINJA = {"trimmed": "true", "encoding": "utf-8", "extensions": "jinja2.ext.do", "silent": "false"}
-"""As templates are read in enquete.reports.templates. One that cannot be is an error: else its texts count as no longer said."""
+"""As templates are read in enquete.reports.templates. One that cannot be is an error: else its texts count as no longer
+said."""
 KEYWORDS = {"N_": None, "C_": ((1, "c"), 2), "NN_": (1, 2), "_": None}
 FACT = re.compile(r"{(\w*)[^}]*}")
 

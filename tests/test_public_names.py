@@ -12,10 +12,9 @@ from enquete.study.run import MEMBERS, Run
 
 NAMES = {
     "Arm", "Choice", "EnqueteError", "Estimate", "InputError", "Likert", "Number", "Open", "Run", "RunSummary",
-    "aconduct_interviews", "aestimate", "aresume", "ask",
-    "check", "compare", "conduct_interviews", "delete",
-    "estimate", "export", "list_instruments", "list_runs", "list_simulations",
-    "load_population", "load_run", "memory_preferences", "on_completed", "on_ready", "resume", "search_memory", "sync_memory",
+    "aconduct_interviews", "aestimate", "aresume", "ask", "check", "compare", "conduct_interviews", "delete",
+    "estimate", "export", "list_instruments", "list_runs", "list_simulations", "load_population", "load_run",
+    "memory_preferences", "on_completed", "on_ready", "resume", "search_memory", "sync_memory",
 }  # fmt: skip
 
 

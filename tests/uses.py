@@ -1,4 +1,5 @@
-"""How the Python functions are used, as mypy and pyright see it (`make lint`): what is right passes, what is wrong is an error.
+"""How the Python functions are used, as mypy and pyright see it (`make lint`): what is right passes, what is wrong is
+an error.
 
 Never run. A comment that ignores an error which is none any more is an error itself.
 """

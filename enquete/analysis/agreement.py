@@ -1,4 +1,5 @@
-"""How far raters, codings and rankings agree, and when a group has agreed enough: κ, Krippendorff's α, Kendall's W, exits."""
+"""How far raters, codings and rankings agree, and when a group has agreed enough: κ, Krippendorff's α, Kendall's W,
+exits."""
 
 from __future__ import annotations
 
@@ -56,7 +57,8 @@ def weighted_kappa(first: ArrayLike, second: ArrayLike) -> Kappa:
 
 
 def stratified_kappa(first: Floats, second: Floats) -> float | None:
-    """κ_w = 1 − Σᵢ Σₐ (xₐᵢ − yₐᵢ)² / Σᵢ nᵢ·(s²ₓᵢ + s²_yᵢ + (x̄ᵢ − ȳᵢ)²), the denominator being what chance gives per item.
+    """κ_w = 1 − Σᵢ Σₐ (xₐᵢ − yₐᵢ)² / Σᵢ nᵢ·(s²ₓᵢ + s²_yᵢ + (x̄ᵢ − ȳᵢ)²), the denominator being what chance gives per
+    item.
 
     first, second: agents × items in one unit, NaN where missing; s² with divisor n. One item gives Cohen's κ with
     quadratic weights. None where no item varies. Source: Fleiss & Cohen 1973; strata as in Barlow, Lai & Azen 1991.
@@ -84,7 +86,8 @@ class ArmComponents:
 
     @property
     def icc(self) -> float | None:
-        """ICC(A,1) = σ²_a/(σ²_a + σ²_p + σ²_e), two-way random, absolute agreement (McGraw & Wong 1996; Shrout & Fleiss (2,1))."""
+        """ICC(A,1) = σ²_a/(σ²_a + σ²_p + σ²_e), two-way random, absolute agreement (McGraw & Wong 1996; Shrout & Fleiss
+        (2,1))."""
         total = self.between_agents + self.between_arms + self.error
         return self.between_agents / total if total > 1e-12 else None
 
@@ -100,8 +103,8 @@ def components(arms: Sequence[Floats]) -> ArmComponents | None:
     """Components of x = item + agent×item + arm×item + e from the mean squares, sums of squares pooled over items.
 
     σ²_a = (MS_a − MS_e)/k, σ²_p = (MS_p − MS_e)/n₀, σ²_e = MS_e, for k arms and n₀ = agents an item on average.
-    arms: k ≥ 2 matrices agents × items in one unit; an answer missing in one arm is left out of all. None where no item has
-    two complete agents. Raises ValueError for fewer than two arms.
+    arms: k ≥ 2 matrices agents × items in one unit; an answer missing in one arm is left out of all. None where no item
+    has two complete agents. Raises ValueError for fewer than two arms.
     """
     k = len(arms)
     if k < 2:
@@ -159,10 +162,10 @@ def coding_agreement(first: Mapping[str, Collection[str]], second: Mapping[str, 
 
     By theme: nominal α of the yes/no coding. Over all: α with the MASI distance between
     sets, δ = 1 − J·M, J = |A ∩ B|/|A ∪ B|, M = 1 equal, ⅔ one within the other, ⅓ overlapping, 0 disjoint: half-right
-    counts half. Dₒ is the mean δ within statements, Dₑ that between any two of all 2n codings. With one theme each it is
-    the usual nominal α. Both codings must use the same theme ids. At N statements it costs (number of distinct sets)²; the library
-    `krippendorff` gives the same and takes 270 times as long (2,000 statements: 52 s for .2).
-    From .80 rely on it, from .667 tentative conclusions (Krippendorff 2004).
+    counts half. Dₒ is the mean δ within statements, Dₑ that between any two of all 2n codings. With one theme each it
+    is the usual nominal α. Both codings must use the same theme ids. At N statements it costs (number of distinct
+    sets)²; the library `krippendorff` gives the same and takes 270 times as long (2,000 statements: 52 s for .2). From
+    .80 rely on it, from .667 tentative conclusions (Krippendorff 2004).
 
     α is None without common statements, or where every coding is the same (nothing to tell apart).
     Source: Krippendorff 2004, ch. 11; Passonneau 2006 (MASI).
@@ -329,7 +332,8 @@ def pairwise_wilcoxon(ratings: pd.DataFrame) -> list[PairwiseTest]:
 
 # --- When a group has talked, or rated, enough: agreed, or settled, or sure and agreed, or at its last round ----------
 # Of texts or of ratings alike: a methodology says how far a round agrees and how much each participant kept of its own
-# position (`RoundStanding`). Confidence never ends anything alone: two who are sure of opposite things would be sent home.
+# position (`RoundStanding`). Confidence never ends anything alone: two who are sure of opposite things would be sent
+# home.
 
 ExitReason = Literal["", "consensus", "convergence", "confidence", "max_rounds"]
 """Why it is over; "" while it goes on."""
@@ -399,7 +403,8 @@ def exit_after(standings: Sequence[RoundStanding], limits: Limits) -> Exit:
 
 
 def _settled(standings: Sequence[RoundStanding], limits: Limits) -> float | None:
-    """Share of the last round's participants who kept their position all `stable_rounds`; None before there are as many.
+    """Share of the last round's participants who kept their position all `stable_rounds`; None before there are as
+    many.
 
     Who missed one of these rounds has not shown that it stays.
     """

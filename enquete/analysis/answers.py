@@ -56,7 +56,8 @@ class Answers:
 
 @dataclass(frozen=True)
 class Aligned:
-    """Several arms or waves over the participants and items that all of them hold; an answer missing in one is NaN in all."""
+    """Several arms or waves over the participants and items that all of them hold; an answer missing in one is NaN in
+    all."""
 
     participants: pd.Index[str]
     items: pd.Index[str]
@@ -164,9 +165,10 @@ def read_answers(frame: pd.DataFrame) -> Answers:
     """Rows of one arm on one occasion (phase, round): one per participant and item.
 
     Needed columns: participant, stakeholder_type, item, value, scale_min, scale_max, status. Read where there: family,
-    reverse_keyed, item_position (1-based; 0 or NaN unknown), option_order (JSON list or tuple of option values as shown),
-    block (what was shown together). Rows without a scale are left out; a value counts only where the status carries an
-    answer. Raises ValueError naming the column, participant, item and value that are wrong, and what would be right.
+    reverse_keyed, item_position (1-based; 0 or NaN unknown), option_order (JSON list or tuple of option values as
+    shown), block (what was shown together). Rows without a scale are left out; a value counts only where the status
+    carries an answer. Raises ValueError naming the column, participant, item and value that are wrong, and what would
+    be right.
     """
     closed = _read(frame)
     closed = closed.where(~np.isnan(closed.scale_min))
@@ -230,7 +232,8 @@ def _read(frame: pd.DataFrame) -> _AnswerRows:
 
 
 def _check(rows: _AnswerRows, person: Codes, item: Codes) -> None:
-    """ValueError where something is answered twice, of an unknown status, off its scale, or by somebody of two types."""
+    """ValueError where something is answered twice, of an unknown status, off its scale, or by somebody of two
+    types."""
     rows.refuse(_doubled(person, item), "answered twice; give one arm, phase and round at a time")
     rows.refuse(~np.isin(rows.status, STATUSES), f"has an unknown status; known are {', '.join(STATUSES)}", "status")
     rows.refuse(~(rows.scale_max > rows.scale_min), "needs scale_max > scale_min", "scale_max")

@@ -53,8 +53,8 @@ def kruskal_wallis(values: pd.Series[float], groups: pd.Series[str], *, seed: in
     """Kruskal–Wallis H over g groups, corrected for ties, with ε² as its effect size.
 
     H = (12/(n(n + 1))·ΣRₖ²/nₖ − 3(n + 1)) / (1 − Σ(t³ − t)/(n³ − n)), Rₖ the rank sum of group k, t the sizes of ties;
-    ε² = H/(n − 1). Up to 200 values p is that of a permutation test (exact up to 20,000 relabellings, else random ones by
-    seed), beyond it is from χ² with g − 1 degrees of freedom. Describes this run.
+    ε² = H/(n − 1). Up to 200 values p is that of a permutation test (exact up to 20,000 relabellings, else random ones
+    by seed), beyond it is from χ² with g − 1 degrees of freedom. Describes this run.
 
     values, groups: by participant, NaN where missing; joined by label. Reasons: fewer than two groups, no variation,
     fewer than three values. Raises ValueError for a doubled participant.
@@ -147,10 +147,10 @@ def cramers_v(x: pd.Series[str], y: pd.Series[str], *, draws: int = DRAWS, seed:
     """Cramér's V of two categorical findings, corrected for bias, with a permutation p of χ².
 
     φ² = χ²/n, φ̃² = max(0, φ² − (k − 1)(r − 1)/(n − 1)), k̃ = k − (k − 1)²/(n − 1), r̃ likewise,
-    V = √(φ̃²/min(k̃ − 1, r̃ − 1)), with χ² = Σ(o − e)²/e over the r × k table. p is exact where there are at most 20,000
-    relabellings, else from random tables with the same margins (scipy.stats.random_table), (b + 1)/(m + 1).
-    Interval: BCa over agents resampled (`bootstrap`), none where every resample gives the same V. Describes this run. None
-    below three agents or with one category only. Source: Bergsma 2013.
+    V = √(φ̃²/min(k̃ − 1, r̃ − 1)), with χ² = Σ(o − e)²/e over the r × k table. p is exact where there are at most
+    20,000 relabellings, else from random tables with the same margins (scipy.stats.random_table), (b + 1)/(m + 1).
+    Interval: BCa over agents resampled (`bootstrap`), none where every resample gives the same V. Describes this run.
+    None below three agents or with one category only. Source: Bergsma 2013.
     """
     a, b, n_missing = paired_scores(x, y, NAMES)
     n = len(a)
@@ -171,8 +171,8 @@ def cramers_v(x: pd.Series[str], y: pd.Series[str], *, draws: int = DRAWS, seed:
 def epsilon_squared(values: pd.Series[float], groups: pd.Series[str], *, seed: int = 0) -> Association:
     """ε² = H/(n − 1) of a numeric by a categorical finding: `kruskal_wallis` as an association.
 
-    Interval: BCa over agents resampled (`bootstrap`), corrected for what resampling adds. ε² of g groups of noise is itself
-    about (g − 1)/(n − 1), not 0: whether there is anything at all is read from p.
+    Interval: BCa over agents resampled (`bootstrap`), corrected for what resampling adds. ε² of g groups of noise is
+    itself about (g − 1)/(n − 1), not 0: whether there is anything at all is read from p.
     """
     test = kruskal_wallis(values, groups, seed=seed)
     low, high = (
@@ -187,9 +187,10 @@ def epsilon_squared(values: pd.Series[float], groups: pd.Series[str], *, seed: i
 def spearman(x: pd.Series[float], y: pd.Series[float], *, level: float = 0.95, seed: int = 0) -> Association:
     """Spearman's ρ of two numeric findings: Pearson's r of the mid-ranks.
 
-    Interval: tanh(artanh ρ ± z·√((1 + ρ²/2)/(n − 3))), from four agents on and for |ρ| < 1. p, two-sided: all orders up to
-    seven agents, random ones by seed up to 200 agents, beyond that Student's t = ρ√((n − 2)/(1 − ρ²)). Describes this run.
-    None below three agents or without variation. Source: Spearman 1904; Bonett & Wright 2000 for the interval.
+    Interval: tanh(artanh ρ ± z·√((1 + ρ²/2)/(n − 3))), from four agents on and for |ρ| < 1. p, two-sided: all orders up
+    to seven agents, random ones by seed up to 200 agents, beyond that Student's t = ρ√((n − 2)/(1 − ρ²)). Describes
+    this run. None below three agents or without variation. Source: Spearman 1904; Bonett & Wright 2000 for the
+    interval.
     """
     a, b, n_missing = paired_scores(x, y, NAMES)
     n = len(a)
@@ -245,9 +246,10 @@ def _bergsma(chi2: float, n: int, r: int, k: int) -> float | None:
 def _resampled_v(table: Labels, v: float, seed: int) -> tuple[float | None, float | None]:
     """Agents of one cell gave the same data: resampling agents is resampling the filled cells of the r × k table.
 
-    Noise adds (k − 1)(r − 1)/(n − 1) to φ² once in the data and again in every resample of them, there the less the closer
-    the association is (1 − V²; where one side determines the other, every resample shows it too). Resamples are corrected
-    for both, else all of them would lie beside the V that they are to surround; where they still do, there is no interval.
+    Noise adds (k − 1)(r − 1)/(n − 1) to φ² once in the data and again in every resample of them, there the less the
+    closer the association is (1 − V²; where one side determines the other, every resample shows it too). Resamples are
+    corrected for both, else all of them would lie beside the V that they are to surround; where they still do, there is
+    no interval.
     """
     r, k = table.shape
     filled = np.flatnonzero(table)
@@ -267,7 +269,8 @@ def _resampled_v(table: Labels, v: float, seed: int) -> tuple[float | None, floa
 
 
 def _bergsma_each(tables: Floats, noise: float) -> Floats:
-    """V of each table, φ² less `noise` times what noise adds to it. Categories that a resample leaves empty are not its.
+    """V of each table, φ² less `noise` times what noise adds to it. Categories that a resample leaves empty are not
+    its.
 
     NaN where one category is left.
     """
@@ -357,11 +360,11 @@ def cross_table(
 ) -> list[CrossFinding]:
     """The association of any two findings: V, ε² or ρ, whichever their kinds call for, with Holm and BH over all pairs.
 
-    findings: agents × findings (a Q factor, the archetype, drift, the share of themes held out on, …), NaN or None where
-    an agent has none. kinds: by finding. pairs: those asked for, else every two columns; leave out what is related by
-    construction (a total and its part). The table is exploratory and describes this run: read BH, and effects before p.
-    Raises ValueError for a finding without a kind or of another kind than 'categorical' and 'numeric', an unknown finding,
-    a numeric finding that holds no numbers, or a doubled agent or finding.
+    findings: agents × findings (a Q factor, the archetype, drift, the share of themes held out on, …), NaN or None
+    where an agent has none. kinds: by finding. pairs: those asked for, else every two columns; leave out what is
+    related by construction (a total and its part). The table is exploratory and describes this run: read BH, and
+    effects before p. Raises ValueError for a finding without a kind or of another kind than 'categorical' and
+    'numeric', an unknown finding, a numeric finding that holds no numbers, or a doubled agent or finding.
     """
     require_unique(findings, "findings")
     chosen = list(combinations(map(str, findings.columns), 2)) if pairs is None else list(pairs)
@@ -431,10 +434,10 @@ def centred(ratings: ArrayLike, low: float, high: float) -> Floats:
 def agent_centred(ratings: ArrayLike, low: float, high: float) -> Floats:
     """x″ = (x − x̄ₐ)/h with x̄ₐ an agent's own mean over all futures and half-width h = (high − low)/2: −2 … 2.
 
-    Above 0 the agent rates a future higher than its others: the quadrants of these points leave out that some agents (and
-    models) rate everything high. One dimension at a time: agents × futures, NaN where missing and for an agent with
-    fewer than two ratings, who has no futures to compare. Takes the place of `centred` in `group_polarity`; show both.
-    Raises ValueError for a scale without width or a table that is not two-dimensional.
+    Above 0 the agent rates a future higher than its others: the quadrants of these points leave out that some agents
+    (and models) rate everything high. One dimension at a time: agents × futures, NaN where missing and for an agent
+    with fewer than two ratings, who has no futures to compare. Takes the place of `centred` in `group_polarity`; show
+    both. Raises ValueError for a scale without width or a table that is not two-dimensional.
     """
     x = np.asarray(ratings, dtype=np.float64)
     if x.ndim != 2:
@@ -452,7 +455,8 @@ def polarity(wish: ArrayLike, expectation: ArrayLike) -> Floats:
     """π = d′·p′ of centred desirability d′ and centred plausibility p′, by rater: −1 … 1.
 
     Above 0 wish and expectation point the same way (wished for and expected, or feared and not expected); below 0 they
-    part (feared and expected, or wished for and not expected); 0 where either is at its midpoint. NaN where one is missing.
+    part (feared and expected, or wished for and not expected); 0 where either is at its midpoint. NaN where one is
+    missing.
     """
     return np.asarray(wish, dtype=np.float64) * np.asarray(expectation, dtype=np.float64)
 
@@ -499,7 +503,8 @@ class Alike:
 
 
 def alike_ratings(ratings: ArrayLike) -> Alike:
-    """How many raters give all things the same rating, among those who rated all. ratings: raters × things, NaN missing.
+    """How many raters give all things the same rating, among those who rated all. ratings: raters × things, NaN
+    missing.
 
     Raises ValueError unless two-dimensional.
     """

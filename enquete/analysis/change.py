@@ -1,4 +1,5 @@
-"""Change within the same participants: Wilcoxon's test with its effect sizes, corrections for many tests, drift, reliable change.
+"""Change within the same participants: Wilcoxon's test with its effect sizes, corrections for many tests, drift,
+reliable change.
 
 A test over simulated agents describes the run, not people: agents of one run share a prompt and a model.
 """
@@ -130,11 +131,12 @@ def walsh_averages(u: Floats, count: NDArray[np.int64], places: Sequence[int]) -
 def walsh_interval(d: ArrayLike, level: float = LEVEL) -> Interval:
     """Interval of the Hodges–Lehmann estimate by turning Wilcoxon's test round, for many different differences.
 
-    From the C-th smallest to the C-th largest of the M = n(n + 1)/2 Walsh averages: the shifts that the test would not reject.
-    Below 50 values C is the smallest c with P(W⁺ ≤ c) ≥ (1 − level)/2 under the exact distribution of the signed ranks, at least 1;
-    from 50 on the integer part of M/2 − z·√(n(n + 1)(2n + 1)/24), z the normal quantile of (1 + level)/2.
-    Zeros are kept, NaN is left out; ties make it wider than need be. No interval where all M averages do not reach the level (five
-    values at 95 %). Source: Hollander & Wolfe 1973, section 3.3 (R's wilcox.test, conf.int: qsignrank below 50).
+    From the C-th smallest to the C-th largest of the M = n(n + 1)/2 Walsh averages: the shifts that the test would not
+    reject. Below 50 values C is the smallest c with P(W⁺ ≤ c) ≥ (1 − level)/2 under the exact distribution of the
+    signed ranks, at least 1; from 50 on the integer part of M/2 − z·√(n(n + 1)(2n + 1)/24), z the normal quantile of (1
+    + level)/2. Zeros are kept, NaN is left out; ties make it wider than need be. No interval where all M averages do
+    not reach the level (five values at 95 %). Source: Hollander & Wolfe 1973, section 3.3 (R's wilcox.test, conf.int:
+    qsignrank below 50).
     """
     x: Floats = np.asarray(np.round(np.asarray(d, dtype=np.float64), DECIMALS), dtype=np.float64)
     u, count = np.unique(x[~np.isnan(x)], return_counts=True)
@@ -309,8 +311,9 @@ class ReliableChange:
 def retest_reliability(first: pd.Series[float], repeat: pd.Series[float]) -> Reliability:
     """r_tt: Pearson's correlation of two askings of the same agents with nothing in between (the retest arm).
 
-    first, repeat: a score by participant, NaN where missing. None below three pairs or without variation. The interval is
-    tanh(artanh r ± 1.96/√(n − 3)): it takes scores as bivariate normal, and needs four pairs. Source: Metron 1 (1921), 3–32.
+    first, repeat: a score by participant, NaN where missing. None below three pairs or without variation. The interval
+    is tanh(artanh r ± 1.96/√(n − 3)): it takes scores as bivariate normal, and needs four pairs. Source: Metron 1
+    (1921), 3–32.
     """
     *both, n_missing = paired_scores(first, repeat, NAMES)
     a, b = (np.round(scores.to_numpy(dtype=float), DECIMALS) for scores in both)
@@ -329,9 +332,9 @@ def reliable_change(
 ) -> ReliableChange:
     """RCI = Δ / (SD·√(2(1 − r_tt))) of each agent, Δ = after − before, SD that of `before` over agents (n − 1).
 
-    Noise alone puts one agent of twenty beyond ± limit: the .975 quantile of Student's t with n − 1 degrees of freedom, for
-    the error is estimated from the n agents of a retest.
-    chance_low and chance_high are that share if r_tt is at an end of its interval. It describes agents of this run.
+    Noise alone puts one agent of twenty beyond ± limit: the .975 quantile of Student's t with n − 1 degrees of freedom,
+    for the error is estimated from the n agents of a retest. chance_low and chance_high are that share if r_tt is at an
+    end of its interval. It describes agents of this run.
 
     before, after: a score by participant (a family's mean of rekeyed values, say), NaN where missing. reliability: from
     `retest_reliability`, or None. Without a known r_tt, with one that is negative (scores are noise) or 1 (no error to
@@ -369,8 +372,8 @@ def beyond(before: pd.Series[float], after: pd.Series[float], found: ReliableCha
 
 
 def _by_chance(limit: float, used: float, true: float | None) -> float | None:
-    """Share beyond ± limit by noise alone if the index was made with r_tt `used` and `true` is right: Δ/SE is then normal
-    with variance (1 − true)/(1 − used)."""
+    """Share beyond ± limit by noise alone if the index was made with r_tt `used` and `true` is right: Δ/SE is then
+    normal with variance (1 − true)/(1 − used)."""
     if true is None:
         return None
     if true >= 1 - 1e-12:

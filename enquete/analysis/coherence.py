@@ -36,15 +36,16 @@ ONE_SIDED = 1.645  # standard errors: 95% one-sided
 
 
 def coherence(answers: Answers, *, seed: int = 0) -> Diagnostic:
-    """√(mean r² between items over agents − the same by chance), pairs weighted by the product of their variances, after each
-    agent's own level is subtracted: who only says higher or lower numbers than others, whatever is asked, has a style and no
-    opinion.
+    """√(mean r² between items over agents − the same by chance), pairs weighted by the product of their variances,
+    after each agent's own level is subtracted: who only says higher or lower numbers than others, whatever is asked,
+    has a style and no opinion.
 
     Weighted, because opinions may divide a panel on few items while all agree, but for noise, on the rest. Sees any
-    other structure: types, families, orders. Keying does not matter. A gap counts as its item's mean; forced sorts stay forced
-    when dealt. Of more than 1,000 agents so many are drawn by `seed`; `agents_drawn` in the detail. Two nulls are told
-    apart: answers at random, to which no item is another than the next (`shared` is 0), and one profile with noise. Where no
-    item varies there is one answer and no panel: bad; where fewer than five do, nothing can be said.
+    other structure: types, families, orders. Keying does not matter. A gap counts as its item's mean; forced sorts stay
+    forced when dealt. Of more than 1,000 agents so many are drawn by `seed`; `agents_drawn` in the detail. Two nulls
+    are told
+    apart: answers at random, to which no item is another than the next (`shared` is 0), and one profile with noise.
+    Where no item varies there is one answer and no panel: bad; where fewer than five do, nothing can be said.
 
     People's panels and answers with nothing in them: tests/reports/README.md.
     """
@@ -110,7 +111,8 @@ def centred_agents(x: Floats) -> Floats:
 
 
 def mean_squared_correlation(x: Floats) -> float:
-    """Σ s²ᵢⱼ/Σ s²ᵢ·s²ⱼ over pairs i ≠ j: the mean of r² weighted by s²ᵢ·s²ⱼ. x: agents × items, each of which varies."""
+    """Σ s²ᵢⱼ/Σ s²ᵢ·s²ⱼ over pairs i ≠ j: the mean of r² weighted by s²ᵢ·s²ⱼ. x: agents × items, each of which
+    varies."""
     x = x - x.mean(axis=0)
     products = x.T @ x
     sizes = np.diag(products)
@@ -118,10 +120,11 @@ def mean_squared_correlation(x: Floats) -> float:
 
 
 def profiles_alike(x: Floats) -> tuple[float, float]:
-    """Mean r over items of two agents' answers, items' means left in, and its SE where each agent's answers are in random order.
+    """Mean r over items of two agents' answers, items' means left in, and its SE where each agent's answers are in
+    random order.
 
-    Permuting n profiles over S items gives each of the n(n − 1)/2 pairs r of mean 0 and variance 1/(S − 1), uncorrelated
-    (Pitman 1937). An agent who gives one answer to everything counts as 0.
+    Permuting n profiles over S items gives each of the n(n − 1)/2 pairs r of mean 0 and variance 1/(S − 1),
+    uncorrelated (Pitman 1937). An agent who gives one answer to everything counts as 0.
     """
     n, size = x.shape
     rows = x - x.mean(axis=1, keepdims=True)
@@ -142,7 +145,8 @@ def exceeded(found: float, null: Floats) -> float:
 
 
 def _floor(name: str, value: float, most: float, p: float, *, nothing: bool = False, sure: bool = True) -> Ruling:
-    """Bad where the figure is surely below the floor, or there is nothing else either; no surer than chance and not surely
+    """Bad where the figure is surely below the floor, or there is nothing else either; no surer than chance and not
+    surely
     below it, it says nothing: too few agents. sure: there are enough of them to call anything bad."""
     floor = THRESHOLDS[name].caution[0] or 0.0
     if sure and (round(most - floor, DECIMALS) < 0 or (nothing and p >= ALPHA)):
@@ -176,11 +180,11 @@ def family_alpha(answers: Answers, *, seed: int = 0) -> Diagnostic:
 
 
 def reversed_items(answers: Answers, *, seed: int = 0) -> Diagnostic:
-    """r over agents between the means of a family's forward and of its reversed items, as answered and as distances from the
-    item's mean, over families keyed both ways: Σ F·R/√(ΣF²·ΣR²).
+    """r over agents between the means of a family's forward and of its reversed items, as answered and as distances
+    from the item's mean, over families keyed both ways: Σ F·R/√(ΣF²·ΣR²).
 
-    What items say makes it negative; above 0 agents agree with an item and with its opposite, and what divides them is how they
-    use the scale. The null hands all of an agent's R to another agent, so that families may go together.
+    What items say makes it negative; above 0 agents agree with an item and with its opposite, and what divides them is
+    how they use the scale. The null hands all of an agent's R to another agent, so that families may go together.
     """
     balanced = balanced_families(answers)
     pairs = sum(min(int(forward.sum()), int(turned.sum())) for forward, turned in balanced.values())
@@ -207,7 +211,8 @@ def _alphas(x: Floats, families: Mapping[str, Flags]) -> dict[str, float]:
 
 
 def cronbach(x: Floats) -> float | None:
-    """α = k/(k − 1)·(1 − Σ s²ᵢ/s²_total) over agents without a gap; None where the sum does not vary (Cronbach 1951)."""
+    """α = k/(k − 1)·(1 − Σ s²ᵢ/s²_total) over agents without a gap; None where the sum does not vary (Cronbach
+    1951)."""
     whole = x[~np.isnan(x).any(axis=1)]
     if len(whole) < 2 or (total := float(whole.sum(axis=1).var(ddof=1))) < 1e-9:
         return None
@@ -219,8 +224,8 @@ def cronbach(x: Floats) -> float | None:
 
 
 def answer_stability(before: Answers, after: Answers, *, seed: int = 0) -> Diagnostic:
-    """Pearson r of an agent's answers in two waves or rounds, each as distance from its item's mean in that wave and without
-    the agent's own level.
+    """Pearson r of an agent's answers in two waves or rounds, each as distance from its item's mean in that wave and
+    without the agent's own level.
 
     A shift of all agents, such as drift, leaves it alone; so do items that everybody rates high, and agents who rate
     everything high, both times. The null hands whole second waves to other agents.
@@ -250,15 +255,15 @@ OWN = 0.5  # share of the agents who share one order, up to which orders are the
 def order_smoothness(answers: Answers, *, seed: int = 0) -> Diagnostic:
     """r of two answers of an agent to items shown one after the other, less the same under random orders of the items.
 
-    Taken twice, over answers as distances from the agent's own mean and as distances from the item's; the smaller r and the
-    larger p count, because what items have in common is in the first, what agents have in common in the second, and what
-    sticks to the answer before is in both. Pairs count as distances from the mean of all pairs in the same relation (of one
-    family keyed alike, of one family keyed oppositely, of two families), so that families which stand together are no
-    smoothness. Random orders give the items of a block other places in it, the same for all agents. A gap counts as its
-    item's mean; of more than 1,000 agents so many are drawn by `seed`.
+    Taken twice, over answers as distances from the agent's own mean and as distances from the item's; the smaller r and
+    the larger p count, because what items have in common is in the first, what agents have in common in the second, and
+    what sticks to the answer before is in both. Pairs count as distances from the mean of all pairs in the same
+    relation (of one family keyed alike, of one family keyed oppositely, of two families), so that families which stand
+    together are no smoothness. Random orders give the items of a block other places in it, the same for all agents. A
+    gap counts as its item's mean; of more than 1,000 agents so many are drawn by `seed`.
 
-    Items asked one by one have no neighbours; of fewer than eight in an order of each agent's own whatever sticks is spread
-    over all pairs and is lost to coherence, too: not computed, and no reason to doubt it.
+    Items asked one by one have no neighbours; of fewer than eight in an order of each agent's own whatever sticks is
+    spread over all pairs and is lost to coherence, too: not computed, and no reason to doubt it.
     """
     kept = ~np.isnan(answers.value).all(axis=1)
     shown = in_shown_order(answers)
@@ -316,7 +321,8 @@ def _within(blocks: Codes, rng: np.random.Generator) -> Codes:
 
 
 def _relations(answers: Answers, blocks: Codes) -> Codes:
-    """Of two items of a block: 0 of two families, 1 of one and keyed alike, 2 of one and keyed oppositely; −1 of two blocks."""
+    """Of two items of a block: 0 of two families, 1 of one and keyed alike, 2 of one and keyed oppositely; −1 of two
+    blocks."""
     family = (answers.families[:, None] == answers.families) & (answers.families != "")
     turned = answers.reverse[:, None] != answers.reverse
     related = np.where(family, np.where(turned, 2, 1), 0)
@@ -324,7 +330,8 @@ def _relations(answers: Answers, blocks: Codes) -> Codes:
 
 
 def _neighbours(e: Floats, order: Codes, pairs: Flags, relations: Codes, relabelled: list[Codes]) -> Floats:
-    """Mean product of two neighbours, less that of all pairs in their relation, over the mean square; for each relabelling."""
+    """Mean product of two neighbours, less that of all pairs in their relation, over the mean square; for each
+    relabelling."""
     products = e.T @ e / len(e)
     means = {code: float(products[relations == code].mean()) for code in np.unique(relations) if code >= 0}
     expected = np.zeros(relations.shape)
@@ -379,11 +386,12 @@ def acquiescence(answers: Answers) -> Diagnostic:
 
 
 def acquiescence_by_agent(answers: Answers) -> tuple[pd.Series[float], dict[str, int]]:
-    """(F + R)/2 of each agent's answers as given, averaged over families by their balanced pairs; and those pairs by family.
+    """(F + R)/2 of each agent's answers as given, averaged over families by their balanced pairs; and those pairs by
+    family.
 
-    F, R: mean distance from the midpoint, in points of a five-point scale, of a family's forward and reversed items. Content
-    cancels only where both are there, so a family keyed one way is left out. NaN for an agent without a family answered both
-    ways. Source: Billiet & McClendon 2000 on balanced scales.
+    F, R: mean distance from the midpoint, in points of a five-point scale, of a family's forward and reversed items.
+    Content cancels only where both are there, so a family keyed one way is left out. NaN for an agent without a family
+    answered both ways. Source: Billiet & McClendon 2000 on balanced scales.
     """
     total, weights = np.zeros(len(answers.participants)), np.zeros(len(answers.participants))
     pairs: dict[str, int] = {}
@@ -428,14 +436,15 @@ def _share(name: str, answers: Answers, hit: Flags | Floats, fit: Flags, none_fi
 def longest_allowed(n_items: int) -> float:
     """7 + ln(L/25)/ln 4: the longest run of identical answers to L items that is not flagged.
 
-    Seven of 25 is the rule; for other lengths it moves as chance runs do, by ln L / ln(1/p), with p = ¼ that two neighbours
-    agree, as in people's answers on five points. Source: Schilling 1990, The College Mathematics Journal 21.
+    Seven of 25 is the rule; for other lengths it moves as chance runs do, by ln L / ln(1/p), with p = ¼ that two
+    neighbours agree, as in people's answers on five points. Source: Schilling 1990, The College Mathematics Journal 21.
     """
     return LONGEST_RUN + float(np.log(n_items / RUN_OF_ITEMS) / np.log(4)) if n_items else float(LONGEST_RUN)
 
 
 def straightlining(answers: Answers) -> Diagnostic:
-    """Share of agents with a run of identical answers longer than `longest_allowed` for what they were shown at once."""
+    """Share of agents with a run of identical answers longer than `longest_allowed` for what they were shown at
+    once."""
     runs = longest_runs(answers)
     why_not = "position_unclear" if runs is None and answers.items.size else ""
     found = runs[runs["n_items"] >= THRESHOLDS["straightlining"].least["items"]] if runs is not None else pd.DataFrame()
@@ -465,11 +474,13 @@ def surely_above(name: str, hits: int, n: int) -> Ruling:
 
 
 def longest_runs(answers: Answers) -> pd.DataFrame | None:
-    """By agent: `run`, the longest row of identical answers in the order shown, and `n_items`, most items shown at once.
+    """By agent: `run`, the longest row of identical answers in the order shown, and `n_items`, most items shown at
+    once.
 
-    Identical is the same place where the option order is known for every answer, else the same value, on the same scale. A
-    gap, another block or another scale ends a run. Agents that were shown nothing are left out. None where the order shown
-    is unknown or two items have the same place (items asked one by one, several blocks without a column `block`).
+    Identical is the same place where the option order is known for every answer, else the same value, on the same
+    scale. A gap, another block or another scale ends a run. Agents that were shown nothing are left out. None where the
+    order shown is unknown or two items have the same place (items asked one by one, several blocks without a column
+    `block`).
     """
     placed = in_shown_order(answers)
     if placed is None:
@@ -482,7 +493,8 @@ def longest_runs(answers: Answers) -> pd.DataFrame | None:
 
 
 def in_shown_order(answers: Answers) -> tuple[Codes, Codes] | None:
-    """By agent the columns of the items in the order shown, what was not shown last, and the block of each, NOT_SHOWN there.
+    """By agent the columns of the items in the order shown, what was not shown last, and the block of each, NOT_SHOWN
+    there.
 
     None where the order shown is unknown or two items have the same place.
     """
@@ -580,8 +592,8 @@ MOST_EMPTY_NAMED = 20  # agents and items listed by name in a detail
 def contentless(frame: pd.DataFrame) -> Iterator[Diagnostic]:
     """Of agents, then of texts where there are any.
 
-    Agents: the share who gave a row of one value, or at least half of whose answers have no content; a comment left empty by
-    somebody who answered all else is no such case. Texts: the share that say nothing.
+    Agents: the share who gave a row of one value, or at least half of whose answers have no content; a comment left
+    empty by somebody who answered all else is no such case. Texts: the share that say nothing.
 
     frame: one row per answer with participant, item, status, text and content ("" where there is nothing to say).
     """

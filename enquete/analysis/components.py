@@ -1,9 +1,10 @@
 """Principal components of agents × columns that come in blocks of different kind, such as a sort and axes.
 
 A block with more or livelier columns would rule the components; so each block is centred and divided by its first
-singular value, as in multiple factor analysis (Escofier & Pagès 1994). Within a block the columns keep their common unit:
-forced sorts share mean and SD, so the squared Euclidean distance between two of them is 2·SS·(1 − r) and clustering
-centred sorts is already Q clustering; scaling each column to SD 1 would inflate statements on which all agree.
+singular value, as in multiple factor analysis (Escofier & Pagès 1994). Within a block the columns keep their common
+unit: forced sorts share mean and SD, so the squared Euclidean distance between two of them is 2·SS·(1 − r) and
+clustering centred sorts is already Q clustering; scaling each column to SD 1 would inflate statements on which all
+agree.
 """
 
 from __future__ import annotations
@@ -115,8 +116,8 @@ def permutations(blocks: Sequence[Matrix], draws: int, rng: np.random.Generator)
 def permuted(block: Matrix, rng: np.random.Generator) -> Matrix:
     """Every column in an order of its own: the columns' distributions stay, every relation between columns goes.
 
-    Where all rows are orders of the same values (a forced sort), each row is ranked into those values again, ties at random:
-    else the null data would lack what the forcing alone does to distances, and noise would pass for types.
+    Where all rows are orders of the same values (a forced sort), each row is ranked into those values again, ties at
+    random: else the null data would lack what the forcing alone does to distances, and noise would pass for types.
     """
     found, places = rng.permuted(block, axis=0), forced_places(block)
     if places is None:
@@ -151,9 +152,9 @@ def _dealt(order: npt.NDArray[np.int64], values: Matrix) -> Matrix:
 
 
 # --- Data with the covariance of the observed ones and no clusters: what views that differ by degree alone look like
-# Columns permuted one by one have no relations at all, so that any gradient beats them. Here the relations stay: agents are
-# normally distributed along the observed principal components. Comparing clusters with one normal cloud is the idea of
-# SigClust (Liu, Hayes, Nobel & Marron 2008) and of Hennig & Lin (2015).
+# Columns permuted one by one have no relations at all, so that any gradient beats them. Here the relations stay: agents
+# are normally distributed along the observed principal components. Comparing clusters with one normal cloud is the idea
+# of SigClust (Liu, Hayes, Nobel & Marron 2008) and of Hennig & Lin (2015).
 
 CALIBRATED_ON = 1000  # simulated agents, at least
 ROUNDS = 12
@@ -174,7 +175,8 @@ class _Form:
 
 @dataclass(frozen=True)
 class Continuum:
-    """mean: columns. axes: components × columns. scales: root sums of squares along the axes, before answers take form."""
+    """mean: columns. axes: components × columns. scales: root sums of squares along the axes, before answers take
+    form."""
 
     n: int
     mean: Matrix
@@ -186,9 +188,10 @@ class Continuum:
 def fitted_continuum(blocks: Sequence[Matrix], rng: np.random.Generator) -> Continuum:
     """The continuum whose answers, brought into form, have the observed mean and variance on each component.
 
-    Ranking into a grid and rounding add noise, and ranking also pushes agents apart along a strong component. A continuum
-    with the observed covariance *before* that would be flatter than the data afterwards and lose to every gradient. So mean
-    and scales are adjusted until simulated answers have those observed. blocks: agents × columns each, without NaN.
+    Ranking into a grid and rounding add noise, and ranking also pushes agents apart along a strong component. A
+    continuum with the observed covariance *before* that would be flatter than the data afterwards and lose to every
+    gradient. So mean and scales are adjusted until simulated answers have those observed. blocks: agents × columns
+    each, without NaN.
     """
     observed = np.hstack(blocks)
     mean = observed.mean(axis=0)

@@ -1,4 +1,5 @@
-"""Answers that are given and say nothing: what a reader of the rows would see at once, as codes for a column of the table.
+"""Answers that are given and say nothing: what a reader of the rows would see at once, as codes for a column of the
+table.
 
 one_value         a row of closed answers of which at least nine in ten are the same
 no_sentence       no words, a placeholder, JSON, or words that go round in circles
@@ -10,9 +11,10 @@ other_language    another language than the interview's
 
 Measured by precision and recall on texts such as people, small models and the synthetic respondent give
 (tests/analysis/test_content.py); of 568 people's rows (tests/data/humans) none has more than .70 of its answers on one
-value, so one_value lies far outside of what people do. Languages are told by function words: an interview is in one of two,
-so all that is asked is whether a text is in the other or in neither, and short texts are left alone. Of the libraries,
-lingua weighs 96 MB; py3langid, 5 MB and seconds to load, does as well on eight words and more, and is wrong below.
+value, so one_value lies far outside of what people do. Languages are told by function words: an interview is in one of
+two, so all that is asked is whether a text is in the other or in neither, and short texts are left alone. Of the
+libraries, lingua weighs 96 MB; py3langid, 5 MB and seconds to load, does as well on eight words and more, and is wrong
+below.
 """
 
 from __future__ import annotations
@@ -28,11 +30,13 @@ from enquete.analysis.estimates import Floats
 from enquete.analysis.vocabulary import FUNCTION_WORDS
 
 SAME, LEAST_ANSWERS = 0.9, 7
-"""Share of a row on one value, and how long a row must be: of 2,380 stretches of seven in people's rows one is all equal."""
+"""Share of a row on one value, and how long a row must be: of 2,380 stretches of seven in people's rows one is all
+equal."""
 LEAST_WORDS = 8
 """Of a text whose language is judged."""
 CIRCLES, LEAST_IN_CIRCLES = 0.7, 12
-"""Share of different ones among a text's three-word sequences, below which it goes round; and its least number of words."""
+"""Share of different ones among a text's three-word sequences, below which it goes round; and its least number of
+words."""
 
 
 def _set(words: str) -> frozenset[str]:
@@ -79,7 +83,8 @@ _FILLERS: Final = _set(
 
 
 class Beside(NamedTuple):
-    """What an agent saw with a question: the question first, then the others asked at once; labels of the scales there."""
+    """What an agent saw with a question: the question first, then the others asked at once; labels of the scales
+    there."""
 
     questions: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()

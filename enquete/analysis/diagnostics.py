@@ -1,17 +1,18 @@
-"""Checks of instrument health: every threshold, minimum and benchmark with source and reason, one table for code and docs; and what
-a check and a verdict are.
+"""Checks of instrument health: every threshold, minimum and benchmark with source and reason, one table for code and
+docs; and what a check and a verdict are.
 
 What a check's bounds rest on is its `basis`, and a check that rests on a proposal alone is never worse than a caution:
 
-- "people": calibrated on 26 panels of people (tests/support/people.py, tests/reports/README.md), none of which it calls bad;
+- "people": calibrated on 26 panels of people (tests/support/people.py, tests/reports/README.md), none of which it calls
+  bad;
 - "chance": a test against the run's own data, its own noise, or an even spread;
 - "published": a benchmark that was looked up;
 - "definition": there is nothing to interpret otherwise;
 - "proposal": this project's own.
 
-Keys in square brackets are those of enquete/reports/bibliography.yaml. Points are those of a five-point scale: answers on other
-scales are stretched, (x − midpoint)·4/(max − min). "Agents" are the unit of every minimum on spread over agents, because
-answers of one agent are not independent.
+Keys in square brackets are those of enquete/reports/bibliography.yaml. Points are those of a five-point scale: answers
+on other scales are stretched, (x − midpoint)·4/(max − min). "Agents" are the unit of every minimum on spread over
+agents, because answers of one agent are not independent.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ SURE_FROM = 20  # agents: of 440 panels of 10 and 15 drawn from people's, 1% loo
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """One row of the table. `least`: minimum by unit, below which the check is not computed; the first unit is its n."""
+    """One row of the table. `least`: minimum by unit, below which the check is not computed; the first unit is its
+    n."""
 
     formula: str
     caution: Bounds
@@ -413,8 +415,8 @@ def judged(
 
     counts: how much there was to go by, in every unit of the check's `least`. Below a minimum the check is not computed
     ("too_few_<unit>"), nor where `why_not` is given or the value is None ("undefined"). caution, bad, benchmark replace
-    the table's where they depend on the data; `ruling` replaces the comparison. rule: of a check that is not in the table.
-    What rests on a proposal alone is never worse than a caution.
+    the table's where they depend on the data; `ruling` replaces the comparison. rule: of a check that is not in the
+    table. What rests on a proposal alone is never worse than a caution.
     """
     rule = rule or THRESHOLDS[name]
     caution, bad = caution or rule.caution, bad or rule.bad
@@ -452,12 +454,13 @@ def overall(
 ) -> Overall:
     """What a set of checks, such as a methodology's, says about the data.
 
-    Nothing to judge: no check was computed. Not usable: a decisive check is bad, or two or more others are, or of the checks
-    that tell answers from chance (`Threshold.floor`) one is bad and none is passed. Cannot be judged: such a check, or the one
-    that coherence counts only with, lacks agents, answers or variation, and none is passed. Usable with caution: a check is bad
-    or calls for caution. Usable as far as checked: nothing of this, but no retest was computed. Usable: otherwise. A check that
-    was not computed is never a pass and never a failure; nor is one that gives information only. own: rules of checks that are
-    not in THRESHOLDS; not_tested: why there is no retest. Raises ValueError for a name that is in neither.
+    Nothing to judge: no check was computed. Not usable: a decisive check is bad, or two or more others are, or of the
+    checks that tell answers from chance (`Threshold.floor`) one is bad and none is passed. Cannot be judged: such a
+    check, or the one that coherence counts only with, lacks agents, answers or variation, and none is passed. Usable
+    with caution: a check is bad or calls for caution. Usable as far as checked: nothing of this, but no retest was
+    computed. Usable: otherwise. A check that was not computed is never a pass and never a failure; nor is one that
+    gives information only. own: rules of checks that are not in THRESHOLDS; not_tested: why there is no retest. Raises
+    ValueError for a name that is in neither.
     """
     given, rules = list(diagnostics), {**THRESHOLDS, **(own or {})}
     for one in given:

@@ -1,5 +1,5 @@
-"""Values brought together by label, means and shares with intervals, and bootstrap intervals: of other agents of this population,
-not of other people.
+"""Values brought together by label, means and shares with intervals, and bootstrap intervals: of other agents of this
+population, not of other people.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ def mean_interval(n: int, mean: float | None, sd: float | None, ends: tuple[floa
 
 
 def share_interval(count: int, n: int) -> dict[str, float]:
-    """share, low, high: count / n with Wilson's interval at 95 % (Wilson 1927), which stays within 0 and 1 for few agents."""
+    """share, low, high: count / n with Wilson's interval at 95 % (Wilson 1927), which stays within 0 and 1 for few
+    agents."""
     interval = scipy.stats.binomtest(count, n).proportion_ci(LEVEL, method="wilson")
     return {"share": count / n, "low": float(interval.low), "high": float(interval.high)}
 
@@ -179,9 +180,9 @@ def bca(
     """Bias-corrected and accelerated interval from B resampled figures θ* and the jackknife's θ₍ᵢ₎.
 
     z₀ = Φ⁻¹(#{θ* < θ}/B + ½#{θ* = θ}/B); a = Σ(θ̄ − θ₍ᵢ₎)³ / (6·(Σ(θ̄ − θ₍ᵢ₎)²)^1.5); the ends are the quantiles
-    Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z))) of θ* for z = Φ⁻¹((1 ∓ level)/2), by linear interpolation (type 7). Without jackknife
-    values a = 0 (method "bc"). Where z₀ or a is not finite, or a correction leaves the range, the plain percentiles are
-    taken (method "percentile").
+    Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z))) of θ* for z = Φ⁻¹((1 ∓ level)/2), by linear interpolation (type 7). Without
+    jackknife values a = 0 (method "bc"). Where z₀ or a is not finite, or a correction leaves the range, the plain
+    percentiles are taken (method "percentile").
 
     weight: how many agents each jackknife value stands for. No interval (reason given) where the estimate is undefined,
     more than 5 % of the resamples are, or all resamples agree. Raises ValueError for a level outside 0–1.

@@ -48,31 +48,35 @@ class Drawn:
 def drawn_toward(
     first: pd.DataFrame, last: pd.DataFrame, scales: Mapping[str, tuple[int, int]], *, draws: int = DRAWS, seed: int = 0
 ) -> Drawn:
-    """T = Σ (|x_ij − M_ij| − |y_ij − M_ij|)/m over the m pairs of ratings x, y of agent i on item j in the first and the last round.
+    """T = Σ (|x_ij − M_ij| − |y_ij − M_ij|)/m over the m pairs of ratings x, y of agent i on item j in the first and
+    the last round.
 
-    M_ij is the median of the *others'* first ratings of item j. The median of all, the agent's own rating among them, is nearer to
-    x than to a y that was drawn anew; and who is singled out for standing off it comes nearer by regression alone. So all pairs count,
-    and M leaves the agent out.
+    M_ij is the median of the *others'* first ratings of item j. The median of all, the agent's own rating among them,
+    is nearer to x than to a y that was drawn anew; and who is singled out for standing off it comes nearer by
+    regression alone. So all pairs count, and M leaves the agent out.
 
-    H₀: an agent answers twice about the same position, so that (x_i, y_i) and (y_i, x_i) are as likely, for any of the agents.
-    Exchanging the rounds of a random set of agents, with all their items, changes their first ratings and so the others' medians,
-    which are taken again: the p of T among its exchanged values is exact, (b + 1)/(m + 1) on either side, twice the smaller
-    (999 exchanges, and up to `draws` where those leave p below .05). Since the
-    ratings are few points, the exchanged data are counts of ratings and of pairs by item, linear in the signs of the agents.
+    H₀: an agent answers twice about the same position, so that (x_i, y_i) and (y_i, x_i) are as likely, for any of the
+    agents. Exchanging the rounds of a random set of agents, with all their items, changes their first ratings and so
+    the others' medians,
+    which are taken again: the p of T among its exchanged values is exact, (b + 1)/(m + 1) on either side, twice the
+    smaller (999 exchanges, and up to `draws` where those leave p below .05). Since the ratings are few points, the
+    exchanged data are counts of ratings and of pairs by item, linear in the signs of the agents.
 
-    Noise that is added to the first ratings spreads a panel that has one middle: "farther" is no effect of feedback. It draws
-    together a panel of two ends: so items where the ratings of both rounds, which an exchange leaves as they are, lie at the ends
-    (van der Eijk's A below 0) do not count. So does whatever draws all answers to the middle of the scale, to whichever item's
-    median alike: so movement is "closer" where p < .05 and `specific`, T less its mean over the medians of the other items, is
-    above 0 (with one item there is no such mean, and it is not asked for), else to the "middle" of the scale. "untestable": fewer
-    than six agents changed a rating, where no p below .05 can be.
+    Noise that is added to the first ratings spreads a panel that has one middle: "farther" is no effect of feedback. It
+    draws
+    together a panel of two ends: so items where the ratings of both rounds, which an exchange leaves as they are, lie
+    at the ends (van der Eijk's A below 0) do not count. So does whatever draws all answers to the middle of the scale,
+    to whichever item's
+    median alike: so movement is "closer" where p < .05 and `specific`, T less its mean over the medians of the other
+    items, is above 0 (with one item there is no such mean, and it is not asked for), else to the "middle" of the scale.
+    "untestable": fewer than six agents changed a rating, where no p below .05 can be.
 
-    first, last: participants × items, integers on `scales` (lowest and highest by item), NaN where missing, joined by label. A rating
-    that has no partner counts in the medians of the first round alone. Describes this run.
-    Raises ValueError for an item without a scale, a rating off it, or a doubled label.
-    "closer" at 10 / 20 / 50 agents × 12 items of five points, 150 to 250 panels each: drawn anew .01 / .04 / .01, with noise 0, with
-    noise at two ends 0 / .03 / .01, shrunk to the scale's middle 0 / .02 / .03; drawn by .3 of the distance .35 / .70 / .98, by .5
-    .83 / .98 / 1.
+    first, last: participants × items, integers on `scales` (lowest and highest by item), NaN where missing, joined by
+    label. A rating that has no partner counts in the medians of the first round alone. Describes this run. Raises
+    ValueError for an item without a scale, a rating off it, or a doubled label. "closer" at 10 / 20 / 50 agents × 12
+    items of five points, 150 to 250 panels each: drawn anew .01 / .04 / .01, with noise 0, with noise at two ends 0 /
+    .03 / .01, shrunk to the scale's middle 0 / .02 / .03; drawn by .3 of the distance .35 / .70 / .98, by .5 .83 / .98
+    / 1.
     Source: leave-one-out as in Quenouille 1956; exchange of paired observations, Fisher 1935.
     """
     x, y = joined(first, last, ("first round", "last round"))
@@ -133,7 +137,8 @@ def _has_middle(x: Floats, y: Floats, points: int) -> bool:
 
 
 class _Panel:
-    """Ratings as counts: what exchanging the rounds of some agents (−1 among ±1) does to them is linear in the signs."""
+    """Ratings as counts: what exchanging the rounds of some agents (−1 among ±1) does to them is linear in the
+    signs."""
 
     def __init__(self, one: Floats, other: Floats, both: NDArray[np.bool_], points: int) -> None:
         n, items = one.shape
@@ -152,7 +157,8 @@ class _Panel:
         return np.asarray(self.unpaired + self.sum + signs @ self.difference).reshape(-1, *self.shape)
 
     def medians(self, counts: Floats) -> Floats:
-        """Exchanges × items × points: the median of the others, for an agent who gave that rating; NaN without others."""
+        """Exchanges × items × points: the median of the others, for an agent who gave that rating; NaN without
+        others."""
         left = counts[:, :, None, :] - np.eye(self.shape[1])
         n = left.sum(axis=3)
         reached = np.cumsum(left, axis=3)
@@ -246,12 +252,12 @@ def hold_outs(
 ) -> HoldOuts:
     """A minority that stayed away from the median it was shown, on the same side in both rounds, and came no closer.
 
-    Panelist i holds out if |bᵢ − M| ≥ d, sign(fᵢ − M) = sign(bᵢ − M), |fᵢ − M| ≥ |bᵢ − M|, and fewer than half of those who
-    rated lie d or more off M on that side. Of a panel that falls into `camps` this is not to be asked.
+    Panelist i holds out if |bᵢ − M| ≥ d, sign(fᵢ − M) = sign(bᵢ − M), |fᵢ − M| ≥ |bᵢ − M|, and fewer than half of those
+    who rated lie d or more off M on that side. Of a panel that falls into `camps` this is not to be asked.
 
-    final, before: ratings f and b of the last round and the one before it by participant, NaN where missing. median: the M
-    that was fed back; by default that of `before`. distance: d in scale points, half the scale's width. Without ratings M,
-    share and gap are None. Raises ValueError for a distance of 0 or less or a doubled participant.
+    final, before: ratings f and b of the last round and the one before it by participant, NaN where missing. median:
+    the M that was fed back; by default that of `before`. distance: d in scale points, half the scale's width. Without
+    ratings M, share and gap are None. Raises ValueError for a distance of 0 or less or a doubled participant.
     """
     if distance <= 0:
         raise ValueError(f"distance must be above 0 scale points, not {distance:g}")
@@ -287,8 +293,8 @@ def hold_outs(
 def camps(ratings: pd.Series[float], *, polarised: bool) -> Camps | None:
     """The two sides of a polarised item, with at least a quarter of the raters on each; else None.
 
-    The sides part where the ratings do: at the cut with the most variance between the two (n₁·n₂·(x̄₁ − x̄₂)² largest). Points
-    between two cuts that do so alike (3 of 1, 3, 5) belong to neither side.
+    The sides part where the ratings do: at the cut with the most variance between the two (n₁·n₂·(x̄₁ − x̄₂)² largest).
+    Points between two cuts that do so alike (3 of 1, 3, 5) belong to neither side.
 
     ratings: by participant, NaN where missing. Raises ValueError for a doubled participant.
     """

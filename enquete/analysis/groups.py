@@ -1,6 +1,8 @@
-"""Do groups differ? One answer for every methodology: means or shares by group, test, effect, and what would have been found.
+"""Do groups differ? One answer for every methodology: means or shares by group, test, effect, and what would have been
+found.
 
-Measured by: at 10, 20 and 50 agents at most .05 of comparisons of nothing are significant, for ratings on few points too.
+Measured by: at 10, 20 and 50 agents at most .05 of comparisons of nothing are significant, for ratings on few points
+too.
 """
 
 from __future__ import annotations
@@ -43,23 +45,26 @@ def compare_groups(
 ) -> GroupComparison:  # fmt: skip
     """Compare groups on every variable.
 
-    rating: means; Kruskal–Wallis H with ε² = H/(n − 1). share: shares of 1 among 0 and 1; category: shares of each category; both
-    by χ² of the table with Cramér's V, corrected for bias (Bergsma 2013). p is exact where relabellings are few, else of random ones
-    (H beyond 200 agents: from χ²): ratings on few points and small tables are off in the approximations. `low` and `high`
-    hold for every group of a variable at once (`selected_intervals`, `share_intervals`), so they do for the highest and the lowest.
-    detectable: of a mean or a share, the distance of one group of average size from all others that would be found in four of five
-    panels (NaN where no share could lie so far off); of categories, V. Both at .05 over `tests`.
+    rating: means; Kruskal–Wallis H with ε² = H/(n − 1). share: shares of 1 among 0 and 1; category: shares of each
+    category; both by χ² of the table with Cramér's V, corrected for bias (Bergsma 2013). p is exact where relabellings
+    are few, else of random ones (H beyond 200 agents: from χ²): ratings on few points and small tables are off in the
+    approximations. `low` and `high` hold for every group of a variable at once (`selected_intervals`,
+    `share_intervals`), so they do for the highest and the lowest.
+    detectable: of a mean or a share, the distance of one group of average size from all others that would be found in
+    four of five panels (NaN where no share could lie so far off); of categories, V. Both at .05 over `tests`.
 
-    values: participants × variables, NaN where missing. groups: any column about the participants, by participant; NaN: in none.
-    ends: of the scale of ratings, where their intervals are cut off. tests: how many are corrected for in `detectable`; by default
-    those of this call, which is one of QUESTIONS of a report. fewest: groups with fewer values on a variable are `small`: they keep
-    their row and counts, without estimate, and are not tested.
-    Returns by_group: variable, group, category (None but for categories), n, n_total, estimate, low, high, small; and tests: variable,
-    kind, n (values in tested groups), n_total (participants), n_ungrouped, groups (tested), small_groups, n_small (values in them), test
-    (kruskal_wallis, chi_squared), method, statistic, p, p_adjusted (over the variables
+    values: participants × variables, NaN where missing. groups: any column about the participants, by participant; NaN:
+    in none.
+    ends: of the scale of ratings, where their intervals are cut off. tests: how many are corrected for in `detectable`;
+    by default those of this call, which is one of QUESTIONS of a report. fewest: groups with fewer values on a variable
+    are `small`: they keep their row and counts, without estimate, and are not tested.
+    Returns by_group: variable, group, category (None but for categories), n, n_total, estimate, low, high, small; and
+    tests: variable, kind, n (values in tested groups), n_total (participants), n_ungrouped, groups (tested),
+    small_groups, n_small (values in them), test (kruskal_wallis, chi_squared), method, statistic, p, p_adjusted (over
+    the variables
     of this call: see `_jointly`), effect, effect_low, effect_high, highest,
-    estimate_highest, lowest, estimate_lowest (NaN/None for categories), detectable, reason (why there is no test, "" where there is).
-    Raises ValueError for a doubled label, a rating that is no number, or a share other than 0 and 1.
+    estimate_highest, lowest, estimate_lowest (NaN/None for categories), detectable, reason (why there is no test, ""
+    where there is). Raises ValueError for a doubled label, a rating that is no number, or a share other than 0 and 1.
     """
     require_unique(values, "values")
     require_single(groups.index, "groups")
@@ -194,9 +199,10 @@ def _jointly(
 ) -> list[float | None]:
     """Adjusted p of every tested variable: Westfall–Young's step-down max-T over relabellings of whole agents.
 
-    An agent keeps all its values and is handed another's group, so what variables have in common stays, and how coarse they are.
-    Statistic: H over the groups of `fewest` agents or more, of 0 and 1 as good as χ² (χ² = H·n/(n − 1)). Every relabelling where
-    there are few, else random ones, (b + 1)/(m + 1). Beyond 200 agents, and of categories, by Holm.
+    An agent keeps all its values and is handed another's group, so what variables have in common stays, and how coarse
+    they are.
+    Statistic: H over the groups of `fewest` agents or more, of 0 and 1 as good as χ² (χ² = H·n/(n − 1)). Every
+    relabelling where there are few, else random ones, (b + 1)/(m + 1). Beyond 200 agents, and of categories, by Holm.
     Source: Westfall & Young 1993, algorithm 4.1.
     """
     tested = found.index[found["p"].notna()]

@@ -1,7 +1,8 @@
-"""What a page may say of many tests at once: adjusted p, intervals of what was selected, and the smallest effect that would be found.
+"""What a page may say of many tests at once: adjusted p, intervals of what was selected, and the smallest effect that
+would be found.
 
-Everything here describes one run: other agents of this population, not other people. Measured by: false claims of a page at most
-.05 where nothing is planted, coverage of an interval shown at least .93, both at 10, 20 and 50 agents.
+Everything here describes one run: other agents of this population, not other people. Measured by: false claims of a
+page at most .05 where nothing is planted, coverage of an interval shown at least .93, both at 10, 20 and 50 agents.
 """
 
 from __future__ import annotations
@@ -39,19 +40,20 @@ Side = Literal["highest", "lowest", "any"]
 def max_t(changes: pd.DataFrame, *, draws: int = DRAWS, seed: int = 0) -> pd.DataFrame:
     """Whether items changed: Westfall–Young's step-down max-T over sign flips of whole agents.
 
-    z_j = Σᵢ d_ij / √(Σᵢ d_ij²) over the agents i that answered item j in both waves. H₀: an agent's changes have a distribution
-    that is symmetric about 0, as where both waves are draws of the same answers. Then εᵢ·d_i, εᵢ = ±1 for an agent with all its
-    items, is as likely as d, so what the items have in common stays, and √(Σ d²) stays too: z has variance 1 under every
-    flip, and with n agents it is Student's t in another unit, t = z·√(n − 1)/√(n − z²). Items in the order of |z|, j₁ … j_k:
-    p̃_jr = max over s ≤ r of P(max over u ≥ s of |z*_ju| ≥ |z_js|). All 2ⁿ flips up to 12 agents that changed at all (half of them:
-    the other half has the same |z|), else random ones by seed, (b + 1)/(m + 1).
+    z_j = Σᵢ d_ij / √(Σᵢ d_ij²) over the agents i that answered item j in both waves. H₀: an agent's changes have a
+    distribution that is symmetric about 0, as where both waves are draws of the same answers. Then εᵢ·d_i, εᵢ = ±1 for
+    an agent with all its items, is as likely as d, so what the items have in common stays, and √(Σ d²) stays too: z has
+    variance 1 under every flip, and with n agents it is Student's t in another unit, t = z·√(n − 1)/√(n − z²). Items in
+    the order of |z|, j₁ … j_k: p̃_jr = max over s ≤ r of P(max over u ≥ s of |z*_ju| ≥ |z_js|). All 2ⁿ flips up to 12
+    agents that changed at all (half of them: the other half has the same |z|), else random ones by seed, (b + 1)/(m +
+    1).
 
     changes: agents × items in any unit, NaN where an agent lacks a wave.
-    Returns by item: n, n_missing, n_changed, mean (in the unit of `changes`), sd (n − 1), statistic (z), p (this item alone),
-    p_adjusted, test ("all sign flips", "random sign flips" or "none"). Without a change there is no test: p NaN, and the item is
-    no part of the family. Raises ValueError for a doubled label or an infinite value.
-    Of 14 items with one that rises by a point this finds it in .23 / .62 / .82 of panels of 10 / 15 / 20, Wilcoxon's test after Holm
-    in .05 / .43 / .65, at the same level. Source: Westfall & Young 1993, algorithm 4.1; Romano & Wolf 2005.
+    Returns by item: n, n_missing, n_changed, mean (in the unit of `changes`), sd (n − 1), statistic (z), p (this item
+    alone), p_adjusted, test ("all sign flips", "random sign flips" or "none"). Without a change there is no test: p
+    NaN, and the item is no part of the family. Raises ValueError for a doubled label or an infinite value. Of 14 items
+    with one that rises by a point this finds it in .23 / .62 / .82 of panels of 10 / 15 / 20, Wilcoxon's test after
+    Holm in .05 / .43 / .65, at the same level. Source: Westfall & Young 1993, algorithm 4.1; Romano & Wolf 2005.
     """
     require_unique(changes, "changes")
     d = changes.to_numpy(dtype=np.float64)
@@ -102,7 +104,8 @@ def _sign_flips(rows: Floats, z: Floats, draws: int, seed: int) -> tuple[Floats,
 
 
 def _flips(agents: int, items: int, draws: int, seed: int) -> Iterator[Floats]:
-    """Rows of ±1 in portions that fit into memory: every different one, the first agent's held, or random ones by seed."""
+    """Rows of ±1 in portions that fit into memory: every different one, the first agent's held, or random ones by
+    seed."""
     if agents <= ALL_UP_TO:
         yield np.asarray(1 - 2 * ((np.arange(2 ** (agents - 1))[:, None] >> np.arange(agents)) & 1), dtype=np.float64)
         return
@@ -124,18 +127,20 @@ def selected_intervals(
 ) -> pd.DataFrame:  # fmt: skip
     """Intervals of k means that hold for the one that is singled out of them, whichever it is.
 
-    x̄_j ± t·s̃_j/√n_j with t of n_j − 1 degrees of freedom at 1 − α/(2k) (Bonferroni), whatever the k means have in common. For the
-    highest mean that is needed below it only: let J have the highest mean and j* the highest expectation. Were μ_J > x̄_J + c, then
-    x̄_j* ≤ x̄_J < μ_J − c ≤ μ_j* − c, which a single interval allows with α/2: so above, t is taken at 1 − α/2; for the lowest likewise,
-    turned round. "any": both sides corrected, for items selected otherwise (by their p, by a median).
-    s̃_j² = ((n_j − 1)s_j² + 2s̄²)/(n_j + 1), s̄² the mean of the k variances: ratings that all agree do not have an interval of no
-    width, since what is singled out at the end of a scale varies least.
+    x̄_j ± t·s̃_j/√n_j with t of n_j − 1 degrees of freedom at 1 − α/(2k) (Bonferroni), whatever the k means have in
+    common. For the highest mean that is needed below it only: let J have the highest mean and j* the highest
+    expectation. Were μ_J > x̄_J + c, then x̄_j* ≤ x̄_J < μ_J − c ≤ μ_j* − c, which a single interval allows with α/2:
+    so above, t is taken at 1 − α/2; for the lowest likewise, turned round. "any": both sides corrected, for items
+    selected otherwise (by their p, by a median). s̃_j² = ((n_j − 1)s_j² + 2s̄²)/(n_j + 1), s̄² the mean of the k
+    variances: ratings that all agree do not have an interval of no width, since what is singled out at the end of a
+    scale varies least.
 
-    n, mean, sd: of k items, sd with n − 1; ends: of the scale, where intervals are cut off. k counts the items with two values or
-    more; without them, or where no item varies, there is no interval (NaN).
+    n, mean, sd: of k items, sd with n − 1; ends: of the scale, where intervals are cut off. k counts the items with two
+    values or more; without them, or where no item varies, there is no interval (NaN).
     Returns by place: n, estimate, low, high, level, tests (k).
-    Coverage of the highest and the lowest of 4 and of 15 five-point items, 10 / 20 / 50 agents: .967 to .988, where Student's own
-    intervals cover .75 to .94. Source: Bonferroni; Smyth 2004 for the variance; Fuentes, Casella & Wells 2018 on one side.
+    Coverage of the highest and the lowest of 4 and of 15 five-point items, 10 / 20 / 50 agents: .967 to .988, where
+    Student's own intervals cover .75 to .94. Source: Bonferroni; Smyth 2004 for the variance; Fuentes, Casella & Wells
+    2018 on one side.
     """
     count, x, s = (np.atleast_1d(np.asarray(values, dtype=np.float64)) for values in (n, mean, sd))
     if not (count.shape == x.shape == s.shape and count.ndim == 1):
@@ -156,7 +161,8 @@ def selected_intervals(
 
 
 def extreme(intervals: pd.DataFrame, side: Literal["highest", "lowest"]) -> tuple[int, list[int]]:
-    """The place of the highest or lowest estimate, and all places that share it (to 9 decimals): ties are named as ties.
+    """The place of the highest or lowest estimate, and all places that share it (to 9 decimals): ties are named as
+    ties.
 
     Raises ValueError where there is no estimate.
     """
@@ -171,9 +177,9 @@ def extreme(intervals: pd.DataFrame, side: Literal["highest", "lowest"]) -> tupl
 def share_intervals(counts: ArrayLike, n: int, *, selected: Side = "any", level: float = LEVEL) -> pd.DataFrame:
     """Wilson's intervals of the shares counts/n of k options of one question, for the one that is singled out.
 
-    Corrected as in `selected_intervals`: z at 1 − α/(2k), on the outer side of the largest or the smallest share at 1 − α/2.
-    Centre (p + z²/2n)/(1 + z²/n), reach z√(p(1 − p)/n + z²/4n²)/(1 + z²/n). Returns by option: n, estimate, low, high, level, tests.
-    NaN where n is 0. Raises ValueError for a count above n. Source: Wilson 1927.
+    Corrected as in `selected_intervals`: z at 1 − α/(2k), on the outer side of the largest or the smallest share at 1 −
+    α/2. Centre (p + z²/2n)/(1 + z²/n), reach z√(p(1 − p)/n + z²/4n²)/(1 + z²/n). Returns by option: n, estimate, low,
+    high, level, tests. NaN where n is 0. Raises ValueError for a count above n. Source: Wilson 1927.
     """
     c = np.asarray(counts, dtype=np.float64)
     if (c < 0).any() or (c > n).any():
@@ -198,9 +204,10 @@ def share_intervals(counts: ArrayLike, n: int, *, selected: Side = "any", level:
 def detectable_change(n: int, sd: float, *, tests: int = 1, alpha: float = ALPHA, power: float = POWER) -> float | None:
     """The smallest mean change, in the unit of `sd`, that a paired t test finds with this power.
 
-    δ = sd·√(λ/n), λ the noncentrality with which F of 1 and n − 1 degrees of freedom exceeds its quantile of 1 − α/tests with
-    probability `power` (F = t²). sd: of the changes, n − 1; tests: how many are corrected for. A max-T over items that go together
-    finds a little less, so this errs on the safe side. None below three agents or without variation. Source: Cohen 1988, ch. 2.
+    δ = sd·√(λ/n), λ the noncentrality with which F of 1 and n − 1 degrees of freedom exceeds its quantile of 1 −
+    α/tests with probability `power` (F = t²). sd: of the changes, n − 1; tests: how many are corrected for. A max-T
+    over items that go together finds a little less, so this errs on the safe side. None below three agents or without
+    variation. Source: Cohen 1988, ch. 2.
     """
     return None if n < 3 or not sd > 0 else sd * float(np.sqrt(_noncentrality(1, n - 1, alpha / tests, power) / n))
 
@@ -208,11 +215,13 @@ def detectable_change(n: int, sd: float, *, tests: int = 1, alpha: float = ALPHA
 def detectable_difference(
     sizes: Sequence[int], sd: float, *, tests: int = 1, alpha: float = ALPHA, power: float = POWER
 ) -> float | None:
-    """The smallest distance of one group's mean from all others', in the unit of `sd`, that a comparison of groups finds.
+    """The smallest distance of one group's mean from all others', in the unit of `sd`, that a comparison of groups
+    finds.
 
-    Of a group of average size n̄ = N/g: λ = δ²/sd²·n̄(N − n̄)/N, F of g − 1 and N − g degrees of freedom, otherwise as in
-    `detectable_change`; a smaller group has to differ more. sd: within groups (of a share p: √(p(1 − p))). A rank or permutation
-    test has 3/π = .955 of this efficiency for normal values and more for others. None below two groups or without variation.
+    Of a group of average size n̄ = N/g: λ = δ²/sd²·n̄(N − n̄)/N, F of g − 1 and N − g degrees of freedom, otherwise as
+    in `detectable_change`; a smaller group has to differ more. sd: within groups (of a share p: √(p(1 − p))). A rank or
+    permutation test has 3/π = .955 of this efficiency for normal values and more for others. None below two groups or
+    without variation.
     Source: Cohen 1988, ch. 8.
     """
     n, g = sum(sizes), len(sizes)
@@ -225,7 +234,8 @@ def detectable_difference(
 def detectable_association(
     n: int, rows: int, columns: int, *, tests: int = 1, alpha: float = ALPHA, power: float = POWER
 ) -> float | None:
-    """The smallest Cramér's V = √(λ/(n·min(r − 1, k − 1))) of an r × k table that χ² finds; λ as in `detectable_change`, of χ².
+    """The smallest Cramér's V = √(λ/(n·min(r − 1, k − 1))) of an r × k table that χ² finds; λ as in
+    `detectable_change`, of χ².
 
     At most 1; None where a side has one category. Source: Cohen 1988, ch. 7.
     """
@@ -252,17 +262,20 @@ def over_questions(
     given: Collection[str] = (),
     after: Mapping[str, str] | None = None,
 ) -> pd.Series[float]:
-    """One correction over every test of a study: each question enters Holm's procedure once, by the least p among its rows.
+    """One correction over every test of a study: each question enters Holm's procedure once, by the least p among its
+    rows.
 
-    Within a question p̃ holds over its rows: those of `given` do already (max-T), the others by Holm. Each of m questions has the
-    share 1/m of α. The one whose least p̃ is smallest for its share is answered first, a row's adjusted p being p̃/share and not below
-    those of questions before it; then its share goes to the others, all alike. With one row a question this is Holm.
+    Within a question p̃ holds over its rows: those of `given` do already (max-T), the others by Holm. Each of m
+    questions has the share 1/m of α. The one whose least p̃ is smallest for its share is answered first, a row's
+    adjusted p being p̃/share and not below those of questions before it; then its share goes to the others, all alike.
+    With one row a question this is Holm.
     after: question → one that is to be answered first; until then it has no share, then it inherits all of that one's.
-    So a row of a question in which nothing is to be found falls below α in at most α of studies, whatever there is to be found in
-    other questions; the rows of one in which there is something are held to its share.
+    So a row of a question in which nothing is to be found falls below α in at most α of studies, whatever there is to
+    be found in other questions; the rows of one in which there is something are held to its share.
 
     p, question: by row, NaN where nothing was tested. Raises ValueError for a p outside 0–1.
-    Source: Holm 1979; Westfall & Young 1993 for max-T; Bretz, Maurer, Brannath & Posch 2009 for shares that are handed on.
+    Source: Holm 1979; Westfall & Young 1993 for max-T; Bretz, Maurer, Brannath & Posch 2009 for shares that are handed
+    on.
     """
     outside = p[(p < 0) | (p > 1)]
     if len(outside):

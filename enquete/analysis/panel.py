@@ -74,7 +74,8 @@ def describe(ratings: ArrayLike, low: int, high: int, *, top: int = 2) -> Disper
 
 
 def frequencies(ratings: ArrayLike, low: int, high: int) -> NDArray[np.int64]:
-    """How often each scale point low … high was chosen; NaN is left out. Raises ValueError for a rating off the scale."""
+    """How often each scale point low … high was chosen; NaN is left out. Raises ValueError for a rating off the
+    scale."""
     if high <= low:
         raise ValueError(f"a scale needs at least two points; {low} to {high} was given")
     x = known(ratings)
@@ -94,7 +95,8 @@ def iqr(ratings: ArrayLike) -> float | None:
 
 
 def quartiles(x: Floats) -> tuple[float, float, float]:
-    """Type 7, as numpy.percentile gives them, whose generality costs more than sorting a panel. x: numbers, none missing."""
+    """Type 7, as numpy.percentile gives them, whose generality costs more than sorting a panel. x: numbers, none
+    missing."""
     ordered = np.sort(x).tolist()
 
     def at(share: float) -> float:
@@ -156,8 +158,9 @@ def consensus(counts: ArrayLike) -> float | None:
 def bimodality(ratings: ArrayLike) -> float | None:
     """Bimodality coefficient BC = (g₁² + 1) / (g₂ + 3(n − 1)²/((n − 2)(n − 3))).
 
-    g₁, g₂ are skewness and excess kurtosis, corrected for bias as scipy corrects them. A uniform distribution has 5/9; larger hints at two
-    modes, and strong skew does too. None for n < 4 or without variance. Source: SAS; Pfister et al. 2013.
+    g₁, g₂ are skewness and excess kurtosis, corrected for bias as scipy corrects them. A uniform distribution has 5/9;
+    larger hints at two modes, and strong skew does too. None for n < 4 or without variance. Source: SAS; Pfister et al.
+    2013.
     """
     x = known(ratings)
     n = x.size
@@ -176,9 +179,10 @@ SIDE, BETWEEN_SIDES, APART = 1 / 3, 0.85, 1 / 3
 def is_split(counts: ArrayLike) -> bool:
     """Whether ratings fall into two sides: a third of them at least on each, apart, with hardly anyone in between.
 
-    Sides are those of the best cut. It has to explain η² ≥ .85 of the variance (1: two points and nothing else; an even spread
-    .75, a bell about .65), and the sides' means have to lie a point and a half and a third of the scale apart. A says the same of
-    camps at the ends, but has half and half on 2 and 4 of five points at ⅙, with one rating more on either side at .2.
+    Sides are those of the best cut. It has to explain η² ≥ .85 of the variance (1: two points and nothing else; an even
+    spread .75, a bell about .65), and the sides' means have to lie a point and a half and a third of the scale apart. A
+    says the same of camps at the ends, but has half and half on 2 and 4 of five points at ⅙, with one rating more on
+    either side at .2.
     """
     return bool(_splits(_counts(counts)[None, :])[0])
 
@@ -203,13 +207,14 @@ EVEN = 49_999  # panels of an even spread
 
 
 def camps_p(counts: ArrayLike) -> float | None:
-    """How often so many ratings, spread evenly over the scale, are split and vary as much as these; 1 where these are not split.
+    """How often so many ratings, spread evenly over the scale, are split and vary as much as these; 1 where these are
+    not split.
 
-    (b + 1)/(m + 1) of m = 49,999 panels; more than the scale's even variance is what two camps at the ends have and a heap has not.
-    Half the agents about 1.3 and half about 4.7 of five points (sd .7): p below .05/14 in .19 / .37 / .93 of panels of 10 / 20 / 50,
-    where van der Eijk's A as the statistic finds .14 / .26 / .89. An even spread is not the hardest null hypothesis: of panels with
-    two fifths on one end and the others spread evenly .017 / .032 / .023 are below .05/14 = .0036.
-    None without ratings.
+    (b + 1)/(m + 1) of m = 49,999 panels; more than the scale's even variance is what two camps at the ends have and a
+    heap has not. Half the agents about 1.3 and half about 4.7 of five points (sd .7): p below .05/14 in .19 / .37 / .93
+    of panels of 10 / 20 / 50, where van der Eijk's A as the statistic finds .14 / .26 / .89. An even spread is not the
+    hardest null hypothesis: of panels with two fifths on one end and the others spread evenly .017 / .032 / .023 are
+    below .05/14 = .0036. None without ratings.
     """
     c = _counts(counts)
     n = int(c.sum())
@@ -236,10 +241,11 @@ Opinions = Literal["consensus", "camps", "spread"]
 
 
 def has_camps(counts: ArrayLike, *, alpha: float = 0.05) -> bool:
-    """Whether ratings fall into two camps: they are split (`is_split`), and an even spread seldom looks so (`camps_p` below alpha).
+    """Whether ratings fall into two camps: they are split (`is_split`), and an even spread seldom looks so (`camps_p`
+    below alpha).
 
-    A split is what the panel looks like; of ten ratings that are spread evenly one in six is split. alpha: .05 over the items that
-    are looked at; where p goes into one correction with other tests, ask with alpha 1 and correct `camps_p`.
+    A split is what the panel looks like; of ten ratings that are spread evenly one in six is split. alpha: .05 over the
+    items that are looked at; where p goes into one correction with other tests, ask with alpha 1 and correct `camps_p`.
     Half and half on 2 and 4 of five points, each a quarter of the scale off the middle, is a split and no camps.
     """
     p = camps_p(counts)
@@ -376,9 +382,9 @@ def is_consensus(iqr: float | None, *, at_most: float = CONSENSUS_IQR) -> bool:
 def rank_consensus(statements: pd.DataFrame, *, at_most: float = CONSENSUS_IQR) -> pd.DataFrame:
     """Consensus statements, the closest agreement first: by IQR ascending, then median importance descending.
 
-    statements: index = theme id, columns iqr and median (of importance). Equal ones share their places and keep the order of
-    their ids, so the ranking does not depend on the order given. Returns the rows with IQR ≤ at_most and columns rank and
-    rank_to, the first and the last place that a theme shares, from 1.
+    statements: index = theme id, columns iqr and median (of importance). Equal ones share their places and keep the
+    order of their ids, so the ranking does not depend on the order given. Returns the rows with IQR ≤ at_most and
+    columns rank and rank_to, the first and the last place that a theme shares, from 1.
     """
     chosen = statements[statements["iqr"] <= at_most].sort_index(kind="stable")
     ranked = chosen.sort_values(["iqr", "median"], ascending=[True, False], kind="stable")
@@ -414,8 +420,8 @@ def stability(
     """Change between two rounds within panelists: κ, Wilcoxon, net change of the histogram, ΔCV.
 
     net_change = ½Σₖ|nₖ,₂ − nₖ,₁|/n over scale points k: the share of the panel that would have to move to turn the one
-    histogram into the other; the item is stable up to 15 %. Individuals may swap places all the same: share_changed and κ
-    tell. CV = SD/mean (n − 1); it takes the scale's zero for a real one. Describes this run.
+    histogram into the other; the item is stable up to 15 %. Individuals may swap places all the same: share_changed and
+    κ tell. CV = SD/mean (n − 1); it takes the scale's zero for a real one. Describes this run.
 
     first, second: ratings by participant on the integer scale low … high, NaN where missing.
     Raises ValueError if a participant occurs twice or a rating is off the scale.
@@ -560,8 +566,8 @@ def rank_robustness(
 
     by="mean": mean rating, highest first. by="consensus": IQR (type 7), smallest first, then median, highest first, the
     order of `rank_consensus`. Panelists are resampled with all their ratings. Ties get mid-ranks; where g themes tie
-    across the k-th place, each of them has its share (k − number before)/g of the places left, so that p_top adds up to k.
-    τ-b = Σ sgn·sgn′ / √(T·T′) over pairs of themes, T the pairs that an order does not tie. Describes this run.
+    across the k-th place, each of them has its share (k − number before)/g of the places left, so that p_top adds up to
+    k. τ-b = Σ sgn·sgn′ / √(T·T′) over pairs of themes, T the pairs that an order does not tie. Describes this run.
 
     ratings: participants × themes, NaN where missing. At 5,000 raters × 25 themes resamples are processed in chunks of
     2 million agents. Below three raters or two rated themes there is a reason instead.

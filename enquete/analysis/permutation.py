@@ -57,9 +57,9 @@ def permutation_p(
 ) -> PermutationP:
     """One-sided p: how often a relabelling makes the statistic as large as it is.
 
-    H₀: the labels are exchangeable. All n!/Πnₖ! relabellings are taken up to 20,000, else random ones and the data themselves,
-    p = (b + 1)/(m + 1), which is never 0: 1,999 of them, and up to `draws` where those leave p below .05. The first are among all,
-    so p is below a level up to .05 no more often than it should. Describes this run.
+    H₀: the labels are exchangeable. All n!/Πnₖ! relabellings are taken up to 20,000, else random ones and the data
+    themselves, p = (b + 1)/(m + 1), which is never 0: 1,999 of them, and up to `draws` where those leave p below .05.
+    The first are among all, so p is below a level up to .05 no more often than it should. Describes this run.
 
     labels: n integers. statistic: relabellings × n → one figure each; equal figures may differ by 1e-9 relative.
     Source: The Design of Experiments, 1935; Phipson & Smyth 2010 on the + 1.
@@ -88,14 +88,16 @@ def _kept(labels: bytes, draws: int, seed: int) -> Labels:
 
 
 def relabellings(labels: Labels, draws: int = DRAWS, seed: int = 0) -> tuple[Labels, bool]:
-    """Relabellings × n, and whether they are all there are; else random ones by seed, fewer the more labels there are."""
+    """Relabellings × n, and whether they are all there are; else random ones by seed, fewer the more labels there
+    are."""
     if enumerable(labels):
         return _enumerate(labels), True
     return _kept(labels.tobytes(), min(draws, max(999, DRAWN_MORE // 2 // labels.size)), seed), False
 
 
 def staged(extreme: Callable[[int, bool], int], draws: int, n: int) -> tuple[float, int]:
-    """p and how many were drawn. extreme: among so many random ones, of the first or of those that follow, how many are as extreme."""
+    """p and how many were drawn. extreme: among so many random ones, of the first or of those that follow, how many are
+    as extreme."""
     first = min(draws, FIRST, max(999, DRAWN // max(n, 1)))
     more = min(draws, max(first, DRAWN_MORE // max(n, 1))) - first
     reached = extreme(first, False)
@@ -144,10 +146,11 @@ SMALLEST_TAIL = 1e-5
 def tail_p(observed: float, null: ArrayLike) -> float:
     """p of a figure against m draws where more draws would cost too much.
 
-    (b + 1)/(m + 1) where b draws reach it; where none does, the tail of the Pearson III distribution (a shifted gamma) with mean,
-    standard deviation and skewness γ of the draws, which is not larger than 1/(m + 1): with z the standardised figure and
-    a = 4/γ², Q(a, a + z√a) for γ > 0, else the normal tail. A Monte Carlo p ends at 1/(m + 1), so that no correction over many
-    tests could be passed. Source: Winkler, Ridgway, Douaud, Nichols & Smith 2016 (tail and gamma approximations).
+    (b + 1)/(m + 1) where b draws reach it; where none does, the tail of the Pearson III distribution (a shifted gamma)
+    with mean, standard deviation and skewness γ of the draws, which is not larger than 1/(m + 1): with z the
+    standardised figure and a = 4/γ², Q(a, a + z√a) for γ > 0, else the normal tail. A Monte Carlo p ends at 1/(m + 1),
+    so that no correction over many tests could be passed. Source: Winkler, Ridgway, Douaud, Nichols & Smith 2016 (tail
+    and gamma approximations).
     """
     drawn = np.asarray(null, dtype=np.float64)
     reached, m = int((drawn >= observed - 1e-9).sum()), drawn.size

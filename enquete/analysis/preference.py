@@ -1,5 +1,5 @@
-"""Which of two respondents a critic prefers, and how far the critic can be trusted: win rates with intervals, Bradley–Terry
-strengths, position bias."""
+"""Which of two respondents a critic prefers, and how far the critic can be trusted: win rates with intervals,
+Bradley–Terry strengths, position bias."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 from enquete.analysis.estimates import LEVEL, share_interval
 
 PSEUDO_WINS = 0.5
-"""Added to each side of a pair of contestants, so that who won everything is strong and not infinitely so (Haldane–Anscombe)."""
+"""Added to each side of a pair of contestants, so that who won everything is strong and not infinitely so
+(Haldane–Anscombe)."""
 
 CHANCE = 0.5
 """A critic that tosses a coin twice disagrees with itself in half of the pairs."""
@@ -41,9 +42,10 @@ class WinRate:
 def win_rate(points: ArrayLike, agents: Sequence[str]) -> WinRate:
     """ŵ = Σ y / n, y = 1 where B won, ½ a tie, 0 where A did; Wilson's interval at 95 % over n_e = n / d pairs.
 
-    d = Var_clustered(ŵ) / (ŵ(1 − ŵ)/n) is the design effect (Kish 1965) of answers that one agent gave: Var_clustered is
-    Σ_g (Σ_{i∈g} (y_i − ŵ))² / n² · G/(G − 1) over G agents, and d ≥ 1. Where all agents agree fully d is unknown, and G takes
-    n's place. Ties make the true variance smaller than the binomial one, so the interval is rather too wide.
+    d = Var_clustered(ŵ) / (ŵ(1 − ŵ)/n) is the design effect (Kish 1965) of answers that one agent gave: Var_clustered
+    is Σ_g (Σ_{i∈g} (y_i − ŵ))² / n² · G/(G − 1) over G agents, and d ≥ 1. Where all agents agree fully d is unknown,
+    and G takes n's place. Ties make the true variance smaller than the binomial one, so the interval is rather too
+    wide.
 
     points: y by pair; agents: who was asked, by pair. None without a pair. Raises ValueError on different lengths.
     """
@@ -81,12 +83,13 @@ def wilson(rate: float, n: float) -> tuple[float, float]:
 def bradley_terry(wins: np.ndarray) -> np.ndarray:
     """θ with P(i beats j) = 1 / (1 + e^(θ_j − θ_i)), Σ θ = 0, by choix (Maystre & Grossglauser 2015).
 
-    wins: how often i (row) beat j (column), ties as half a win of each; contestants that never met are linked by PSEUDO_WINS
-    alone. Source: Bradley & Terry 1952.
+    wins: how often i (row) beat j (column), ties as half a win of each; contestants that never met are linked by
+    PSEUDO_WINS alone. Source: Bradley & Terry 1952.
     """
     import choix  # noqa: PLC0415 - it imports all of scipy.stats, which runs without a second respondent do not need
 
-    # choix's alpha is a rate of its chain: alpha·(e^θ_i + e^θ_j), 2·alpha between equals, is what it adds to the wins of each.
+    # choix's alpha is a rate of its chain: alpha·(e^θ_i + e^θ_j), 2·alpha between equals, is what it adds to the wins
+    # of each.
     found: np.ndarray = choix.ilsr_pairwise_dense(np.asarray(wins, dtype=np.float64), alpha=PSEUDO_WINS / 2)
     return found
 
@@ -107,9 +110,9 @@ class PositionBias:
 def position_bias(forward: Sequence[str], backward: Sequence[str]) -> PositionBias:
     """Splits / n with Wilson's interval at 95 %: the share of pairs in which the place decided.
 
-    unusable: at least half of them split, as a coin's would; usable: fewer, and the interval ends below one half; not decided:
-    fewer, but too few pairs to say so. The limit is this project's proposal; Zheng et al. 2023 find 35 % for GPT-4, 76 % for a
-    model that cannot judge.
+    unusable: at least half of them split, as a coin's would; usable: fewer, and the interval ends below one half; not
+    decided: fewer, but too few pairs to say so. The limit is this project's proposal; Zheng et al. 2023 find 35 % for
+    GPT-4, 76 % for a model that cannot judge.
 
     forward: who won ("A", "B") where A stood first; backward: who won where B did; "" where there is no verdict.
     """

@@ -111,11 +111,11 @@ def _persona(name: str, main: Answers, probe: Answers, again: Answers) -> Diagno
     """1 − κ_probe/κ_retest over the same answers: 1 where only the persona tells agents apart, 0 where it is ignored.
 
     Shares of changed answers would not do: noise changes them under any persona. Caution where less than .8 is lost and
-    κ_probe surely lies above 0 (90%, one-sided), bad where it surely lies above half of κ_retest (95%); SE by jackknife over
-    agents. Not computed where κ_retest is not surely above 0 itself: then test_retest says why.
+    κ_probe surely lies above 0 (90%, one-sided), bad where it surely lies above half of κ_retest (95%); SE by jackknife
+    over agents. Not computed where κ_retest is not surely above 0 itself: then test_retest says why.
 
-    300 runs each, 12 items of like or of different means, other personas of another type: share with a caution or worse if
-    all heed the persona · half ignore it · all ignore it, and of bad ones in the last.
+    300 runs each, 12 items of like or of different means, other personas of another type: share with a caution or worse
+    if all heed the persona · half ignore it · all ignore it, and of bad ones in the last.
 
     | agents | κ_retest .24 | .41 | .60 | .81 |
     |---|---|---|---|---|
@@ -227,8 +227,8 @@ def _drift(one: ItemTest) -> dict[str, float | int | None]:
 def placebo_exposure(before: Answers, after: Answers, placebo_before: Answers, placebo_after: Answers) -> Diagnostic:
     """Mean |Δ| under the real digest minus mean |Δ| under the neutral one, with Student's interval of 95% over agents.
 
-    Information without a verdict either way, because agents of one run share its shocks. The first waves may be the same
-    answers.
+    Information without a verdict either way, because agents of one run share its shocks. The first waves may be the
+    same answers.
     """
     four = aligned([before, after, placebo_before, placebo_after])
     first, second, placebo_first, placebo_second = four.values
@@ -247,7 +247,8 @@ def placebo_exposure(before: Answers, after: Answers, placebo_before: Answers, p
 
 
 def student(x: Floats) -> tuple[float | None, float | None, float | None]:
-    """Mean and its two-sided interval of 95%, x̄ ± t·s/√n with n − 1 degrees of freedom; None where n does not allow it."""
+    """Mean and its two-sided interval of 95%, x̄ ± t·s/√n with n − 1 degrees of freedom; None where n does not allow
+    it."""
     if x.size < 2:
         return (float(x.mean()) if x.size else None), None, None
     mean = float(x.mean())
@@ -268,8 +269,8 @@ def false_median(
 ) -> Diagnostic:
     """How far revised ratings follow a median that nobody gave, against how far they follow the real one.
 
-    first: ratings before feedback; after_true, after_bogus: revisions after either median was shown, by item. Items whose
-    medians are equal say nothing and are left out. Caution from half the pull of the true median.
+    first: ratings before feedback; after_true, after_bogus: revisions after either median was shown, by item. Items
+    whose medians are equal say nothing and are left out. Caution from half the pull of the true median.
     """
     three = aligned([first, after_true, after_bogus])
     told = [str(i) for i in three.items if str(i) in bogus_median and str(i) in true_median]

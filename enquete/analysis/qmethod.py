@@ -87,9 +87,9 @@ def centroid(x: Matrix, k: int) -> Matrix:
     """Loadings of k centroid factors, N × k; fewer where the residuals are used up.
 
     For each factor persons are reflected until nobody's sum of residual correlations t_j is negative; then
-    f_j = (t_j + f_j²) / √Σ(t_j + f_j²), where the communality f_j² on the diagonal is estimated until it stays; the residuals
-    are R − ff′. Seven are extracted, as PQMethod does, and of them the k largest by Σf² returned, since a centroid is not
-    always larger than the next. A loading may exceed 1 (Heywood case). Source: Brown 1980, pp. 208–224.
+    f_j = (t_j + f_j²) / √Σ(t_j + f_j²), where the communality f_j² on the diagonal is estimated until it stays; the
+    residuals are R − ff′. Seven are extracted, as PQMethod does, and of them the k largest by Σf² returned, since a
+    centroid is not always larger than the next. A loading may exceed 1 (Heywood case). Source: Brown 1980, pp. 208–224.
     """
     found = np.empty((len(x), 0))
     while found.shape[1] < max(k, CENTROIDS):
@@ -104,8 +104,8 @@ def centroid(x: Matrix, k: int) -> Matrix:
 def _reflected(x: Matrix, found: Matrix) -> tuple[Matrix, Matrix]:
     """Sums of residual correlations with the others after reflection, and the signs of reflection (±1).
 
-    Each reflection of a negative sum raises the total, so the loop ends. After a factor without reflections all sums are 0
-    though the residuals are not; so the first to be reflected then is the person with the largest residuals.
+    Each reflection of a negative sum raises the total, so the loop ends. After a factor without reflections all sums
+    are 0 though the residuals are not; so the first to be reflected then is the person with the largest residuals.
     """
     diagonal = (x**2).sum(axis=1) - (found**2).sum(axis=1)
     sums = x @ x.sum(axis=0) - found @ found.sum(axis=0) - diagonal
@@ -127,7 +127,8 @@ def _reflect(i: int, sums: Matrix, signs: Matrix, x: Matrix, found: Matrix) -> N
 
 
 def _most_residual(x: Matrix, found: Matrix, diagonal: Matrix) -> int:
-    """Whose squared residual correlations with the others have the largest sum: the diagonal of (R − FF′)², less its own."""
+    """Whose squared residual correlations with the others have the largest sum: the diagonal of (R − FF′)², less its
+    own."""
     left, right = np.hstack([x, found]), np.hstack([x, -found])
     squares = np.einsum("ij,jk,ik->i", right, left.T @ left, right, optimize=True) - diagonal**2
     return int(squares.round(9).argmax())
@@ -154,7 +155,8 @@ class NumberOfFactors:
     """eigenvalues of R, descending; beside each the mean and the 95th percentile by chance, and its p.
 
     tail: the same p where draws end, by the fitted tail of the draws (`permutation.tail_p`); it decides nothing here.
-    parallel: leading eigenvalues with p ≤ .01; 0 means no factors. kaiser: eigenvalues above 1, far too many with many sorts.
+    parallel: leading eigenvalues with p ≤ .01; 0 means no factors. kaiser: eigenvalues above 1, far too many with many
+    sorts.
     two_loaders: leading unrotated components with at least two loadings beyond 2.58/√S.
     """
 
@@ -170,10 +172,12 @@ class NumberOfFactors:
 
 
 def number_of_factors(x: Matrix, seed: int, *, draws: int = DRAWS, alpha: float = ALPHA) -> NumberOfFactors:
-    """Parallel analysis (Horn 1965) of standardised sorts x (N × S), with each sort's places dealt anew over statements.
+    """Parallel analysis (Horn 1965) of standardised sorts x (N × S), with each sort's places dealt anew over
+    statements.
 
     The null is exact: every legal sort is equally likely for everyone. p = (1 + #{null ≥ observed}) / (1 + draws), each
-    eigenvalue against those of its own rank. The level is .01, since at .05 one population of noise in twenty has a factor.
+    eigenvalue against those of its own rank. The level is .01, since at .05 one population of noise in twenty has a
+    factor.
     """
     rng = np.random.default_rng(seed)
     observed = eigenvalues(x)
@@ -199,12 +203,12 @@ def _leading(holds: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> int:
 
 
 # --- Q methodology: shared points of view among people who sorted the same statements into the same grid --------------
-# Persons are correlated, factored, rotated; sorts that define a factor are flagged and weighted into one sort for it. Measured
-# by: the figures of R's qmethod for Lipset's sorts, planted views recovered, and no factors in noise.
+# Persons are correlated, factored, rotated; sorts that define a factor are flagged and weighted into one sort for it.
+# Measured by: the figures of R's qmethod for Lipset's sorts, planted views recovered, and no factors in noise.
 
 # --- Varimax rotation of factor loadings, and the order and signs that make two solutions comparable -----------------
-# Rotation by planes rather than by gradient: statsmodels' varimax forms an N × N matrix (20 s for 5,000 persons) and stays
-# where it starts when the unrotated factors are an exact saddle point, as with two groups of equal size.
+# Rotation by planes rather than by gradient: statsmodels' varimax forms an N × N matrix (20 s for 5,000 persons) and
+# stays where it starts when the unrotated factors are an exact saddle point, as with two groups of equal size.
 
 SWEEPS = 200
 ANGLE = 1e-10  # radians; a sweep without a larger one is the last
@@ -247,7 +251,8 @@ def _turned(normal: Matrix, a: int, b: int) -> float:
 def oriented(loadings: Matrix, x: Matrix) -> Matrix:
     """Factors in the order of Σl², each with its stronger pole positive: Σ l·|l| ≥ 0.
 
-    x: standardised sorts. Where both poles are equally strong (two opposite groups of one size), the first statement that
+    x: standardised sorts. Where both poles are equally strong (two opposite groups of one size), the first statement
+    that
     the factor moves is positive: it depends on the instrument and not on the order of persons.
     """
     order = np.argsort(-(loadings**2).sum(axis=0).round(9), kind="stable")
@@ -311,9 +316,9 @@ class QAnalysis:
     """reason: "factors"; else why there are none: "chance" (no eigenvalue beyond permuted sorts), "few" (fewer than two
     usable sorts), "undefined" (every factor was dropped).
 
-    rows: of the sorts as given, those analysed. n_missing: sorts left out for a missing place; n_illegal: for breaking the
-    grid. loadings: len(rows) × rotated factors; flags alike. correlations and sed: between the z-scores of `factors`.
-    comparisons count places in `factors`, not numbers. number is None where nothing was computed.
+    rows: of the sorts as given, those analysed. n_missing: sorts left out for a missing place; n_illegal: for breaking
+    the grid. loadings: len(rows) × rotated factors; flags alike. correlations and sed: between the z-scores of
+    `factors`. comparisons count places in `factors`, not numbers. number is None where nothing was computed.
     """
 
     reason: Reason
@@ -333,7 +338,8 @@ class QAnalysis:
     consensus: tuple[int, ...]
 
     def groups(self) -> Labels:
-        """For each row of the sorts as given the pole it defines, 2·number (+ 1: negative pole); −1 for none or several."""
+        """For each row of the sorts as given the pole it defines, 2·number (+ 1: negative pole); −1 for none or
+        several."""
         found = np.full(self.n_total, -1, dtype=np.int64)
         single = self.flags.sum(axis=1) == 1
         if single.any():
@@ -355,10 +361,10 @@ def q_analysis(
 ) -> QAnalysis:
     """The whole analysis of sorts (agents × statements; a place of the grid each, NaN for missing).
 
-    grid: how many statements each column takes. n_factors: None for as many as parallel analysis finds. flags: changes to
-    the automatic ones. number: as another analysis of these sorts found it, so that it need not be drawn again. Factors come
-    in the order of Σl², with the stronger pole positive. Same input and seed, same result.
-    Raises ValueError for sorts that are no table, a grid that does not take the statements, more factors than there can be
+    grid: how many statements each column takes. n_factors: None for as many as parallel analysis finds. flags: changes
+    to the automatic ones. number: as another analysis of these sorts found it, so that it need not be drawn again.
+    Factors come in the order of Σl², with the stronger pole positive. Same input and seed, same result. Raises
+    ValueError for sorts that are no table, a grid that does not take the statements, more factors than there can be
     (fewer than 1 too), an unknown extraction, and flags that do not fit.
     """
     _checked(sorts, grid, extraction, n_factors)
@@ -471,7 +477,8 @@ def _factor(
 
 @dataclass(frozen=True)
 class SortAgreement:
-    """ari: adjusted Rand index, or None where there is nothing to compare. n_unflagged: of the sorts that have a cluster."""
+    """ari: adjusted Rand index, or None where there is nothing to compare. n_unflagged: of the sorts that have a
+    cluster."""
 
     ari: float | None
     n_compared: int
@@ -481,8 +488,8 @@ class SortAgreement:
 def agreement(groups: Labels, clusters: Labels) -> SortAgreement:
     """How far Q factors and clusters sort people alike (Hubert & Arabie 1985), among those whom both place.
 
-    groups: QAnalysis.groups(); the poles of a bipolar factor are two groups, as they are for any clustering. clusters: by
-    the same rows, −1 for agents without one. None with fewer than two agents, or where both have but one group.
+    groups: QAnalysis.groups(); the poles of a bipolar factor are two groups, as they are for any clustering. clusters:
+    by the same rows, −1 for agents without one. None with fewer than two agents, or where both have but one group.
     """
     if len(groups) != len(clusters):
         raise ValueError(f"{len(groups)} sorts and {len(clusters)} cluster labels; both must list the same agents")

@@ -1,4 +1,5 @@
-"""Sorts of statements: the grid that they fill, which of them define a factor, its scores, and which statements tell views apart."""
+"""Sorts of statements: the grid that they fill, which of them define a factor, its scores, and which statements tell
+views apart."""
 
 from __future__ import annotations
 
@@ -65,8 +66,8 @@ def contrasts(
 ) -> list[Contrast]:
     """Every statement, the one that sets the group apart most first.
 
-    sorts: agents × statements, legal. members: which agents are in the group. A description, not a test: where the group
-    was formed from the same sorts, a test on them would be circular. Without members, or without a rest: [].
+    sorts: agents × statements, legal. members: which agents are in the group. A description, not a test: where the
+    group was formed from the same sorts, a test on them would be circular. Without members, or without a rest: [].
     """
     if not members.any() or members.all():
         return []
@@ -89,7 +90,8 @@ Z_05 = 1.96
 
 @dataclass(frozen=True)
 class FlagEdits:
-    """Changes by hand: pairs of (row of the sorts as given, factor), both from 0; factors as numbered before any is dropped."""
+    """Changes by hand: pairs of (row of the sorts as given, factor), both from 0; factors as numbered before any is
+    dropped."""
 
     add: Collection[tuple[int, int]] = ()
     remove: Collection[tuple[int, int]] = ()
@@ -112,7 +114,8 @@ def automatic_flags(loadings: Matrix, statements: int) -> Flags:
 def edited(flags: Flags, edits: FlagEdits, rows: Sequence[int]) -> Flags:
     """`flags` with the changes. rows: for each row of `flags`, its row in the sorts as given.
 
-    Raises ValueError for a sort or factor that is not there, for a pair to add that is flagged already, for one to remove
+    Raises ValueError for a sort or factor that is not there, for a pair to add that is flagged already, for one to
+    remove
     that is not, and for a pair in both: a researcher's note about another solution must not pass for one about this.
     """
     both = set(edits.add) & set(edits.remove)
@@ -142,14 +145,16 @@ TIE = 9  # digits of z beyond which two statements are tied, so that ties do not
 def weights(loadings: Matrix, flags: Flags) -> Matrix:
     """w = l/(1 − l²) of flagged sorts, 0 elsewhere, N × k. Source: Spearman 1927, Brown 1980, p. 241.
 
-    |l| above .999 counts as .999 (w = ±499.75): at 1 the weight is infinite, and above 1 (Heywood) it has the wrong sign.
+    |l| above .999 counts as .999 (w = ±499.75): at 1 the weight is infinite, and above 1 (Heywood) it has the wrong
+    sign.
     """
     bounded = np.clip(loadings, -LARGEST_LOADING, LARGEST_LOADING)
     return np.where(flags, bounded / (1 - bounded**2), 0.0)
 
 
 def composites(sorts: Matrix, weight: Matrix) -> Matrix:
-    """Weighted mean sort of each factor, Σwx / Σ|w|, less its mean: factors × statements. Each factor needs a weight."""
+    """Weighted mean sort of each factor, Σwx / Σ|w|, less its mean: factors × statements. Each factor needs a
+    weight."""
     sums = weight.T @ sorts / np.abs(weight).sum(axis=0)[:, None]
     return np.asarray(sums - sums.mean(axis=1, keepdims=True))
 
@@ -165,7 +170,8 @@ def z_scores(composite: Matrix) -> Matrix:
 
 
 def factor_array(z: Matrix, grid: Mapping[int, int]) -> Matrix:
-    """The forced grid filled in the order of z; of tied statements (equal to 9 digits) the earlier gets the lower place."""
+    """The forced grid filled in the order of z; of tied statements (equal to 9 digits) the earlier gets the lower
+    place."""
     return common_sort(z.round(TIE), grid)
 
 
@@ -188,8 +194,9 @@ def standard_errors_of_difference(se: Matrix) -> Matrix:
 
 # --- What sets factors apart: differences between their z-scores against two yardsticks, distinguishing and consensus
 # statements
-# The usual yardstick, SED, knows only how many sorts define a factor: with many sorts every difference passes it. So each
-# difference stands beside a permutation null, which asks how far apart two groups of the same people would be by lot.
+# The usual yardstick, SED, knows only how many sorts define a factor: with many sorts every difference passes it. So
+# each difference stands beside a permutation null, which asks how far apart two groups of the same people would be by
+# lot.
 
 Direction = Literal["above", "below", "between"]
 
@@ -219,7 +226,8 @@ class StatementComparison:
 class Distinction:
     """A statement that sets a factor apart from every other.
 
-    place: its column in the factor array. rank: 1 for the highest z. direction: above all others, below all, or between.
+    place: its column in the factor array. rank: 1 for the highest z. direction: above all others, below all, or
+    between.
     level: by SED. p: the largest permutation p among the comparisons with the others.
     """
 

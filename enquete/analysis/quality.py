@@ -51,7 +51,8 @@ class ExpectedAnswers:
 
     @property
     def middle(self) -> Floats:
-        """Probability of the midpoint; only scales with an odd number of points have one, others give that beside it."""
+        """Probability of the midpoint; only scales with an odd number of points have one, others give that beside
+        it."""
         centre = ((self.answers.points - 1) // 2)[None, :, None]
         found = np.take_along_axis(self.mass, np.broadcast_to(centre, (*self.mass.shape[:2], 1)), axis=2)
         return np.asarray(found[:, :, 0])
@@ -76,8 +77,8 @@ class ExpectedAnswers:
 def read_expected(answers: Answers, rows: pd.DataFrame) -> ExpectedAnswers | None:
     """`rows` of `answers` with a column `distribution`, {"1": 0.2, …} as JSON; None where no row has one.
 
-    Needed columns: participant, item, distribution. Raises ValueError naming participant and item where a distribution is
-    no JSON object of shares on the item's points.
+    Needed columns: participant, item, distribution. Raises ValueError naming participant and item where a distribution
+    is no JSON object of shares on the item's points.
     """
     if "distribution" not in rows.columns:
         return None
@@ -246,7 +247,8 @@ def persona_flattening(answers: Answers, *, seed: int = 0) -> Diagnostic:
 
 
 class Apart(NamedTuple):
-    """Mean r of pairs of one type, of pairs of two types, the difference, and its p; None where there are no such pairs."""
+    """Mean r of pairs of one type, of pairs of two types, the difference, and its p; None where there are no such
+    pairs."""
 
     within_types: float | None
     between_types: float | None
@@ -312,7 +314,8 @@ def _pairs(n: int, seed: int) -> tuple[Codes, Codes]:
 
 
 def between_agent_correlations(profiles: Floats, first: Codes, second: Codes, least: int) -> Floats:
-    """Pearson's r of each pair of rows over the columns both have; NaN below `least` columns or where one does not vary."""
+    """Pearson's r of each pair of rows over the columns both have; NaN below `least` columns or where one does not
+    vary."""
     parts = [
         _correlations(profiles[first[at : at + CHUNK]], profiles[second[at : at + CHUNK]], least)
         for at in range(0, first.size, CHUNK)
@@ -345,8 +348,8 @@ def human_anchor(
 
     The benchmark is the same likeness of an even spread over the scale; at or below it is caution. tables: as for
     `variance_ratio`. Raises ValueError for an
-    unknown item, a point off its scale, a negative share, or shares that sum to 0. Source: Lin 1991 (JSD); W₁ is the earth
-    mover's distance in scale points.
+    unknown item, a point off its scale, a negative share, or shares that sum to 0. Source: Lin 1991 (JSD); W₁ is the
+    earth mover's distance in scale points.
     """
     _require_items(answers, marginals or {}, "marginals")
     counted = tables or _tables(answers)
@@ -411,7 +414,8 @@ _NEEDED = ("participant", "stakeholder_type", "item", "status")
 
 @dataclass(frozen=True)
 class _AskedItems:
-    """What was asked: participant, item and type of each answer as numbers, and by kind whether it is a gap of that kind."""
+    """What was asked: participant, item and type of each answer as numbers, and by kind whether it is a gap of that
+    kind."""
 
     person: Codes
     item: Codes
@@ -506,7 +510,8 @@ def _by_type(asked: _AskedItems) -> list[Diagnostic]:
 
 
 def _kruskal(rates: Sequence[Floats]) -> float | None:
-    """p of Kruskal–Wallis (tie-corrected) of the agents' rates between types; None without variation or a second type."""
+    """p of Kruskal–Wallis (tie-corrected) of the agents' rates between types; None without variation or a second
+    type."""
     if len(rates) < 2 or np.ptp(np.concatenate(rates)) == 0:
         return None
     return float(scipy.stats.kruskal(*rates).pvalue)

@@ -39,7 +39,8 @@ def fewest(alpha: float = ALPHA) -> int:
 def sign(value: float | None) -> int | None:
     """What a run says by a difference: 1, −1, or 0 where there is none.
 
-    value: None or NaN where the run does not define it, which says nothing: None. Raises ValueError for an infinite value.
+    value: None or NaN where the run does not define it, which says nothing: None. Raises ValueError for an infinite
+    value.
     """
     if value is None or np.isnan(value):
         return None
@@ -52,10 +53,12 @@ def judge_claim(claimed: Hashable, further: Sequence[Hashable | None], *, indepe
     """Judge what the main arm claims by the further runs alone.
 
     The main arm chose what to claim (the extreme groups, the significant items), so that its own figure always agrees
-    with the claim and tells nothing; further runs chose nothing. Two exact binomial tests over those that agree, at 5 %:
+    with the claim and tells nothing; further runs chose nothing. Two exact binomial tests over those that agree, at 5
+    %:
 
     fragile: so few agree as would be rare for a claim that holds in 90 % of runs (0 of 2, 1 of 3, 2 of 5).
-    stable: not so, and so many agree as would be rare if a further run agreed as often as not (sign test: 5 of 5, 9 of 10).
+    stable: not so, and so many agree as would be rare if a further run agreed as often as not (sign test: 5 of 5, 9 of
+    10).
     not decided: neither. not judged: no further run says anything about it.
 
     Without any difference between two groups a run's contrast agrees with probability ½, or less where it may be 0. The
@@ -145,8 +148,8 @@ def variance_components(
     (one model only, one replicate) is left out, variance None, and named. Describes these runs.
 
     values: one row an answer, with a column for every factor and `value` (rekeyed, on one scale: shares of the scale's
-    width where scales differ); rows with a gap in any are dropped and counted. effects: tuples of columns; a nested factor
-    is named with what it is nested in. Raises ValueError for a missing column.
+    width where scales differ); rows with a gap in any are dropped and counted. effects: tuples of columns; a nested
+    factor is named with what it is nested in. Raises ValueError for a missing column.
     Source: Henderson 1953; Searle, Casella & McCulloch 1992, ch. 5; Brennan 2001 for the reading.
     """
     factors = list(dict.fromkeys(name for effect in effects for name in effect))

@@ -33,8 +33,8 @@ HELD = 500_000  # distances that are held at a time
 class Separation:
     """Mean silhouettes, data sets × numbers of clusters; −1 where fewer agents than that differ from each other.
 
-    full: over all columns. reduced: of the same clusters, over the first k − 1 principal components, which is all that the
-    means of k clusters can span.
+    full: over all columns. reduced: of the same clusters, over the first k − 1 principal components, which is all that
+    the means of k clusters can span.
     """
 
     full: Matrix
@@ -72,8 +72,8 @@ def pairs_of(sets: Matrix) -> Matrix:
 
 
 def centres(sets: Matrix, numbers: Sequence[int], seeds: Sequence[int]) -> list[Matrix]:
-    """Centres (data sets × clusters × columns) for each number of clusters. Beyond MOST_COMPARED agents a tree is one of a
-    sample by the data set's own seed."""
+    """Centres (data sets × clusters × columns) for each number of clusters. Beyond MOST_COMPARED agents a tree is one
+    of a sample by the data set's own seed."""
     starts = np.stack([sampled([one], np.random.default_rng(s))[0] for one, s in zip(sets, seeds, strict=True)])
     return _centres(sets, starts, pairs_of(starts), numbers)
 
@@ -170,7 +170,8 @@ def _separation(sets: Matrix, numbers: Sequence[int], reduced: bool) -> Separati
 def silhouettes(distances: npt.NDArray[np.floating], labels: Labels) -> Matrix:
     """Each agent's silhouette from distances of all to all; 0 for an agent alone in its cluster, as Rousseeuw has it.
 
-    Of one data set, or of a stack of them. As silhouette_samples of scikit-learn, whose checks take longer than this takes.
+    Of one data set, or of a stack of them. As silhouette_samples of scikit-learn, whose checks take longer than this
+    takes.
     """
     member = memberships_of(labels, int(labels.max()) + 1).astype(distances.dtype, copy=False)
     sizes = member.sum(axis=-2, keepdims=True)
@@ -185,7 +186,8 @@ def silhouettes(distances: npt.NDArray[np.floating], labels: Labels) -> Matrix:
 
 
 def agent_silhouettes(columns: Matrix, labels: Labels, seed: int) -> Matrix:
-    """How well each agent sits in its type, −1 … 1; for agents beyond MOST_COMPARED against a seeded sample of others."""
+    """How well each agent sits in its type, −1 … 1; for agents beyond MOST_COMPARED against a seeded sample of
+    others."""
     if len(columns) <= MOST_COMPARED:
         return silhouettes(scipy.spatial.distance.cdist(columns, columns), labels)
     rows = np.random.default_rng(seed).choice(len(columns), MOST_COMPARED, replace=False)
@@ -200,8 +202,8 @@ def agent_silhouettes(columns: Matrix, labels: Labels, seed: int) -> Matrix:
 def adjusted_rand(first: Labels, second: Labels) -> float:
     """How far two groupings sort the same agents alike: 1 fully, 0 as by chance (Hubert & Arabie 1985).
 
-    (tp·tn − fn·fp) / ½((tp + fn)(fn + tn) + (tp + fp)(fp + tn)) over pairs of agents; 1 where they are the same grouping.
-    As adjusted_rand_score of scikit-learn, whose import takes longer than all that is computed here.
+    (tp·tn − fn·fp) / ½((tp + fn)(fn + tn) + (tp + fp)(fp + tn)) over pairs of agents; 1 where they are the same
+    grouping. As adjusted_rand_score of scikit-learn, whose import takes longer than all that is computed here.
     """
     a, b = (np.unique(one, return_inverse=True)[1] for one in (first, second))
     table = np.bincount(a * (int(b.max(initial=0)) + 1) + b).astype(float)
@@ -234,12 +236,13 @@ class Gap:
 
 
 def gap(blocks: Sequence[Matrix], seed: int, *, draws: int = GAP_DRAWS) -> Gap:
-    """Gap(k) = E*[log W_k] − log W_k, W_k the sum of squares within k clusters; E* over data whose columns were permuted.
+    """Gap(k) = E*[log W_k] − log W_k, W_k the sum of squares within k clusters; E* over data whose columns were
+    permuted.
 
-    s_k = SD(log W*_k)·√(1 + 1/draws); k is the smallest with Gap(k) ≥ Gap(m) − s_m, m the k of the largest gap (Dudoit &
-    Fridlyand 2002; the first rule, against k + 1 alone, stops at 1 before four clouds). The reference keeps each column's
-    distribution and the grid of forced sorts (a box, as usual, would hold no legal sort). blocks: agents × columns each,
-    without NaN; of more than 300 agents a seeded sample. Source: Tibshirani, Walther & Hastie 2001.
+    s_k = SD(log W*_k)·√(1 + 1/draws); k is the smallest with Gap(k) ≥ Gap(m) − s_m, m the k of the largest gap (Dudoit
+    & Fridlyand 2002; the first rule, against k + 1 alone, stops at 1 before four clouds). The reference keeps each
+    column's distribution and the grid of forced sorts (a box, as usual, would hold no legal sort). blocks: agents ×
+    columns each, without NaN; of more than 300 agents a seeded sample. Source: Tibshirani, Walther & Hastie 2001.
     """
     rng = np.random.default_rng(seed)
     blocks = sampled(blocks, rng)
@@ -271,17 +274,17 @@ def _within(sets: Matrix, labels: Labels, k: int) -> Matrix:
 
 # --- Types among agents: how many, tested against chance and against a continuum, with "no types" as a possible
 # answer
-# K-means finds its k clusters in pure noise and along any gradient too. So two null hypotheses have to fall before there are
-# types. Independence: columns permuted within their blocks; only what beats it has any structure. Continuum: agents normally
-# distributed along the observed components; only what beats that too comes in clusters. And types have to come back in
-# bootstrap samples (Hennig 2007).
+# K-means finds its k clusters in pure noise and along any gradient too. So two null hypotheses have to fall before
+# there are types. Independence: columns permuted within their blocks; only what beats it has any structure. Continuum:
+# agents normally distributed along the observed components; only what beats that too comes in clusters. And types have
+# to come back in bootstrap samples (Hennig 2007).
 
 CANDIDATES = tuple(range(2, 9))
 AGENTS_PER_TYPE = 3  # with fewer agents a type, a cluster is a person
 # Against a continuum: the smallest p, .005, lies below ALPHA, so that one draw may reach the observed value.
 DRAWS = 199
-# Against independence, where types are nowhere near the level: what beats a continuum is far beyond permuted columns. The
-# smallest p is ALPHA, and with 99 draws the test has that level exactly (Barnard 1963).
+# Against independence, where types are nowhere near the level: what beats a continuum is far beyond permuted columns.
+# The smallest p is ALPHA, and with 99 draws the test has that level exactly (Barnard 1963).
 CHANCE_DRAWS = 99
 EXCEEDANCES = 5  # draws that reach the observed value before the test is over (Besag & Clifford 1991)
 AT_A_TIME = 10  # null data sets that are clustered together at first; then twice as many each time
@@ -297,8 +300,8 @@ UNSTABLE = 0.60  # mean Jaccard index of a type below which it is not to be trus
 
 @dataclass(frozen=True)
 class Continuity:
-    """The test against a continuum. expected: mean silhouette there, by number of clusters. excess: by how much the observed
-    silhouette exceeds it, mean of the full space and the reduced one (see `clustering.Separation`)."""
+    """The test against a continuum. expected: mean silhouette there, by number of clusters. excess: by how much the
+    observed silhouette exceeds it, mean of the full space and the reduced one (see `clustering.Separation`)."""
 
     p: float
     tail: float  # the same where draws end, by the fitted tail of the draws; it decides nothing here
@@ -311,10 +314,10 @@ class Continuity:
 class TypeChoice:
     """How many types: k (1: none), why in a word, mean silhouette by k, and the tests.
 
-    reason: "typology", "chance" (no better than permuted data), "continuum" (better, but no clusters), "unstable" (clusters
-    that bootstrap samples do not find again), "few" (too few agents), "alike" (too few different ones).
-    null: the best silhouettes of the permuted data that were drawn. p is None where nothing was tested. candidate: the k that
-    was tested for stability, None before that.
+    reason: "typology", "chance" (no better than permuted data), "continuum" (better, but no clusters), "unstable"
+    (clusters that bootstrap samples do not find again), "few" (too few agents), "alike" (too few different ones).
+    null: the best silhouettes of the permuted data that were drawn. p is None where nothing was tested. candidate: the
+    k that was tested for stability, None before that.
     """
 
     k: int
@@ -328,7 +331,8 @@ class TypeChoice:
 
     @property
     def at_the_edge(self) -> bool:
-        """Whether k is the largest number tried, so that there may be more types. At 2 there is no edge: 1 was tested."""
+        """Whether k is the largest number tried, so that there may be more types. At 2 there is no edge: 1 was
+        tested."""
         return self.k > 1 and self.k == max(self.silhouettes)
 
 
@@ -367,9 +371,10 @@ def types(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: flo
 def choose(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: float = ALPHA) -> TypeChoice:
     """The number of types among the agents (rows) of `blocks` (agents × columns, without NaN), stability aside.
 
-    Against independence: p = (1 + #{null ≥ observed}) / (1 + draws) of the largest silhouette; where EXCEEDANCES null values
-    reach the observed one first, drawing ends and p = EXCEEDANCES / draws made. Against a continuum: see `_against_continuum`.
-    A typology needs p ≤ alpha in both. k is the number whose silhouette exceeds that of the continuum most, by LEAST_EXCESS
+    Against independence: p = (1 + #{null ≥ observed}) / (1 + draws) of the largest silhouette; where EXCEEDANCES null
+    values reach the observed one first, drawing ends and p = EXCEEDANCES / draws made. Against a continuum: see
+    `_against_continuum`. A typology needs p ≤ alpha in both. k is the number whose silhouette exceeds that of the
+    continuum most, by LEAST_EXCESS
     at least: the silhouette alone prefers two where two of three types are close (compare Hennig & Lin 2015).
     """
     rng = np.random.default_rng(seed)
@@ -420,10 +425,10 @@ def _against_continuum(
 ) -> Continuity:
     """p = (1 + #{null ≥ observed}) / (1 + draws) of the largest standardised silhouette over the numbers of clusters.
 
-    Silhouettes over the first k − 1 components, where a gap between types is not drowned by the columns that all share; each
-    standardised over all data sets, the observed one among them, so that they stay exchangeable and the p-value exact for a
-    continuum of this kind (Westfall & Young 1993). Where EXCEEDANCES of the first draws reach the observed one, it ends there:
-    that can only keep a p-value above alpha.
+    Silhouettes over the first k − 1 components, where a gap between types is not drowned by the columns that all share;
+    each standardised over all data sets, the observed one among them, so that they stay exchangeable and the p-value
+    exact for a continuum of this kind (Westfall & Young 1993). Where EXCEEDANCES of the first draws reach the observed
+    one, it ends there: that can only keep a p-value above alpha.
     """
     model = fitted_continuum(blocks, rng)
     full, together = np.empty((0, len(tried))), found.reduced
@@ -501,8 +506,9 @@ def memberships(columns: Matrix, labels: Labels) -> Memberships:
 def _mixture(scores: Matrix, labels: Labels) -> Matrix | None:
     """Posterior probabilities by expectation–maximisation, begun at the types; None where it does not come to rest.
 
-    π_k φ(x; μ_k, Σ) / Σ_j π_j φ(x; μ_j, Σ), at rest when the mean log-likelihood changes by less than TOLERANCE; RIDGE keeps Σ
-    regular (Hastie, Tibshirani & Friedman 2009, 8.5). As scikit-learn's GaussianMixture, whose import alone takes longer.
+    π_k φ(x; μ_k, Σ) / Σ_j π_j φ(x; μ_j, Σ), at rest when the mean log-likelihood changes by less than TOLERANCE; RIDGE
+    keeps Σ regular (Hastie, Tibshirani & Friedman 2009, 8.5). As scikit-learn's GaussianMixture, whose import alone
+    takes longer.
     """
     inside, likelihood = memberships_of(labels, int(labels.max()) + 1), -np.inf
     for _ in range(MOST_STEPS):

@@ -1,6 +1,8 @@
-"""Texts compared by their words, in German and English: what they are about, how much of it they share, which side they take.
+"""Texts compared by their words, in German and English: what they are about, how much of it they share, which side they
+take.
 
-Measured by tests/analysis/test_vocabulary.py. Words know no meaning: two texts that say the same in other words share nothing.
+Measured by tests/analysis/test_vocabulary.py. Words know no meaning: two texts that say the same in other words share
+nothing.
 """
 
 from __future__ import annotations
@@ -58,8 +60,8 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def stemmed(word: str) -> str:
-    """A word's first letters, by which its forms (and German compounds of it) are the same: a stemmer for any language with
-    suffixes."""
+    """A word's first letters, by which its forms (and German compounds of it) are the same: a stemmer for any language
+    with suffixes."""
     return word[:_STEM]
 
 
@@ -88,8 +90,8 @@ _OPPOSING = ("un", "in", "im", "ir", "dis", "non")
 
 @lru_cache(maxsize=2**14)  # a label is compared with many
 def opposed(one: str, other: str) -> bool:
-    """Whether two texts take opposite sides in nearly the same words: one denies what the other does not, or a word of the one is
-    the other's contrary ("unwichtig" and "wichtig", "more" and "less")."""
+    """Whether two texts take opposite sides in nearly the same words: one denies what the other does not, or a word of
+    the one is the other's contrary ("unwichtig" and "wichtig", "more" and "less")."""
     if denies(one) != denies(other):
         return True
     mine, theirs = (set(_WORD.findall(text.casefold())) for text in (one, other))

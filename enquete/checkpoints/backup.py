@@ -58,11 +58,13 @@ SELECT name, sum(n) AS surplus FROM (
   UNION ALL SELECT arm, methodology, phase, round, name, -n FROM there)
 GROUP BY arm, methodology, phase, round, name HAVING surplus <> 0
 """
-"""Counters that are not what the rows say; of methodologies that were taken over they have names of their own (carrying.py)."""
+"""Counters that are not what the rows say; of methodologies that were taken over they have names of their own
+(carrying.py)."""
 
 
 def require_sound(folder: Path) -> None:
-    """Reads the whole ledger of the run in this folder. Raises LedgerError naming what is wrong with it, NewerLedger."""
+    """Reads the whole ledger of the run in this folder. Raises LedgerError naming what is wrong with it,
+    NewerLedger."""
     path = folder / LEDGER
     with explained(path):
         copy = whole_copy(path)
@@ -186,8 +188,8 @@ FIRST_S = 0.05
 """What the first of them is taken to need."""
 EVERY_S = 600.0
 LONG_LOG = 16_000_000
-"""Bytes of a write-ahead log, or as many as the ledger has where those are more: at that length the ledger is copied if copies
-have time for it, at the fourfold the log is only written back."""
+"""Bytes of a write-ahead log, or as many as the ledger has where those are more: at that length the ledger is copied if
+copies have time for it, at the fourfold the log is only written back."""
 LOOKED_S = 1.0
 
 log = logging.getLogger("enquete")
@@ -219,8 +221,8 @@ class BackupCopies:
         return self._spent + self._takes <= SHARE * (self._clock() - self._began)
 
     async def copy(self) -> None:
-        """Make one, unless nothing was written since the last. Raises LedgerError where the ledger is damaged: the older copy
-        stays."""
+        """Make one, unless nothing was written since the last. Raises LedgerError where the ledger is damaged: the
+        older copy stays."""
         async with self._one:
             if self._ledger.writes == self._copied:
                 return
@@ -245,7 +247,8 @@ class BackupCopies:
         self.made += 1
 
     async def watch(self, stop: Callable[[str], None]) -> None:
-        """Copy every ten minutes, and where the log grows long, until cancelled. stop: told why nothing more should be asked."""
+        """Copy every ten minutes, and where the log grows long, until cancelled. stop: told why nothing more should be
+        asked."""
         while True:
             await asyncio.sleep(LOOKED_S)
             length = self._log_length()
@@ -276,7 +279,8 @@ class BackupCopies:
 async def backed_up(
     ledger: Ledger, stop: Callable[[str], None], has_room: Callable[[], bool]
 ) -> AsyncIterator[BackupCopies]:
-    """Copies while the ledger is driven, and a last one when it is let go. Raises LedgerError where it is damaged by then."""
+    """Copies while the ledger is driven, and a last one when it is let go. Raises LedgerError where it is damaged by
+    then."""
     made = BackupCopies(ledger)
     ledger.keep_log()
     if not copies(ledger.path):  # of what the run is and whom it asks
@@ -294,8 +298,8 @@ async def backed_up(
 
 
 def make_copy(source: sqlite3.Connection, path: Path) -> None:
-    """Of the ledger at `path`, as `source` reads it. Raises LedgerError where that is damaged, OSError where there is no room
-    beside what the run itself may need."""
+    """Of the ledger at `path`, as `source` reads it. Raises LedgerError where that is damaged, OSError where there is
+    no room beside what the run itself may need."""
     needed = path.stat().st_size + 2 * SIZE
     if shutil.disk_usage(path.parent).free < needed:
         raise OSError(f"{needed / 1e6:.0f} MB free would be needed")
@@ -321,8 +325,8 @@ def make_copy(source: sqlite3.Connection, path: Path) -> None:
 
 @dataclass(frozen=True)
 class Restored:
-    """What became of a damaged ledger. at: when the copy in its place was made, "" where nothing was wrong; kept: where it is
-    now, None where it was missing; again: calls settled since, which are asked again, None where the damaged file
+    """What became of a damaged ledger. at: when the copy in its place was made, "" where nothing was wrong; kept: where
+    it is now, None where it was missing; again: calls settled since, which are asked again, None where the damaged file
     does not say; writes: to it since."""
 
     ledger: Path

@@ -1,10 +1,13 @@
-"""Orders of a run at a Batch API, as its ledger notes them: each from before its first byte is sent until all its replies are settled.
+"""Orders of a run at a Batch API, as its ledger notes them: each from before its first byte is sent until all its
+replies are settled.
 
-    batch/MARK   how many tokens each of its requests may be answered with, by name (`name_of` its call); "" once it is over
-    order/MARK   which batch it is (number, model), and how far: its file, its id at the provider, requests done and failed
+    batch/MARK   how many tokens each of its requests may be answered with, by name (`name_of` its call); "" once it is
+    over order/MARK   which batch it is (number, model), and how far: its file, its id at the provider, requests done
+    and failed
 
-A call in flight that stands in an order is not lost with the process that placed it: whoever goes on fetches its reply. One that
-stands in none was never sent. Measured by: what a server was asked, however often the process was killed (tests/kill/test_batch.py).
+A call in flight that stands in an order is not lost with the process that placed it: whoever goes on fetches its reply.
+One that stands in none was never sent. Measured by: what a server was asked, however often the process was killed
+(tests/kill/test_batch.py).
 """
 
 from __future__ import annotations
@@ -127,8 +130,8 @@ def calls_in_flight(ledger: Ledger, wanted: Callable[[str], bool]) -> dict[str, 
 
 
 async def sweep_unordered(ledger: Ledger) -> int:
-    """Calls in flight that stand in no order: nothing of them was sent, so nothing is charged. In place of `Ledger.sweep`, for a run
-    whose requests go in batches. Returns their number."""
+    """Calls in flight that stand in no order: nothing of them was sent, so nothing is charged. In place of
+    `Ledger.sweep`, for a run whose requests go in batches. Returns their number."""
     for order in noted_orders(ledger):
         if not order.file:  # killed before it could be ordered
             await close(ledger, order)

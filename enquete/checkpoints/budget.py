@@ -26,7 +26,8 @@ DEAREST = 200
 MEASURED = 8
 """Calls from which on a model that keeps to the limit is believed to."""
 WITHOUT_ANSWER = 8
-"""Calls under way where none was measured yet and one got no answer: whether a server is away is told by several requests."""
+"""Calls under way where none was measured yet and one got no answer: whether a server is away is told by several
+requests."""
 GROWTH = 4
 CAREFUL_GROWTH = 2
 MARGIN = 1.25
@@ -99,8 +100,8 @@ class TokenCalibration:
         self._closed = False
 
     async def admit(self, kind: Kind | None, borne: Callable[[], float] = lambda: 0.0) -> None:
-        """Wait until one more call of this kind may be under way; `leave` behind it. None: nothing is billed. `borne`: how many
-        reservations like its own the caps have room for."""
+        """Wait until one more call of this kind may be under way; `leave` behind it. None: nothing is billed. `borne`:
+        how many reservations like its own the caps have room for."""
         if kind is None:
             return
         model, mine = self._of(kind)
@@ -141,7 +142,8 @@ class TokenCalibration:
             self._wake()
 
     def excess(self, kind: Kind | None) -> Amount:
-        """What one more call of this kind should hold beyond its bound: of a kind not measured yet, as the model's dearest."""
+        """What one more call of this kind should hold beyond its bound: of a kind not measured yet, as the model's
+        dearest."""
         if kind is None or kind.model not in self._models:
             return NOTHING
         model, mine = self._of(kind)
@@ -185,12 +187,14 @@ Cap = Literal["", "tokens", "usd"]
 
 @dataclass
 class Claim:
-    """Work that is to be paid for. `need`: expected tokens, upper estimate; `likely` and `likely_calls`: the middle one.
+    """Work that is to be paid for. `need`: expected tokens, upper estimate; `likely` and `likely_calls`: the middle
+    one.
 
-    All are 0 where nobody estimated. `course`: the share of the tokens that the first 0, 1/n, 2/n, … n/n of the calls cost
+    All are 0 where nobody estimated. `course`: the share of the tokens that the first 0, 1/n, 2/n, … n/n of the calls
+    cost
     in the rehearsal: a Delphi's last rounds are far dearer than its first. Empty: every call costs the same.
-    `unanswered`: what of `spent` are allowances for requests that were never answered: no work done, so they say nothing
-    about the rest. `need_usd` is `need` in US dollars, 0 where a price is unknown or no cap on money holds.
+    `unanswered`: what of `spent` are allowances for requests that were never answered: no work done, so they say
+    nothing about the rest. `need_usd` is `need` in US dollars, 0 where a price is unknown or no cap on money holds.
     """
 
     need: int
@@ -214,8 +218,8 @@ class Claim:
 
     @property
     def remaining(self) -> int:
-        """Tokens that are still likely to be needed: by how dear the calls so far were against what was expected of them,
-        as soon as there are enough of them."""
+        """Tokens that are still likely to be needed: by how dear the calls so far were against what was expected of
+        them, as soon as there are enough of them."""
         if self.closed:
             return 0
         so_far = self.likely * self._share_so_far
@@ -225,7 +229,8 @@ class Claim:
 
     @property
     def at_most(self) -> int:
-        """`remaining`, and no less than was estimated: a first round's short replies say little about the last one's."""
+        """`remaining`, and no less than was estimated: a first round's short replies say little about the last
+        one's."""
         return 0 if self.closed else max(self.remaining, self._unspent)
 
     @property
@@ -269,8 +274,8 @@ class Budget:
         claims: Mapping[str, Claim] | None = None,
         at_once: bool = False,
     ):
-        """`claims`: by name, in the order in which they get budget. A call under no or an unknown name comes last. `at_once`: see
-        Bills."""
+        """`claims`: by name, in the order in which they get budget. A call under no or an unknown name comes last.
+        `at_once`: see Bills."""
         self.cap = cap
         self.spent = spent
         self.reserved = 0
@@ -290,8 +295,8 @@ class Budget:
         self._changed = asyncio.Condition()
 
     async def reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: Kind | None = None) -> bool:
-        """True when the amount is reserved, and what calls of this kind are billed beyond it; False when this claim must stop
-        launching calls."""
+        """True when the amount is reserved, and what calls of this kind are billed beyond it; False when this claim
+        must stop launching calls."""
         await self.calibration.admit(kind, lambda: self._borne(tokens, usd))
         granted = False
         try:
@@ -320,8 +325,8 @@ class Budget:
             return False
 
     def try_reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: Kind | None = None) -> bool:
-        """Reserve at once or not at all, for another send of one that got no answer: it already holds a reservation, and must
-        not wait for others like it."""
+        """Reserve at once or not at all, for another send of one that got no answer: it already holds a reservation,
+        and must not wait for others like it."""
         self.calibration.unanswered(kind)
         need = self._needed(tokens, usd, kind)
         lacking = self._lacking(*need, self._held_before(claim))

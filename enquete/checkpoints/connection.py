@@ -33,8 +33,8 @@ class NewerLedger(LedgerError):
 
 
 def require_current(connection: sqlite3.Connection, path: Path) -> None:
-    """Raises LedgerError for a ledger of another schema version, or with a program in it; sqlite3.DatabaseError where it is
-    damaged.
+    """Raises LedgerError for a ledger of another schema version, or with a program in it; sqlite3.DatabaseError where
+    it is damaged.
 
     A file without tables passes: whoever opens it is about to make them, or finds none.
     """
@@ -215,8 +215,8 @@ def is_locked(error: Exception) -> bool:
 def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """A connection to a ledger.
 
-    Raises sqlite3.DatabaseError for a damaged file, LedgerError for one that cannot be written or is of another version,
-    SettingsError on a network drive.
+    Raises sqlite3.DatabaseError for a damaged file, LedgerError for one that cannot be written or is of another
+    version, SettingsError on a network drive.
     """
     _require_file(path)
     return _for_reading(path) if read_only else _for_writing(path)

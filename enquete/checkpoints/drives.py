@@ -26,8 +26,8 @@ NETWORK = frozenset({
     "9p", "afpfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "gfs", "gfs2", "glusterfs", "gpfs", "lustre", "ncpfs",
     "nfs", "nfs3", "nfs4", "ocfs2", "orangefs", "prl_fs", "smb", "smb2", "smb3", "smbfs", "sshfs", "vboxsf", "vmhgfs", "webdav",
 })  # fmt: skip
-"""File systems shared between machines, or by a host with its guests: their shared memory and locks are not one machine's.
-As "fuse.…" too."""
+"""File systems shared between machines, or by a host with its guests: their shared memory and locks are not one
+machine's. As "fuse.…" too."""
 
 FUSE = frozenset({
     "blobfuse", "blobfuse2", "davfs2", "gcsfuse", "goofys", "grpcfuse", "mfs", "mountpoint-s3", "rclone", "s3fs", "smbnetfs",
@@ -37,7 +37,8 @@ FUSE = frozenset({
 
 @dataclass(frozen=True)
 class Drive:
-    """Where a path is mounted. `remote`: WAL's shared memory does not work there, and two machines may write at once."""
+    """Where a path is mounted. `remote`: WAL's shared memory does not work there, and two machines may write at
+    once."""
 
     mount: str
     type: str
@@ -245,8 +246,8 @@ LOOKED_S = 0.02
 
 @asynccontextmanager
 async def alone(file: Path, *, longest_s: float = LONGEST_S) -> AsyncIterator[None]:
-    """Within, nobody else is within who names the same file, in this process or another; who comes waits without blocking
-    the loop. The system frees it when a process dies.
+    """Within, nobody else is within who names the same file, in this process or another; who comes waits without
+    blocking the loop. The system frees it when a process dies.
 
     Raises SettingsError where nothing can be kept beside the file, Busy after `longest_s`, DiskFull.
     """

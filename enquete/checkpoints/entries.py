@@ -1,7 +1,7 @@
 """What the ledger files: calls' cost, stages, bugs that were caught; how answers and keys become rows and back.
 
-Answers and their counters are written in one transaction. Measured by: after any sequence of writes each counter equals a
-COUNT or SUM over the rows it stands for.
+Answers and their counters are written in one transaction. Measured by: after any sequence of writes each counter equals
+a COUNT or SUM over the rows it stands for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Which files of a run Enquete wrote: a line each in the run's folder, so that deleting the run takes nothing of anybody else's."""
+"""Which files of a run Enquete wrote: a line each in the run's folder, so that deleting the run takes nothing of
+anybody else's."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ from enquete.state.regular_files import read_regular
 OWN_FILES = "files"
 MOST_BYTES = 10_000_000
 BESIDE_LEDGER = ("ledger.sqlite*", "checkpoints.sqlite*", "writes", "reserve", "lock", OWN_FILES)
-"""What is made in a run's folder by other means than replacing a file as a whole: databases with their journals, locks."""
+"""What is made in a run's folder by other means than replacing a file as a whole: databases with their journals,
+locks."""
 _PHASES = ("T0", "T1")
 
 
@@ -115,8 +117,8 @@ PROBED_S = 0.3
 
 @contextmanager
 def held(folder: Path, *, wait_s: float = PROBED_S) -> Iterator[None]:
-    """The run's lock. It lies on the folder that holds the ledger, so that no file can be removed to get round it; the system
-    frees it when a process dies, so a killed run can be resumed at once.
+    """The run's lock. It lies on the folder that holds the ledger, so that no file can be removed to get round it; the
+    system frees it when a process dies, so a killed run can be resumed at once.
 
     Raises RunLocked, and LedgerError where the folder cannot be written.
     """
@@ -133,8 +135,8 @@ def held(folder: Path, *, wait_s: float = PROBED_S) -> Iterator[None]:
 
 
 def _locked(folder: Path, wait_s: float) -> Callable[[], object]:
-    """Gives what lets go of it. Not the ledger's own file: closing that would take SQLite's locks from every connection of
-    this process (https://sqlite.org/howtocorrupt.html, 2.2)."""
+    """Gives what lets go of it. Not the ledger's own file: closing that would take SQLite's locks from every connection
+    of this process (https://sqlite.org/howtocorrupt.html, 2.2)."""
     if fcntl is None:  # a folder cannot be locked, but a file that is open cannot be removed
         lock = FileLock(folder / LOCK)
         lock.acquire(timeout=wait_s, poll_interval=PROBED_S / 10)
@@ -166,8 +168,8 @@ def make_run_folder(folder: Path) -> None:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a process drives this run right now. Looking creates nothing, takes nothing away, and needs no right to write;
-    False where the system has no answer."""
+    """Whether a process drives this run right now. Looking creates nothing, takes nothing away, and needs no right to
+    write; False where the system has no answer."""
     if fcntl is None:
         return _is_file_held(folder / LOCK)
     try:
@@ -202,7 +204,8 @@ class NeverStarted(LedgerError):
 
 
 def run_folders(interviews: Path) -> list[Path]:
-    """Runs by name, one whose ledger was lost among them: its other files say that it was begun. Looking creates nothing."""
+    """Runs by name, one whose ledger was lost among them: its other files say that it was begun. Looking creates
+    nothing."""
     runs = interviews / "runs"
     return (
         sorted(path for path in runs.iterdir() if (path / LEDGER).is_file() or was_begun(path)) if runs.is_dir() else []

@@ -1,4 +1,5 @@
-"""The ledger: calls, answers, frozen values, forms, stages and counters of one run. The truth; checkpoints are position.
+"""The ledger: calls, answers, frozen values, forms, stages and counters of one run. The truth; checkpoints are
+position.
 
 A paid request is a row before it is sent (`reserve`) and keeps its raw response after (`settle`), so the ledger is the
 audit, the cassette and the budget at once. Reads are short and synchronous on their own connection; writes are awaited
@@ -60,8 +61,8 @@ class Ledger:
     """One run's ledger. Open it inside the event loop that will use it."""
 
     def __init__(self, path: Path, run: str = "", *, create: bool = False, room: Room | None = None):
-        """`run`: whose it must be; the one that it names itself unless given. Raises LedgerError if the file is damaged, of
-        another run or of another schema version."""
+        """`run`: whose it must be; the one that it names itself unless given. Raises LedgerError if the file is
+        damaged, of another run or of another schema version."""
         self.path = path
         self.run = run
         if not create and not path.exists():
@@ -106,8 +107,8 @@ class Ledger:
         connection.execute("COMMIT")
 
     def _set_checkpoints_right(self) -> int:
-        """The ledger is the truth: a position from after writes that it has lost would lead past them, so it is set aside
-        before anything more is written. Returns the ledger's count."""
+        """The ledger is the truth: a position from after writes that it has lost would lead past them, so it is set
+        aside before anything more is written. Returns the ledger's count."""
         checkpoints = self.path.with_name(CHECKPOINTS)
         told = told_by_checkpoints(checkpoints)  # first: a driver goes on
         writes = counted(self._write_connection.execute)
@@ -165,8 +166,8 @@ class Ledger:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def snapshot(self) -> sqlite3.Connection:
-        """Reads the ledger as it is now, whatever is written meanwhile. The log is written back before, unless others are reading
-        it; what `write_back` left of it takes a moment."""
+        """Reads the ledger as it is now, whatever is written meanwhile. The log is written back before, unless others
+        are reading it; what `write_back` left of it takes a moment."""
         self._write_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         connection = connect(self.path, read_only=True)
         connection.execute("BEGIN")
@@ -205,7 +206,8 @@ class Ledger:
         return Completion(*row) if row else None
 
     async def reserve(self, key: CallKey, prompt: Prompt, model: str, tokens: int) -> None:
-        """File the request before it is sent. A failed or lost one is taken up again; a settled one is refused (bug)."""
+        """File the request before it is sent. A failed or lost one is taken up again; a settled one is refused
+        (bug)."""
         messages = json.dumps(prompt.messages, ensure_ascii=False)
         hashes = short_hashes(prompt.system, messages)
         texts = [*text_rows(prompt.system, hashes[0]), (hashes[1], "", messages)]
@@ -231,11 +233,11 @@ class Ledger:
 
         def write(connection: sqlite3.Connection) -> None:
             changed = connection.execute(
-                f"UPDATE calls SET status='settled', response=?, finish=?, input_tokens=?, output_tokens=?,"
-                f" allowance=allowance+?, sends=sends+?, latency_ms=?, fingerprint=?, raw=?, settled_at=?"
-                f" WHERE {CALL} AND status='reserved' RETURNING model",
-                (completion.text, completion.finish, usage.input_tokens, usage.output_tokens, usage.allowance, usage.sends,
-                 usage.latency_ms, usage.fingerprint, usage.raw, now_ms(), *call_values(key)),
+                f"UPDATE calls SET status='settled', response=?, finish=?, input_tokens=?, output_tokens=?," f" allowance=allowance+?, sends=sends+?, latency_ms=?, fingerprint=?, raw=?, settled_at=?" f" WHERE {CALL} AND status='reserved' RETURNING model",
+                (
+                    completion.text, completion.finish, usage.input_tokens, usage.output_tokens, usage.allowance,
+                    usage.sends, usage.latency_ms, usage.fingerprint, usage.raw, now_ms(), *call_values(key),
+                ),
             ).fetchall()  # fmt: skip
             if not changed:
                 raise RuntimeError(f"call {key} was settled twice or never reserved")
@@ -264,8 +266,8 @@ class Ledger:
         await self._writer.submit(write)
 
     async def sweep(self) -> int:
-        """Calls in flight when a process died: each may have been billed, so its reservation is an allowance (of which a
-        token for two bytes of its texts is question). Returns their number. Only for the holder of the run's lock."""
+        """Calls in flight when a process died: each may have been billed, so its reservation is an allowance (of which
+        a token for two bytes of its texts is question). Returns their number. Only for the holder of the run's lock."""
 
         if self._row("SELECT 1 FROM calls WHERE status='reserved'") is None:
             return 0

@@ -30,11 +30,12 @@ class UsedInstrument(BaseModel):
 
 
 class Fit(BaseModel):
-    """What of a run's questions does not fit its population: methodologies whose topic is another one, a language nobody chose.
+    """What of a run's questions does not fit its population: methodologies whose topic is another one, a language
+    nobody chose.
 
-    asked, about, types: what the questions and the simulation are about; language: of the simulation's texts, "" where it is that of
-    the interviews, was chosen, or cannot be told. unsure: methodologies whose words could not be compared; by: the model that judged
-    those and `methods` instead of the words, "" where none did.
+    asked, about, types: what the questions and the simulation are about; language: of the simulation's texts, "" where
+    it is that of the interviews, was chosen, or cannot be told. unsure: methodologies whose words could not be
+    compared; by: the model that judged those and `methods` instead of the words, "" where none did.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -50,7 +51,8 @@ class Fit(BaseModel):
 
 
 class Chosen(BaseModel):
-    """Who of a population was asked, where not all were. by: what was said; not_asked: agents by stakeholder type, and names."""
+    """Who of a population was asked, where not all were. by: what was said; not_asked: agents by stakeholder type, and
+    names."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -109,7 +111,8 @@ class RunRecord(BaseModel):
     critic: CriticSettings | None = Field(default=None, exclude_if=lambda critic: critic is None)
 
     def identity(self) -> dict[str, Any]:
-        """What makes two runs the same: not budget, concurrency, or anything that changes when a simulation completes."""
+        """What makes two runs the same: not budget, concurrency, or anything that changes when a simulation
+        completes."""
         return {
             "simulation": self.sim_id,
             "methods": sorted(self.methods),

@@ -1,8 +1,8 @@
 """What a run's calls used, by who asked for them and which model answered.
 
 An allowance (tokens of a request that was never answered) counts question and reply at once, but models sell the two at
-different prices: how much of it was question is noted beside it, in the same transaction. So is how much of a question the
-server had in its cache, which many sell for less.
+different prices: how much of it was question is noted beside it, in the same transaction. So is how much of a question
+the server had in its cache, which many sell for less.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Asked(NamedTuple):
 
 
 class Used(NamedTuple):
-    """Tokens. `unanswered`: allowances; `unanswered_read`: the questions among them, as far as that is known; `cached`: those
-    of `read` that the server says it had read before."""
+    """Tokens. `unanswered`: allowances; `unanswered_read`: the questions among them, as far as that is known; `cached`:
+    those of `read` that the server says it had read before."""
 
     read: int
     written: int

@@ -83,8 +83,9 @@ def told_beside(folder: Path) -> int:
 
 
 def told_by_checkpoints(path: Path) -> int:
-    """Writes by the checkpoints in this file; likewise. More than any ledger has where positions stand there without a count,
-    0 where there are none, or they are damaged. Raises sqlite3.DatabaseError where they cannot be read just now."""
+    """Writes by the checkpoints in this file; likewise. More than any ledger has where positions stand there without a
+    count, 0 where there are none, or they are damaged. Raises sqlite3.DatabaseError where they cannot be read just
+    now."""
     try:
         require_regular(path)
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=30)) as connection:
@@ -130,7 +131,8 @@ def lost_text(fresh: int, noted: int) -> str:
 # something are refused from then on.
 
 BEGUN_AT_ONCE = 4
-"""Replies to them come so few at a time, too, and a turn of the loop stays as short as it takes to read and send those."""
+"""Replies to them come so few at a time, too, and a turn of the loop stays as short as it takes to read and send
+those."""
 LOCK_WAIT_S = 0.02
 """For another process that writes to the file: so long in one turn of the loop, again and again for `patience_s`."""
 
@@ -177,7 +179,8 @@ class GroupWriter:
         *,
         patience_s: float = 30.0,
     ):
-        """`name`: the file, for error messages. `room`: where to find some when the disk is full. `counter`: counts writes."""
+        """`name`: the file, for error messages. `room`: where to find some when the disk is full. `counter`: counts
+        writes."""
         self._connection = connection
         self._connection.execute(f"PRAGMA busy_timeout={round(LOCK_WAIT_S * 1000)}")
         self._name = name
@@ -194,8 +197,9 @@ class GroupWriter:
     def submit(self, write: Write[T], what: str = "", *, begins: bool = False) -> asyncio.Future[T]:
         """Queue a write; the future ends when it is committed, with the write's result or error.
 
-        what: names what is lost if it cannot be stored. begins: it only begins something that may cost money, so it comes
-        after what was paid for, and on a full disk it is refused with DiskFull and leaves the room to what is under way.
+        what: names what is lost if it cannot be stored. begins: it only begins something that may cost money, so it
+        comes after what was paid for, and on a full disk it is refused with DiskFull and leaves the room to what is
+        under way.
         """
         if self._closed:
             raise RuntimeError(f"{self._name}: written to after it was closed")
@@ -281,7 +285,8 @@ class GroupWriter:
         return values
 
     def _makes_room(self, error: Exception) -> bool:
-        """The room is found once, and is for the log: written back to the ledger, what stands there would need as much again."""
+        """The room is found once, and is for the log: written back to the ledger, what stands there would need as much
+        again."""
         if self.room is None or not is_full(error) or not self.room.release(str(error)):
             return False
         self._connection.execute("PRAGMA wal_autocheckpoint=0")

@@ -200,7 +200,8 @@ class Network:
         return self.comments[step.target][1] if step.verb == "likes_comment" and step.target in self.comments else ""
 
     def feed(self, who: int) -> list[DemoPost]:
-        """Posts of earlier rounds by others: followed agents' newest first on Twitter, then a share that differs by agent."""
+        """Posts of earlier rounds by others: followed agents' newest first on Twitter, then a share that differs by
+        agent."""
         earlier = [post for post in self.posts.values() if post.round < self.round and post.author != who]
         if self.platform == "reddit":
             return rotated(earlier, who)[:FEED]
@@ -217,7 +218,8 @@ class Network:
         return rotated(recent, who)[:RECOMMENDED]
 
     def recommend(self) -> None:
-        """The table of recommendations as the last round left it: all posts on Reddit, a few for each agent on Twitter."""
+        """The table of recommendations as the last round left it: all posts on Reddit, a few for each agent on
+        Twitter."""
         for who in self.index.values():
             posts = list(self.posts.values()) if self.platform == "reddit" else self.recommended(who)
             rows = [(who, post.id) for post in posts if post.round < self.round]
@@ -394,7 +396,8 @@ PAUSES_BEFORE: Mapping[Platform, int] = {"twitter": 2, "reddit": 3}
 
 
 def demo_population(folder: Path, *, completed: bool, pack: str = "") -> Path:
-    """Write the simulation of a pack's demo (the default pack's unless named) into `folder`/simulations/{sim_id} and return that path.
+    """Write the simulation of a pack's demo (the default pack's unless named) into `folder`/simulations/{sim_id} and
+    return that path.
 
     completed=False: profiles and configuration are there, run_state says running, and nothing has happened yet.
     completed=True: the same with OASIS databases and action logs of eight rounds, and run_state says completed.

@@ -120,7 +120,8 @@ def load_course(platform: Platform, pack: str = "") -> Rounds:
 
 
 def demo_of(pack: str) -> Traversable:
-    """The demo of a pack, the default one unless named. Raises SettingsError where there is no such pack or it has none."""
+    """The demo of a pack, the default one unless named. Raises SettingsError where there is no such pack or it has
+    none."""
     found = pack_named(pack)
     if not (found.folder / "demo").is_dir():
         raise SettingsError(f"pack {found.name!r} has no demo population")

@@ -1,5 +1,5 @@
-"""The methodologies there are: every folder beside this file that exports METHODOLOGY, and every entry point of the group
-`enquete.methodologies` that another installed package declares (docs/adding-a-methodology.md).
+"""The methodologies there are: every folder beside this file that exports METHODOLOGY, and every entry point of the
+group `enquete.methodologies` that another installed package declares (docs/adding-a-methodology.md).
 
 One that cannot be loaded is left out, and named with its reason where it is asked for: a broken package of somebody
 else's must not stop the rest.
@@ -23,7 +23,8 @@ GROUP = "enquete.methodologies"
 
 @dataclass(frozen=True)
 class Registry:
-    """found: name → (dotted path, methodology), in the order of a run that names no methods. broken: entry point → why."""
+    """found: name → (dotted path, methodology), in the order of a run that names no methods. broken: entry point →
+    why."""
 
     found: Mapping[str, tuple[str, Methodology]]
     broken: Mapping[str, str]
@@ -71,7 +72,8 @@ def methodologies() -> dict[str, Methodology]:
 
 
 def dotted_paths(asked: Sequence[str] | None = None) -> dict[str, str]:
-    """name → dotted path, as runs record it. Raises SettingsError where one of `asked` is installed and cannot be loaded."""
+    """name → dotted path, as runs record it. Raises SettingsError where one of `asked` is installed and cannot be
+    loaded."""
     known = registry()
     for name in asked or ():
         if name in known.broken and name not in known.found:

@@ -1,5 +1,5 @@
-"""Every methodology on its own, with the gate, under its own name, and all of them in one run: what langgraph.json points
-LangGraph Studio to.
+"""Every methodology on its own, with the gate, under its own name, and all of them in one run: what langgraph.json
+points LangGraph Studio to.
 
 Studio reads the names that a module has, so they are all built where it is imported, and nothing else imports it.
 """

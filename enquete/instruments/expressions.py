@@ -4,12 +4,12 @@
     country in ("DE", "AT") and not "retired" in persona
     challenges and (count(stages) >= 2 or exhausted?) and every(stages, minutes and known(parallel?))
 
-A field alone is met by what is there and not empty, a boolean one only by yes, `known(field)` by either. `every(list, …)` wants an
-entry and holds for all of them, nested ones too; `object.field` looks inside. Texts are compared without regard to case and
-blanks, numbers as numbers; a field that is not there is empty: smaller and larger than nothing.
+A field alone is met by what is there and not empty, a boolean one only by yes, `known(field)` by either. `every(list,
+…)` wants an entry and holds for all of them, nested ones too; `object.field` looks inside. Texts are compared without
+regard to case and blanks, numbers as numbers; a field that is not there is empty: smaller and larger than nothing.
 
-Read as a tree and compared, never executed. A library's would not do: pandas' query knows no entries of entries and is slow to
-import, simpleeval evaluates what `every` must look at entry by entry, and neither says what is lacking.
+Read as a tree and compared, never executed. A library's would not do: pandas' query knows no entries of entries and is
+slow to import, simpleeval evaluates what `every` must look at entry by entry, and neither says what is lacking.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def inside(values: Mapping[str, Any], path: Sequence[str]) -> Any:
 
 
 def nested(values: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Entries of a list by their path, those that they hold under the same name included. An entry's key is its first value."""
+    """Entries of a list by their path, those that they hold under the same name included. An entry's key is its first
+    value."""
     for entry in inside(values, path) or ():
         where = (*path, str(next(iter(entry.values()), "")))
         yield where, entry
@@ -122,7 +123,8 @@ def _is(node: ast.expr, *kinds: type) -> bool:
 
 @dataclass(frozen=True)
 class Expression:
-    """One that is well formed. `names`: the fields in it, in their order; node `_3` of the tree stands for the fourth."""
+    """One that is well formed. `names`: the fields in it, in their order; node `_3` of the tree stands for the
+    fourth."""
 
     text: str
     tree: ast.expr

@@ -1,4 +1,5 @@
-"""What every instrument file has in common, and what a file of one's own leaves unsaid and can be derived from what it says."""
+"""What every instrument file has in common, and what a file of one's own leaves unsaid and can be derived from what it
+says."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ from enquete.state.asking import Spoken
 
 # --- What a file leaves unsaid and can be derived from what it says. Each such thing is told: nothing is invented in
 # silence
-# Files of other tools are complete for those who wrote them: a simulator's `longitudinal_v1` names its families nowhere but in
-# its items, a CSV holds items alone. Only what is missing is derived; what is there and wrong stays an error.
+# Files of other tools are complete for those who wrote them: a simulator's `longitudinal_v1` names its families nowhere
+# but in its items, a CSV holds items alone. Only what is missing is derived; what is there and wrong stays an error.
 
 Document: TypeAlias = dict[Any, Any]
 
@@ -43,7 +44,8 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class Note:
-    """What is said of a file. The facts are the file's own words and are never translated; where each of `fields` is from, is."""
+    """What is said of a file. The facts are the file's own words and are never translated; where each of `fields` is
+    from, is."""
 
     text: str
     facts: Mapping[str, str] = field(default_factory=dict)
@@ -134,7 +136,8 @@ def _sentences(node: object) -> Iterator[str]:
 
 
 def complete_head(draft: Draft) -> None:
-    """What every instrument has: id, version, title, topic and language of plain texts. `name` is what other tools call it."""
+    """What every instrument has: id, version, title, topic and language of plain texts. `name` is what other tools call
+    it."""
     values = draft.values
     named = values.get("name")
     if isinstance(named, str) and not (draft.has("title") and "instrument_id" in values):
@@ -154,7 +157,8 @@ def _languages(values: Mapping[Any, Any]) -> list[Spoken]:
 
 
 def _spoken(draft: Draft) -> Spoken:
-    """What the words of plain texts say; else the only language that texts are given in, or German, as where nothing says it."""
+    """What the words of plain texts say; else the only language that texts are given in, or German, as where nothing
+    says it."""
     given = {language for language in LANGUAGES if _keys(draft.values, language)}
     return language_of(draft.texts()) or (given.pop() if len(given) == 1 else "de")
 
@@ -273,7 +277,8 @@ class Instrument(Part):
         return self
 
     def human_answers(self) -> Mapping[str, Human]:
-        """What the file says of people's answers, by item id; a methodology with closed items of its own names theirs."""
+        """What the file says of people's answers, by item id; a methodology with closed items of its own names
+        theirs."""
         return {}
 
     def subject(self) -> tuple[Text, ...]:

@@ -59,15 +59,16 @@ def load_own(model: type[T], path: Path) -> tuple[T, tuple[Note, ...]]:
 
 
 def shipped_file(model: type[BaseModel], name: str, pack: str = "") -> Traversable | None:
-    """What the pack asks with the methodology `name`; else instrument.yaml beside the model, which a methodology of another
-    package brings along. Raises SettingsError for another pack."""
+    """What the pack asks with the methodology `name`; else instrument.yaml beside the model, which a methodology of
+    another package brings along. Raises SettingsError for another pack."""
     package = sys.modules[model.__module__].__package__
     own = files(package) / OWN if package else None
     return pack_named(pack).instruments.get(name) or (own if own and own.is_file() else None)
 
 
 def load_shipped(model: type[T], name: str, pack: str = "") -> T:
-    """The instrument for the methodology `name` that ships in a pack, the default one unless named, or with the methodology.
+    """The instrument for the methodology `name` that ships in a pack, the default one unless named, or with the
+    methodology.
 
     Raises InstrumentError for another name, SettingsError for another pack.
     """
@@ -109,7 +110,8 @@ def complete_instrument(model: type[T], source: SourceFile) -> tuple[T, tuple[No
 
 
 def instrument_hash(instrument: BaseModel) -> str:
-    """sha256 (its first 16 hex digits) of the validated instrument as canonical JSON: key order, comments and layout do not matter."""
+    """sha256 (its first 16 hex digits) of the validated instrument as canonical JSON: key order, comments and layout do
+    not matter."""
     values = instrument.model_dump(mode="json", exclude_none=True)
     canonical = json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]
@@ -278,8 +280,9 @@ FileT = TypeVar("FileT", bound=LayerFile)
 
 
 def load_layer(model: type[FileT], layer: str, name: str, shelf: str | None = None) -> FileT:
-    """The file that `name` means: one that ships (in a pack, or for all of them), else a path to a YAML file; with a `shelf`,
-    which is a folder, one that lies there as LAYER/NAME.yaml, or FOLDER/NAME.yaml where FOLDER/NAME is said, and no path.
+    """The file that `name` means: one that ships (in a pack, or for all of them), else a path to a YAML file; with a
+    `shelf`, which is a folder, one that lies there as LAYER/NAME.yaml, or FOLDER/NAME.yaml where FOLDER/NAME is said,
+    and no path.
 
     Raises InstrumentError naming file and line, or the names that there are where there is no such file.
     """
@@ -316,8 +319,8 @@ def _load_shipped(model: type[FileT], layer: str, name: str) -> FileT:
 
 
 def require_language(setting: str, name: str, layer: LayerFile, language: Language) -> None:
-    """Raises InstrumentError for a file whose interviews would be led in another language than the run's. `setting`: that
-    named it."""
+    """Raises InstrumentError for a file whose interviews would be led in another language than the run's. `setting`:
+    that named it."""
     wanted = LANGUAGE_NAMES[language]
     if layer.languages and language not in layer.languages:
         held = " and ".join(LANGUAGE_NAMES[one] for one in layer.languages)

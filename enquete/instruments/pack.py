@@ -139,8 +139,8 @@ def pack_on(topic: Text) -> Pack:
 
 
 def names_of_types(topics: Iterable[Text], language: Language) -> dict[str, str]:
-    """What reports call stakeholder types, by the name that simulations write: of the packs on these topics, which win, and
-    of the neutral one."""
+    """What reports call stakeholder types, by the name that simulations write: of the packs on these topics, which win,
+    and of the neutral one."""
     known = (pack_named(NEUTRAL), *map(pack_on, topics))
     return {kind: names[language] for pack in known for kind, names in pack.called.items() if language in names}
 

@@ -1,5 +1,6 @@
-"""Items read as a survey methodologist reads them: double-barrelled, leading, negated, vague or too long, unbalanced keying, a
-translation that is missing or says something else, statements that say the same. By rules over the words, in German and English.
+"""Items read as a survey methodologist reads them: double-barrelled, leading, negated, vague or too long, unbalanced
+keying, a translation that is missing or says something else, statements that say the same. By rules over the words, in
+German and English.
 
 Measured by ten bad and ten good items a rule and language (tests/data/items.yaml): precision and recall stand in
 docs/own-instruments.md. A finding is advice: whoever wrote the item decides.
@@ -177,8 +178,8 @@ def unbalanced(wordings: Iterable[Wording]) -> Iterator[ReviewFinding]:
 
 
 def duplicates(wordings: Sequence[Wording]) -> Iterator[ReviewFinding]:
-    """Pairs that say almost the same in a language both have; a negated twin is one, too. The same said of the matters of two
-    families is none."""
+    """Pairs that say almost the same in a language both have; a negated twin is one, too. The same said of the matters
+    of two families is none."""
     closed = [one for one in wordings if one.kind != "text"]
     families = {one.id: one.family for one in closed}
     for language in LANGUAGES:

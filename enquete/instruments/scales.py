@@ -1,4 +1,5 @@
-"""Answer scales (the built-in ones, a file's own, and plain numbers of points), and what is known of people's answers on them."""
+"""Answer scales (the built-in ones, a file's own, and plain numbers of points), and what is known of people's answers
+on them."""
 
 from __future__ import annotations
 
@@ -160,7 +161,8 @@ def _coherent(shares: dict[int, float]) -> dict[int, float]:
 
 
 class Human(Part):
-    """`sd` (n − 1, in scale points), `marginals` (share or count by scale point) or both, of people asked the same item."""
+    """`sd` (n − 1, in scale points), `marginals` (share or count by scale point) or both, of people asked the same
+    item."""
 
     source: Line
     sd: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None = None
@@ -174,7 +176,8 @@ class Human(Part):
 
 
 def on_scale(human: Human | None, points: Points | None) -> Human | None:
-    """`human`, if it can be of answers on a scale from points[0] to points[1]; None stands for a scale with a problem."""
+    """`human`, if it can be of answers on a scale from points[0] to points[1]; None stands for a scale with a
+    problem."""
     if human is None or points is None:
         return human
     low, high = points
@@ -188,7 +191,8 @@ def on_scale(human: Human | None, points: Points | None) -> Human | None:
 
 
 def points_of(scale: object, default: str) -> Points | None:
-    """Ends of the scale of that name in the file being read; without a name, of the file's own `scale`, else of `default`."""
+    """Ends of the scale of that name in the file being read; without a name, of the file's own `scale`, else of
+    `default`."""
     document = current().document
     scales = document.get("scales")
     name = str(scale if scale is not None else document.get("scale", default))

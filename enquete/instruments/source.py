@@ -1,5 +1,5 @@
-"""An instrument file as YAML: plain values, for each of them its line and how it is written there, and what is wrong with it in the
-file's own terms.
+"""An instrument file as YAML: plain values, for each of them its line and how it is written there, and what is wrong
+with it in the file's own terms.
 """
 
 from __future__ import annotations

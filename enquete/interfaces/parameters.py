@@ -1,5 +1,5 @@
-"""What interfaces take, made of the fields of RunRequest: options of the command line, arguments of MCP tools, HTTP bodies and a
-form's inputs. A new field appears where its `OptionMetadata` says."""
+"""What interfaces take, made of the fields of RunRequest: options of the command line, arguments of MCP tools, HTTP
+bodies and a form's inputs. A new field appears where its `OptionMetadata` says."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def meaning(name: str, info: FieldInfo) -> str:
         from enquete.instruments.pack import pack_named, packs  # noqa: PLC0415 - reads YAML, for this field alone
 
         told, default = f"{told}: {', '.join(packs())}", pack_named().name
-    # Nothing by default, and what is made of several values, say nothing in one word; of no option to be off least of all.
+    # Nothing by default, and what is made of several values, say nothing in one word; of no option to be off least of
+    # all.
     if default is False or default == "" or not isinstance(default, bool | int | float | str):
         return told
     return f"{told}; {json.dumps(default).strip(chr(34))} unless named"
@@ -55,7 +56,8 @@ def kinds_of(annotation: Any) -> tuple[Any, ...]:
 
 
 def client_parameter(name: str) -> Parameter:
-    """As a client sends it. What is left out is for the environment and the defaults to decide, so it has no value here."""
+    """As a client sends it. What is left out is for the environment and the defaults to decide, so it has no value
+    here."""
     info = RunRequest.model_fields[name]
     described = Field(description=meaning(name, info))
     if info.annotation is bool:

@@ -1,5 +1,5 @@
-"""What every server is made of: where it listens, whom it believes, how much it takes on, the signals that stop it in order; what
-leaves it without secrets; and what every error becomes. Wrong combinations are refused at the start.
+"""What every server is made of: where it listens, whom it believes, how much it takes on, the signals that stop it in
+order; what leaves it without secrets; and what every error becomes. Wrong combinations are refused at the start.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ MOST_REQUESTS = 512
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 SHORTEST_TOKEN = 16
 LONGEST_END_S = 140.0
-"""From a signal to the end at the latest: requests in flight may take two minutes. Whatever hangs then is left behind."""
+"""From a signal to the end at the latest: requests in flight may take two minutes. Whatever hangs then is left
+behind."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,8 @@ def is_loopback(host: str) -> bool:
 
 @contextlib.contextmanager
 def on_signals(stop: Callable[[], None], longest_s: float = LONGEST_END_S) -> Iterator[None]:
-    """While entered, the first SIGINT or SIGTERM calls `stop`; a second one, or an end that takes longer than that, leaves at
+    """While entered, the first SIGINT or SIGTERM calls `stop`; a second one, or an end that takes longer than that,
+    leaves at
     once: what is filed stays filed.
 
     Only the main thread gets signals; in another nothing is changed.
@@ -158,8 +160,8 @@ async def nothing() -> None:
 
 
 class Server(uvicorn.Server):
-    """uvicorn, stopped by a signal as by request: uvicorn itself raises the signal again once it has stopped, which ends
-    the process before its runs are paused, or with a signal's exit code."""
+    """uvicorn, stopped by a signal as by request: uvicorn itself raises the signal again once it has stopped, which
+    ends the process before its runs are paused, or with a signal's exit code."""
 
     def __init__(self, config: uvicorn.Config, before_end: Callable[[], Awaitable[None]] = nothing):
         """`before_end`: done while clients are still answered, such as pausing runs that they wait for."""
@@ -208,8 +210,9 @@ LARGEST_HEADERS = 64 * 1024
 
 
 class PromptHeaders(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # uvicorn's own choice, by what is installed
-    """Ends a connection that has not sent the whole head of a request HEADERS_WITHIN_S after it began to, or after it was
-    opened, and one whose head is larger than LARGEST_HEADERS. Between two requests uvicorn's own keep-alive holds."""
+    """Ends a connection that has not sent the whole head of a request HEADERS_WITHIN_S after it began to, or after it
+    was opened, and one whose head is larger than LARGEST_HEADERS. Between two requests uvicorn's own keep-alive
+    holds."""
 
     _late: asyncio.TimerHandle | None = None
     _read = 0
@@ -285,7 +288,8 @@ class MaskingFormatter(logging.Formatter):
 
 
 def mask_of(root: Path, token: SecretStr | None = None) -> Mask:
-    """Of these, and of the token that clients send. Raises SettingsError where the environment is wrong, or a key too short."""
+    """Of these, and of the token that clients send. Raises SettingsError where the environment is wrong, or a key too
+    short."""
     Environment.read()  # says better what is wrong with a variable
     held = {name: secret for name in SECRETS if (secret := said(name))}
     for name, secret in held.items():
@@ -306,7 +310,8 @@ class Unauthorised(InputError):
 
 @dataclass(frozen=True)
 class Reply:
-    """To one kind of error. What is left out is that of the kind's parent. `http`: a remedy; `mcp`: which call would help."""
+    """To one kind of error. What is left out is that of the kind's parent. `http`: a remedy; `mcp`: which call would
+    help."""
 
     code: int = 0
     http: str = ""

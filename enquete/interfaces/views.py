@@ -1,5 +1,5 @@
-"""What a caller of any interface sees: how far a run is and what it has cost, lists of what there is, and what a run that stopped
-has left.
+"""What a caller of any interface sees: how far a run is and what it has cost, lists of what there is, and what a run
+that stopped has left.
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ def outcome_of(stage: StageStatus, status: StatusWord) -> str:
 
 
 def note_of(run: Run, status: StatusWord, task: Task | None, fault: str = "") -> str:
-    """Why it stopped, or why nothing moves while it goes on. `fault`: what a server knows of its end beside the ledger."""
+    """Why it stopped, or why nothing moves while it goes on. `fault`: what a server knows of its end beside the
+    ledger."""
     if status in GOING_ON:
         return (task.waits_for if task is not None else "") or run.waits_for
     return run.note or fault or (KILLED if status == "paused" else "")
@@ -234,8 +235,8 @@ WRITTEN = "it is written at the run's end and at every stop"
 def findings_of(
     sandbox: PathSandbox, sim_id: str, methodology: str, run_id: str | None = None
 ) -> tuple[Run, dict[str, JsonValue]]:
-    """Of the run named, else of the one that counts for this methodology, else of the latest that has any: a run that has
-    not come so far hides no earlier one. Raises NothingYet naming the run that has them."""
+    """Of the run named, else of the one that counts for this methodology, else of the latest that has any: a run that
+    has not come so far hides no earlier one. Raises NothingYet naming the run that has them."""
     if run_id is not None:
         run = sandbox.finished(sim_id, run_id)
         found = _findings_in(sandbox, run, methodology)
@@ -304,8 +305,8 @@ WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 def parcel_of(
     sandbox: PathSandbox, run: Run, format_: FileFormat, layout: Layout = "both", *, bom: bool = False
 ) -> Parcel:
-    """`Run.export` as one file: a workbook, or a zip of the folder. Written where nobody else writes, and nothing of the run is
-    touched. Raises as that does."""
+    """`Run.export` as one file: a workbook, or a zip of the folder. Written where nobody else writes, and nothing of
+    the run is touched. Raises as that does."""
     sandbox.require_inside(run.folder)
     place = Path(tempfile.mkdtemp(prefix="enquete-"))
     try:
@@ -332,7 +333,8 @@ APART_S = 0.05
 
 
 def retry_read(read: Callable[[], T]) -> T:
-    """What `read` gives. What fails is looked at again: damage is still there then, a change under the reader is not."""
+    """What `read` gives. What fails is looked at again: damage is still there then, a change under the reader is
+    not."""
     for look in range(LOOKS):
         try:
             return read()

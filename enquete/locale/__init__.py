@@ -1,6 +1,8 @@
-"""What people read, in their language. Code and templates carry English; `<language>.po` beside this file has every other
-language: a third one is one more file, here or in the folder that ENQUETE_LOCALE names. A package that brings a methodology
-may bring files of its own in its folder `locale`. `make words` brings the files up to date with what code and templates say.
+"""What people read, in their language. Code and templates carry English; `<language>.po` beside this file has every
+other
+language: a third one is one more file, here or in the folder that ENQUETE_LOCALE names. A package that brings a
+methodology may bring files of its own in its folder `locale`. `make words` brings the files up to date with what code
+and templates say.
 
     WORDS = {"answered": N_("{n} of {total} answered")}
     in_language(WORDS, "de")["answered"].format(n=3, total=4)

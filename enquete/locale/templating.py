@@ -1,6 +1,7 @@
 """What templates of every kind have in common: strict, told in one language, named `package:file`.
 
-{{ _("{n} of {total} agents", n=found.n, total=found.total) }}    {{ C_("of a person", "asked") }}    {{ NN_("one", "many", n) }}
+{{ _("{n} of {total} agents", n=found.n, total=found.total) }}    {{ C_("of a person", "asked") }}    {{ NN_("one",
+"many", n) }}
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ def require_reachable(kind: MemoryKind, machine: Machine) -> None:
 def connect(
     kind: MemoryKind, sim_path: Path, sim_id: str, machine: Machine, *, timeout_s: float = TIMEOUT_S
 ) -> Graph | None:
-    """None where the embedded memory is all there is. Raises MemoryFault where the graph cannot be reached from here, or the
-    simulation names none."""
+    """None where the embedded memory is all there is. Raises MemoryFault where the graph cannot be reached from here,
+    or the simulation names none."""
     if kind == "local":
         return None
     try:

@@ -1,7 +1,8 @@
-"""What is noted of a simulation's interviews beside its runs: LangGraph's SqliteStore in one file, made with its first note.
+"""What is noted of a simulation's interviews beside its runs: LangGraph's SqliteStore in one file, made with its first
+note.
 
-Annotated answers, preferences, and which episodes a graph got. What was said is not repeated in it: episodes are read where
-runs wrote them.
+Annotated answers, preferences, and which episodes a graph got. What was said is not repeated in it: episodes are read
+where runs wrote them.
 """
 
 from __future__ import annotations
@@ -97,7 +98,8 @@ class LocalMemory:
             self._store.delete(_to(graph), record_id)
 
     def undelivered(self, graph: str) -> list[Record]:
-        """Episodes that this graph has not got for certain, oldest first. Raises MemoryFault where a file of them is damaged."""
+        """Episodes that this graph has not got for certain, oldest first. Raises MemoryFault where a file of them is
+        damaged."""
         states = self.delivered(graph)
         return [one for one in episodes(self._interviews) if states.get(one.id) != "sent"]
 
@@ -150,8 +152,8 @@ def deliver(
     wait: Callable[[float], object] = sleep,
     clock: Callable[[], float] = monotonic,
 ) -> Delivery:
-    """Send what the graph has not got, oldest first, waiting for `patience_s` seconds in all where it asks to be waited for;
-    nothing more is begun after `longest_s` seconds.
+    """Send what the graph has not got, oldest first, waiting for `patience_s` seconds in all where it asks to be waited
+    for; nothing more is begun after `longest_s` seconds.
 
     An episode that the graph refuses is left and the others go on; any other fault ends the delivery. Raises nothing of
     the graph's.

@@ -24,8 +24,8 @@ Kind = Literal["interview", "overall", "aggregate", "answer"]
 
 
 class Record(BaseModel):
-    """Something that was said, found again by its id. Annotations stand beside these fields: respondent_id, critic_score
-    (1–5), pairwise_winner, or anything else."""
+    """Something that was said, found again by its id. Annotations stand beside these fields: respondent_id,
+    critic_score (1–5), pairwise_winner, or anything else."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -45,8 +45,8 @@ class Record(BaseModel):
 
 
 class Preference(BaseModel):
-    """Two configurations answered the same question, and which of them a critic preferred. `tie`: also where the verdict
-    changed with the order of the two."""
+    """Two configurations answered the same question, and which of them a critic preferred. `tie`: also where the
+    verdict changed with the order of the two."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -121,8 +121,8 @@ def complete(file: Path) -> Iterator[Record]:
 
 
 def search(records: Iterable[Record], query: str, *, agent: str = "", limit: int = 10) -> list[Record]:
-    """Best first: how well the words fit (1 for the best, by BM25), + 0.1 where the query names the agent. Words match by
-    their beginnings. `agent`: only of whom this name or id is. Without words the last."""
+    """Best first: how well the words fit (1 for the best, by BM25), + 0.1 where the query names the agent. Words match
+    by their beginnings. `agent`: only of whom this name or id is. Without words the last."""
     said, asked = list(records), _WORD.findall(query)
     parts = [f"agent : ({' AND '.join(_prefixes(whom))})"] if (whom := _WORD.findall(agent)) else []
     parts += [f"({' OR '.join(_prefixes(asked))})"] if asked else []
@@ -159,7 +159,8 @@ def _named(record: Record, asked: Sequence[str]) -> bool:
 class Standing:
     """One configuration against all others on one type of question, asked of one type of stakeholder.
 
-    `rate`: (wins + ties / 2) / n; `low`, `high`: Wilson's interval of 95% for it, which takes comparisons as independent.
+    `rate`: (wins + ties / 2) / n; `low`, `high`: Wilson's interval of 95% for it, which takes comparisons as
+    independent.
     """
 
     question_type: str

@@ -31,7 +31,8 @@ class Overlong(Exception):
 
 
 class BoundedHttp(httpx.Client):
-    """Bodies are read piece by piece and dropped at the limit: neither a gigabyte nor what unpacks to one is ever in memory."""
+    """Bodies are read piece by piece and dropped at the limit: neither a gigabyte nor what unpacks to one is ever in
+    memory."""
 
     def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """The response, its body read. Raises Overlong, and whatever httpx does."""

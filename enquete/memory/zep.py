@@ -1,7 +1,8 @@
 """Sessions of a Zep server of one's own: zep-python 2.x, measured by its contract server in the tests.
 
-A user is an agent. A session belongs to one user and carries the simulation: one of each agent in each simulation. What all
-agents said together belongs to a user of the simulation's own. zep-python knows memory, sessions and users, no graph.
+A user is an agent. A session belongs to one user and carries the simulation: one of each agent in each simulation. What
+all agents said together belongs to a user of the simulation's own. zep-python knows memory, sessions and users, no
+graph.
 """
 
 from __future__ import annotations

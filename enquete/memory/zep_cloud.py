@@ -1,7 +1,8 @@
-"""The knowledge graph that the simulation builds in Zep Cloud: zep-cloud 3.x, measured by its contract server in the tests.
+"""The knowledge graph that the simulation builds in Zep Cloud: zep-cloud 3.x, measured by its contract server in the
+tests.
 
-A node of the graph is an agent's entity (their uuids are the same), its edges are facts. Nodes and edges are listed once,
-page by page, because a free plan allows five requests a minute. An interview becomes an episode, added directly.
+A node of the graph is an agent's entity (their uuids are the same), its edges are facts. Nodes and edges are listed
+once, page by page, because a free plan allows five requests a minute. An interview becomes an episode, added directly.
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
-"""Requests of a run gathered into batches: each waits until no more come, then all go in one file, and its reply comes hours later.
+"""Requests of a run gathered into batches: each waits until no more come, then all go in one file, and its reply comes
+hours later.
 
-    waits until nothing moves → as many to a file as it takes → ordered (ordering.py) → its reply: read, or asked again in the next batch
+    waits until nothing moves → as many to a file as it takes → ordered (ordering.py) → its reply: read, or asked again
+    in the next batch
 
-Nothing moves when neither a request nor a reply came while the ledger was written back ten times: whoever works on an answer
-writes or asks something sooner than that. A pause leaves what is ordered where it is, and gives back what is not.
+Nothing moves when neither a request nor a reply came while the ledger was written back ten times: whoever works on an
+answer writes or asks something sooner than that. A pause leaves what is ordered where it is, and gives back what is
+not.
 Measured by: requests that the server answered, and batches that they came in (tests/models/test_models_batch_queue.py).
 """
 
@@ -121,8 +124,8 @@ class Ordering:
         return self._halted.is_set()
 
     async def place(self, model: str, asked: Mapping[str, int], content: bytes) -> Noted:
-        """`asked`: see checkpoints/orders.py. Raises AwaitsBatch where it may have been placed; after Halted, Unavailable and Rejected
-        it was not."""
+        """`asked`: see checkpoints/orders.py. Raises AwaitsBatch where it may have been placed; after Halted,
+        Unavailable and Rejected it was not."""
         self._placed += 1
         order = await note(self._ledger, Noted(token_hex(8), self._placed, model, len(asked)), asked)
         try:
@@ -343,7 +346,8 @@ class BatchQueue:
     async def send(
         self, key: CallKey, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
     ) -> Response:
-        """The server's answer, as `Transport.send` has it. Raises what that raises, and AwaitsBatch where the run pauses first."""
+        """The server's answer, as `Transport.send` has it. Raises what that raises, and AwaitsBatch where the run
+        pauses first."""
         fallback, counts, lowest, failures = (
             fallback_of(self.base_url, model),
             SendCounts(),
@@ -379,7 +383,8 @@ class BatchQueue:
                 return response
 
     def _cover(self, counts: SendCounts, room: Callable[[], bool]) -> None:
-        """A request that may have been billed without a reply needs another reservation. Raises Unavailable with `short`."""
+        """A request that may have been billed without a reply needs another reservation. Raises Unavailable with
+        `short`."""
         if counts.unanswered > counts.covered:
             if not room():
                 raise without_room(self.shown, counts)
@@ -476,8 +481,8 @@ class BatchQueue:
         return await self._ordering.place(model, {one.name: one.longest for one in file}, content)
 
     async def _ended(self, order: Noted, share: _Share | None = None, size: int = 0) -> BatchJob:
-        """Raises AwaitsBatch, and where the provider refused the batch _Crowded or Unavailable with `outage`. `share`: of its model,
-        with `size` bytes of it; None for an order that cannot be divided any more."""
+        """Raises AwaitsBatch, and where the provider refused the batch _Crowded or Unavailable with `outage`. `share`:
+        of its model, with `size` bytes of it; None for an order that cannot be divided any more."""
         ended = await self._ordering.followed(order)
         if ended.stage == "refused":
             await close(self._ledger, order)
@@ -509,8 +514,8 @@ class BatchQueue:
         return [pair for owed in by_order.values() for pair in owed.values()]
 
     async def earlier(self, key: CallKey) -> None:
-        """Until an earlier session's order of this call is settled. Raises AwaitsBatch where the run pauses first, ModelError where it
-        was refused."""
+        """Until an earlier session's order of this call is settled. Raises AwaitsBatch where the run pauses first,
+        ModelError where it was refused."""
         over = self._earlier.get(name_of(key))
         if over is not None:
             await asyncio.shield(over)

@@ -1,9 +1,11 @@
-"""A server's Batch API: many requests as one file, answered within 24 hours, at half the price where the provider is OpenAI.
+"""A server's Batch API: many requests as one file, answered within 24 hours, at half the price where the provider is
+OpenAI.
 
-An order is money, and placing one cannot be repeated safely. So it carries a mark (its metadata: run and mark), and whoever
-does not know whether an order arrived looks for the mark before ordering again: where the reply was lost, and where the
-process was killed between the order and noting its id. Uploading, polling and fetching buy nothing.
-Measured by: requests that the server answered, over all batches, none of them twice (tests/models/test_models_batches.py).
+An order is money, and placing one cannot be repeated safely. So it carries a mark (its metadata: run and mark), and
+whoever does not know whether an order arrived looks for the mark before ordering again: where the reply was lost, and
+where the process was killed between the order and noting its id. Uploading, polling and fetching buy nothing.
+Measured by: requests that the server answered, over all batches, none of them twice
+(tests/models/test_models_batches.py).
 """
 
 from __future__ import annotations
@@ -51,8 +53,8 @@ _ENDS: dict[str, Stage] = {
 
 @dataclass(frozen=True)
 class BatchJob:
-    """A batch at the provider. `refused`: as a whole, before anything was asked; `complaint` says why. Of one that expired or was
-    cancelled, requests without a reply were not bought."""
+    """A batch at the provider. `refused`: as a whole, before anything was asked; `complaint` says why. Of one that
+    expired or was cancelled, requests without a reply were not bought."""
 
     id: str
     stage: Stage
@@ -65,8 +67,8 @@ class BatchJob:
 
 @dataclass(frozen=True)
 class Reply:
-    """What became of one request. `body`: the chat completion where `status` is 200. `status` 0: it was never asked (the batch
-    expired or was cancelled first). `told`: the error's words otherwise."""
+    """What became of one request. `body`: the chat completion where `status` is 200. `status` 0: it was never asked
+    (the batch expired or was cancelled first). `told`: the error's words otherwise."""
 
     name: str
     status: int
@@ -75,8 +77,8 @@ class Reply:
 
 
 class Unanswered(Exception):
-    """The server did not answer, or could not: worth asking again. `perhaps`: it may have done what was asked; `status`: of its
-    answer, None where there was none."""
+    """The server did not answer, or could not: worth asking again. `perhaps`: it may have done what was asked;
+    `status`: of its answer, None where there was none."""
 
     def __init__(self, words: str, *, perhaps: bool = False, status: int | None = None):
         super().__init__(words)
@@ -123,7 +125,8 @@ class Provider:
         return self._order(made)
 
     async def find(self, run: str, mark: str) -> BatchJob | None:
-        """The order of this mark, if it was ever taken; the newest are looked at first. A server that does not page shows
+        """The order of this mark, if it was ever taken; the newest are looked at first. A server that does not page
+        shows
         the same ones again: then that is all."""
         seen: set[str] = set()
         with self._sorted():
@@ -144,8 +147,8 @@ class Provider:
         return self._order(found)
 
     async def fetch(self, order: BatchJob) -> AsyncIterator[Reply]:
-        """The replies of an order that ended, in no order. A request that is in neither file has none. Lines that cannot be
-        read, and those longer than any reply, are left out like those."""
+        """The replies of an order that ended, in no order. A request that is in neither file has none. Lines that
+        cannot be read, and those longer than any reply, are left out like those."""
         for file in order.files:
             async for text in self._lines(file):
                 reply = self._reply(text)
@@ -229,8 +232,8 @@ class Came(NamedTuple):
 
 
 def read(came: Came, prompt: Prompt, model: str, counts: SendCounts, key: str) -> Response:
-    """Raises Refused, Trouble, and Unavailable with `outage` where somebody cancelled the batch. Counts in `counts` what was sent and
-    what may have been billed."""
+    """Raises Refused, Trouble, and Unavailable with `outage` where somebody cancelled the batch. Counts in `counts`
+    what was sent and what may have been billed."""
     reply = came.reply
     if reply is None or reply.status == 0:
         raise _unanswered(came, counts)

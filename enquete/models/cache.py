@@ -170,9 +170,9 @@ def request_key(
 ) -> str:
     """sha256 of all that decides about a response, but not of the form in which a server wants to be asked.
 
-    `occasion`: what the request is made for; its run does not count. With it, the same words on another occasion (T1 for
-    an agent without memories, a second attempt, a replicate) are another request, so that within a run no answer is a
-    copy of another one. The schema counts with its order: that order is shown to the model.
+    `occasion`: what the request is made for; its run does not count. With it, the same words on another occasion (T1
+    for an agent without memories, a second attempt, a replicate) are another request, so that within a run no answer is
+    a copy of another one. The schema counts with its order: that order is shown to the model.
     """
     request = {
         "version": 1,

@@ -4,12 +4,12 @@ How one server wants to be asked for JSON is found out once per (base URL, model
 
     json_schema (strict)  →  json_object  →  prompt only
 
-Some servers accept a response_format and ignore it, so the form of a reply stands in the messages with every format: in few
-words where the prompt says it itself, else as the text of the schema. Where nothing but the prompt can tell what is
+Some servers accept a response_format and ignore it, so the form of a reply stands in the messages with every format: in
+few words where the prompt says it itself, else as the text of the schema. Where nothing but the prompt can tell what is
 allowed, below json_schema, that text stands there in any case. It comes last: what is before it keeps a server's prefix
 cache. Parameters that a server rejects (temperature and seed on reasoning models, one of the two names of the output
-limit) are dropped and remembered. Steps are relative to the form a request had, so that 256 requests refused at once step
-down once.
+limit) are dropped and remembered. Steps are relative to the form a request had, so that 256 requests refused at once
+step down once.
 
 What came back is reduced to what is stored (`Response`): text, why it ended, reported usage, who answered.
 """
@@ -147,8 +147,8 @@ def request_body(model: str, turns: list[tuple[str, str]], fields: dict[str, Jso
 
 
 def messages(prompt: Prompt, reply_format: ResponseFormat) -> list[tuple[str, str]]:
-    """(role, content), fit for UTF-8; with the schema, where there is one, at the end of the last user message, unless the
-    prompt says its form and the schema is sent beside it."""
+    """(role, content), fit for UTF-8; with the schema, where there is one, at the end of the last user message, unless
+    the prompt says its form and the schema is sent beside it."""
     turns = [(str(turn["role"]), clean_text(turn["content"])) for turn in prompt.messages]
     if not prompt.schema or (prompt.says_form and reply_format is ResponseFormat.JSON_SCHEMA):
         return [("system", clean_text(prompt.system)), *turns]
@@ -205,7 +205,8 @@ def _is_strict(node: JsonValue) -> bool:
 # --- what came back --------------------------------------------------------------------------------------------------
 
 LONGEST_PLACEHOLDER = 5
-"""Letters. So short a word is what servers that want no key are given ("none", "EMPTY"), and may well be one of an answer."""
+"""Letters. So short a word is what servers that want no key are given ("none", "EMPTY"), and may well be one of an
+answer."""
 
 LONGEST_NAME = 300
 LONGEST_TOKEN = 40  # characters
@@ -230,8 +231,9 @@ class Response:
     """An answered request. Token counts are None when the server did not report them, or reported what cannot be
     (`unbelieved`), never 0.
 
-    `finish`: stop, length, content_filter or refusal. `raw`: JSON of what was reported beside the text, for the audit: refusal,
-    finish_reason and usage. `sends`, `timeouts`, `broken`: see SendCounts; they include this answer's own request.
+    `finish`: stop, length, content_filter or refusal. `raw`: JSON of what was reported beside the text, for the audit:
+    refusal, finish_reason and usage. `sends`, `timeouts`, `broken`: see SendCounts; they include this answer's own
+    request.
     """
 
     text: str
@@ -321,8 +323,8 @@ def filtered(message: str, model: str, counts: SendCounts) -> Response:
 
 
 def _tokens(usage: JsonValue, prompt: Prompt, written: int) -> tuple[int | None, int | None] | None:
-    """Reported counts, for a reply of `written` characters; None where they cannot be. A server that reports 0 for a prompt or
-    a text that is there did not count."""
+    """Reported counts, for a reply of `written` characters; None where they cannot be. A server that reports 0 for a
+    prompt or a text that is there did not count."""
     if not usage:
         return None, None
     if not isinstance(usage, dict):
@@ -338,7 +340,8 @@ def _tokens(usage: JsonValue, prompt: Prompt, written: int) -> tuple[int | None,
 
 
 def _cached(usage: JsonValue, read: int) -> int:
-    """Of the prompt's tokens, those that the server says it took from its cache; 0 where it says nothing that can be."""
+    """Of the prompt's tokens, those that the server says it took from its cache; 0 where it says nothing that can
+    be."""
     details = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
     told = details.get("cached_tokens") if isinstance(details, dict) else None
     return told if isinstance(told, int) and not isinstance(told, bool) and 0 < told <= read else 0

@@ -1,5 +1,5 @@
-"""What can go wrong with a request: worth another attempt (`Trouble`), refused (`Refused`), and what callers see of either
-(`Unavailable`, `Rejected`). No message holds a key: whatever a server says is masked before it gets into one.
+"""What can go wrong with a request: worth another attempt (`Trouble`), refused (`Refused`), and what callers see of
+either (`Unavailable`, `Rejected`). No message holds a key: whatever a server says is masked before it gets into one.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class SendCounts:
 
 
 class AwaitsBatch(Exception):
-    """The request is in a batch, or may be, and the run pauses: whoever goes on with it fetches its reply. `why`: "" where the run
-    was told to pause."""
+    """The request is in a batch, or may be, and the run pauses: whoever goes on with it fetches its reply. `why`: ""
+    where the run was told to pause."""
 
     def __init__(self, why: str = ""):
         super().__init__(why)
@@ -203,8 +203,8 @@ _UNSUPPORTED = re.compile(r"not support|unsupported|not implemented|not availabl
 def status_fault(status: int, told: ServerError, wait: float | None = None) -> Trouble | Refused:
     """What an error status comes to. `wait`: seconds, by the server's Retry-After.
 
-    A "later" that will never come is none: no credit left, or a prompt larger than what a whole minute allows. A status below 400
-    is no answer to a question, nor an error.
+    A "later" that will never come is none: no credit left, or a prompt larger than what a whole minute allows. A status
+    below 400 is no answer to a question, nor an error.
     """
     hopeless = "insufficient_quota" in told.code or (status == 429 and _TOO_LARGE.search(told.message))
     passing = status in PASSING or status >= 500 or status < 400
@@ -249,7 +249,8 @@ def blamed_setting(status: int, told: ServerError) -> Setting:
 def unavailable(
     server: str, trouble: Trouble | None, model: str, counts: SendCounts, patience_s: float | None = None
 ) -> Unavailable:
-    """A request that failed alone; with `patience_s` the server is away, or takes nothing, and was waited for so long."""
+    """A request that failed alone; with `patience_s` the server is away, or takes nothing, and was waited for so
+    long."""
     times = "once" if counts.sends == 1 else f"{counts.sends} times"
     did = trouble.message if trouble else "is not answering"
     words = f"The model server {server} {did} (model {model!r}, asked {times})"

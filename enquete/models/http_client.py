@@ -1,9 +1,10 @@
 """Requests to one server over HTTP: bodies of a few megabytes, no other origin, as long as the server takes.
 
-A body is read piece by piece and dropped at the limit, so that neither a gigabyte nor a bomb of a few kilobytes that unpacks
-to one is ever in memory. What is sent holds personas: it goes to the server that was named and nowhere else.
-Imported with the first request: the SDK, whose aiohttp transport this is, takes half a second. Its typed walk over schema and
-result would take four fifths of a request's CPU (bench/results.md): what stays the same of every request is built once.
+A body is read piece by piece and dropped at the limit, so that neither a gigabyte nor a bomb of a few kilobytes that
+unpacks to one is ever in memory. What is sent holds personas: it goes to the server that was named and nowhere else.
+Imported with the first request: the SDK, whose aiohttp transport this is, takes half a second. Its typed walk over
+schema and result would take four fifths of a request's CPU (bench/results.md): what stays the same of every request is
+built once.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ MOST_REDIRECTS = 3
 TIMEOUT = openai.Timeout(None, connect=20.0)
 """How long an answer may take is known to who asks (`ServerClient.complete`)."""
 LONGEST_WAIT = 60.0
-"""Seconds. A longer Retry-After is cut: asking once a minute costs nothing, and a limit may be lifted. Nor is it waited for longer
+"""Seconds. A longer Retry-After is cut: asking once a minute costs nothing, and a limit may be lifted. Nor is it waited
+for longer
 than the run is patient: it would only be found then that it has to pause."""
 ASKING_SECONDS = 5.0
 _PACKED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
@@ -75,8 +77,8 @@ class BoundedClient(openai.DefaultAioHttpClient):
         return type(response)(response.status_code, headers=headers, content=content, request=response.request)
 
     async def receive(self, request: httpx2.Request, **options: Any) -> tuple[httpx2.Response, bytes]:
-        """The same: a response and, beside it, its body. A redirect is followed where the same server wants the same request;
-        301 to 303 would turn the question into a GET."""
+        """The same: a response and, beside it, its body. A redirect is followed where the same server wants the same
+        request; 301 to 303 would turn the question into a GET."""
         options |= {"stream": True, "follow_redirects": False}
         for _ in range(MOST_REDIRECTS):
             response = await super().send(request, **options)
@@ -145,7 +147,8 @@ class ServerClient:
     ) -> ChatCompletion:  # fmt: skip
         """One prompt sent once. Raises Trouble or Refused; counts what may have been billed.
 
-        `body`: fields beside model and messages; `patience`: seconds that it may take, by what is known when they are over.
+        `body`: fields beside model and messages; `patience`: seconds that it may take, by what is known when they are
+        over.
         """
         asked = messages(prompt, form.reply_format)
         content = json.dumps(request_body(model, asked, body), ensure_ascii=False, separators=(",", ":")).encode()
@@ -185,8 +188,8 @@ class ServerClient:
         return Trouble(words, status=error.status)
 
     async def facts(self, model: str) -> Facts:
-        """What the server says of this model; asked once, and again after a while where it could not say (it was not there, or
-        is still loading). Never raises, and takes at most `ASKING_SECONDS`."""
+        """What the server says of this model; asked once, and again after a while where it could not say (it was not
+        there, or is still loading). Never raises, and takes at most `ASKING_SECONDS`."""
         if model in self.known:
             return self.known[model]
         mine = self._of_this_loop()
@@ -230,8 +233,8 @@ class ServerClient:
         return len(found) if isinstance(found, list) else None
 
     async def ask(self, method: str, path: str) -> httpx2.Response:
-        """A request beside the questions, with the key and without content. Raises NotRead, and whatever httpx and aiohttp make of
-        a server that is not there."""
+        """A request beside the questions, with the key and without content. Raises NotRead, and whatever httpx and
+        aiohttp make of a server that is not there."""
         body: dict[str, JsonValue] | None = {} if method == "POST" else None
         http = self._of_this_loop().http
         return await http.request(method, f"{self._base_url}{path}", headers=self._headers, json=body)
@@ -262,7 +265,8 @@ class ServerClient:
         return mine
 
     def _langchains(self, http: BoundedClient) -> openai.AsyncOpenAI:
-        """The client that langchain's model would ask with: address, organisation, project and key are sent as it sends them."""
+        """The client that langchain's model would ask with: address, organisation, project and key are sent as it sends
+        them."""
         model = ChatOpenAI(
             model="unnamed",
             base_url=self._base_url,
@@ -303,7 +307,8 @@ async def _within(patience: Callable[[], float]) -> AsyncIterator[None]:
 
 
 def retry_after(header: str | None, longest: float = LONGEST_WAIT) -> float | None:
-    """Seconds to wait by a Retry-After header in seconds or as an HTTP date, within 0 and `longest`; None if unreadable."""
+    """Seconds to wait by a Retry-After header in seconds or as an HTTP date, within 0 and `longest`; None if
+    unreadable."""
     if not header:
         return None
     try:
@@ -333,8 +338,8 @@ _SCOPE = re.compile(r"scope|permission", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Absence:
-    """Why no question can be asked now. `did`: what was tried and what answered, without the key. `loading`: it will be there
-    soon; `wrong_key`, `wrong_url`: no waiting helps."""
+    """Why no question can be asked now. `did`: what was tried and what answered, without the key. `loading`: it will be
+    there soon; `wrong_key`, `wrong_url`: no waiting helps."""
 
     did: str
     loading: bool = False

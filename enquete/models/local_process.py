@@ -1,7 +1,8 @@
-"""The process in which a local model answers: llama.cpp's server on a free port of the loopback, until its parent is gone.
+"""The process in which a local model answers: llama.cpp's server on a free port of the loopback, until its parent is
+gone.
 
-It reads one line of settings, writes one line with its address, and then waits on its standard input: that closes when the
-parent ends, however it ended (also by SIGKILL, on every system), so that no server is left behind.
+It reads one line of settings, writes one line with its address, and then waits on its standard input: that closes when
+the parent ends, however it ended (also by SIGKILL, on every system), so that no server is left behind.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ from enquete.state.interview_context import Completion, Prompt
 BYTES_PER_TOKEN = 4  # estimate for answers made without a model; a model's own usage report is used where there is one
 FEWEST_BYTES_PER_TOKEN = 2
 OVERLONG = 1.1
-"""Times the longest reply that was asked for: from there on a server ignores the limit. Some count a token or two more."""
+"""Times the longest reply that was asked for: from there on a server ignores the limit. Some count a token or two
+more."""
 TOKENS_PER_MESSAGE = 16  # role markers and separators of chat templates
 
 
@@ -106,8 +107,8 @@ class Terms:
 
 
 def valued(price: Price, used: Used) -> float:
-    """US dollars, while a run is driven and from its ledger alike: the question of an unanswered request at the price of
-    input, the rest of what it reserved at that of output; what the server had read before at its price for that."""
+    """US dollars, while a run is driven and from its ledger alike: the question of an unanswered request at the price
+    of input, the rest of what it reserved at that of output; what the server had read before at its price for that."""
     full = cost(price, used.read + used.unanswered_read, used.written + used.unanswered - used.unanswered_read)
     return full - used.cached * (price.input_per_mtok - price.cached_per_mtok) / 1_000_000
 
@@ -175,8 +176,9 @@ class MeteredModel:
         cache: ResponseCache | None = None,
         batches: Batches | None = None,
     ):
-        """`admission` bounds the calls of a run that are filed but not settled: only those can be lost to a kill, bought
-        after a pause was asked for, or reservation back budget from others. Without it every queueing call would."""
+        """`admission` bounds the calls of a run that are filed but not settled: only those can be lost to a kill,
+        bought after a pause was asked for, or reservation back budget from others. Without it every queueing call
+        would."""
         self._ledger = ledger
         self._budget = budget
         self._sender = sender
@@ -189,7 +191,8 @@ class MeteredModel:
     async def request(
         self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None
     ) -> Completion | Literal["short", "failed"]:
-        """See `Metered.request`. "short" also after the server refused our key or model: the run pauses and says why."""
+        """See `Metered.request`. "short" also after the server refused our key or model: the run pauses and says
+        why."""
         settled = self._ledger.settled(key)
         if settled is not None:
             return settled
@@ -335,8 +338,8 @@ class MeteredModel:
 
 
 def usage_of(response: Response, prompt: Prompt, reservation: Reservation) -> Usage:
-    """Reported usage; where a server reports none, or one that cannot be, the upper bound of the input and the bytes that came
-    back."""
+    """Reported usage; where a server reports none, or one that cannot be, the upper bound of the input and the bytes
+    that came back."""
     lost = reservation.lost(response.timeouts + response.broken, response.sends)
     read = reservation.bound if response.input_tokens is None else response.input_tokens
     written = len(response.text.encode()) if response.output_tokens is None else response.output_tokens

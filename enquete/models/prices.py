@@ -165,16 +165,16 @@ def _pick(prices: Mapping[str, Entry], model: str) -> str | None:
 OPENAI_URL = "https://api.openai.com/v1"
 """The server where none is named."""
 WITHOUT_MODEL = frozenset({"synthetic", "rule"})
-"""What stands for a model where none is asked: the synthetic respondent (of a planted quality: `synthetic:…`), the rule-based
-interviewer."""
+"""What stands for a model where none is asked: the synthetic respondent (of a planted quality: `synthetic:…`), the
+rule-based interviewer."""
 
 _LOCAL_NAMES = (".local", ".localhost", ".internal", ".intranet", ".lan", ".home.arpa")
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars per million tokens. `source`: where they come from, for people to read. `cached`: of input that the server had
-    read before; None: no less than any other."""
+    """US dollars per million tokens. `source`: where they come from, for people to read. `cached`: of input that the
+    server had read before; None: no less than any other."""
 
     input_per_mtok: float
     output_per_mtok: float
@@ -204,7 +204,8 @@ class Prices:
     """One's own prices over the bundled list."""
 
     def __init__(self, own: PriceFile | None = None, name: str = "", *, batch: bool = False):
-        """`name`: the own file's, for `Price.source`. `batch`: what requests cost in batches, half of what is listed."""
+        """`name`: the own file's, for `Price.source`. `batch`: what requests cost in batches, half of what is
+        listed."""
         self._own = own
         self._name = name
         self._batch = batch
@@ -277,8 +278,8 @@ _ANY_PROVIDER = "litellm"  # genai-prices' word for "tell by the name, with or w
 
 
 def listed(model: str, server: Server) -> tuple[float, float, str, float | None] | None:
-    """Input, output (USD per million tokens), source, and input that was cached (None: not listed): by the server's own list where
-    it is known, else by the model's name."""
+    """Input, output (USD per million tokens), source, and input that was cached (None: not listed): by the server's own
+    list where it is known, else by the model's name."""
     import genai_prices  # noqa: PLC0415
 
     provider = _provider(server)
@@ -313,7 +314,8 @@ def _provider(server: Server) -> Provider | None:
 
 
 def _upper(info: ModelInfo, now: datetime) -> tuple[Decimal, Decimal, bool] | None:
-    """(input, output, whether another price may hold), or None where the tokens of a chat are not all that is charged."""
+    """(input, output, whether another price may hold), or None where the tokens of a chat are not all that is
+    charged."""
     pairs = {pair for moment in _moments(info, now) for pair in _pairs(info.get_prices(moment))}
     if None in pairs:
         return None

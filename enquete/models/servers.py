@@ -1,5 +1,6 @@
-"""What is known of a server in this process, over all runs and event loops: whether it is there at all (`ServerHealth`), what it
-says of itself (`Facts`), how fast it proves to be (`Speed`), and how fast it may be asked (`RateLimiter`)."""
+"""What is known of a server in this process, over all runs and event loops: whether it is there at all
+(`ServerHealth`), what it says of itself (`Facts`), how fast it proves to be (`Speed`), and how fast it may be asked
+(`RateLimiter`)."""
 
 from __future__ import annotations
 
@@ -20,9 +21,9 @@ from enquete.state.interview_context import Prompt
 from enquete.state.request import ModelLimits
 
 # --- Is a server there at all? One `ServerHealth` for each base URL, told of every answer and every fault. A fault after an
-# answer begins a silence, the next answer ends it. The server is away once a request that is out of attempts could not even
-# connect, or a health probe went unanswered: from then on requests are held back, and one after the other asks whether it is
-# back (transport.py).
+# answer begins a silence, the next answer ends it. The server is away once a request that is out of attempts could not
+# even connect, or a health probe went unanswered: from then on requests are held back, and one after the other asks
+# whether it is back (transport.py).
 
 LONGEST_BACKOFF = 10.0
 """Seconds between tries: a server that is back is found within these."""
@@ -35,7 +36,8 @@ def backoff(step: int, first_s: float, longest_s: float = LONGEST_BACKOFF) -> fl
 
 
 def longest_backoff(first_s: float, patience_s: float) -> float:
-    """At most ten seconds, and so short that a server is given up on many tries, not on two or three in a bad moment."""
+    """At most ten seconds, and so short that a server is given up on many tries, not on two or three in a bad
+    moment."""
     return max(first_s, min(LONGEST_BACKOFF, patience_s / TRIES_WITHIN_PATIENCE))
 
 
@@ -74,7 +76,8 @@ class ServerHealth:
                 self._begin()
 
     def left(self, *, unreachable: bool) -> None:
-        """It is nobody's fault but the server's: a request out of attempts could not connect, or a health probe had no answer."""
+        """It is nobody's fault but the server's: a request out of attempts could not connect, or a health probe had no
+        answer."""
         with self._lock:
             if self.silent_since is None:
                 self._begin()
@@ -236,7 +239,8 @@ def _at_least_one(size: int) -> int:
 
 # --- How fast one model of one server may be asked: one `RateLimiter` for each
 #     pause      the server said when to come back (Retry-After)
-#     window     requests in flight: at most the model's own cap and the server's slots, halved when the server says "later"
+#     window     requests in flight: at most the model's own cap and the server's slots, halved when the server says
+# "later"
 #                or takes long, growing again
 #     pace       requests and tokens a minute, kept by spacing
 #
@@ -371,15 +375,16 @@ class RateLimiter:
         return self.speed.patience(prompt, least_s, small=self.facts.small)
 
     def timed(self, prompt: Prompt, sent: float, read: int | None, least_s: float) -> None:
-        """A request sent at `sent` was answered. Where that took half of the time it had, and nobody said how many the server
-        works on at once, the next ones wait here."""
+        """A request sent at `sent` was answered. Where that took half of the time it had, and nobody said how many the
+        server works on at once, the next ones wait here."""
         took = time.monotonic() - sent
         self.speed.note(prompt, took, read if self.facts.context else None)
         if took > least_s / 2 and not (self._limits.concurrency or self.facts.slots):
             self.window.shrink(sent, self._in_flight)
 
     async def turn(self, prompt: Prompt) -> float:
-        """Wait for the model's pace; the tokens this request was counted as, to be `settled` (0.0: none are counted)."""
+        """Wait for the model's pace; the tokens this request was counted as, to be `settled` (0.0: none are
+        counted)."""
         if (pace := self._pace) is None:
             return 0.0
         tokens = self._ratio * most_tokens(prompt) if self._limits.tokens_per_minute else 0.0
@@ -430,15 +435,16 @@ def most_tokens(prompt: Prompt) -> float:
 
 
 # --- What a server says of itself, and how fast it proves to be. A small server on somebody's own machine reads a question for
-# half a minute before it says anything, serves one or two at a time, and holds few tokens. It is asked (llama.cpp: /props, LM
-# Studio: /api/v0/models, Ollama: /api/ps, all: /v1/models), and its own answers tell the rest.
+# half a minute before it says anything, serves one or two at a time, and holds few tokens. It is asked (llama.cpp:
+# /props, LM Studio: /api/v0/models, Ollama: /api/ps, all: /v1/models), and its own answers tell the rest.
 
 SLOWEST_READING = 10.0
 """Tokens a second that a small server reads while nothing is known of it: one thread of a busy laptop."""
 SLOWEST_WRITING = 2.0
 LONGEST_WAIT_S = 3600.0
 PATIENT = 3.0
-"""Times the longest of the latest answers: questions differ, and of a first two one may have waited for the other there."""
+"""Times the longest of the latest answers: questions differ, and of a first two one may have waited for the other
+there."""
 LATEST = 8
 TOKENS_PER_CHARACTER = 0.25
 """While none was measured; few texts have fewer, so that nothing is held to be too long that is not."""
@@ -486,7 +492,8 @@ def _count(value: JsonValue) -> int | None:
 
 
 class Speed:
-    """How long a server takes, by its latest answers, reading included, and waiting there if it works on others first."""
+    """How long a server takes, by its latest answers, reading included, and waiting there if it works on others
+    first."""
 
     def __init__(self) -> None:
         self._latest: deque[tuple[float, int]] = deque(maxlen=LATEST)  # seconds, characters of the question
@@ -523,7 +530,8 @@ class Speed:
 
 
 def shortened(prompt: Prompt, by: int) -> Prompt:
-    """The prompt with `by` characters less, or as many as can go: from the end of each passage that may give way, in its order.
+    """The prompt with `by` characters less, or as many as can go: from the end of each passage that may give way, in
+    its order.
 
     Each keeps a beginning, so that nobody loses persona or memories altogether, and says where it was cut.
     """
@@ -537,7 +545,8 @@ def shortened(prompt: Prompt, by: int) -> Prompt:
 
 
 def within(prompt: Prompt, context: int, speed: Speed) -> Prompt:
-    """The short form of a prompt that leaves no room for a reply; as it is where it fits, or where nothing can be shortened."""
+    """The short form of a prompt that leaves no room for a reply; as it is where it fits, or where nothing can be
+    shortened."""
     tokens = speed.tokens(prompt)
     if fitted(prompt, context, tokens) is not None:
         return prompt
@@ -558,7 +567,8 @@ def with_schema(prompt: Prompt) -> int:
 
 
 def fitted(prompt: Prompt, context: int | None, tokens: int) -> Prompt | None:
-    """The prompt within a context: as it is; with less room for the reply, down to half; None where that does not fit either.
+    """The prompt within a context: as it is; with less room for the reply, down to half; None where that does not fit
+    either.
     `tokens`: of the question."""
     if context is None or tokens + prompt.max_output_tokens <= context:
         return prompt

@@ -23,8 +23,8 @@ def untraced(environ: Mapping[str, str] = os.environ) -> Iterator[None]:
     """No LangSmith tracing inside, unless ENQUETE_TRACING=1: an inherited variable must not export personas.
 
     LANGSMITH_TRACING or LANGCHAIN_TRACING_V2, set for some other program of the user's, would otherwise send every
-    prompt to a third party; langsmith asks its context before the environment. Put it around the start of a graph: tasks
-    and graphs started inside inherit it.
+    prompt to a third party; langsmith asks its context before the environment. Put it around the start of a graph:
+    tasks and graphs started inside inherit it.
     """
     if tracing_wanted(environ):
         yield

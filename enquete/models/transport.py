@@ -1,12 +1,14 @@
 """One request to an OpenAI-compatible server: in the form it understands, within limits, with retries.
 
     within its context? → server there? → its pause over → the model's window and pace → a slot of the process
-    → send, at most `timeout_s` or as long as its server takes → let go → answer, back off, adapt, or wait for the server
+    → send, at most `timeout_s` or as long as its server takes → let go → answer, back off, adapt, or wait for the
+    server
 
 The clock starts once the slot is held; whatever waits for server, pause or pace holds none of the process's slots.
 
     a fault           uses up one attempt; back off, then again
-    no attempts left  others were served between its faults: it fails alone. Else a health probe, a question of a few words,
+    no attempts left  others were served between its faults: it fails alone. Else a health probe, a question of a few
+    words,
                       tells whose fault it is
     probe answered    one more try, and after the second such probe it fails alone
     probe unanswered  everybody waits for the server; once it is back, attempts start over
@@ -86,8 +88,8 @@ HEALTH_PROBE = Prompt(
     schema='{"type":"object","properties":{"there":{"type":"boolean"}},"required":["there"]}',
     max_output_tokens=32,  # an answer cut off by its length is an answer too
 )
-"""What any working server answers: it tells a server's failure from a request's own. It costs next to nothing; the request for
-whose sake it is sent is charged for it, at its own reservation."""
+"""What any working server answers: it tells a server's failure from a request's own. It costs next to nothing; the
+request for whose sake it is sent is charged for it, at its own reservation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +151,8 @@ class RetryState:
 
     @property
     def is_at_fault(self) -> bool:
-        """Whether it got through and failed each time while others were served, or however often the server came back. A closed
-        door is never one request's fault."""
+        """Whether it got through and failed each time while others were served, or however often the server came back.
+        A closed door is never one request's fault."""
         if self.trouble is None or self.trouble.unreachable:
             return False
         return self.served >= max(1, self.attempts - 1) or self.returns >= MOST_RETURNS
@@ -300,8 +302,8 @@ class Transport:
         return f"{words}; it is waited for, {left:.0f} s left"
 
     def halt(self) -> None:
-        """Wait for nothing more: not for a server that is away, a turn, nor the next try. What is on its way is answered.
-        From the event loop of those who wait."""
+        """Wait for nothing more: not for a server that is away, a turn, nor the next try. What is on its way is
+        answered. From the event loop of those who wait."""
         if self._halted:  # those who waited are being told, and their time cannot be set any more
             return
         self._halted = True
@@ -395,8 +397,8 @@ class Transport:
         limiter.learn(self._client.known.get(model, limiter.facts))
 
     async def _fitted(self, request: Request, limiter: RateLimiter, state: RetryState) -> Request:
-        """The request within the model's context. Raises Rejected where no server needs to be asked to know that it is not; where
-        nobody's question would fit, whoever answers, the run stops."""
+        """The request within the model's context. Raises Rejected where no server needs to be asked to know that it is
+        not; where nobody's question would fit, whoever answers, the run stops."""
         await self._learn(limiter, request.model, state.counts)
         context, asked = limiter.facts.context, request.prompt
         if context is None:
@@ -419,7 +421,8 @@ class Transport:
     async def _slot(
         self, request: Request, fallback: FormatFallback, limiter: RateLimiter, state: RetryState
     ) -> AsyncIterator[float]:
-        """Leave to send, with the tokens that the model's pace counts for it. The state of things may change in a queue."""
+        """Leave to send, with the tokens that the model's pace counts for it. The state of things may change in a
+        queue."""
         counted: float | None = None
         while True:
             async with AsyncExitStack() as held:
@@ -441,8 +444,8 @@ class Transport:
                     return
 
     async def _cleared(self, request: Request, state: RetryState) -> bool:
-        """Wait while the server is away, or while nobody knows whose fault the latest fault is. True: this request is to find out
-        (`_probe`). Raises Unavailable."""
+        """Wait while the server is away, or while nobody knows whose fault the latest fault is. True: this request is
+        to find out (`_probe`). Raises Unavailable."""
         health = self._health
         while True:
             if not health.away and state.is_decided(health):
@@ -459,8 +462,8 @@ class Transport:
             await asyncio.sleep(max(0.0, min(LOOK_S, left, health.next_probe - now)))
 
     async def _probe(self, request: Request, fallback: FormatFallback, limiter: RateLimiter, state: RetryState) -> None:
-        """Is the server there, for others too? A closed door is tried with what nobody is billed for, everything else with a health
-        probe, charged to this request. Raises Unavailable with `short`."""
+        """Is the server there, for others too? A closed door is tried with what nobody is billed for, everything else
+        with a health probe, charged to this request. Raises Unavailable with `short`."""
         if self._health.unreachable:
             async with self._waiting(state.counts):
                 await self._knock()

@@ -1,9 +1,9 @@
 """The arms of a run beside its main one: respondent B, probes, placebo, replicates, as a request asks for them, and a
 methodology's other ways of asking, as its settings do.
 
-Every arm is the main one with one thing changed, so that a difference between the two has one reason. Probes ask a sample
-of the agents, the same in all of them, at the later of the run's waves; which methodologies a probe makes sense for is the
-methodology's own word.
+Every arm is the main one with one thing changed, so that a difference between the two has one reason. Probes ask a
+sample of the agents, the same in all of them, at the later of the run's waves; which methodologies a probe makes sense
+for is the methodology's own word.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def study_arms(
 ) -> list[Arm]:
     """`arms` and what request and `settings` add: respondent B, probes, placebo, replicates, variants.
 
-    methods: name → dotted path of the run's methodologies; settings: of each, as they are kept. Raises SettingsError for
-    what cannot be asked in this run.
+    methods: name → dotted path of the run's methodologies; settings: of each, as they are kept. Raises SettingsError
+    for what cannot be asked in this run.
     """
     main = next(arm for arm in arms if arm.role == "main")
     known = {name: load_methodology(dotted) for name, dotted in methods.items()}

@@ -14,7 +14,8 @@ one, which asks everybody twice and sums up by a role (respondents/roles.py):
             return Conversation(unit)
 
         def due(self, talk, context):
-            return [] if talk.number > self.most_turns else [Asked(turn=talk.number, question=QUESTIONS[talk.number - 1])]
+            return [] if talk.number > self.most_turns else [Asked(turn=talk.number, question=QUESTIONS[talk.number -
+            1])]
 
         def block(self, talk, asked, context):
             said = transcript(talk.turns, context.language)
@@ -88,8 +89,9 @@ TurnT = TypeVar("TurnT", bound=Turn)
 
 @dataclass(frozen=True)
 class Conversation(Generic[TurnT]):
-    """What a unit's turns so far add up to. A methodology adds what it reduces from them (a graph, a record) in `after`:
-    the one way, at work as in reading back, so that a conversation that went on after a kill is the one that was begun."""
+    """What a unit's turns so far add up to. A methodology adds what it reduces from them (a graph, a record) in
+    `after`: the one way, at work as in reading back, so that a conversation that went on after a kill is the one that
+    was begun."""
 
     unit: str
     turns: tuple[TurnT, ...] = ()
@@ -116,8 +118,8 @@ StateT = TypeVar("StateT", bound="TurnOutcome")
 class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, SettingsT, TurnT, TalkT]):
     """A procedure (state/methodology.py) of one round, in which every unit's conversation is held to its end.
 
-    A unit may be started over at any time: what was kept is read back, what was answered or worked out since is found by
-    the context. Every arm holds its own conversations.
+    A unit may be started over at any time: what was kept is read back, what was answered or worked out since is found
+    by the context. Every arm holds its own conversations.
     """
 
     carries_over = True
@@ -136,11 +138,13 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
 
     @abstractmethod
     def due(self, talk: TalkT, context: InterviewContext) -> Sequence[Asked]:
-        """Turns that are certain to come next, as far as known: the next one, or the rest of a round; none once it is over."""
+        """Turns that are certain to come next, as far as known: the next one, or the rest of a round; none once it is
+        over."""
 
     @abstractmethod
     def block(self, talk: TalkT, asked: Asked, context: InterviewContext) -> Block:
-        """What a turn is asked with, from the turns before it (of which it may show fewer: those of earlier rounds, say)."""
+        """What a turn is asked with, from the turns before it (of which it may show fewer: those of earlier rounds,
+        say)."""
 
     def asked_with(self, talk: TalkT, turn: TurnT, context: InterviewContext) -> Sequence[Block]:
         """What a stored turn was asked with: its block, or several where it took more than one to have the answer."""
@@ -148,7 +152,8 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
 
     @abstractmethod
     async def advance(self, talk: TalkT, context: InterviewContext) -> TalkT | Outcome:
-        """Hold the next turn, or those of a round: `hear`, work, `keep`. Or how it could not be: short, waiting, failed."""
+        """Hold the next turn, or those of a round: `hear`, work, `keep`. Or how it could not be: short, waiting,
+        failed."""
 
     def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
         """The turns so far, and what is due: how many follow is not known before."""
@@ -179,7 +184,8 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
         return "done"
 
     def plan(self, context: InterviewContext) -> Plan:
-        """At least one turn a unit, at most all of them with the work of every role; all turns ask as much as the first."""
+        """At least one turn a unit, at most all of them with the work of every role; all turns ask as much as the
+        first."""
         units = self.units(1, context)
         first = [block for unit in units[:1] for block in self.blocks(unit, 1, context)[:1]]
         items = sum(len(block.items) for block in first)
@@ -194,7 +200,8 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
 
 
 async def _ask_again(block: Block, context: InterviewContext) -> Outcome:
-    """A stored turn whose answer failed: the context asks it anew where that is wanted. What followed stays as it was."""
+    """A stored turn whose answer failed: the context asks it anew where that is wanted. What followed stays as it
+    was."""
     failed = any(answer.status == "failed" for answer in context.stored(block.key).values())
     return (await context.ask(block)).state if failed else "done"
 
@@ -217,8 +224,8 @@ class Utterance:
 
 
 async def hear(context: InterviewContext, blocks: Sequence[Block]) -> Sequence[Utterance] | Outcome:
-    """The answers to blocks that are asked at once, in their order; or how they could not be had (the budget is short, a
-    person may take their time). Those that were had are then found again."""
+    """The answers to blocks that are asked at once, in their order; or how they could not be had (the budget is short,
+    a person may take their time). Those that were had are then found again."""
     replies = await gather(context.ask(block) for block in blocks)
     unfinished = {reply.state for reply in replies} - {"done"}
     if unfinished:
@@ -238,7 +245,8 @@ async def keep(context: InterviewContext, unit: str, turn: TurnT) -> TurnT:
 
 
 def stored_turns(frozen: Callable[[str], JsonValue], unit: str, kind: type[TurnT]) -> Iterator[TurnT]:
-    """The turns of a unit that were frozen, in their order. `frozen`: a context’s, or of an analysis `context.frozen.get`."""
+    """The turns of a unit that were frozen, in their order. `frozen`: a context’s, or of an analysis
+    `context.frozen.get`."""
     for number in count(1):
         stored = frozen(turn_name(unit, number))
         if stored is None:
@@ -272,7 +280,8 @@ def turn_block(
     session: str = "",
     items: Sequence[Item] = (),
 ) -> Block:
-    """What a turn is asked with: its question in words (or `items`), and under a heading what was `said` before, fenced."""
+    """What a turn is asked with: its question in words (or `items`), and under a heading what was `said` before,
+    fenced."""
     question = Item(id=f"turn_{asked.turn:02d}", kind="text", wording=asked.question)
     return Block(
         key=context.key(asked.participant or unit, "turn", session=session, round=asked.round, turn=asked.turn),
@@ -325,12 +334,14 @@ class TurnStage(Protocol):
 
 
 Routes = Mapping[TurnStage, TurnStage | tuple[Callable[[Any], Awaitable[str]], Mapping[str, TurnStage | None]] | None]
-"""The stages of a turn in their order, and where each leads: to another one, to one of several by an edge's answer, or (None) to
-the end. `walk` goes that way, and `draw` makes the graph of it that Studio shows, and that goes the same way."""
+"""The stages of a turn in their order, and where each leads: to another one, to one of several by an edge's answer, or
+(None) to the end. `walk` goes that way, and `draw` makes the graph of it that Studio shows, and that goes the same
+way."""
 
 
 async def walk(routes: Routes, state: StateT, context: Any) -> StateT:
-    """The state at the end of a turn, held without LangGraph's step for every stage, which takes two fifths of a run's CPU."""
+    """The state at the end of a turn, held without LangGraph's step for every stage, which takes two fifths of a run's
+    CPU."""
     from langgraph.runtime import Runtime  # noqa: PLC0415 - LangGraph is slow to import
 
     runtime, stage = Runtime(context=context), next(iter(routes), None)
@@ -342,7 +353,8 @@ async def walk(routes: Routes, state: StateT, context: Any) -> StateT:
 
 
 def draw(routes: Routes, name: str, state: Any, context: Any, given: Any, result: Any) -> CompiledStateGraph[Any]:
-    """The graph of a turn, without a checkpointer: the stored turns are the checkpoint. given, result: its channels of input and output."""
+    """The graph of a turn, without a checkpointer: the stored turns are the checkpoint. given, result: its channels of
+    input and output."""
     from langgraph.graph import END, START, StateGraph  # noqa: PLC0415
 
     builder = StateGraph(state, context_schema=context, input_schema=given, output_schema=result)

@@ -1,8 +1,9 @@
-"""The critic's graph: grade → pairwise_grading → annotate. It runs after the methodologies and before the synthesis, so that
-respondent A waits for nothing of it, and reads everything from the ledger, so that it may be started over at any time.
+"""The critic's graph: grade → pairwise_grading → annotate. It runs after the methodologies and before the synthesis, so
+that respondent A waits for nothing of it, and reads everything from the ledger, so that it may be started over at any
+time.
 
-Its requests draw on the run's budget, after everybody else's. Where that is used up it ends in "short", and the parent's gate
-decides; anything else that goes wrong costs a grade or a verdict and never the run."""
+Its requests draw on the run's budget, after everybody else's. Where that is used up it ends in "short", and the
+parent's gate decides; anything else that goes wrong costs a grade or a verdict and never the run."""
 
 from __future__ import annotations
 
@@ -140,7 +141,8 @@ async def annotate(state: CriticState) -> dict[str, Any]:
 
 
 async def _note_costs(run_session: RunSession, second: Arm) -> None:
-    """What each respondent's answers cost so far; None in USD where a price is unknown. Coding themes is nobody's answer."""
+    """What each respondent's answers cost so far; None in USD where a price is unknown. Coding themes is nobody's
+    answer."""
     costs: dict[str, Any] = {}
     for side, arm in (("a", run_session.record.main), ("b", second)):
         rows = run_session.ledger.read(ANSWERS_COST, (arm.id, json.dumps(list(run_session.record.carried)))).fetchall()
@@ -161,8 +163,8 @@ async def _matched(judge: Judge) -> list[AnswerPair]:
 async def _each(
     judge: Judge, pairs: Sequence[AnswerPair], work: Callable[[AnswerPair], Awaitable[None]], number: int
 ) -> bool:
-    """Work on all that are not judged yet, some at a time, with progress as rounds report it. False once the budget is short:
-    the rest is not begun. A bug ends the node."""
+    """Work on all that are not judged yet, some at a time, with progress as rounds report it. False once the budget is
+    short: the rest is not begun. A bug ends the node."""
     report, budget = get_stream_writer(), judge.run_session.budget
     settled = {found.question_id for found in pair_records(judge.run_session.ledger, judge.second.id)}
     due = [pair for pair in pairs if pair.a.question_id not in settled]
@@ -235,8 +237,8 @@ class Judge:
         return read_grade(text)
 
     async def judge(self, pair: AnswerPair, *, again: bool) -> PairRecord:
-        """Compared in both orders, once more in the first where it is asked for `again`; with the grades as they are filed.
-        Raises Short."""
+        """Compared in both orders, once more in the first where it is asked for `again`; with the grades as they are
+        filed. Raises Short."""
         orders: tuple[Order, ...] = () if pair.alike else ("ab", "ba", "again") if again else ("ab", "ba")
         texts = {order: await self._compare(pair, order) for order in orders}
         won = {order: _winner(order, text) for order, text in texts.items()}
@@ -303,7 +305,8 @@ def _winner(order: Order, text: str | None) -> str:
 
 
 # --- What became of each pair, told to the memory: both answers are remembered, then their records are annotated
-# (respondent_id, critic_score, pairwise_winner), then the comparison itself is remembered, for preferences over many runs
+# (respondent_id, critic_score, pairwise_winner), then the comparison itself is remembered, for preferences over many
+# runs
 
 NOTED_AT_ONCE: Final = 100
 """Pairs between two looks at the ledger: as many are told again, to no effect, after a kill."""
@@ -311,8 +314,8 @@ log = logging.getLogger("enquete")
 
 
 async def annotate_memory(run_session: RunSession, second: Arm, pairs: Sequence[AnswerPair]) -> int:
-    """How many pairs the memory was told of. What it could not be told is noted, and tried again by the next walk; it never
-    ends a run. A replay says nothing new."""
+    """How many pairs the memory was told of. What it could not be told is noted, and tried again by the next walk; it
+    never ends a run. A replay says nothing new."""
     if run_session.record.replay_of:
         return 0
     known, by_id = annotated(run_session.ledger, second.id), {pair.a.question_id: pair for pair in pairs}
@@ -371,7 +374,7 @@ def _tell(
                         answer_id_b=found.answer_id_b, methodology=found.methodology, question_type=found.question_type,
                         stakeholder_type=kind, a=a, b=b, winner=winners[found.winner], score_a=found.score_a,
                         score_b=found.score_b, reason=found.reason,
-                    )
+                    ),
                 )  # fmt: skip
     return done
 

@@ -1,7 +1,8 @@
-"""Pairs of answers to one question, respondent A's and B's, and what became of each: matched from the ledger, which survives whatever a
-process does not, and frozen in it.
+"""Pairs of answers to one question, respondent A's and B's, and what became of each: matched from the ledger, which
+survives whatever a process does not, and frozen in it.
 
-The key is the question's id, an answer's key without run and arm. Two answers are a pair only where both respondents were
+The key is the question's id, an answer's key without run and arm. Two answers are a pair only where both respondents
+were
 asked in the same words: a conversation that went another way asked another question.
 """
 
@@ -31,7 +32,8 @@ from enquete.state.asking import RESPONDED, Answer, Arm, Block, Item
 # a kill
 
 REPEATED = 50
-"""Pairs of a run that are compared once more: what a critic says twice about the same pair tells how far it can be trusted."""
+"""Pairs of a run that are compared once more: what a critic says twice about the same pair tells how far it can be
+trusted."""
 PAIR, ANNOTATED, COSTS = "pair/", "annotated/", "costs"
 UNTOLD: Final = "critic_unannotated"
 

@@ -1,6 +1,7 @@
 """The order in which a model writes a draft: themes, statements, texts, and all of it translated back.
 
-What it writes and cannot be used is asked for once more, with the reason; then Enquete's own stands in its place, and the draft says so."""
+What it writes and cannot be used is asked for once more, with the reason; then Enquete's own stands in its place, and
+the draft says so."""
 
 from __future__ import annotations
 
@@ -63,7 +64,8 @@ class Author:
     doubts: dict[str, str] = field(default_factory=dict)
 
     async def draft(self, material: Material, methods: Mapping[str, str]) -> Material:
-        """The material, with themes, statements and a writer of the model's. Raises SettingsError where it cannot be asked."""
+        """The material, with themes, statements and a writer of the model's. Raises SettingsError where it cannot be
+        asked."""
         shown = sample(material.posts)
         material = await self._themes(replace(material, author=self.model), shown)
         material = await self._statements(material)
@@ -112,7 +114,8 @@ class Author:
     # --- statements ----------------------------------------------------------------------------------------------------
 
     async def _statements(self, material: Material) -> Material:
-        """Chosen among those that can stand alone, word for word as they were written; the rest is left out with the reason."""
+        """Chosen among those that can stand alone, word for word as they were written; the rest is left out with the
+        reason."""
         sentences = candidates(material)
         asked = statements_input(material, sentences)
         into = asked.into
@@ -472,8 +475,9 @@ MOST_CHARACTERS = 500
 MOST_LABEL, MOST_TOPIC = 6, 16
 """Words of a theme, and of a topic."""
 SAME = 0.45
-"""Dice coefficient of the letter triples of a text and its back-translation, below which they may say different things. Literal ones of
-ten shipped items, made by hand, have 0.55 and more, another item's 0.41 and less (tests/nodes/test_authoring.py)."""
+"""Dice coefficient of the letter triples of a text and its back-translation, below which they may say different things.
+Literal ones of ten shipped items, made by hand, have 0.55 and more, another item's 0.41 and less
+(tests/nodes/test_authoring.py)."""
 TWIN = 0.6
 """The same of two themes, from which they are one."""
 _NUMBERS = re.compile(r"\d+")

@@ -147,7 +147,8 @@ class Estimate(BaseModel):
 
     @property
     def sufficient_tokens(self) -> int:
-        """A cap that the run will not meet: the upper estimate, what its last call reserves, and the narrative's share."""
+        """A cap that the run will not meet: the upper estimate, what its last call reserves, and the narrative's
+        share."""
         return math.ceil((self.tokens.high + self.largest_call) / (1 - 1 / NARRATIVE_SHARE))
 
     def by_claim(self) -> dict[str, Range]:
@@ -219,8 +220,8 @@ def estimated(
 
 
 def _batches(record: RunRecord, rehearsal: Rehearsal) -> int:
-    """One after another: rounds and turns, what the interviewer works out between them, probes behind the main arm, then the critic
-    and the narrative. Methodologies of a phase share theirs."""
+    """One after another: rounds and turns, what the interviewer works out between them, probes behind the main arm,
+    then the critic and the narrative. Methodologies of a phase share theirs."""
     longest: dict[str, int] = {}
     for (name, phase), steps in rehearsal.steps.items():
         works = {kind.purpose for kind in rehearsal.kinds if (kind.methodology, kind.phase) == (name, phase)} - {
@@ -290,8 +291,10 @@ def _rows(plan: Plan, rehearsal: Rehearsal, kind: Rehearsed) -> tuple[float, flo
 
 
 def _repeats(plan: Plan, kind: Rehearsed, place: int) -> float:
-    """How many times what was rehearsed calls (place 0), input (1) and output (2) may come to, by how much of them is in which
-    part: a sort on a forced grid may be asked for until its attempts are used up, because models often break the grid."""
+    """How many times what was rehearsed calls (place 0), input (1) and output (2) may come to, by how much of them is
+    in which
+    part: a sort on a forced grid may be asked for until its attempts are used up, because models often break the
+    grid."""
     total = sum(sums[place] for sums in kind.parts.values())
     most = sum(sums[place] * plan.attempts.get(part, ASKED_AGAIN) for part, sums in kind.parts.items())
     return most / total if total else ASKED_AGAIN
@@ -310,7 +313,8 @@ def _tokens(
 
 
 def _seconds(lines: Sequence[EstimateLine], record: RunRecord, machine: Machine, batches: int) -> Range | None:
-    """Calls in lanes, as many as may be in flight; no faster than the model's limits allow. Of batches what is promised at most."""
+    """Calls in lanes, as many as may be in flight; no faster than the model's limits allow. Of batches what is promised
+    at most."""
     if record.weights:
         return None
     if batches:
@@ -347,14 +351,15 @@ def _sum(ranges: Sequence[Range]) -> Range:
 
 # --- A rehearsal: the whole study with the synthetic respondent over a sample of the agents, in a ledger that is
 # thrown away
-# It builds the very prompts that a run would send, from the same personas and memories, so that an estimate measures them
-# instead of guessing. No request is made.
+# It builds the very prompts that a run would send, from the same personas and memories, so that an estimate measures
+# them instead of guessing. No request is made.
 
 STEPS = 20
 MOST_AGENTS = 40
 """Of a larger population every so many-th agent rehearses: enough for whole batches of statements to be coded."""
 MOST_CALLS = 300
-"""Of a methodology's conversations in an arm (`Plan.by_row`), as long as they may become; at least FEWEST_UNITS are held."""
+"""Of a methodology's conversations in an arm (`Plan.by_row`), as long as they may become; at least FEWEST_UNITS are
+held."""
 FEWEST_UNITS = 4
 MOST_UNPAID = 6
 """Where no model answers: nothing is paid, and a rehearsal of forty would take as long as the run."""
@@ -398,8 +403,8 @@ class Rehearsed:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """Sums over `agents` of the run's `of` agents, how many answers each stage gave in the main arm, and may give. `together`:
-    methodologies that seat agents together; theirs stand for everybody."""
+    """Sums over `agents` of the run's `of` agents, how many answers each stage gave in the main arm, and may give.
+    `together`: methodologies that seat agents together; theirs stand for everybody."""
 
     agents: int
     of: int
@@ -502,10 +507,11 @@ def _of_all(
     plans: Mapping[tuple[str, str], Plan],
     held: Mapping[tuple[str, str, str], float],
 ) -> Rehearsed:
-    """From the conversations that were held to all; what is done of all at once has larger batches then, hardly more of them.
+    """From the conversations that were held to all; what is done of all at once has larger batches then, hardly more of
+    them.
 
-    An arm that asks a sample of n costs n agents, however many the run has: once everything is stretched from those that
-    rehearsed to all, that is what comes out."""
+    An arm that asks a sample of n costs n agents, however many the run has: once everything is stretched from those
+    that rehearsed to all, that is what comes out."""
     sample = next(arm for arm in record.arms if arm.id == kind.arm).sample
     if 0 < sample < of:
         fit = min(sample, of) / min(sample, agents) * agents / of
@@ -553,7 +559,8 @@ def _spread(units: Sequence[str], n: int) -> Sequence[str]:
 
 
 def _courses(ledger: Ledger, record: RunRecord) -> dict[str, list[float]]:
-    """For each claim the share of its tokens after every twentieth of its calls, in the order in which they were made."""
+    """For each claim the share of its tokens after every twentieth of its calls, in the order in which they were
+    made."""
     arms = {arm.id: arm for arm in record.arms}
     tokens: dict[str, list[int]] = {}
     for name, phase, arm, used in ledger.read(
@@ -584,9 +591,11 @@ def _answered_rows(ledger: Ledger, record: RunRecord) -> dict[tuple[str, str], i
 PERSONA, QUESTION, ANSWER = 800, 500, 200
 """Bytes beside the critic's own words, in the middle; twice as many at most, nothing at least."""
 WRITTEN, BY_STAND_IN = (10, 60, 180), (10, 15, 20)
-"""Tokens of a reply, least, likely, most: a sentence or two, and the result; of the stand-in, which always writes the same."""
+"""Tokens of a reply, least, likely, most: a sentence or two, and the result; of the stand-in, which always writes the
+same."""
 ANSWERED = 0.5
-"""Share of questions that both answer, at least. What both say alike is graded once and not compared; in the middle, half."""
+"""Share of questions that both answer, at least. What both say alike is graded once and not compared; in the middle,
+half."""
 
 
 def critic_lines(record: RunRecord, rehearsal: Rehearsal, prices: Prices, url: str) -> list[EstimateLine]:

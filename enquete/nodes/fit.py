@@ -1,8 +1,10 @@
-"""Whether a run's questions are about what its population is about, before anybody is asked: by rule, over words; where these say no
-or cannot be compared, by the interviewer's model, if there is one.
+"""Whether a run's questions are about what its population is about, before anybody is asked: by rule, over words; where
+these say no or cannot be compared, by the interviewer's model, if there is one.
 
-The topic words of an instrument (of its topic and title, without words that any study may have) are looked for in all that the
-simulation says: its requirement, first posts, personas and stakeholder types. None of them there, and few of the words that its items
+The topic words of an instrument (of its topic and title, without words that any study may have) are looked for in all
+that the
+simulation says: its requirement, first posts, personas and stakeholder types. None of them there, and few of the words
+that its items
 share: a mismatch. Words of another language cannot be compared; then nothing is said of the topic."""
 
 from __future__ import annotations
@@ -63,8 +65,8 @@ _NAMES: Mapping[str, str] = {"de": N_("German"), "en": N_("English")}
 def fit_of(
     population: Population, used: Mapping[str, UsedInstrument], methods: Mapping[str, str], language: str, *, said: bool
 ) -> Fit:
-    """used: the instruments that are about something (not a methodology's general questions). said: whether the language of the
-    interviews was chosen, which is then no mismatch."""
+    """used: the instruments that are about something (not a methodology's general questions). said: whether the
+    language of the interviews was chosen, which is then no mismatch."""
     texts = list(_texts(population))
     theirs = language_of(texts)
     blob = " ".join(word for text in texts for word in words_of(text))
@@ -93,8 +95,8 @@ def fit_of(
 
 
 def is_elsewhere(instrument: Instrument, language: Spoken | None, blob: str, methodology: str = "") -> bool | None:
-    """Whether it is about something else. None where that cannot be told: too little said, or in another language. The name of its
-    methodology, which a title may have, is no topic."""
+    """Whether it is about something else. None where that cannot be told: too little said, or in another language. The
+    name of its methodology, which a title may have, is no topic."""
     if language is None or not blob:
         return None
     topic = [text for text in instrument.subject() if text.has(language)]

@@ -108,8 +108,8 @@ def _of_ones_own(
 
 
 def shelved(shelf: str, name: str) -> Path:
-    """A file in the folder, by its name without its ending, or in one below it as FOLDER/NAME. Raises InstrumentError, which lists
-    the names there are."""
+    """A file in the folder, by its name without its ending, or in one below it as FOLDER/NAME. Raises InstrumentError,
+    which lists the names there are."""
     found = [file for depth in ("*", "*/*") for file in sorted(Path(shelf).glob(depth))]
     there = {
         file.relative_to(shelf).with_suffix("").as_posix(): file
@@ -142,8 +142,8 @@ def method_settings(
 ) -> dict[str, dict[str, Any]]:
     """Each methodology's own settings, complete with defaults, so that the record says what was used.
 
-    A methodology may take defaults from its instrument, and refuse files that are not in the run's language. With a `shelf`
-    it takes files from there alone.
+    A methodology may take defaults from its instrument, and refuse files that are not in the run's language. With a
+    `shelf` it takes files from there alone.
     """
     for name in request.settings:
         if name not in methods:

@@ -1,8 +1,9 @@
-"""Instruments drafted from a simulation's own discourse: what is handed to the methodologies, and the files that they make of it.
+"""Instruments drafted from a simulation's own discourse: what is handed to the methodologies, and the files that they
+make of it.
 
-A methodology's `draft` says slot by slot which text it needs; a rule gives Enquete's own sentence, a model one of its own
-(draft_author.py). A draft says of every item where it is from (a comment above it), and is known as a draft by its bytes: `drafts.json`
-beside the files holds their hashes. An edit, or `accept`, makes an instrument of it.
+A methodology's `draft` says slot by slot which text it needs; a rule gives Enquete's own sentence, a model one of its
+own (draft_author.py). A draft says of every item where it is from (a comment above it), and is known as a draft by its
+bytes: `drafts.json` beside the files holds their hashes. An edit, or `accept`, makes an instrument of it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ GENERAL = ("topic", "theme")
 
 @dataclass(frozen=True)
 class Slot:
-    """A text that a draft needs. id: METHODOLOGY/place; `wanted` says to a model what it is to be; de, en: Enquete's own sentence.
+    """A text that a draft needs. id: METHODOLOGY/place; `wanted` says to a model what it is to be; de, en: Enquete's
+    own sentence.
 
     about: its theme; None: the topic. family, reverse: of a rated item."""
 
@@ -88,9 +90,10 @@ def counted(theme: Theme) -> str:
 
 @dataclass(frozen=True)
 class Material:
-    """What a simulation talked about. language: of its posts; topics: by language, of which there is one where nobody translated;
-    folder: where the drafts will lie; write: who fills the slots; author: the model's name, or "rule"; findings: what of the model's work
-    was not used, or did not come back as it was."""
+    """What a simulation talked about. language: of its posts; topics: by language, of which there is one where nobody
+    translated;
+    folder: where the drafts will lie; write: who fills the slots; author: the model's name, or "rule"; findings: what
+    of the model's work was not used, or did not come back as it was."""
 
     topics: Mapping[Spoken, str]
     sim_id: str
@@ -124,7 +127,8 @@ class Material:
         return "".join(f"; CHECK {one_line(one.told('en'))}" for one in self.findings if one.where == where)
 
     def by_rule(self, slot: Slot) -> SlotText:
-        """Enquete's own sentence, in the languages that topic and themes have: none speaks German with English words in it."""
+        """Enquete's own sentence, in the languages that topic and themes have: none speaks German with English words in
+        it."""
         own = by_rule(slot)
         if self.bilingual:
             return own
@@ -254,7 +258,8 @@ def begins(material: Material) -> str:
 
 
 def head(material: Material, kind: str, german: str, english: str, *, bilingual: bool | None = None) -> str:
-    """The beginning of a drafted instrument. bilingual: whether all of it is in both languages; as topic and themes are unless said."""
+    """The beginning of a drafted instrument. bilingual: whether all of it is in both languages; as topic and themes are
+    unless said."""
     words = {"de": german, "en": english}
     title = pair({language: f"{words[language]}: {topic}" for language, topic in material.topics.items()})
     both = material.bilingual if bilingual is None else bilingual

@@ -1,8 +1,9 @@
-"""The server that a run's models are asked at: which one, over which transport, and whether it is there before anything is asked.
+"""The server that a run's models are asked at: which one, over which transport, and whether it is there before anything
+is asked.
 
-Without that last check a server that is down is silence for as long as a run is patient with one that goes away halfway.
-`StandaloneContext` is for the interviewer's work outside a run's graph: one model, one cap, and a ledger in which every
-request is filed before it is sent, as in a run. Whoever begins anew after a stop pays for nothing twice.
+Without that last check a server that is down is silence for as long as a run is patient with one that goes away
+halfway. `StandaloneContext` is for the interviewer's work outside a run's graph: one model, one cap, and a ledger in
+which every request is filed before it is sent, as in a run. Whoever begins anew after a stop pays for nothing twice.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def at_its_server(record: RunRecord, machine: Machine) -> Machine:
 
 
 def server_url(arms: Sequence[Arm], machine: Machine) -> str | None:
-    """Where requests go; None where no arm needs a model. Raises SettingsError where neither key nor server is known."""
+    """Where requests go; None where no arm needs a model. Raises SettingsError where neither key nor server is
+    known."""
     if machine.offline or not any(arm.respondent == "llm" for arm in arms):
         return None
     if machine.api_key is None and not machine.base_url:
@@ -93,8 +95,8 @@ async def require_server_of(record: RunRecord, machine: Machine) -> None:
 
 
 async def require_server(url: str, model: str, machine: Machine) -> None:
-    """Raises ModelRejected where key or URL are wrong, ModelUnavailable where nobody answers; a server that is to be waited for,
-    or that a cache may stand in for, is only told about, in the log."""
+    """Raises ModelRejected where key or URL are wrong, ModelUnavailable where nobody answers; a server that is to be
+    waited for, or that a cache may stand in for, is only told about, in the log."""
     found = await absence(url, machine.api_key)
     if found is None:
         return
@@ -124,7 +126,8 @@ def _refusal(found: Absence, words: str) -> ModelError:
 async def telling(
     waits_for: Callable[[], str], tell: Callable[[str], object], every_s: float = EVERY_S
 ) -> AsyncIterator[None]:
-    """Within, `tell` is called every so many seconds with what is waited for, while anything is, and with "" once nothing is."""
+    """Within, `tell` is called every so many seconds with what is waited for, while anything is, and with "" once
+    nothing is."""
 
     async def watch() -> None:
         told = ""

@@ -1,4 +1,5 @@
-"""What a run asks, stage by stage, in which order its work gets budget, and what follows from its record and ledger alone."""
+"""What a run asks, stage by stage, in which order its work gets budget, and what follows from its record and ledger
+alone."""
 
 from __future__ import annotations
 
@@ -80,8 +81,8 @@ PriceOf = Callable[[str], Price | None]
 def claims(
     record: RunRecord, ledger: Ledger, cap: int, cap_usd: float | None = None, price_of: PriceOf | None = None
 ) -> dict[str, Claim]:
-    """Narrative's reserve, main arms as asked for, then the arms beside them, then the critic (see budget.py), with what they
-    have spent.
+    """Narrative's reserve, main arms as asked for, then the arms beside them, then the critic (see budget.py), with
+    what they have spent.
 
     `price_of`: for a run with a cap on money, whose claims are held in US dollars, too.
     """
@@ -133,8 +134,8 @@ def _draw(found: Mapping[str, Claim], record: RunRecord, ledger: Ledger) -> None
 def _price(
     found: Mapping[str, Claim], record: RunRecord, ledger: Ledger, lines: Iterable[Mapping[str, Any]], price_of: PriceOf
 ) -> None:
-    """The same in US dollars, by today's prices and the upper ends of the estimate's lines. A claim whose price is unknown needs
-    and has spent 0."""
+    """The same in US dollars, by today's prices and the upper ends of the estimate's lines. A claim whose price is
+    unknown needs and has spent 0."""
     for line in lines:
         price, claim = price_of(line["model"]), found.get(line["claim"])
         if price is not None and claim is not None:
@@ -165,7 +166,8 @@ def models_of(record: RunRecord) -> list[str]:
 
 
 def require_own_limits(record: RunRecord, limits: Collection[str]) -> None:
-    """Raises SettingsError for a limit (`limits`) on a model that this run never asks: most likely a slip of the pen."""
+    """Raises SettingsError for a limit (`limits`) on a model that this run never asks: most likely a slip of the
+    pen."""
     known = models_of(record)
     unknown = [name for name in limits if name not in known]
     if unknown:

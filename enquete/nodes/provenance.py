@@ -43,7 +43,8 @@ def versions() -> Mapping[str, str]:
 
 @cache
 def revision() -> str:
-    """The commit that Enquete was installed from or runs in, "+" where files had been changed; "" where nobody knows."""
+    """The commit that Enquete was installed from or runs in, "+" where files had been changed; "" where nobody
+    knows."""
     installed = importlib.metadata.distribution("enquete").read_text("direct_url.json")
     commit = json.loads(installed or "{}").get("vcs_info", {}).get("commit_id", "")
     return str(commit) or _checked_out(Path(__file__).parents[2])

@@ -48,7 +48,8 @@ async def run_shard(run_session: RunSession, spec: ShardSpec, report: Report) ->
 
 
 async def conduct_unit(run_session: RunSession, spec: ShardSpec, unit: str) -> Outcome:
-    """One unit. A bug stays with its unit, recorded with its traceback; a ledger that cannot be written stops the run."""
+    """One unit. A bug stays with its unit, recorded with its traceback; a ledger that cannot be written stops the
+    run."""
     key = (spec["arm"], spec["methodology"], spec["phase"], spec["round"], unit)
     context = run_session.context(spec["methodology"], spec["phase"], spec["arm"])
     try:
@@ -69,7 +70,8 @@ async def conduct_unit(run_session: RunSession, spec: ShardSpec, unit: str) -> O
 
 
 class _Progress:
-    """Counts finished units of a round and reports them, at most every REPORT_EVERY_S, and once before any is finished."""
+    """Counts finished units of a round and reports them, at most every REPORT_EVERY_S, and once before any is
+    finished."""
 
     def __init__(self, run_session: RunSession, spec: ShardSpec, total: int, report: Report):
         self._run_session = run_session
@@ -118,7 +120,8 @@ def rounds_graph(name: str, steps: Steps) -> Any:
 def _around(
     ask: Callable[[ShardSpec], Awaitable[dict[str, Any]]], unit: Callable[[], Any] | None
 ) -> Callable[..., Awaitable[dict[str, Any]]]:
-    """`ask`, with the graph that every unit goes through in its closure: there LangGraph looks for what to draw inside."""
+    """`ask`, with the graph that every unit goes through in its closure: there LangGraph looks for what to draw
+    inside."""
     if unit is None:
         return ask
     inside = unit().copy({"checkpointer": None})  # LangGraph draws none that has switched checkpoints off
@@ -172,7 +175,8 @@ class RoundNodes:
         return min((number for number in due if number is not None and number > after), default=None)
 
     def _due(self, run_session: RunSession, phase: str, arm: Arm) -> int | None:
-        """The first round that is open. An arm that has ended owes none, but its last where failed answers are asked again."""
+        """The first round that is open. An arm that has ended owes none, but its last where failed answers are asked
+        again."""
         context = run_session.context(self._name, phase, arm.id)
         owed = rounds_owed(run_session.procedure(self._name).rounds, context)
         again = owed[-1] if (self._name, phase) in run_session.asked_again else None
@@ -225,7 +229,8 @@ class RoundNodes:
         return {"round": following, "aside": aside, "outcome": "", **readout}
 
     async def _between(self, run_session: RunSession, phase: str, number: int, arms: Sequence[str]) -> str:
-        """Each arm's own verdict, the main one's first; what kept one from it, or "". A bug here fails the methodology."""
+        """Each arm's own verdict, the main one's first; what kept one from it, or "". A bug here fails the
+        methodology."""
         procedure = run_session.procedure(self._name)
         try:
             for arm in arms:

@@ -107,7 +107,8 @@ def with_local_model(
 ) -> tuple[list[Arm], CriticSettings | None, Weights | None]:
     """Arms and critic with the local model by the name that its file has; as they are where none is local.
 
-    Raises SettingsError where a package or file is missing, and where a run would need a local and another server at once.
+    Raises SettingsError where a package or file is missing, and where a run would need a local and another server at
+    once.
     """
     asked = {arm.model for arm in arms if arm.respondent == "llm"} | (
         {critic.model} if critic and critic.model else set()
@@ -186,7 +187,8 @@ def _choice(
 
 
 def _of(population: Population, run: StoredRun) -> StoredRun:
-    """A run as that of the simulation it lies in: the folder may have another name since, as long as its agents are the same."""
+    """A run as that of the simulation it lies in: the folder may have another name since, as long as its agents are the
+    same."""
     inside = run.record.kind == "simulation" and run.record.simulation_of(run.folder) == population.path.absolute()
     if not inside or run.record.population_hash != population_hash(population.participants):
         return run
@@ -257,7 +259,8 @@ def draft_rerun(
 def choose_methods(
     request: RunRequest, available: Mapping[str, str], unfinished: Sequence[StoredRun]
 ) -> dict[str, str]:
-    """Methods not named are those of the instruments of one's own, else of the unfinished run, else what the pack asks."""
+    """Methods not named are those of the instruments of one's own, else of the unfinished run, else what the pack
+    asks."""
     names = request.methods
     if names is None and unfinished and not request.own_instruments:
         return unfinished[-1].record.methods
@@ -359,8 +362,8 @@ def draft_record(
 
 
 def _topical(request: RunRequest, used: Mapping[str, UsedInstrument]) -> dict[str, UsedInstrument]:
-    """Instruments that are about something: one's own and a pack's. What a methodology ships beside itself suits any topic, and
-    settings may name what an interview is about."""
+    """Instruments that are about something: one's own and a pack's. What a methodology ships beside itself suits any
+    topic, and settings may name what an interview is about."""
     shipped = pack_named(request.pack).instruments
     return {
         name: one

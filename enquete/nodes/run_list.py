@@ -20,7 +20,8 @@ _TIME = re.compile(r"run_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)_")
 
 @dataclass(frozen=True)
 class UnreadableRun:
-    """A run whose ledger cannot be read. `error`: why, and what can be done. `told`: its record as the file beside says."""
+    """A run whose ledger cannot be read. `error`: why, and what can be done. `told`: its record as the file beside
+    says."""
 
     folder: Path
     error: LedgerError
@@ -51,8 +52,8 @@ class Survey:
         return [run for run in self.runs if not run.is_finished]
 
     def require_readable(self, chosen: StoredRun | None, canonical: str = "") -> None:
-        """Raises LedgerError where a run that cannot be read is `canonical`, or was begun after the one chosen in its place:
-        what is shown must not be taken for the state of things."""
+        """Raises LedgerError where a run that cannot be read is `canonical`, or was begun after the one chosen in its
+        place: what is shown must not be taken for the state of things."""
         for run in reversed(self.lost):
             if chosen is None or run.folder.name == canonical or run.created_at >= chosen.created_at:
                 raise run.error
@@ -92,7 +93,8 @@ def _told(folder: Path) -> RunRecord | None:
 
 
 def undamaged_runs(interviews: Path) -> Sequence[StoredRun]:
-    """Oldest first. One that cannot be read is no reason to pay for the same run again unnoticed: raises LedgerError."""
+    """Oldest first. One that cannot be read is no reason to pay for the same run again unnoticed: raises
+    LedgerError."""
     found = survey(interviews)
     if found.lost:
         run = found.lost[-1]

@@ -55,10 +55,11 @@ Progress = Callable[[dict[str, Any]], None]
 log = logging.getLogger("enquete")
 
 MOST_IN_BATCHES = 10_000
-"""Calls of a run that wait for batches, or for their replies, at once, in place of those in flight. With 5 KB of text each holds 32 KB
-of memory."""
+"""Calls of a run that wait for batches, or for their replies, at once, in place of those in flight. With 5 KB of text
+each holds 32 KB of memory."""
 MOST_SETTLING = 8
-"""Calls of a run beside those that may be in flight, and an eighth of them at most: filed before a slot is free, or settled after."""
+"""Calls of a run beside those that may be in flight, and an eighth of them at most: filed before a slot is free, or
+settled after."""
 
 
 class RunSession(RunBase[Ledger]):
@@ -130,7 +131,8 @@ class RunSession(RunBase[Ledger]):
         return planted(self.instrument(name), self.settings(name)) if planted else plausible(self.instrument(name))
 
     def require_memories(self) -> None:
-        """Raises LedgerError where what agents remember was frozen and is gone: they would be asked as if they had no memory."""
+        """Raises LedgerError where what agents remember was frozen and is gone: they would be asked as if they had no
+        memory."""
         memory = self.ledger.frozen("", "", "T1", "memory")
         frozen = memory.get("with_memory", 0) if isinstance(memory, dict) else 0
         there = sum(text is not None for text in self.ledger.digests("T1").values())
@@ -268,7 +270,8 @@ def make_respondent(
         return LLMRespondent(language)
     if arm.respondent == "synthetic" or acted:
         truth = control_answers if arm.asks == "controls" else planted()
-        # Probes and replicates ask the same agents once more: theirs is the main arm's truth, and another seed is noise.
+        # Probes and replicates ask the same agents once more: theirs is the main arm's truth, and another seed is
+        # noise.
         seed = main.seed if arm.aside else arm.seed
         return SyntheticRespondent(truth, language, seed, again=arm.seed, unmoved=arm.digest == "neutral")
     raise SettingsError(f"arm {arm.id!r}: respondent {arm.respondent!r} is not available in this version")
@@ -357,8 +360,8 @@ async def _opened(folder: Path, machine: Machine) -> AsyncIterator[RunSession]:
 async def open_sources(
     stack: AsyncExitStack, folder: Path, record: RunRecord, machine: Machine, ledger: Ledger
 ) -> Sources:
-    """A replay reads its run and nothing else; a run of models has a transport, batches where it was begun so, and a cache where one
-    is wanted."""
+    """A replay reads its run and nothing else; a run of models has a transport, batches where it was begun so, and a
+    cache where one is wanted."""
     prices = Prices.read(machine.prices, batch=record.batch)
     if record.replay_of:
         earlier = stack.enter_context(open_ledger(folder.parent / record.replay_of))

@@ -89,7 +89,8 @@ async def require_acceptable(run: str, value: object, stop: Mapping[str, JsonVal
 
 
 def waiting_for(ledger: Ledger, population: Sequence[Participant]) -> dict[str, JsonValue]:
-    """The forms that wait for people: whose they are, what is asked and shown, how many there are in all; {} where none does."""
+    """The forms that wait for people: whose they are, what is asked and shown, how many there are in all; {} where none
+    does."""
     blocks = [form.block for form in open_forms(ledger)]
     names = {who.id: who.name for who in population}
     shown: list[JsonValue] = [
@@ -112,7 +113,8 @@ async def submit_answers(ledger: Ledger, population: Sequence[Participant], answ
 def meant(
     ledger: Ledger, population: Sequence[Participant], answers: Answers
 ) -> list[tuple[Block, Mapping[str, JsonValue]]]:
-    """The forms that these answers fill in. Raises InputError where nobody waits with one, or an answer is none to its item."""
+    """The forms that these answers fill in. Raises InputError where nobody waits with one, or an answer is none to its
+    item."""
     names = {who.id: who.name for who in population}
     blocks = [form.block for form in open_forms(ledger)]
     found = [(_asked(who, given, blocks, names), given) for who, given in answers.items()]
@@ -148,14 +150,16 @@ NOT_BEGUN = (
 
 
 class Unfiltered(dict[str, Any]):
-    """The agent server drops what a context's schema does not have, before a graph could refuse it: here it has everything."""
+    """The agent server drops what a context's schema does not have, before a graph could refuse it: here it has
+    everything."""
 
     def __contains__(self, key: object) -> bool:
         return True
 
 
 class EntryGraph(CompiledStateGraph[Any, Any, Any, Any]):
-    """Compiled graphs take keys that they do not know without a word: a mistyped `sim` would interview the demo. So would the
+    """Compiled graphs take keys that they do not know without a word: a mistyped `sim` would interview the demo. So
+    would the
     resume of a thread that has no run: to the library it is a start with nothing said."""
 
     async def astream(self, input: Any, config: Any = None, *, context: Any = None, **more: Any) -> AsyncIterator[Any]:
@@ -168,7 +172,8 @@ class EntryGraph(CompiledStateGraph[Any, Any, Any, Any]):
             yield event
 
     async def _require_resumable(self, command: Any, config: Any) -> None:
-        """Before the library keeps the value: it would give a refused one to the node again, whatever it is resumed with next.
+        """Before the library keeps the value: it would give a refused one to the node again, whatever it is resumed
+        with next.
 
         Raises SettingsError, InputError.
         """
@@ -267,7 +272,8 @@ class Closed(TypedDict):
 
 
 class Synthesise(Protocol):
-    """Writes findings, report and exports of a run and returns its status. Given by graphs/, because reports/ lies above."""
+    """Writes findings, report and exports of a run and returns its status. Given by graphs/, because reports/ lies
+    above."""
 
     async def __call__(
         self, run_session: RunSession, planned: list[tuple[str, str]], *, partial: bool = False
@@ -367,7 +373,8 @@ class EntryNodes:
     async def gate(self, state: InterviewsState, runtime: Runtime[RunRequest]) -> dict[str, Any]:
         """The one place that stops for budget or people; after it, what is unfinished is dispatched again.
 
-        What it can be resumed with, the beginning of this module says. Raises SettingsError, InputError for anything else.
+        What it can be resumed with, the beginning of this module says. Raises SettingsError, InputError for anything
+        else.
         """
         async with using(state["run"]) as run_session:
             stopped_stages = self._stopped(run_session, "T0") or self._stopped(run_session, "T1")
@@ -448,8 +455,9 @@ class EntryNodes:
 
 
 def crash_handler(name: str, phase: str, steps: EntryNodes) -> Any:
-    """A bug in one methodology's graph: recorded, that methodology failed, its siblings and the run go on. One in the critic (whose
-    stage has no phase of its own) costs the comparison, never the run: recorded, and the synthesis follows."""
+    """A bug in one methodology's graph: recorded, that methodology failed, its siblings and the run go on. One in the
+    critic (whose stage has no phase of its own) costs the comparison, never the run: recorded, and the synthesis
+    follows."""
 
     async def handler(state: dict[str, Any], error: NodeError) -> Command[Any]:
         if isinstance(error.error, LedgerError):

@@ -57,7 +57,8 @@ def choose_baseline(
 
 
 def measured_before(interviews: Path, name: str, main: Arm) -> str:
-    """The latest measured T0, unless other kinds of respondents answered then: a synthetic T0 is no model's baseline."""
+    """The latest measured T0, unless other kinds of respondents answered then: a synthetic T0 is no model's
+    baseline."""
     run_id = latest(interviews).get(f"T0/{name}", "")
     if run_id and read_record(run_folder(interviews, run_id)).main.respondent == main.respondent:
         return run_id
@@ -121,8 +122,8 @@ WITHOUT = Completion(True, "no_simulation", "a personas file has no simulation t
 def simulation_status(
     record: RunRecord, sim_path: Path, *, assume_completed: bool = False, read: Population | None = None
 ) -> Completion:
-    """Decided by the files alone; the simulation's environment need not be running. `read`: as it was a moment ago, which
-    is looked at again unless it had completed by then."""
+    """Decided by the files alone; the simulation's environment need not be running. `read`: as it was a moment ago,
+    which is looked at again unless it had completed by then."""
     if record.kind == "personas" or record.replay_of:
         return WITHOUT
     if read is not None and read.completion.completed:
@@ -192,7 +193,8 @@ def _summary(joined: Join, texts: dict[str, str | None], notes: list[str]) -> di
 
 
 def _ended(population: Population) -> dict[str, JsonValue]:
-    """How far the simulation had come when memories were read; what it says of itself where its end was only assumed."""
+    """How far the simulation had come when memories were read; what it says of itself where its end was only
+    assumed."""
     end = population.completion
     assumed: JsonValue = {"status": end.status, "progress": list(end.progress or ()), "error": end.error}
     return {"actions": population.actions, "assumed": assumed if end.assumed else None}

@@ -1,4 +1,5 @@
-"""What a report counts: who took part, answers by status, requests and tokens, and what went wrong. Figures, not layout."""
+"""What a report counts: who took part, answers by status, requests and tokens, and what went wrong. Figures, not
+layout."""
 
 from __future__ import annotations
 
@@ -385,9 +386,9 @@ def _differential(frame: pd.DataFrame, reading: RunReading) -> Iterator[str]:
 
 # --- What answers named of a memory: which posts and exposures, whether they exist, and who named them, movers above
 # all
-# Answers in words carry the marks of entries (respondents/replies.py takes them out of the text and notes them). A mover is an
-# agent of whom any closed answer differs between T0 and T1 of the same methodology. A mark that stands in no digest of the
-# agent names nothing.
+# Answers in words carry the marks of entries (respondents/replies.py takes them out of the text and notes them). A
+# mover is an agent of whom any closed answer differs between T0 and T1 of the same methodology. A mark that stands in
+# no digest of the agent names nothing.
 
 SHOWN = 8
 MOST_WORDS = 20  # of an entry that is shown
@@ -405,8 +406,8 @@ ORDER BY o.methodology, o.participant, o.round, o.turn, a.item
 
 @dataclass(frozen=True)
 class Citation:
-    """An answer that names an entry of its agent's memory. source: where that stands ("twitter post 12"); "" where there is
-    no such entry. moved: None where the agent was not asked twice."""
+    """An answer that names an entry of its agent's memory. source: where that stands ("twitter post 12"); "" where
+    there is no such entry. moved: None where the agent was not asked twice."""
 
     answer_id: str
     methodology: str

@@ -1,4 +1,5 @@
-"""Analyses of a run's rows: what each methodology's makes of them, what joins methodologies, and their results in one language.
+"""Analyses of a run's rows: what each methodology's makes of them, what joins methodologies, and their results in one
+language.
 
 `Evaluation.analyse(frame, instrument, settings, context)` is pure. `frame` holds the rows of the main arm alone, of all
 phases and of an earlier baseline run; a methodology of two waves is given the arm "retest" and placebo arms too, which
@@ -147,7 +148,8 @@ class AgentTable:
         return found
 
     def associations(self) -> Analysis:
-        """Every pair of columns of different methodologies; those of one share their answers and go together by construction."""
+        """Every pair of columns of different methodologies; those of one share their answers and go together by
+        construction."""
         crowded = {
             one.column for one in self.columns if one.kind == "categorical" and one.values.nunique() > MOST_CATEGORIES
         }
@@ -208,8 +210,10 @@ def agent_table(
     columns: Sequence[AgentColumn], frame: pd.DataFrame, people: pd.DataFrame, groups: pd.Series[str], group_name: str,
     own_columns: pd.DataFrame | None = None,
 ) -> AgentTable:  # fmt: skip
-    """frame: the response table, of which the main arm is read. people: index participant; agent_id, name, stakeholder_type.
-    groups: what agents are compared by, whose name is `group_name`. own_columns: index participant; what a personas file says besides."""
+    """frame: the response table, of which the main arm is read. people: index participant; agent_id, name,
+    stakeholder_type.
+    groups: what agents are compared by, whose name is `group_name`. own_columns: index participant; what a personas
+    file says besides."""
     main = chosen(frame, frame["arm_role"].eq("main"))
     who = people.rename(columns={"name": "agent_name"})[list(PERSON)]
     answered = main.loc[main["status"].isin(RESPONDED), "participant"].value_counts()
@@ -323,10 +327,10 @@ def compared_columns(presentation: Presentation) -> dict[str, Column]:
 
 
 # --- Findings: what each methodology's analysis makes of its rows -----------------------------------------------------
-# `Evaluation.analyse(frame, instrument, settings, context)` is pure. `frame` holds the rows of the main arm alone, of all
-# phases and of an earlier baseline run; a methodology of two waves is given the arm "retest" and placebo arms too, which
-# a change is measured against. `context` is an `AnalysisContext`. It returns JSON without NaN: missing data is None
-# beside a count. The findings name the arms they read.
+# `Evaluation.analyse(frame, instrument, settings, context)` is pure. `frame` holds the rows of the main arm alone, of
+# all phases and of an earlier baseline run; a methodology of two waves is given the arm "retest" and placebo arms too,
+# which a change is measured against. `context` is an `AnalysisContext`. It returns JSON without NaN: missing data is
+# None beside a count. The findings name the arms they read.
 
 UNIT = "analysis"
 """The unit under which a bug in an analysis is filed."""

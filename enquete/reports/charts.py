@@ -1,16 +1,18 @@
 """Charts of a methodology's tables: from labelled frames to Vega-Lite, SVG and PNG.
 
-A methodology declares a `Chart` and writes a function of 10–25 lines that takes `ChartData` and returns an altair.Chart:
+A methodology declares a `Chart` and writes a function of 10–25 lines that takes `ChartData` and returns an
+altair.Chart:
 
     def ranking(data: ChartData) -> alt.TopLevelMixin:
         rows = data.rows(told=("theme", "rank", "low_to_high"))
         base = data.chart(rows).encode(y=data.names(rows, "theme"))
         return intervals(base, alt.X("rank:Q", title=data.label("ranking", "rank")), "low", "high")
 
-Title, alternative text, footer, fonts, colours, width and number formats come with `drawn`. Nothing is drawn before it is
+Title, alternative text, footer, fonts, colours, width and number formats come with `drawn`. Nothing is drawn before it
+is
 looked at: `Picture.spec` calls the function, `svg` and `png` have Vega render it (vl-convert: no browser, no network).
-Measured by: what a picture shows stands in a table, each mark leads to the answers behind it, and nothing that is written lies
-over anything else at 7, 50 and 1,000 agents (tests/support/charts.py `legible`).
+Measured by: what a picture shows stands in a table, each mark leads to the answers behind it, and nothing that is
+written lies over anything else at 7, 50 and 1,000 agents (tests/support/charts.py `legible`).
 """
 
 from __future__ import annotations
@@ -162,33 +164,30 @@ ENDS = (0.125, 0.805)
 """Shares of a diverging scale below and above which text on it is pale, as `readable_on` finds them."""
 
 THEME: Mapping[str, Any] = {
-    "background": PAPER,
-    "font": "Helvetica, Arial, 'Liberation Sans', Roboto, system-ui, sans-serif",
-    "padding": 6,
+    "background": PAPER, "font": "Helvetica, Arial, 'Liberation Sans', Roboto, system-ui, sans-serif", "padding": 6,
     "view": {"stroke": None, "step": 30},
     "title": {
-        "anchor": "start", "frame": "bounds", "fontSize": 16, "color": INK, "subtitleColor": MUTED, "subtitleFontSize": SIZE,
-        "subtitleLineHeight": 16, "subtitlePadding": 4, "offset": 12,
+        "anchor": "start", "frame": "bounds", "fontSize": 16, "color": INK, "subtitleColor": MUTED,
+        "subtitleFontSize": SIZE, "subtitleLineHeight": 16, "subtitlePadding": 4, "offset": 12,
     },
     "axis": {
         "labelColor": INK, "labelFontSize": SIZE - 1, "labelLimit": 0, "titleColor": INK, "titleFontSize": SIZE,
-        "titleFontWeight": "normal", "gridColor": GRID, "domain": False, "ticks": False, "labelPadding": 6, "labelLineHeight": LINE,
+        "titleFontWeight": "normal", "gridColor": GRID, "domain": False, "ticks": False, "labelPadding": 6,
+        "labelLineHeight": LINE,
     },
-    "axisQuantitative": {"tickCount": 6},
-    "axisY": {"labelOverlap": False},
-    "axisBand": {"grid": False},
+    "axisQuantitative": {"tickCount": 6}, "axisY": {"labelOverlap": False}, "axisBand": {"grid": False},
     "axisPoint": {"grid": False},
     "legend": {
-        "orient": "top", "title": None, "labelColor": INK, "labelFontSize": SIZE, "labelLimit": 0, "symbolSize": 80, "symbolStrokeWidth": 2,
-        "symbolOpacity": 1, "columnPadding": 14,
+        "orient": "top", "title": None, "labelColor": INK, "labelFontSize": SIZE, "labelLimit": 0, "symbolSize": 80,
+        "symbolStrokeWidth": 2, "symbolOpacity": 1, "columnPadding": 14,
     },
     "facet": {"spacing": 20},
-    "header": {"title": None, "labelColor": INK, "labelFontSize": SIZE, "labelLimit": 0, "labelLineHeight": 15, "labelPadding": 6},
-    "point": {"filled": True, "size": 75, "opacity": 1},
-    "circle": {"opacity": 1},
-    "rule": {"color": MUTED},
-    "text": {"color": INK, "fontSize": SIZE - 1},
-    "mark": {"color": COLOURS[0]},
+    "header": {
+        "title": None, "labelColor": INK, "labelFontSize": SIZE, "labelLimit": 0, "labelLineHeight": 15,
+        "labelPadding": 6,
+    },
+    "point": {"filled": True, "size": 75, "opacity": 1}, "circle": {"opacity": 1}, "rule": {"color": MUTED},
+    "text": {"color": INK, "fontSize": SIZE - 1}, "mark": {"color": COLOURS[0]},
     "range": {"category": list(COLOURS), "symbol": list(SHAPES)},
 }  # fmt: skip
 
@@ -234,7 +233,8 @@ class OwnChart(alt.Chart):
 
 @dataclass(frozen=True)
 class ChartData:
-    """A methodology's results for one chart: frames with words instead of codes, labels, and what is said in the footer."""
+    """A methodology's results for one chart: frames with words instead of codes, labels, and what is said in the
+    footer."""
 
     results: Results
     declared: Chart
@@ -250,7 +250,8 @@ class ChartData:
     ) -> pd.DataFrame:
         """A table's rows as `Results.labelled` has them: names and words in the language, ids as `<column>_id`.
 
-        Beside them stand `told`, the columns named as one text, and `link`, which leads to the answers behind the row, where
+        Beside them stand `told`, the columns named as one text, and `link`, which leads to the answers behind the row,
+        where
         the table says which they are: both are behind every mark of `chart`.
         """
         declared = self.results.presentation.tables[table]
@@ -258,7 +259,8 @@ class ChartData:
         return self._with_words(declared, self.results.ordered(declared, chosen, order), told)
 
     def rows(self, *, told: Sequence[str] = ()) -> pd.DataFrame:
-        """The rows of the chart's `over`, of the first table that it needs; the footer says how many its `top` leaves out."""
+        """The rows of the chart's `over`, of the first table that it needs; the footer says how many its `top` leaves
+        out."""
         declared = self.results.presentation.tables[self.declared.needs[0]]
         every = self.results.rows(declared, over(self.declared), all_rows=True)
         some = every.head(over(self.declared).top or len(every))
@@ -313,7 +315,8 @@ class ChartData:
         self.notes.append(text)
 
     def top(self, frame: pd.DataFrame, column: str, most: int = ROWS) -> pd.DataFrame:
-        """Rows of the first `most` values of a column, in the order of the frame; the footer says so where some are left out."""
+        """Rows of the first `most` values of a column, in the order of the frame; the footer says so where some are
+        left out."""
         names = frame[_ids(frame, column)]
         every = list(dict.fromkeys(names))
         self._count(min(most, len(every)), len(every))
@@ -324,7 +327,8 @@ class ChartData:
             self.note(self.tell(N_("{shown} of {rows} shown"), shown=shown, rows=rows))
 
     def chart(self, frame: pd.DataFrame) -> alt.Chart:
-        """A chart of the frame; behind every mark its text, said and shown, and its answers. Encodings name their type: "n:Q"."""
+        """A chart of the frame; behind every mark its text, said and shown, and its answers. Encodings name their type:
+        "n:Q"."""
         name = f"rows_{len(self.frames) + 1}"  # by name, for Altair copies its data with every layer
         self.frames[name] = frame
         behind: dict[str, Any] = {}  # channels as such: a text in their place costs Altair 15 ms each
@@ -345,7 +349,8 @@ class ChartData:
         more: Mapping[Any, str] | None = None,
         most: int = 2,
     ) -> alt.Y:
-        """Rows of a chart, a name each in at most so many lines, in the order of the frame. Names that are equal stay apart.
+        """Rows of a chart, a name each in at most so many lines, in the order of the frame. Names that are equal stay
+        apart.
 
         more: what stands behind a name, by id.
         """
@@ -363,7 +368,8 @@ class ChartData:
         return alt.Y(f"{ids}:N", scale=alt.Scale(domain=list(named)), axis=axis)
 
     def levels(self, frame: pd.DataFrame, table: str, column: str) -> tuple[alt.Color, alt.Shape]:
-        """Colour and shape of a code: a level has its own in every picture, and stands in the legend where the frame has it.
+        """Colour and shape of a code: a level has its own in every picture, and stands in the legend where the frame
+        has it.
 
         For points `encode(*data.levels(…))`, for bars the colour alone.
         """
@@ -390,7 +396,8 @@ def _ids(frame: pd.DataFrame, column: str) -> str:
 
 
 def intervals(base: alt.Chart, at: alt.X, low: str, high: str) -> alt.LayerChart:
-    """Points with their intervals, lying. Where an end is missing no interval is drawn, where the estimate is, no point."""
+    """Points with their intervals, lying. Where an end is missing no interval is drawn, where the estimate is, no
+    point."""
     ends = base.transform_filter(f"isValid(datum.{low}) && isValid(datum.{high})")
     points = base.transform_filter(f"isValid(datum.{at['shorthand'].removesuffix(':Q')})")
     line = ends.mark_rule(strokeWidth=2, point=False)  # else Vega-Lite draws points at the ends
@@ -417,7 +424,8 @@ def along(at: alt.X, field: str) -> alt.X:
 
 
 def stacked(frame: pd.DataFrame, row: str, value: str, share: str) -> pd.DataFrame:
-    """With `left` and `right` of every part of a bar a row, the middle of the scale at 0: half of a middle point on either side."""
+    """With `left` and `right` of every part of a bar a row, the middle of the scale at 0: half of a middle point on
+    either side."""
     parts = frame.sort_values(value, kind="stable")
     middle = (parts[value].min() + parts[value].max()) / 2
     below = parts[share] * (parts[value].lt(middle) + parts[value].eq(middle) / 2)
@@ -444,7 +452,8 @@ def heat(base: alt.Chart, value: str, low: float, high: float, said: str, title:
 
 
 def worded(lines: Mapping[Any, Sequence[str]]) -> str:
-    """A `labelExpr` that tells values in lines. What agents or models wrote is a string within the expression, nothing more."""
+    """A `labelExpr` that tells values in lines. What agents or models wrote is a string within the expression, nothing
+    more."""
     return f"({json.dumps({str(value): list(told) for value, told in lines.items()})})[datum.value]"
 
 
@@ -505,7 +514,8 @@ class Picture:
         return alt.Chart.from_dict(self.spec)
 
     def svg(self, href: Href | None = None) -> str:
-        """A file of its own, on white and without links; with `href` part of a page, which sets colours, where links lead."""
+        """A file of its own, on white and without links; with `href` part of a page, which sets colours, where links
+        lead."""
         drawn = self._with_ids(self._rendered)
         titled = (
             f"<title>{html.escape(self.title, quote=False)}</title><desc>{html.escape(self.alt, quote=False)}</desc>"
@@ -560,8 +570,9 @@ class Picture:
 def drawn(results: Results, *, footer: str, file: Callable[[str, Exception], None] | None = None) -> list[Picture]:
     """A methodology's pictures, without those whose tables have no rows.
 
-    footer: who answered, n / N, and that respondents are simulated; a text in the language. file: takes the name and the bug of
-    a chart that fails, whose picture is left out; to know it, all are drawn at once. Without it bugs are raised, when they are met.
+    footer: who answered, n / N, and that respondents are simulated; a text in the language. file: takes the name and
+    the bug of a chart that fails, whose picture is left out; to know it, all are drawn at once. Without it bugs are
+    raised, when they are met.
     """
     pictures = []
     for chart in results.presentation.charts:
@@ -590,7 +601,8 @@ def chosen(name: str, pictures: Sequence[Picture]) -> Picture:
 
 
 def written(folder: Path, pictures: Sequence[Picture], kind: Kind = "svg") -> list[Path]:
-    """figures/<methodology>-<name>.<kind> of all; those of an earlier writing that are no longer drawn are taken away."""
+    """figures/<methodology>-<name>.<kind> of all; those of an earlier writing that are no longer drawn are taken
+    away."""
     into = folder / FOLDER
     into.mkdir(parents=True, exist_ok=True)
     files = [each.save(into / f"{each.stem}.{kind}") for each in pictures]
@@ -658,16 +670,15 @@ _COLOUR = re.compile(rf'\b(fill|stroke)="({"|".join(PROPERTIES)})"', re.IGNORECA
 _BACKGROUND = re.compile(r"(<svg[^>]*>)<rect[^>]*/>")
 _MARK = re.compile(r'<(path|line|rect|image|text)( aria-label="([^"]*)")([^<>]*?)(/>|>(.*?)</\1>)', re.DOTALL)
 _NOTHING = re.compile(
-    r'<path class="foreground"[^>]*/>|<path class="background"[^>]* d="M0,0h0v0h0Z"[^>]*/>'
-    r'| aria-roledescription="[^"]*"| role="graphics-\w+"'
-    r'| pointer-events="none"| opacity="1"| class="[^"]*"'
+    r'<path class="foreground"[^>]*/>|<path class="background"[^>]* d="M0,0h0v0h0Z"[^>]*/>' r'| aria-roledescription="[^"]*"| role="graphics-\w+"' r'| pointer-events="none"| opacity="1"| class="[^"]*"',
 )  # fmt: skip
 _LONG = re.compile(r'( (?:d|transform|x|y|x2|y2|dy|width|height)=")([^"]*)')
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
 
 
 def _tidied(drawn: str) -> str:
-    """Without Vega's empty marks and roles in English; a mark's text where browsers show it, coordinates to a hundredth of a px."""
+    """Without Vega's empty marks and roles in English; a mark's text where browsers show it, coordinates to a hundredth
+    of a px."""
     drawn = re.sub(
         r'<g[^>]* aria-label="[^"]*"[^>]*>', lambda found: re.sub(r' aria-label="[^"]*"', "", found[0]), drawn
     )

@@ -20,7 +20,8 @@ Found = Mapping[str, JsonValue]
 """Findings of one methodology, as its `analyse` returned them."""
 Records = Iterable[Mapping[str, JsonValue]]
 Files = Mapping[str, "Records | Mapping[str, JsonValue] | pd.DataFrame | str"]
-"""What `Evaluation.files` returns: file name → one object (written as JSON), rows (as JSONL, streamed) or a frame (as CSV)."""
+"""What `Evaluation.files` returns: file name → one object (written as JSON), rows (as JSONL, streamed) or a frame (as
+CSV)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,8 @@ def chosen(frame: pd.DataFrame, these: pd.Series[bool] | NDArray[np.bool_]) -> p
 
 
 def numbered(frame: pd.DataFrame, keys: Iterable[str]) -> NDArray[np.int64]:
-    """Of each row the number of what it has in these columns, in the order in which that first comes; a column at a time, because
-    all in one would take as much as the table."""
+    """Of each row the number of what it has in these columns, in the order in which that first comes; a column at a
+    time, because all in one would take as much as the table."""
     groups = np.zeros(len(frame), dtype=np.int64)
     for key in keys:
         own, known = pd.factorize(frame[key])

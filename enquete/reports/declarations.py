@@ -2,8 +2,8 @@
 
 `analyse` returns an `Analysis`: frames by table and single facts, typed, without language. All that people or programs
 see of it is a view of these: section, appendix, digest, files, charts, findings on page one, rows that replicates are
-compared on. Declarations import neither pandas nor altair. What they name is checked when they are made: a query, a placeholder
-or an order that names a column which nobody declared is a TypeError at import.
+compared on. Declarations import neither pandas nor altair. What they name is checked when they are made: a query, a
+placeholder or an order that names a column which nobody declared is a TypeError at import.
 
     RATINGS = Table(
         name="ratings", title=N_("Ratings by theme"), key=("theme", "round"),
@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 Format = Literal[
     "integer", "number", "share", "p", "text", "code", "flag", "reference", "of", "interval", "bounds", "list", "json",
 ]  # fmt: skip
-"""json: a value that programs read, told as JSON. list: several codes, references or texts in one cell, in their order."""
+"""json: a value that programs read, told as JSON. list: several codes, references or texts in one cell, in their
+order."""
 Place = Literal["page_one", "section", "appendix", "digest", "memory", "flag"]
 """flag: a sentence that a reader must know before using the data."""
 MOST_SPREAD = 8
@@ -55,9 +56,9 @@ class Column:
     """One fact of a row. `of` and `interval` are cells made of two other columns; frames and files do not have them.
 
     levels: words of a code, in their order. to: whose name a reference stands for: a table of the same presentation, or
-    "agent", "group", "item", "dimension", "methodology". means: for the codebook; the label where nothing is said. unit: the
-    column that says of each row what its figure is: a share, a count or a number. A fact that is read in sentences alone needs
-    no label.
+    "agent", "group", "item", "dimension", "methodology". means: for the codebook; the label where nothing is said.
+    unit: the column that says of each row what its figure is: a share, a count or a number. A fact that is read in
+    sentences alone needs no label.
     replicates: further runs of the study are compared on it. agents: joins agents.csv, is compared between groups and
     associated with those of other methodologies. tests: p of a test that no finding corrects.
     """
@@ -189,8 +190,8 @@ class View:
 class Table:
     """key: columns that tell rows apart. label: the column by which references name a row of it.
     files: written as a file (CSV and whatever else is asked for); file: where else all of its rows stand.
-    one_agent: a row is one agent or one of its answers, so that the table grows with the population and stands in files alone,
-    not in results.json."""
+    one_agent: a row is one agent or one of its answers, so that the table grows with the population and stands in files
+    alone, not in results.json."""
 
     name: str
     title: str
@@ -217,7 +218,8 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Text:
-    """A paragraph over facts. where: a fact that must be true or a query over facts; word: the fact that picks the sentence."""
+    """A paragraph over facts. where: a fact that must be true or a query over facts; word: the fact that picks the
+    sentence."""
 
     at: Place
     says: str | Mapping[str, str]
@@ -240,8 +242,8 @@ Kind = Literal["difference", "position", "null"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScaleValue:
-    """A value of a row on its scale, in the small picture of a finding. of: the column that says whose it is; low, high: its
-    interval."""
+    """A value of a row on its scale, in the small picture of a finding. of: the column that says whose it is; low,
+    high: its interval."""
 
     value: str
     of: str = ""
@@ -258,13 +260,14 @@ class Finding:
     `tests`, `smallest_p` and those of the presentation, and over the row with the smallest p).
     Without p it is a position: an estimate, whose interval must hold for how its row was chosen.
     within: whether the column p is already corrected over the table's rows (max-T) or not (Holm does it).
-    after: a finding of the same methodology that has to hold before this one's tests count, or, where it tests nothing itself,
-    before it is told; unless that one had nothing to test.
-    word: a column of codes that picks the sentence of `says`; codes without a sentence are not told. size: an expression over
-    columns and facts, a share of what is possible, by which findings are ranked. items: column with the item ids whose
-    answers it rests on.
-    scale: an expression for both ends of the scale that the estimate is on, "scale_min, scale_max", which its small picture on
-    page one needs; shares need none. points: what the picture shows in place of the estimate with its interval.
+    after: a finding of the same methodology that has to hold before this one's tests count, or, where it tests nothing
+    itself, before it is told; unless that one had nothing to test.
+    word: a column of codes that picks the sentence of `says`; codes without a sentence are not told. size: an
+    expression over columns and facts, a share of what is possible, by which findings are ranked. items: column with the
+    item ids whose answers it rests on.
+    scale: an expression for both ends of the scale that the estimate is on, "scale_min, scale_max", which its small
+    picture on page one needs; shares need none. points: what the picture shows in place of the estimate with its
+    interval.
     """
 
     name: str
@@ -294,9 +297,9 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chart:
-    """A picture over tables. draw: 10–25 lines, from labelled frames to an altair.Chart, by dotted path so that altair is
-    imported when a chart is drawn. needs: tables without rows of which it is not drawn. title, alt: over facts and the
-    first row of the first table of `needs` in the order of `over`."""
+    """A picture over tables. draw: 10–25 lines, from labelled frames to an altair.Chart, by dotted path so that altair
+    is imported when a chart is drawn. needs: tables without rows of which it is not drawn. title, alt: over facts and
+    the first row of the first table of `needs` in the order of `over`."""
 
     name: str
     title: str
@@ -559,8 +562,8 @@ def _beginning(says: str | Mapping[str, str]) -> str:
 
 
 # --- Do groups differ: the same two tables, the same test and the same sentence in every methodology ------------------
-# Groups are the stakeholder types or any persona column that was chosen (`--by`). Those of fewer than FEWEST agents are named,
-# not tested: their means stand in no table.
+# Groups are the stakeholder types or any persona column that was chosen (`--by`). Those of fewer than FEWEST agents are
+# named, not tested: their means stand in no table.
 
 Ends: TypeAlias = tuple[float | None, float | None]
 """Of a scale; None where it has no bound."""
@@ -573,7 +576,8 @@ def group_tables(
 ) -> tuple[Table, Table]:  # fmt: skip
     """Means (or shares) by subject and group, and a test a subject. subject: what is compared, an item or a theme.
 
-    by: where a subject is compared more than once, the column that tells which: each of them, the dimension say, is a test.
+    by: where a subject is compared more than once, the column that tells which: each of them, the dimension say, is a
+    test.
     about: where a methodology compares more than one thing, which this is: "change" names the tables change_groups and
     change_group_tests. scales: subjects are on several, which the report names.
     """
@@ -639,9 +643,9 @@ def group_finding(
     after: str = "",
 ) -> Finding:  # fmt: skip
     return Finding(
-        name=f"{_prefix(about)}groups", table=f"{_prefix(about)}group_tests", kind="difference", where=where, p="p_joint",
-        within="given", order=("-effect",), top=top, size=size, says=says, null=null, estimate="effect", items="item",
-        test="test", chart=chart, after=after, scale="scale_min, scale_max",
+        name=f"{_prefix(about)}groups", table=f"{_prefix(about)}group_tests", kind="difference", where=where,
+        p="p_joint", within="given", order=("-effect",), top=top, size=size, says=says, null=null, estimate="effect",
+        items="item", test="test", chart=chart, after=after, scale="scale_min, scale_max",
         points=(ScaleValue(value="mean_highest", of="highest"), ScaleValue(value="mean_lowest", of="lowest")),
     )  # fmt: skip
 
@@ -675,8 +679,8 @@ def compared(
     kind: Literal["rating", "share"] = "rating", about: str = "", ends: Mapping[Any, Ends] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The rows of `group_tables`, by table. values: participants × subjects, or × the levels
-    of subject and `by`, named as they are; items: the item id behind a subject, where it is another; ends: of the scale that a
-    subject is on, shares need none."""
+    of subject and `by`, named as they are; items: the item id behind a subject, where it is another; ends: of the scale
+    that a subject is on, shares need none."""
     import pandas as pd  # noqa: PLC0415 - declarations do not import it
 
     from enquete.analysis.groups import compare_groups  # noqa: PLC0415

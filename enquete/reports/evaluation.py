@@ -35,7 +35,8 @@ INTERVIEWER = N_("Interviewer")
 
 @dataclass(frozen=True)
 class Line:
-    """participant: whose words they are, "" for an interviewer's; codes: what was read in them; about: what else must be known."""
+    """participant: whose words they are, "" for an interviewer's; codes: what was read in them; about: what else must
+    be known."""
 
     speaker: str
     text: str
@@ -118,7 +119,8 @@ Checks = Callable[[Analysis, pd.DataFrame, Humans], Made]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a methodology makes of its answers. rows: of its main arm; an analysis without tables where there is none yet."""
+    """What a methodology makes of its answers. rows: of its main arm; an analysis without tables where there is none
+    yet."""
 
     # All that is read of its results, declared: reports/declarations.py.
     presentation: Presentation
@@ -137,8 +139,8 @@ class Evaluation:
     # Its conversations with one agent, read from its own files: see `Talk`.
     talks: Talks = no_talks
 
-    # Instrument health: checks of the main arm; what the arms of `Methodology.probes` say about it; rules and words of checks
-    # that no other methodology has, by name.
+    # Instrument health: checks of the main arm; what the arms of `Methodology.probes` say about it; rules and words of
+    # checks that no other methodology has, by name.
     health: Checks = any_other
     probed: Callable[[Arms], Made] = repeated
     checks: Mapping[str, OwnCheck] = field(default_factory=dict)

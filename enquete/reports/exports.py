@@ -39,7 +39,8 @@ from enquete.state.methodology import Methodology
 # into (types, themes, scenarios).
 #
 # By rule, from answers and findings alone: the positions furthest from the middle of their scales, then the agent's own
-# words. Every episode of answers names them. Only what is `complete` is remembered: the agent, or the methodology, is done.
+# words. Every episode of answers names them. Only what is `complete` is remembered: the agent, or the methodology, is
+# done.
 
 READ = [*PARTS, "agent_name", "stakeholder_type", "status", "value", "scale_min", "scale_max", "text"]
 POSITIONS, VOICES, AGGREGATE_ANSWERS = 3, 1, 20
@@ -192,7 +193,8 @@ VALIDATED = 20_000
 
 
 def validate(frame: pd.DataFrame) -> None:
-    """Raises ValueError naming the row and column where the table is not what ResponseRow says, or a key stands twice."""
+    """Raises ValueError naming the row and column where the table is not what ResponseRow says, or a key stands
+    twice."""
     keys = ["run_id", "methodology", "phase", *ANSWER]
     doubled = pd.Series(numbered(frame, keys)).duplicated().to_numpy()
     if doubled.any():
@@ -208,8 +210,8 @@ def validate(frame: pd.DataFrame) -> None:
 
 
 def write_exports(folder: Path, reading: RunReading, material: ReportMaterial, frame: pd.DataFrame) -> None:
-    """exports/ (answers, agents, items, declared tables, codebook, episodes), and beside the report what it says across methods and
-    about its health."""
+    """exports/ (answers, agents, items, declared tables, codebook, episodes), and beside the report what it says across
+    methods and about its health."""
     exports, language = folder / "exports", reading.language
     frame = frame.drop(columns=list(PLAIN))
     validate(frame)
@@ -247,10 +249,11 @@ def export_files(
     layout: Layout = "both", bom: bool = False, partial: bool = False, language: Language = "",
     by: str = "",
 ) -> list[Path]:  # fmt: skip
-    """The data of the run in `folder` in these formats, made anew from its ledger, below `to`: a folder a format, with its codebook.
+    """The data of the run in `folder` in these formats, made anew from its ledger, below `to`: a folder a format, with
+    its codebook.
 
-    layout: see `data_files`; by: `open_run`. Raises LedgerError where the ledger cannot be read, InputError where a format cannot
-    hold a file.
+    layout: see `data_files`; by: `open_run`. Raises LedgerError where the ledger cannot be read, InputError where a
+    format cannot hold a file.
     """
     with open_run(folder, language, by=by) as reading:
         frame = responses(reading, plain=True)
@@ -267,7 +270,8 @@ def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:
 
 
 def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, found: Findings) -> None:
-    """The methodology's own files of this phase, and the audit of its calls. Rows of an earlier run are not repeated."""
+    """The methodology's own files of this phase, and the audit of its calls. Rows of an earlier run are not
+    repeated."""
     folder, findings = stage_folder(reading, methodology, phase), found.results.get(methodology)
     if findings is not None:
         if methodology in found.analyses:
@@ -281,7 +285,8 @@ def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phas
 
 
 def audit(reading: RunReading, methodology: str, phase: str) -> Iterator[dict[str, Any]]:
-    """Every request: who was asked what by which model, what came back, what it cost. A system prompt is spelt out once."""
+    """Every request: who was asked what by which model, what came back, what it cost. A system prompt is spelt out
+    once."""
     spelt: set[str] = set()
     for call in reading.calls(methodology, phase):
         system = call.pop("system")
@@ -293,7 +298,8 @@ def audit(reading: RunReading, methodology: str, phase: str) -> Iterator[dict[st
 
 
 def reached(reading: RunReading, methodology: str, phase: str, frame: pd.DataFrame) -> bool:
-    """Whether there is anything to write about this stage. What was taken over has its files with the run that asked."""
+    """Whether there is anything to write about this stage. What was taken over has its files with the run that
+    asked."""
     if methodology in reading.record.carried:
         return False
     own = frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)

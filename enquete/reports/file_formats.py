@@ -1,7 +1,8 @@
 """Files of a package, each format by its own library: CSV, Parquet (arro3), SPSS .sav (ReadStat), .xlsx (openpyxl).
 
-A large frame is written some rows at a time, but for SPSS, whose library takes it whole. Missing is an empty cell or null; in .sav
-the answers' numbers have user-missing codes that say why. The libraries are imported when a format is asked for.
+A large frame is written some rows at a time, but for SPSS, whose library takes it whole. Missing is an empty cell or
+null; in .sav the answers' numbers have user-missing codes that say why. The libraries are imported when a format is
+asked for.
 """
 
 from __future__ import annotations
@@ -108,7 +109,8 @@ def _pieces(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 class ParquetWriter(FileWriter):
-    """Types as declared, lists as JSON; what a column is called and means stands in its field's metadata (label, description)."""
+    """Types as declared, lists as JSON; what a column is called and means stands in its field's metadata (label,
+    description)."""
 
     format = "parquet"
     mediatype = "application/vnd.apache.parquet"
@@ -155,8 +157,8 @@ def _texts(values: pd.Series[Any]) -> list[str]:
 
 
 class SavWriter(FileWriter):
-    """SPSS: labels of variables and values in the package's language, codes as numbers with their words, why an answer is missing as
-    user-missing codes."""
+    """SPSS: labels of variables and values in the package's language, codes as numbers with their words, why an answer
+    is missing as user-missing codes."""
 
     format = "sav"
     mediatype = "application/x-spss-sav"
@@ -410,7 +412,8 @@ def write_package(
     folder: Path, reading: RunReading, asked: Sequence[AskedItem], files: Iterable[DataFile], formats: Iterable[FileFormat], *,
     bom: bool = False,
 ) -> list[Path]:  # fmt: skip
-    """Every file in every format, each format in a folder of its own with its Data Package; what an earlier one left goes."""
+    """Every file in every format, each format in a folder of its own with its Data Package; what an earlier one left
+    goes."""
     writers = [WRITERS[each](folder / each, reading.run, reading.language, bom=bom) for each in dict.fromkeys(formats)]
     resources: list[list[Mapping[str, JsonValue]]] = [[] for _ in writers]
     try:
@@ -431,8 +434,8 @@ def write_package(
 def write_standing(
     folder: Path, reading: RunReading, asked: Sequence[AskedItem], files: Iterable[DataFile]
 ) -> dict[str, Any]:
-    """The CSV files that every run has, with the codebook, which is their Data Package. Packages of other formats were made of what
-    the run had before and go."""
+    """The CSV files that every run has, with the codebook, which is their Data Package. Packages of other formats were
+    made of what the run had before and go."""
     for each in FORMATS:
         remove_package(folder / each)
     writer = CsvWriter(folder, reading.run, reading.language)

@@ -1,8 +1,9 @@
-"""What a run gives away as files that people open: its answers, agents, items and declared tables, each with what it means.
+"""What a run gives away as files that people open: its answers, agents, items and declared tables, each with what it
+means.
 
-A `DataFile` says of a frame what all formats and the codebook need: names, types, labels, codes, keys, references. Formats
-(reports/file_formats.py) write it, `descriptor` describes it as a Data Package. Measured by: every format is read back by its own
-library with the same values, and frictionless finds package and files valid.
+A `DataFile` says of a frame what all formats and the codebook need: names, types, labels, codes, keys, references.
+Formats (reports/file_formats.py) write it, `descriptor` describes it as a Data Package. Measured by: every format is
+read back by its own library with the same values, and frictionless finds package and files valid.
 """
 
 from __future__ import annotations
@@ -54,9 +55,9 @@ TYPES: Mapping[str, Type] = {
 class Variable:
     """A column of a file. label: its name for readers; means: for the codebook, the label where nothing is said.
 
-    levels: what may stand in it and nothing else, with words, in order. names: what values are called, of which others may
-    occur. ordered: its levels or values are steps. lowest, highest: of numbers. required: never missing. about: further
-    members of its codebook entry.
+    levels: what may stand in it and nothing else, with words, in order. names: what values are called, of which others
+    may occur. ordered: its levels or values are steps. lowest, highest: of numbers. required: never missing. about:
+    further members of its codebook entry.
     """
 
     name: str
@@ -84,7 +85,8 @@ class Reference:
 
 @dataclass(frozen=True, kw_only=True)
 class DataFile:
-    """name: "all_responses", or "delphi.ratings" in a methodology's folder. variables: of the frame's columns, in their order.
+    """name: "all_responses", or "delphi.ratings" in a methodology's folder. variables: of the frame's columns, in their
+    order.
     reasons: of a column with answers, the status of every row; where a value is missing it says why."""
 
     name: str
@@ -112,7 +114,8 @@ def data_files(
 ) -> Iterator[DataFile]:
     """All that a run has to give, each made when it is its turn: a large study is never in memory twice.
 
-    frame: the response table, plain or not. results: of methodologies that declare tables; others have their answers alone.
+    frame: the response table, plain or not. results: of methodologies that declare tables; others have their answers
+    alone.
     layout: how answers stand: a row an answer, a row an agent, or both.
     """
     language = reading.language
@@ -416,7 +419,8 @@ def _variable(results: Results, column: Column, values: pd.Series[Any], others: 
 
 
 def _told(results: Results, says: str, columns: Iterable[Column] = ()) -> str:
-    """Labels and notes may name facts; a label whose values are told apart by a key, that column: “desirability of (scenario)”."""
+    """Labels and notes may name facts; a label whose values are told apart by a key, that column: “desirability of
+    (scenario)”."""
     others = {one.name: f"({tell(one.label, results.language)})" for one in columns if "{" not in one.label}
     return results.fill(says, {**others, **results.facts}, results.presentation.facts, markdown=False)
 
@@ -494,8 +498,8 @@ PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 def descriptor(
     reading: RunReading, asked: Sequence[AskedItem], resources: Sequence[Mapping[str, JsonValue]]
 ) -> dict[str, Any]:
-    """A Data Package of these files, and what else is to be known of the run's table: statuses, instruments, items with their
-    wording in every language. References to files that are not in it are left out."""
+    """A Data Package of these files, and what else is to be known of the run's table: statuses, instruments, items with
+    their wording in every language. References to files that are not in it are left out."""
     names = {one["name"] for one in resources}
     record, language = reading.record, reading.language
     return {
@@ -514,7 +518,8 @@ def _within(one: Mapping[str, JsonValue], names: set[JsonValue]) -> dict[str, An
 
 # --- What is to be known of a run's answers beside what stands in their columns: statuses, instruments, and every
 # item with its
-# wording, scale and labels in every language. The codebook (reports/files.py) holds it; here it is told as Markdown, too.
+# wording, scale and labels in every language. The codebook (reports/files.py) holds it; here it is told as Markdown,
+# too.
 
 
 def about(reading: RunReading, asked: Sequence[AskedItem]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What a study found, in sentences: those of every methodology, and the three to five of them that open the report.
 
-A methodology declares its findings. Ranked is what was tested and how sure it is; a null is said as a null; a difference that was
-not tested is no finding, nor is one of groups below FEWEST agents.
+A methodology declares its findings. Ranked is what was tested and how sure it is; a null is said as a null; a
+difference that was not tested is no finding, nor is one of groups below FEWEST agents.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """What the small picture beside a finding shows: dots with their intervals on a scale; caption: what these are, in words."""
+    """What the small picture beside a finding shows: dots with their intervals on a scale; caption: what these are, in
+    words."""
 
     low: float
     high: float
@@ -90,8 +91,8 @@ class KeyFinding:
 
 
 def sentence(text: str, language: Language, *, item: str = "", **facts: object) -> str:
-    """A marked text in this language, filled in; `item`, a wording in quotation marks, is cut where the sentence would have
-    more than MOST_WORDS."""
+    """A marked text in this language, filled in; `item`, a wording in quotation marks, is cut where the sentence would
+    have more than MOST_WORDS."""
     told = tell(text, language)
     room = MOST_WORDS - len(told.format(item="", **facts).split())
     return told.format(item=shortened(item, max(room, FEWEST_WORDS)), **facts)
@@ -115,13 +116,14 @@ def tested(findings: Iterable[KeyFinding]) -> list[KeyFinding]:
 
 
 def ranked(findings: Iterable[KeyFinding]) -> list[KeyFinding]:
-    """Tested differences first, then positions, then nulls; within a kind the larger first, ties by p, then as stated."""
+    """Tested differences first, then positions, then nulls; within a kind the larger first, ties by p, then as
+    stated."""
     return sorted(findings, key=lambda one: (ORDER[one.kind], -round(one.size, 6), 1.0 if one.p is None else one.p))
 
 
 def leading(by_methodology: Mapping[str, Sequence[KeyFinding]], across: Sequence[KeyFinding] = ()) -> list[KeyFinding]:
-    """Of every methodology the first that it declares, so that its own question comes before how groups differ in it, differences
-    before the rest; then the next best of all, and of what joins methodologies; nulls last."""
+    """Of every methodology the first that it declares, so that its own question comes before how groups differ in it,
+    differences before the rest; then the next best of all, and of what joins methodologies; nulls last."""
     own = [found for found in by_methodology.values() if found]
     firsts = [min(found, key=lambda one: ORDER[one.kind]) for found in own]
     others = ranked([*(one for found in own for one in found if one not in firsts), *across])
@@ -133,9 +135,10 @@ def leading(by_methodology: Mapping[str, Sequence[KeyFinding]], across: Sequence
 
 
 # --- From declared findings to the sentences of page one: every test corrected once, then told as its row says --------
-# Every finding that tests is a question with a p for each row of its table: corrected over these rows (Holm, or as they come by
-# max-T), the least of them enters one Holm procedure over all questions of a report (analysis/inference.py, `over_questions`). The
-# adjusted p is written into the tables' column `p_adjusted`, so that table and sentence cannot differ.
+# Every finding that tests is a question with a p for each row of its table: corrected over these rows (Holm, or as they
+# come by max-T), the least of them enters one Holm procedure over all questions of a report (analysis/inference.py,
+# `over_questions`). The adjusted p is written into the tables' column `p_adjusted`, so that table and sentence cannot
+# differ.
 
 
 def corrected(analyses: Mapping[str, tuple[Presentation, Analysis]]) -> dict[str, Analysis]:

@@ -37,7 +37,8 @@ POINTS: Final[Mapping[str, float]] = {"A": 0.0, "tie": 0.5, "B": 1.0}
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Of the pairs of one methodology and kind of question ("" for all) that say different things; `alike`: the others."""
+    """Of the pairs of one methodology and kind of question ("" for all) that say different things; `alike`: the
+    others."""
 
     methodology: str
     question_type: str
@@ -57,7 +58,8 @@ class AnswerAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a respondent's answers cost in all, and for each pair that it won; None where it won none, or a price is unknown."""
+    """What a respondent's answers cost in all, and for each pair that it won; None where it won none, or a price is
+    unknown."""
 
     side: Literal["A", "B"]
     model: str
@@ -79,7 +81,8 @@ class Cost:
 
 @dataclass(frozen=True)
 class RespondentComparison:
-    """rates: all pairs first. again: the critic's first verdict against its second, of the same pairs in the same order."""
+    """rates: all pairs first. again: the critic's first verdict against its second, of the same pairs in the same
+    order."""
 
     critic: str
     rubric: str
@@ -369,8 +372,8 @@ def judged_headlines(
 
 
 def _apart(methods: Sequence[str], shared_t0: Collection[str]) -> bool:
-    """Whether the runs measure apart what the finding rests on: not where all measure change from the same T0. shared_t0:
-    methodologies that do."""
+    """Whether the runs measure apart what the finding rests on: not where all measure change from the same T0.
+    shared_t0: methodologies that do."""
     return not set(methods) & set(shared_t0)
 
 

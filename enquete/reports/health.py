@@ -1,8 +1,8 @@
 """Instrument health: whether a run's answers can be used, by methodology, with every check that this rests on.
 
-The checks, their thresholds, minima and benchmarks are those of enquete/analysis (docs/health.md). The main arm is what is
-judged, by its own answers and by what probe arms, where there are any, show about them. What is simulated stays simulated:
-a verdict is about the procedure.
+The checks, their thresholds, minima and benchmarks are those of enquete/analysis (docs/health.md). The main arm is what
+is judged, by its own answers and by what probe arms, where there are any, show about them. What is simulated stays
+simulated: a verdict is about the procedure.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def _shape(key: tuple[str, str, int, str], low: int, high: int, given: Floats) -
 
 
 def entropy(values: Floats, points: int) -> float | None:
-    """H / log K = −Σ pₖ log pₖ / log K over the K points of the scale; None for fewer than two answers (Shannon 1948)."""
+    """H / log K = −Σ pₖ log pₖ / log K over the K points of the scale; None for fewer than two answers (Shannon
+    1948)."""
     if len(values) < 2:
         return None
     counts = np.unique(values, return_counts=True)[1]
@@ -111,7 +112,8 @@ _WORST: Mapping[Verdict, int] = {"bad": 0, "caution": 1, "fine": 2, "information
 
 @dataclass(frozen=True)
 class Probes:
-    """Of one methodology, by the check that reads them: whether any is possible, those not asked, those asked that gave no check."""
+    """Of one methodology, by the check that reads them: whether any is possible, those not asked, those asked that gave
+    no check."""
 
     any: bool = False
     not_taken: tuple[str, ...] = ()
@@ -163,7 +165,8 @@ class Health:
 def examine(
     reading: RunReading, analyses: Mapping[str, Analysis], frame: pd.DataFrame, on_bug: OnBug | None = None
 ) -> Health:
-    """Health of a run. frame: its response table. A bug in the checks of one methodology goes to `on_bug`, else is raised."""
+    """Health of a run. frame: its response table. A bug in the checks of one methodology goes to `on_bug`, else is
+    raised."""
     methodologies = {name: reading.methodology(name) for name in reading.record.methods}
     instruments = {name: reading.instrument(name) for name in methodologies}
     humans = {name: one.human_answers() for name, one in instruments.items() if isinstance(one, Instrument)}
@@ -443,7 +446,8 @@ def _reason(health: Health, told: Results, name: str, reason: str) -> str:
 
 
 def flags(health: Health, told: Results, name: str) -> list[str]:
-    """What a methodology's health gives to be flagged: the verdict unless it is plainly usable, and each check behind it."""
+    """What a methodology's health gives to be flagged: the verdict unless it is plainly usable, and each check behind
+    it."""
     found = health.verdicts.get(name)
     if found is None or found.verdict in ("usable", "nothing to judge"):
         return []

@@ -1,4 +1,5 @@
-"""Checks of instrument health: their words, the rows they read, those that every methodology gets, those that probe arms give.
+"""Checks of instrument health: their words, the rows they read, those that every methodology gets, those that probe
+arms give.
 
 A check that the data do not allow is "not computed" with the reason, never a pass and never left out.
 """
@@ -306,7 +307,8 @@ KEY = ["methodology", "phase", "arm", "session", "round", "turn", "participant",
 
 
 def with_blocks(reading: RunReading, frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with a column `block`: the instrument part that an item was shown in; "" where the ledger has no answer.
+    """The table with a column `block`: the instrument part that an item was shown in; "" where the ledger has no
+    answer.
 
     Positions count within a part, so that without it no order over several parts is known.
     """
@@ -325,7 +327,8 @@ def checkable(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def answers(rows: pd.DataFrame) -> Answers:
-    """Closed items of one arm, methodology, phase and round. An item asked again in a later turn counts as first asked."""
+    """Closed items of one arm, methodology, phase and round. An item asked again in a later turn counts as first
+    asked."""
     return read_answers(_once(rows, OF_ANSWERS))
 
 
@@ -391,7 +394,8 @@ Humans = Mapping[str, Human]
 
 @dataclass(frozen=True)
 class OwnCheck:
-    """A check that one methodology alone has: its rule, and its words by language. `judged(name, …, rule=rule)` makes one."""
+    """A check that one methodology alone has: its rule, and its words by language. `judged(name, …, rule=rule)` makes
+    one."""
 
     rule: Threshold
     unit: Unit  # of the value
@@ -617,7 +621,8 @@ def like(main: pd.DataFrame, again: pd.DataFrame) -> tuple[float | None, int] | 
 
 
 def compared(probed: Probed, no_retest: str = "no_retest") -> Iterator[Diagnostic]:
-    """The probes that repeat one occasion, in the table's order. no_retest: why there is none to compare personas with."""
+    """The probes that repeat one occasion, in the table's order. no_retest: why there is none to compare personas
+    with."""
     main, arms = probed.main, probed.arms
     if RETEST in arms:
         found = retest(main, arms[RETEST], temperature=probed.temperature)

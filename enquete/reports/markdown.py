@@ -21,7 +21,8 @@ GAP = "[…]"
 
 
 def escape(text: object) -> str:
-    """What a person or model wrote, as one line of plain text: no heading, link, table cell, HTML or list comes of it."""
+    """What a person or model wrote, as one line of plain text: no heading, link, table cell, HTML or list comes of
+    it."""
     return _escaped(str(text))
 
 

@@ -1,8 +1,8 @@
 """The summary across methodologies in prose, written by the model where one answers, and checked.
 
-A model's text is printed only if `problems` finds nothing in it: every figure in it is one of the findings that its paragraph
-cites, every answer one of theirs, every quotation in their words. It gets one chance to correct itself; after that, and
-where budget or server fail, there is none, and the report says so. Calls go through the ledger as methodology
+A model's text is printed only if `problems` finds nothing in it: every figure in it is one of the findings that its
+paragraph cites, every answer one of theirs, every quotation in their words. It gets one chance to correct itself; after
+that, and where budget or server fail, there is none, and the report says so. Calls go through the ledger as methodology
 "synthesis"; their subject holds a hash of the findings, so a re-walk over the same findings is free.
 """
 
@@ -103,7 +103,8 @@ _AGAIN = N_("\nYour last text was refused. Write it again without these errors:\
 
 
 def bounds() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Bytes that a summary's prompt has, and tokens it may write: least, likely, most. For an estimate before the run."""
+    """Bytes that a summary's prompt has, and tokens it may write: least, likely, most. For an estimate before the
+    run."""
     prompt = max(len(tell(_PROMPT, language).encode()) for language in languages())
     finding = 700  # one finding as JSON with its sentence and a handful of answer ids
     read = (prompt, prompt + finding * MOST_FINDINGS // 2, 2 * (prompt + 2 * finding * MOST_FINDINGS))
@@ -111,8 +112,8 @@ def bounds() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
 
 
 def shown(findings: Sequence[KeyFinding], frame: pd.DataFrame, run: str) -> list[FindingData]:
-    """Findings as the model sees them. Answers are named without their run: another run with the same answers makes the same
-    request, which a cache can answer. frame: the response table."""
+    """Findings as the model sees them. Answers are named without their run: another run with the same answers makes the
+    same request, which a cache can answer. frame: the response table."""
     rows = responded(frame[frame["arm_role"].eq("main")])
     made = []
     for one in findings[:MOST_FINDINGS]:
@@ -221,10 +222,11 @@ Figure = tuple[str, float, bool]
 
 
 def problems(narrative: Narrative, findings: Sequence[FindingData]) -> list[str]:
-    """What is wrong with it, one line each, empty if it may be printed. A paragraph is measured by the findings that it cites itself.
+    """What is wrong with it, one line each, empty if it may be printed. A paragraph is measured by the findings that it
+    cites itself.
 
-    Numbers in words are left alone. Figures are read as German and as English write them; one that can be read in two ways
-    passes if one of them is a finding's.
+    Numbers in words are left alone. Figures are read as German and as English write them; one that can be read in two
+    ways passes if one of them is a finding's.
     """
     by_id = {one.id: one for one in findings}
     if not any(paragraph.text.strip() for paragraph in narrative.paragraphs):

@@ -1,8 +1,9 @@
-"""report.html: page one, report and appendix as one file that can be read on a screen or a telephone, shared and printed.
+"""report.html: page one, report and appendix as one file that can be read on a screen or a telephone, shared and
+printed.
 
-Nothing is loaded from elsewhere, and nothing runs but its own script, by its hash (Content-Security-Policy): what agents wrote
-runs nothing even if it should ever get into the page as more than text.
-Figures stand in the page as SVG; the appendix and the answers are folded; tables can be sorted.
+Nothing is loaded from elsewhere, and nothing runs but its own script, by its hash (Content-Security-Policy): what
+agents wrote runs nothing even if it should ever get into the page as more than text. Figures stand in the page as SVG;
+the appendix and the answers are folded; tables can be sorted.
 """
 
 from __future__ import annotations
@@ -151,7 +152,8 @@ def page(report: str, appendix: str, pictures: Sequence[Picture], embedded: Embe
 
 
 class HtmlWriter:
-    """Markdown to HTML with pictures in place of images. href: where their references lead; below: what stands beneath one."""
+    """Markdown to HTML with pictures in place of images. href: where their references lead; below: what stands beneath
+    one."""
 
     def __init__(
         self, pictures: Sequence[Picture], href: Href, below: Callable[[Picture], str] = lambda one: ""

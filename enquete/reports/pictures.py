@@ -1,5 +1,6 @@
-"""The pictures of a run: those that its methodologies declare, of instrument health, of replicates, of a second respondent and
-beside the findings of page one. Drawn with the report and kept in figures.json, from which notebooks and pages show them.
+"""The pictures of a run: those that its methodologies declare, of instrument health, of replicates, of a second
+respondent and beside the findings of page one. Drawn with the report and kept in figures.json, from which notebooks and
+pages show them.
 """
 
 from __future__ import annotations

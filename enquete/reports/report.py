@@ -72,7 +72,8 @@ class Usable:
 
 @dataclass(frozen=True)
 class PageOne:
-    """Page one as data, in the language of the run. by_methodology: every finding, of which `findings` are the leading ones."""
+    """Page one as data, in the language of the run. by_methodology: every finding, of which `findings` are the leading
+    ones."""
 
     title: str
     question: str
@@ -198,8 +199,8 @@ _TITLE_WITH_PEOPLE = N_("{topic}: what {who} say")
 
 
 def _title(reading: RunReading, asked: TookPart, language: Language) -> str:
-    """The question that the first methodology was set; else the instruments' topic, which is short, else the beginning of the
-    simulation's, and who answers."""
+    """The question that the first methodology was set; else the instruments' topic, which is short, else the beginning
+    of the simulation's, and who answers."""
     if question := _set(reading):
         return _shortened(question, _QUESTION_WORDS)
     record = reading.record
@@ -239,7 +240,8 @@ _COMPARED = N_("Compared are groups of {fewest} agents or more: {groups} with {n
 
 
 def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Sequence[str], *, interim: bool) -> str:
-    """How many answers there will be is known once everything is asked: what rounds and turns ask depends on those before."""
+    """How many answers there will be is known once everything is asked: what rounds and turns ask depends on those
+    before."""
     language, main = reading.language, frame[frame["arm_role"].eq("main")]
     groups_of = groups_by(reading.by, persona_columns(reading.ledger)) if reading.by else None
     sizes = Counter(

@@ -1,4 +1,5 @@
-"""The response table: one row per answer, and one `not_reached` row for every planned item without an answer; and its items."""
+"""The response table: one row per answer, and one `not_reached` row for every planned item without an answer; and its
+items."""
 
 from __future__ import annotations
 
@@ -90,8 +91,8 @@ def _one_valued(table: AnswerColumns) -> list[str]:
 
 # --- Rows of one methodology in one phase: plan and answers joined on the answer's key, some agents at a time ---------
 # Rows always equal the plan, none stands twice, their order is that of the plan. The ledger stores what was answered;
-# `not_reached` is derived here and nowhere stored. Tokens of a block of items stand on the block's first row and are empty
-# on its others, so that the columns sum to what `answer` calls spent.
+# `not_reached` is derived here and nowhere stored. Tokens of a block of items stand on the block's first row and are
+# empty on its others, so that the columns sum to what `answer` calls spent.
 
 AT_ONCE = 500
 """Agents whose rows are joined at a time: a large study is never in memory as Python objects."""
@@ -135,8 +136,8 @@ class StageRows:
         self._told: set[int] = set()  # blocks of an arm whose tokens stand on a row, by their hashes
 
     def rows(self) -> Iterator[ColumnLists]:
-        """All of them in the table's columns, some agents at a time, and `block`: the part an answer was given in, "" where
-        there is none. What an arm answered beyond the plan comes last."""
+        """All of them in the table's columns, some agents at a time, and `block`: the part an answer was given in, ""
+        where there is none. What an arm answered beyond the plan comes last."""
         for arm in table_arms(self.reading):
             context = self.reading.interview_context(self.methodology, self.phase, arm)
             owed, answered = array("q"), 0  # keys by their hashes: those of a large study would fill the memory
@@ -201,7 +202,8 @@ class StageRows:
             raise
 
     def undetermined(self) -> set[str]:
-        """Who of the main arm will owe more than is known by now: ratings, where there are no themes to be rated yet."""
+        """Who of the main arm will owe more than is known by now: ratings, where there are no themes to be rated
+        yet."""
         context = self.reading.interview_context(self.methodology, self.phase, self.reading.record.main)
         everybody = {who.id for who in context.participants()}
         found: set[str] = set()
@@ -296,10 +298,10 @@ class StageRows:
         return self.reading.remembering(self.phase)
 
     def _of_data(self, table: ColumnLists) -> ColumnLists:
-        """What an answer holds beside its value: which options were chosen, by their values and by their labels ("" where none
-        is); its probabilities as JSON ("" where one answer was asked for, or none came); and a methodology's own columns:
-        members of the answer's `data` by name, anything else of it in the first one. A column named `notes` gets the answer's
-        notes.
+        """What an answer holds beside its value: which options were chosen, by their values and by their labels (""
+        where none is); its probabilities as JSON ("" where one answer was asked for, or none came); and a methodology's
+        own columns: members of the answer's `data` by name, anything else of it in the first one. A column named
+        `notes` gets the answer's notes.
         """
         data, own = [_parsed(text) for text in table["data"]], self._own
         chosen = [_chosen(self._items.get(item), one) for item, one in zip(table["item_id"], data, strict=True)]
@@ -365,11 +367,12 @@ def _member(value: Any, column: str, *, first: bool) -> Any:
 # --- The response table: one row per answer, and one `not_reached` row for every planned item without an answer -------
 
 PLAIN = ("block",)
-"""Columns of a plain table alone: `block`, the part of the instrument that an answer was given in, "" where there is none."""
+"""Columns of a plain table alone: `block`, the part of the instrument that an answer was given in, "" where there is
+none."""
 
 LARGE = 50_000
-"""Rows of a table in which columns of AS_ASKED are categories, a byte or four a row in place of eight, and other whole numbers
-take four. In a small one each would cost its own handling."""
+"""Rows of a table in which columns of AS_ASKED are categories, a byte or four a row in place of eight, and other whole
+numbers take four. In a small one each would cost its own handling."""
 AS_ASKED = (
     "sim_id", "run_id", "arm", "arm_role", "respondent", "methodology", "phase", "session", "agent_id", "agent_name", "family",
     "dimension", "status", "choice", "chosen", "baseline", "model", "language", "elicitation", "distribution", "option_order",
@@ -386,8 +389,8 @@ def responses(
 
     planned: (methodology, phase) of what the run asks; by default as its record says. T0 of an earlier run that is this
     run's baseline is included under that run's own run_id; an agent whose id changed since then bears its present id.
-    plain: as analyses read it. Texts as objects and whole numbers as floats, unless none is missing: pandas holds them in
-    four pieces, and choosing rows, done hundreds of times, costs a fifth. With the columns of PLAIN.
+    plain: as analyses read it. Texts as objects and whole numbers as floats, unless none is missing: pandas holds them
+    in four pieces, and choosing rows, done hundreds of times, costs a fifth. With the columns of PLAIN.
     """
     table = ResponseTable(_own_columns(reading))
     for columns in _rows(reading, planned_stages(reading.record) if planned is None else planned):
@@ -437,7 +440,8 @@ def participants_table(population: Sequence[Participant]) -> pd.DataFrame:
 
 
 def persona_columns(ledger: Ledger) -> pd.DataFrame | None:
-    """Index participant; the columns of a personas file beyond who somebody is, as text. None: it had none, or was a simulation."""
+    """Index participant; the columns of a personas file beyond who somebody is, as text. None: it had none, or was a
+    simulation."""
     found = ledger.frozen("", "", "", PERSONA_COLUMNS)
     if not isinstance(found, dict):
         return None

@@ -118,8 +118,8 @@ class RunReading(RunBase[ReadingLedger]):
         population: list[Participant] | None = None,
         by: str = "",
     ) -> None:
-        """population: the ledger's, where somebody has it already. by: what agents are compared by, where it is not to be what
-        the run named."""
+        """population: the ledger's, where somebody has it already. by: what agents are compared by, where it is not to
+        be what the run named."""
         super().__init__(folder, record, ledger)
         self.by = by or record.by
         self.language = language or record.language
@@ -148,7 +148,8 @@ class RunReading(RunBase[ReadingLedger]):
 
     @cached_property
     def baseline(self) -> str:
-        """Where T0 comes from, as the record says; where the simulation had done nothing more by T1, a measured T0 is as
+        """Where T0 comes from, as the record says; where the simulation had done nothing more by T1, a measured T0 is
+        as
         good as a reconstructed one: the same personas before they remembered what had happened already."""
         folder, now = self.baseline_folder(), self.memory.get("actions")
         then = self.record if folder is None else read_record(folder)
@@ -270,7 +271,8 @@ class RunReading(RunBase[ReadingLedger]):
 def open_run(
     folder: Path, language: Language = "", population: list[Participant] | None = None, by: str = ""
 ) -> Iterator[RunReading]:
-    """population: see `RunReading`. Raises LedgerError where the run's ledger is missing, damaged or of another schema version."""
+    """population: see `RunReading`. Raises LedgerError where the run's ledger is missing, damaged or of another schema
+    version."""
     ledger = ReadingLedger.open(folder / LEDGER)
     try:
         yield RunReading(folder, ledger.record, ledger, language, population, by)

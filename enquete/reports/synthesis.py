@@ -46,8 +46,8 @@ from enquete.state.asking import RESPONDED, Language, Participant
 from enquete.state.errors import EnqueteError, LedgerError
 
 # --- After a stop or the end of a run: its complete episodes go to the run's graph, if it has one --------------------
-# Nothing of it can fail a run. What became of it stands in memory.json in the run's folder: how many episodes the graph got now, which
-# are still to be sent, and why; `enquete memory sync` sends them later.
+# Nothing of it can fail a run. What became of it stands in memory.json in the run's folder: how many episodes the graph
+# got now, which are still to be sent, and why; `enquete memory sync` sends them later.
 
 FILE = "memory.json"
 LONGEST_S = 60.0
@@ -238,7 +238,8 @@ def write_synthesis(
 def _material(
     reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], found: Findings, *, raise_bugs: bool
 ) -> ReportMaterial:
-    """A bug in a methodology's health checks or figures or in a replicate's analysis is filed among those of the analyses."""
+    """A bug in a methodology's health checks or figures or in a replicate's analysis is filed among those of the
+    analyses."""
 
     def file(name: str, error: Exception) -> None:
         if raise_bugs:
@@ -322,7 +323,8 @@ def _failures(reading: RunReading) -> list[Failure]:
 
 
 def canonical(reading: RunReading, stages: Sequence[tuple[str, str]], frame: pd.DataFrame) -> dict[str, str]:
-    """What this run becomes the canonical one of: stages done, with answers, a T0 only if measured; a replay of nothing."""
+    """What this run becomes the canonical one of: stages done, with answers, a T0 only if measured; a replay of
+    nothing."""
     answered = frame[frame["run_id"].eq(reading.run) & frame["status"].isin(RESPONDED)]
     have = set(zip(answered["methodology"], answered["phase"], strict=True))
     done = [stage for stage in stages if reading.stages.get(stage) == "done" and stage in have]

@@ -470,8 +470,8 @@ class Results:
     # --- other places ----------------------------------------------------------------------------------------------------
 
     def digest(self) -> dict[str, JsonValue]:
-        """What a program is told in a few kilobytes: facts, and the rows of the views declared for it, in words where ids
-        and codes would say nothing. Numbers are as computed, to four significant digits."""
+        """What a program is told in a few kilobytes: facts, and the rows of the views declared for it, in words where
+        ids and codes would say nothing. Numbers are as computed, to four significant digits."""
         tables: dict[str, JsonValue] = {}
         for table in self.presentation.tables.values():
             for view in table.views:
@@ -517,7 +517,8 @@ class Results:
                         yield f"{table.name}/{named}", self.fill(says, {**self.facts, **row}, own, markdown=False)
 
     def labelled(self, name: str) -> pd.DataFrame:
-        """A table for a chart: references and codes as words in a column of the same name, ids beside them as `<name>_id`."""
+        """A table for a chart: references and codes as words in a column of the same name, ids beside them as
+        `<name>_id`."""
         table, frame = self.presentation.tables[name], self.analysis.tables[name].copy()
         for column in table.stored:
             if column.format in ("reference", "code"):
@@ -544,7 +545,8 @@ class Records(Mapping[str, list[dict[str, Any]]]):
 
 
 def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd.DataFrame:
-    """Rows of which a declared query holds; a comparison with what is missing does not. A query over facts alone: all or none."""
+    """Rows of which a declared query holds; a comparison with what is missing does not. A query over facts alone: all
+    or none."""
     if not where or frame.empty:
         return frame
     try:

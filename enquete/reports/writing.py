@@ -1,5 +1,5 @@
-"""Rows of the response table: their columns and what these mean, and how result files are written: streamed, atomic, the same
-bytes for the same content.
+"""Rows of the response table: their columns and what these mean, and how result files are written: streamed, atomic,
+the same bytes for the same content.
 """
 
 from __future__ import annotations
@@ -177,8 +177,8 @@ def records(frame: pd.DataFrame) -> Iterator[dict[str, JsonValue]]:
 
 
 def rows(frame: pd.DataFrame, chunk: int = 5000) -> Iterator[tuple[JsonValue, ...]]:
-    """Made as they are read: a large table is never a list. Missing is null; columns of INTEGERS are whole numbers, missing or
-    not."""
+    """Made as they are read: a large table is never a list. Missing is null; columns of INTEGERS are whole numbers,
+    missing or not."""
     for start in range(0, len(frame), chunk):
         piece = frame.iloc[start : start + chunk]
         yield from zip(*(_values(piece[name]) for name in frame.columns), strict=True)
@@ -221,7 +221,8 @@ def write_files(folder: Path, files: Files) -> None:
 
 
 def write_csv(path: Path, frame: pd.DataFrame, chunk: int = 20_000, *, bom: bool = False) -> None:
-    """UTF-8, RFC 4180: comma, CRLF, quotes where needed. Missing is an empty cell; numbers stay numbers. bom: for Excel.
+    """UTF-8, RFC 4180: comma, CRLF, quotes where needed. Missing is an empty cell; numbers stay numbers. bom: for
+    Excel.
 
     A text that a spreadsheet would execute gets a leading apostrophe; control characters are written out.
     """
@@ -266,7 +267,8 @@ SHARED = (
     *OCCASION, "agent_id", "agent_name", "stakeholder_type", "respondent", "memory_available", "baseline", "attempts",
     "prompt_hash", "asked_at", "latency_ms", "input_tokens", "output_tokens",
 )  # fmt: skip
-"""Columns that all answers of a line have in common; one that differs (asked again, say) stands beside its answer too."""
+"""Columns that all answers of a line have in common; one that differs (asked again, say) stands beside its answer
+too."""
 OWN = ("status", "value", "choice", "text", "content", "confidence", "distribution", "item_position", "option_order")
 NOTHING = (None, "", 0)
 """Left out of a line where its first row has them; of an answer only the first two, since 0 may be one."""
@@ -275,7 +277,8 @@ NOTHING = (None, "", 0)
 def lines(frame: pd.DataFrame) -> Iterator[dict[str, JsonValue]]:
     """One object a line, `answers` by item in the order shown.
 
-    Left out: what is empty, the status "ok", a place that is that of the answer in its line, and options in ascending order.
+    Left out: what is empty, the status "ok", a place that is that of the answer in its line, and options in ascending
+    order.
     """
     shared = [name for name in SHARED if name in frame]
     own = [name for name in OWN if name in frame] + [str(name) for name in frame.columns if name not in COLUMNS]

@@ -76,7 +76,8 @@ _HEAD = re.compile(r"^\W*(?:feedback|reason|begründung|grund)\W*:\s*", re.IGNOR
 
 
 def grade(text: object) -> int | None:
-    """`… [RESULT] 4`, also `[SCORE] 4`, `Score: 4/5`, `4 out of 5`. None for anything else, and for what is no grade."""
+    """`… [RESULT] 4`, also `[SCORE] 4`, `Score: 4/5`, `4 out of 5`. None for anything else, and for what is no
+    grade."""
     end = _end(text)
     found = _GRADE.search(end) or _BARE_GRADE.search(end)
     value = int(found[1]) if found else 0

@@ -1,5 +1,5 @@
-"""The kinds of questions there are, each in one place below: form in the prompt, reading of a reply, columns, codebook. A new one is
-a class and a line in `KINDS` (and in `Item.kind`).
+"""The kinds of questions there are, each in one place below: form in the prompt, reading of a reply, columns, codebook.
+A new one is a class and a line in `KINDS` (and in `Item.kind`).
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ PARAPHRASED: Final = WORDING._replace(
     best_worst=N_("name the best as `best` and the worst as `worst`, by its value; they are two different ones"),
     form=N_("Please return a JSON object and nothing else. This is its structure, and it has no other keys:"),
 )
-"""The same frame in other words, for the probe that asks whether the words matter. What is said after a broken reply stays."""
+"""The same frame in other words, for the probe that asks whether the words matter. What is said after a broken reply
+stays."""
 
 FRAMES: Final = {"as_written": WORDING, "paraphrased": PARAPHRASED}
 
@@ -136,10 +137,10 @@ def parse_number(given: JsonValue, pattern: re.Pattern[str]) -> float | None:
 # how an answer stands in the table. Most kinds take one of the item's options, which is what stands here.
 
 # --- A verbalised distribution over an item's options: how it is asked for, and becomes an answer --------------------
-# value is the median on a scale (a point of it, as statistics of ordered categories want), None for a choice; data holds
-# `distribution` (option → p, in the order written) and the mean Σ k·p(k) of a scale as `mean` or a choice's `mode`.
-# An option that is not named has p = 0. A sum within .1 of 1 is normalised, and noted; 90 to 110 is read as per cent.
-# Anything else, a negative probability or a bare point answer is no distribution and is asked for again.
+# value is the median on a scale (a point of it, as statistics of ordered categories want), None for a choice; data
+# holds `distribution` (option → p, in the order written) and the mean Σ k·p(k) of a scale as `mean` or a choice's
+# `mode`. An option that is not named has p = 0. A sum within .1 of 1 is normalised, and noted; 90 to 110 is read as per
+# cent. Anything else, a negative probability or a bare point answer is no distribution and is asked for again.
 
 TOLERANCE = 0.1
 ROUNDING = 1e-6  # of a sum that needs no note
@@ -238,7 +239,8 @@ ROOM, ROOM_PER_OPTION, ROOM_IN_WORDS = 48, 12, 400
 
 
 class Kind(ABC):
-    """`label`: in the codebook. `has_steps`: its options stand in an order, which may be shown reversed but not scrambled.
+    """`label`: in the codebook. `has_steps`: its options stand in an order, which may be shown reversed but not
+    scrambled.
     `distributes`: instead of one option, the probability of each may be asked for."""
 
     label: ClassVar[str]

@@ -1,5 +1,5 @@
-"""How the respondents of a run are asked: an arm's conditions of answering applied to a block, and answers bought once, through the
-ledger.
+"""How the respondents of a run are asked: an arm's conditions of answering applied to a block, and answers bought once,
+through the ledger.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def asked(arm: Arm, methodology: str, phase: str, population: Sequence[Participa
 
 
 def sampled(population: Sequence[Participant], size: int, seed: int) -> list[Participant]:
-    """`size` of them, stratified by stakeholder type in proportion (Sainte-Laguë), every type at least once if that fits."""
+    """`size` of them, stratified by stakeholder type in proportion (Sainte-Laguë), every type at least once if that
+    fits."""
     strata: dict[str, list[Participant]] = {}
     for who in population:
         strata.setdefault(who.stakeholder_type, []).append(who)
@@ -77,7 +78,8 @@ def sampled(population: Sequence[Participant], size: int, seed: int) -> list[Par
 
 
 def answering(who: Participant, arm: Arm, population: Sequence[Participant], language: Language) -> Participant:
-    """As whom, and with which memory, `who` answers in this arm. The id stays: answers are filed under the same agent."""
+    """As whom, and with which memory, `who` answers in this arm. The id stays: answers are filed under the same
+    agent."""
     if arm.digest == "neutral":
         who = who.remembering(neutral_digest(who, language, arm.draw_seed))
     if arm.persona == "null":
@@ -89,7 +91,8 @@ def answering(who: Participant, arm: Arm, population: Sequence[Participant], lan
 
 
 def partner(who: Participant, population: Sequence[Participant], seed: int) -> Participant:
-    """Whose persona `who` gets: somebody of another type, else somebody else; oneself only where nobody else is there."""
+    """Whose persona `who` gets: somebody of another type, else somebody else; oneself only where nobody else is
+    there."""
     for attempt in range(TRIES):
         found = pick(population, seed, "partner", who.id, attempt)
         if found.stakeholder_type != who.stakeholder_type:
@@ -154,8 +157,8 @@ def _option_order(item: Item, block: Block, arm: Arm) -> tuple[int | str, ...]:
 
 
 def _item_order(block: Block, arm: Arm) -> tuple[str, ...]:
-    """Items change places with those of their kind. What is about the same words stays together, in its order; questions in
-    words stay where they are. An instrument's own order gives way to probes of order alone."""
+    """Items change places with those of their kind. What is about the same words stays together, in its order;
+    questions in words stay where they are. An instrument's own order gives way to probes of order alone."""
     names = (
         ("items_shuffled", "items_shuffled_2")
         if block.in_order
@@ -293,7 +296,8 @@ class LedgerContext:
         return done if isinstance(done, str) else done[0]
 
     async def worked(self, task: InterviewerTask[ResultT]) -> tuple[ResultT, str] | Literal["short", "failed"]:
-        """The interviewer's own work: by the model if there is one, else by the task's rule. Both go through the ledger.
+        """The interviewer's own work: by the model if there is one, else by the task's rule. Both go through the
+        ledger.
 
         The fallback model has attempts of its own, and what it once answered stands: the first is not asked again.
         """
@@ -333,8 +337,8 @@ class LedgerContext:
         return "failed"
 
     async def _by_rule(self, task: InterviewerTask[ResultT], key: CallKey) -> Callable[[], str]:
-        """The rule's result, made once it is asked for; by a slow rule (clustering) beside the event loop, if nothing is
-        settled yet."""
+        """The rule's result, made once it is asked for; by a slow rule (clustering) beside the event loop, if nothing
+        is settled yet."""
         if task.quick or self.ledger.settled(key):
             return lambda: task.rule(task.data).model_dump_json()
         return (await asyncio.to_thread(task.rule, task.data)).model_dump_json

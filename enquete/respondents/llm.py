@@ -1,8 +1,8 @@
 """The respondent that a language model plays. Measured by the share of items that end ok or repaired.
 
 A reply that cannot be read gets one corrective retry; items missing or out of range are asked for again, just those;
-what is still open after ATTEMPTS requests gets a typed status. Answers that break a constraint over the block are one more
-reason to ask again (constraints.py), with MORE_ATTEMPTS more requests; what is left of that is repaired.
+what is still open after ATTEMPTS requests gets a typed status. Answers that break a constraint over the block are one
+more reason to ask again (constraints.py), with MORE_ATTEMPTS more requests; what is left of that is repaired.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ class Constraint(ABC):
 
     @abstractmethod
     def explain(self, answers: Answers, asked: Sequence[str], language: Language, names: Names) -> str:
-        """The rule, what is wrong with the answers so far, and what that leaves to the items `asked`, by their names."""
+        """The rule, what is wrong with the answers so far, and what that leaves to the items `asked`, by their
+        names."""
 
     @abstractmethod
     def narrowed(self, items: Sequence[Item], answers: Answers) -> tuple[Item, ...]:
@@ -65,7 +66,8 @@ class Constraint(ABC):
 
     @abstractmethod
     def merged(self, answers: Answers, given: Answers) -> dict[str, Answer]:
-        """The answers with those given when asked again, unless that made it worse. They are the agent's own, and noted."""
+        """The answers with those given when asked again, unless that made it worse. They are the agent's own, and
+        noted."""
 
     @abstractmethod
     def repair(self, answers: Answers) -> dict[str, Answer]:
@@ -101,7 +103,8 @@ class ForcedGrid(Constraint):
 class Distinct(Constraint):
     """{"distinct": true}: no two items of the block get the same option.
 
-    Which of two equal answers was meant nobody can tell: what is still the same at the end is no answer, but for the first.
+    Which of two equal answers was meant nobody can tell: what is still the same at the end is no answer, but for the
+    first.
     """
 
     _WORDS: ClassVar = (
@@ -209,7 +212,8 @@ def compose(
     *,
     rule: str = "",
 ) -> Prompt:
-    """The request for `items` of a block; `problem` says what was wrong with the last reply, `rule` what binds all items.
+    """The request for `items` of a block; `problem` says what was wrong with the last reply, `rule` what binds all
+    items.
 
     `cuts`: how many replies were cut off by their length so far; each doubles the room for the next.
     """
@@ -234,8 +238,8 @@ class _Questions(NamedTuple):
 def _questions(
     items: tuple[Item, ...], named: tuple[str, ...], frame: Literal["as_written", "paraphrased"], language: Language
 ) -> _Questions:
-    """What is the same for everybody who is asked these items in this order, written once. Raises ValueError where nobody could
-    answer them."""
+    """What is the same for everybody who is asked these items in this order, written once. Raises ValueError where
+    nobody could answer them."""
     require_answerable(items)
     names = dict(zip((item.id for item in items), named, strict=True))
     text = written(items, names, worded(frame, language))
@@ -346,7 +350,8 @@ def _left_open(pending: tuple[Item, ...], reading: Reading) -> dict[str, Status]
 def _in_order(
     block: Block, constraint: Constraint | None, answers: dict[str, Answer], open_items: dict[str, Status]
 ) -> tuple[Answer, ...]:
-    """Exactly one answer per item, in the order shown, with what was shown. Complete answers end as the constraint wants them."""
+    """Exactly one answer per item, in the order shown, with what was shown. Complete answers end as the constraint
+    wants them."""
     if constraint and len(answers) == len(block.items):
         answers = constraint.repair(answers)
     found = []

@@ -1,4 +1,5 @@
-"""What an arm shows in place of a persona, a memory or the instrument: everyday matters without any policy (neutral.yaml)."""
+"""What an arm shows in place of a persona, a memory or the instrument: everyday matters without any policy
+(neutral.yaml)."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from enquete.simulations.digest import HEADINGS, NOTHING
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
 
 ITEM_SD, OCCASION_SD = 0.5, 0.1
-"""Of the synthetic respondent on control items, in units of half the scale: the agent's own taste, and every occasion's."""
+"""Of the synthetic respondent on control items, in units of half the scale: the agent's own taste, and every
+occasion's."""
 
 
 class _Part(BaseModel):

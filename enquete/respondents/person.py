@@ -1,7 +1,8 @@
-"""Persons: a block becomes a form that waits, and is answered once it is submitted. Nothing is paid for and nothing is assumed.
+"""Persons: a block becomes a form that waits, and is answered once it is submitted. Nothing is paid for and nothing is
+assumed.
 
-Measured by: a form is filed once however often it is asked for, and what is entered comes back as it was typed, or is refused with
-what would do before it is filed.
+Measured by: a form is filed once however often it is asked for, and what is entered comes back as it was typed, or is
+refused with what would do before it is filed.
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ async def submit(ledger: Ledger, block: Block, given: Mapping[str, JsonValue]) -
 
 
 class Unpaid:
-    """In place of the model in a rehearsal, where a person's answers are made up: they are no calls and cost nothing."""
+    """In place of the model in a rehearsal, where a person's answers are made up: they are no calls and cost
+    nothing."""
 
     async def request(
         self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None

@@ -86,7 +86,8 @@ _UNTYPED = {"", "agent", "person", "user", "people", "individual", "entity", "no
 
 
 def type_of(who: Participant, pack: Pack) -> str:
-    """One of the pack's types, else "other:<stakeholder type>", or "other:<persona hash>" for agents without a telling type.
+    """One of the pack's types, else "other:<stakeholder type>", or "other:<persona hash>" for agents without a telling
+    type.
 
     The stakeholder type decides; the persona is read only where the type says nothing of the kind and either of the two
     speaks of what the pack is about, so that a bank's "retail" customers are not taken for traders.

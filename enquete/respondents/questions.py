@@ -1,10 +1,9 @@
 """How the questions of a block are written down, and the form of the reply: what is common to several is said once.
 
-Input tokens are the largest bill of a study, and the schema that is sent is among them. A question costs its wording and its name,
-there and in the schema; options, what is wanted beside them and the form of the answer stand once for all questions that share
-them.
-Questions are named q1, q2, … by their place in the block. Names stay the same when some are asked again, are short, and
-tell nobody what an item is meant to measure, as an item's id may.
+Input tokens are the largest bill of a study, and the schema that is sent is among them. A question costs its wording
+and its name, there and in the schema; options, what is wanted beside them and the form of the answer stand once for all
+questions that share them. Questions are named q1, q2, … by their place in the block. Names stay the same when some are
+asked again, are short, and tell nobody what an item is meant to measure, as an item's id may.
 """
 
 from __future__ import annotations
@@ -84,7 +83,8 @@ def _letters() -> Iterator[str]:
 
 
 def form(items: Sequence[Item], names: Names) -> str:
-    """The shape of the reply by example; the same shape of neighbours once: "q1" … "q14": {"value": …, "confidence": 0.…}."""
+    """The shape of the reply by example; the same shape of neighbours once: "q1" … "q14": {"value": …, "confidence":
+    0.…}."""
     runs = [(shape, [names[item.id] for item in run]) for shape, run in groupby(items, _shape)]
     return "{" + ", ".join(f"{_listed([_quoted(name) for name in named])}: {shape}" for shape, named in runs) + "}"
 
@@ -147,7 +147,8 @@ def _item_schema(item: Item) -> JsonValue:
 # --- How a model's reply becomes answers: strict about values (see kinds.py), lenient about the wrapping.
 
 NAMES = "names "
-"""What a note begins with that lists the entries of a memory which the words rest on: others see the words without marks."""
+"""What a note begins with that lists the entries of a memory which the words rest on: others see the words without
+marks."""
 
 
 @dataclass
@@ -297,7 +298,8 @@ def violations(answers: Answers, grid: Grid) -> dict[int, int]:
 
 
 def open_items(answers: Answers, grid: Grid, order: Sequence[str]) -> tuple[str, ...]:
-    """The items in overfull columns, in the order shown: just as many as those and the underfull columns have places for."""
+    """The items in overfull columns, in the order shown: just as many as those and the underfull columns have places
+    for."""
     overfull = {column for column, n in violations(answers, grid).items() if n > 0}
     return tuple(item for item in order if item in answers and answers[item].value in overfull)
 
@@ -319,7 +321,8 @@ def narrowed(items: Sequence[Item], answers: Answers, grid: Grid) -> tuple[Item,
 
 
 def explain_grid(answers: Answers, grid: Grid, asked: Sequence[str], language: Language, names: Names) -> str:
-    """The grid in words: the rule, what is wrong with the sort so far, and the places that the items `asked` may take."""
+    """The grid in words: the rule, what is wrong with the sort so far, and the places that the items `asked` may
+    take."""
     words = in_language(_WORDS, language)
     rule = words["rule"].format(places=_places(grid, words), n=sum(grid.values()))
     if not answers:
@@ -377,9 +380,9 @@ def own_placements(answer: Answer) -> list[int]:
 def repair_grid(answers: Answers, grid: Grid, order: Sequence[str]) -> dict[str, Answer]:
     """A legal sort by the fewest moves, and of those the shortest.
 
-    Places too many and places too few, each in ascending order, are matched one to one: optimal transport on a line. Out
-    of a column go those that the agent ranks nearest to the target: by the mean of its own placements of them, then by
-    the order shown (the first shown go up, the last shown go down), then by id.
+    Places too many and places too few, each in ascending order, are matched one to one: optimal transport on a line.
+    Out of a column go those that the agent ranks nearest to the target: by the mean of its own placements of them, then
+    by the order shown (the first shown go up, the last shown go down), then by id.
     """
     found = dict(answers)
     wrong = violations(answers, grid)

@@ -36,7 +36,8 @@ from enquete.state.interview_context import InterviewContext, InterviewerTask
 RULE = "rule"
 
 RULE_AT_MOST = 0.1
-"""Share of a model's readings that the rule may have done for it, if what was read is to be told. This project's proposal."""
+"""Share of a model's readings that the rule may have done for it, if what was read is to be told. This project's
+proposal."""
 
 DataT = TypeVar("DataT", bound=BaseModel)
 ResultT = TypeVar("ResultT", bound=BaseModel)
@@ -44,12 +45,12 @@ ResultT = TypeVar("ResultT", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Role(Generic[DataT, ResultT]):
-    """Work of one purpose: by a model, its fallback, and where neither gives anything that can be used, by the rule; one
-    bad reply of the interviewer's must not end a conversation.
+    """Work of one purpose: by a model, its fallback, and where neither gives anything that can be used, by the rule;
+    one bad reply of the interviewer's must not end a conversation.
 
-    Settings `<setting>_model` and `<setting>_fallback`, where a methodology has them, name its models. `check`: what of a
-    model's result is used; None where nothing may be. `schema`: of the reply, narrower than the result's own. `opens`: no
-    conversation begins without it. `quick`: its rule takes less than a thread for it would.
+    Settings `<setting>_model` and `<setting>_fallback`, where a methodology has them, name its models. `check`: what of
+    a model's result is used; None where nothing may be. `schema`: of the reply, narrower than the result's own.
+    `opens`: no conversation begins without it. `quick`: its rule takes less than a thread for it would.
     """
 
     purpose: str
@@ -73,7 +74,8 @@ class Role(Generic[DataT, ResultT]):
     async def work(
         self, context: InterviewContext, settings: BaseModel, subject: str, data: DataT
     ) -> tuple[ResultT, str] | Literal["short"]:
-        """The result, and who gave it: the model's name, or RULE. "short" where the budget is; then nothing is done yet."""
+        """The result, and who gave it: the model's name, or RULE. "short" where the budget is; then nothing is done
+        yet."""
         task = self.task(subject, data, *self.models(settings))
         done = await context.worked(task)
         if done == "short":

@@ -241,11 +241,11 @@ def _centres(groups: Sequence[NDArray[np.int64]], x: csr_matrix) -> NDArray[np.f
 
 
 def features(texts: Sequence[str]) -> csr_matrix:
-    """Texts × features: stems and character n-grams, each kind weighted by TF-IDF with logarithmic counts; rows of length 1 (0
-    for a text of nothing but stop words, which then is like no other).
+    """Texts × features: stems and character n-grams, each kind weighted by TF-IDF with logarithmic counts; rows of
+    length 1 (0 for a text of nothing but stop words, which then is like no other).
 
-    As scikit-learn's TfidfVectorizer weighs them (analyzer "char_wb" for the n-grams), but what a word is made of is counted
-    once, not wherever it stands.
+    As scikit-learn's TfidfVectorizer weighs them (analyzer "char_wb" for the n-grams), but what a word is made of is
+    counted once, not wherever it stands.
     """
     from scipy.sparse import csr_matrix, hstack  # noqa: PLC0415
 
@@ -290,7 +290,8 @@ def _unit(x: csr_matrix) -> csr_matrix:
 
 
 def _partition(similarity: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Cluster numbers; the number of clusters has the best silhouette (Rousseeuw 1987) up to one and a half times `most`."""
+    """Cluster numbers; the number of clusters has the best silhouette (Rousseeuw 1987) up to one and a half times
+    `most`."""
     from scipy.cluster.hierarchy import fcluster, linkage  # noqa: PLC0415
     from scipy.spatial.distance import squareform  # noqa: PLC0415
 
@@ -314,8 +315,8 @@ def _partition(similarity: NDArray[np.float64], most: int) -> NDArray[np.int64]:
 
 
 def _title(texts: Sequence[str], cluster: Cluster) -> str:
-    """The shortest of the most central sentences: what several say, without what each of them says before it. One about the
-    topic where there is any, not one about oneself."""
+    """The shortest of the most central sentences: what several say, without what each of them says before it. One about
+    the topic where there is any, not one about oneself."""
     theirs = [texts[i] for i in cluster.members]
     central = ([text for text in theirs if not _SELF.search(text)] or theirs)[:TITLES]
     title = min(central, key=lambda text: len(text.split())).rstrip(" .")

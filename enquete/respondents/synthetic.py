@@ -146,8 +146,9 @@ class SyntheticRespondent:
         unmoved: bool = False,
         flaws: Noise = SOUND,
     ):
-        """`again`: seed of another asking of the same agents: a truth that has noise of its own draws it anew, the answers
-        of any other vary a little (see flaws.py). `unmoved`: what they are shown as a memory is none of the simulation."""
+        """`again`: seed of another asking of the same agents: a truth that has noise of its own draws it anew, the
+        answers of any other vary a little (see flaws.py). `unmoved`: what they are shown as a memory is none of the
+        simulation."""
         repeat = None if again == seed else again
         occasional = isinstance(truth, Occasional)
         self._truth = truth.again(repeat) if repeat is not None and isinstance(truth, Occasional) else truth
@@ -190,7 +191,8 @@ SHARED, OWN = 0.5, 0.3
 
 
 def plausible(instrument: Instrument) -> Truth:
-    """The truth of a methodology that plants none: types that differ item by item, and agents that differ within a type.
+    """The truth of a methodology that plants none: types that differ item by item, and agents that differ within a
+    type.
 
     Answers in words name the topic, in the voice of the pack that knows it.
     """

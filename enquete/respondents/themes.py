@@ -1,4 +1,5 @@
-"""Themes of open answers: what a model is asked, how batches become themes, and a second coder's agreement with the first."""
+"""Themes of open answers: what a model is asked, how batches become themes, and a second coder's agreement with the
+first."""
 
 from __future__ import annotations
 
@@ -247,7 +248,8 @@ def assemble(
     """The final themes: every one traceable to statements that exist, the most voiced first, at most `max_themes`.
 
     drafts: what was merged last, in the order its numbers refer to. Ids and members that do not exist, themes without
-    statements or label, duplicates and themes beyond the limit are dropped and counted; what no theme holds is `uncoded`.
+    statements or label, duplicates and themes beyond the limit are dropped and counted; what no theme holds is
+    `uncoded`.
     """
     known = {s.id for s in statements}
     combined = merged_drafts(drafts, merged)
@@ -364,7 +366,8 @@ async def assign_themes(
 ) -> SecondCoding | Stopped:
     """Give a sample of the statements to the themes, batch by batch, and put the replies together.
 
-    work: the context's `worked`; its calls are filed under purpose "theme", subjects "<label>/batch 3". "short" or "failed" if
+    work: the context's `worked`; its calls are filed under purpose "theme", subjects "<label>/batch 3". "short" or
+    "failed" if
     any of them was, with nothing lost: settled calls are found again. Without themes or statements there is no call.
     """
     chosen = sample(statements)
@@ -420,7 +423,8 @@ def _together(
 
 
 def assign_by_rule(data: AssignInput) -> Assignments:
-    """Without a model: every sentence raises the theme whose label and description are most like it, if any is. Deterministic.
+    """Without a model: every sentence raises the theme whose label and description are most like it, if any is.
+    Deterministic.
 
     Likeness is that of `rule_coder`, the material is not: the first coding groups sentences among themselves, this one
     reads only what is written about the themes.

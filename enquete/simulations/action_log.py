@@ -112,8 +112,8 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
     """A read-only connection that creates no file beside the database.
 
     immutable=1 keeps SQLite from making -wal, -shm and locks, but it also ignores what a killed run left in a journal:
-    then a copy is opened instead, where SQLite may recover it. A view is a program, so none may stand for a table; what is
-    read has a largest size, and reading a largest number of steps. Raises sqlite3.Error or OSError.
+    then a copy is opened instead, where SQLite may recover it. A view is a program, so none may stand for a table; what
+    is read has a largest size, and reading a largest number of steps. Raises sqlite3.Error or OSError.
     """
     for file in (path, *(journal(path, suffix) for suffix in SIDECARS if journal(path, suffix).exists())):
         require_regular(file)

@@ -83,15 +83,16 @@ def record_of(file: str, index: int, row: Row) -> Record:
 
 
 def plain_facts(fields: Mapping[str, JsonValue]) -> dict[str, str]:
-    """Columns whose name can stand in a condition and that hold something short; texts that describe the agent do not."""
+    """Columns whose name can stand in a condition and that hold something short; texts that describe the agent do
+    not."""
     texts = {*NAMES, *USERNAMES, *UUIDS, *BIOS, *PERSONAS}
     found = {name: interests(value) for name, value in fields.items() if name.isidentifier() and name not in texts}
     return {name: one_line(text) for name, text in found.items() if text and len(text) <= LONGEST_NAME}
 
 
 def own_columns(fields: Mapping[str, JsonValue]) -> dict[str, str]:
-    """What describes it beyond name, id, type and prose: of columns that mean the same the first that says something counts as
-    such, and the others are its own."""
+    """What describes it beyond name, id, type and prose: of columns that mean the same the first that says something
+    counts as such, and the others are its own."""
     groups = (NAMES, USERNAMES, UUIDS, TYPES, BIOS, PERSONAS, IDS)
     known = {next((name for name in group if clean(fields.get(name))), "") for group in groups}
     found = {name: _as_text(value) for name, value in fields.items() if name and name not in (*known, INDEX)}
@@ -110,7 +111,8 @@ def persona_text(fields: Mapping[str, JsonValue]) -> str:
 
 
 def facts_line(fields: Mapping[str, JsonValue]) -> str:
-    """Age, country and the like. The simulator writes 30 / other / any type for institutions: these say nothing about them."""
+    """Age, country and the like. The simulator writes 30 / other / any type for institutions: these say nothing about
+    them."""
     institution = whole(fields.get("age")) == 30 and clean(fields.get("gender")).casefold() == "other"
     left_out = ("age", "gender", "mbti") if institution else ()
     facts = [(label, one_line(interests(fields.get(key)))) for key, label in FACTS if key not in left_out]
@@ -247,7 +249,8 @@ class Pairing:
 
 
 def pair(left: Sequence[Record], right: Sequence[Record]) -> Pairing:
-    """Join by uuid, then by name and username, then by a name unique on both sides; by position only within equal names.
+    """Join by uuid, then by name and username, then by a name unique on both sides; by position only within equal
+    names.
 
     Two agents may bear the same name: they are told apart by uuid or username, and by position only as long as
     nothing else is shifted, because a shift would silently swap them.
@@ -287,7 +290,8 @@ def any_nameless(records: Iterable[Record]) -> bool:
 
 
 def join_positions(pairing: Pairing) -> None:
-    """Same index and the same name (equally often on both sides); or no name at all on one side of equally long files."""
+    """Same index and the same name (equally often on both sides); or no name at all on one side of equally long
+    files."""
     left = Counter(fold(record.name) for record in pairing.left_alone.values())
     right = Counter(fold(record.name) for record in pairing.right_alone.values())
     by_index = {record.index: b for b, record in pairing.right_alone.items()}

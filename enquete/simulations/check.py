@@ -1,4 +1,5 @@
-"""What a simulation folder or personas file holds, what is missing, and what does not match: before anything is paid."""
+"""What a simulation folder or personas file holds, what is missing, and what does not match: before anything is
+paid."""
 
 from __future__ import annotations
 

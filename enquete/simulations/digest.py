@@ -39,7 +39,8 @@ class Knowledge(BaseModel):
 
 
 def by_relevance(facts: Sequence[Fact], topic: str) -> list[Fact]:
-    """The facts that share most words of four letters or more with the topic first, of equals the newest; each text once."""
+    """The facts that share most words of four letters or more with the topic first, of equals the newest; each text
+    once."""
     wanted = _words(topic)
     newest = sorted({fact.text: fact for fact in facts}.values(), key=lambda fact: fact.at, reverse=True)
     return sorted(newest, key=lambda fact: -len(_words(fact.text) & wanted))

@@ -1,7 +1,8 @@
-"""What a simulation talked about: every post with who wrote it and where it stands, statements out of them, and their themes.
+"""What a simulation talked about: every post with who wrote it and where it stands, statements out of them, and their
+themes.
 
-By rule, over words, without a model. A concourse (Stephenson 1953) is what is really said about a matter; statements are drawn from it
-so that its themes and its speakers are covered, and what is left out is kept with the reason.
+By rule, over words, without a model. A concourse (Stephenson 1953) is what is really said about a matter; statements
+are drawn from it so that its themes and its speakers are covered, and what is left out is kept with the reason.
 """
 
 from __future__ import annotations
@@ -89,8 +90,8 @@ def no_position(sentence: str, language: Spoken | None) -> str:
 FEWEST_WORDS, MOST_WORDS = 5, 24
 """Of a statement."""
 FEWEST, MOST = 18, 36
-"""Statements of a Q-sort: fewer good ones rather than more; Watts & Stenner (2012) advise 40 to 80 for people, fewer where a whole sort
-is one request."""
+"""Statements of a Q-sort: fewer good ones rather than more; Watts & Stenner (2012) advise 40 to 80 for people, fewer
+where a whole sort is one request."""
 ALIKE = 0.6
 SHARED_OUT = "its theme has its share"
 FLAT, ASIDE = "has no modal and no word of judgement", "shares no word with what it began with"
@@ -108,7 +109,8 @@ _LEANING = re.compile(
 _OWN = re.compile(r"\b(i|we|our|ours|us|my|me|ich|wir|uns|unser\w*|mein\w*|mir|mich)\b", re.IGNORECASE)
 """Words by which a sentence is its speaker's alone: whoever sorts it is somebody else."""
 _MODIFYING = 0.6
-"""Share of a word's occurrences right before another word of content, from which it is no theme but a part of several."""
+"""Share of a word's occurrences right before another word of content, from which it is no theme but a part of
+several."""
 _PARTS = re.compile(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])|_")
 _FIRST_PHRASE = re.compile(r"[.,;:(\n]")
 _OFFICE = re.compile(
@@ -145,7 +147,8 @@ class Post:
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence of a post. cluster: its theme, from 0. left_out: why it is not among the statements chosen; "" where it is.
+    """A sentence of a post. cluster: its theme, from 0. left_out: why it is not among the statements chosen; "" where
+    it is.
     other: the same in the other language, where a model translated it."""
 
     text: str
@@ -157,8 +160,8 @@ class Statement:
 
 @dataclass(frozen=True)
 class Theme:
-    """What several agents speak of, as they write it; in how many posts of how many agents. labels: in both languages, where a
-    model gave them."""
+    """What several agents speak of, as they write it; in how many posts of how many agents. labels: in both languages,
+    where a model gave them."""
 
     label: str
     posts: int
@@ -241,8 +244,8 @@ def content(text: str, names: frozenset[str] = frozenset()) -> list[str]:
 
 
 def actors(population: Population) -> frozenset[str]:
-    """Beginnings of words that name who acts and where: names and types of agents, how a bio begins, and the requirement, which is
-    the plan itself."""
+    """Beginnings of words that name who acts and where: names and types of agents, how a bio begins, and the
+    requirement, which is the plan itself."""
     who = [*population.participants, *population.left_out]
     told = [
         population.topic,
@@ -259,7 +262,8 @@ def _acts(stem: str, form: str, barred: frozenset[str]) -> bool:
 
 
 def themes(written: Sequence[Post], most: int = 8, barred: frozenset[str] = frozenset()) -> list[Theme]:
-    """Pairs of words and words that most agents use, the widest first; none that is part of another, none that is an actor or place.
+    """Pairs of words and words that most agents use, the widest first; none that is part of another, none that is an
+    actor or place.
 
     barred: as of `actors`."""
     names = frozenset(word for post in written for word in words_of(post.name))
@@ -296,8 +300,8 @@ def themes(written: Sequence[Post], most: int = 8, barred: frozenset[str] = froz
 
 
 def _is_noun(form: str, written: Sequence[Post], language: Spoken | None) -> bool:
-    """In German by its capitals, of all words where there are two; else a word is none that mostly stands right before another one of
-    content, as “regulatory” does."""
+    """In German by its capitals, of all words where there are two; else a word is none that mostly stands right before
+    another one of content, as “regulatory” does."""
     if language == "de":
         return all(word[:1].isupper() for word in form.split())
     if " " in form:
@@ -323,8 +327,8 @@ def statements(
 ) -> list[Statement]:
     """Every sentence that could be one, with what became of it: chosen ones first by theme, speaker and stance.
 
-    about: the topic and its themes. Sentences that speak of none of them, or of their speaker alone, are left out where enough
-    others are there.
+    about: the topic and its themes. Sentences that speak of none of them, or of their speaker alone, are left out where
+    enough others are there.
     begun: the requirement and the first posts. Sentences that share a word with them are preferred in the same way."""
     fit, unfit = _candidates(written, language)
     kept, doubled = _distinct(fit)

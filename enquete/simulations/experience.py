@@ -65,7 +65,8 @@ def unique_usernames(seats: Iterable[Seat]) -> dict[str, Seat]:
 
 
 class LogOwners:
-    """Participant of a log line. The simulator takes a line's name from the configuration and its index from the profiles."""
+    """Participant of a log line. The simulator takes a line's name from the configuration and its index from the
+    profiles."""
 
     def __init__(self, seats: Sequence[Seat]) -> None:
         self.by_index = {seat.index: seat for seat in seats}
@@ -107,8 +108,8 @@ LONGEST_OTHER = 240
 class Entry:
     """`text`: the agent's own words, or what it reacted to; `about`: what its words answer, or whose post it was.
 
-    `source`: which post or comment it is ("post 12"), else which row or line. `place`: rowid or line number, which order
-    entries; created_at does not (steps on one platform, dates on the other).
+    `source`: which post or comment it is ("post 12"), else which row or line. `place`: rowid or line number, which
+    order entries; created_at does not (steps on one platform, dates on the other).
     """
 
     verb: str

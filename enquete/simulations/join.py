@@ -43,7 +43,8 @@ def digest_of(value: Sequence[object]) -> str:
 
 
 def join(baseline: Sequence[Participant], current: Sequence[Participant]) -> Join:
-    """Match by id (the entity's uuid), then what is left by name and persona hash where that is unique on both sides."""
+    """Match by id (the entity's uuid), then what is left by name and persona hash where that is unique on both
+    sides."""
     before, after = {p.id: p for p in baseline}, {p.id: p for p in current}
     partner = {identity: identity for identity in before if identity in after}
     lost = [p for p in baseline if p.id not in after]

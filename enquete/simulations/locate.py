@@ -205,8 +205,8 @@ def from_run_state(path: Path) -> Completion | None:
 
 
 def all_done(said: Mapping[str, JsonValue]) -> bool:
-    """Whether run_state.json is stale: it names a step of ending, while every platform that ran says that it has completed, and
-    the last round is done."""
+    """Whether run_state.json is stale: it names a step of ending, while every platform that ran says that it has
+    completed, and the last round is done."""
     ran = [
         p
         for p in PLATFORMS

@@ -217,7 +217,8 @@ class Population:
     left_out: tuple[Participant, ...] = ()  # those of the simulation that are not to be asked
 
     def require_column(self, name: str) -> str:
-        """The name of a column that agents may be compared by, "" for none. Raises SettingsError naming those there are."""
+        """The name of a column that agents may be compared by, "" for none. Raises SettingsError naming those there
+        are."""
         known = sorted({column for own in self.columns.values() for column in own})
         if name and name not in known:
             there = (

@@ -21,7 +21,8 @@ from enquete.state.visible_text import visible
 
 
 def clean(value: JsonValue) -> str:
-    """Text with control characters made visible and without lone surrogates, which neither SQLite nor an HTTP body would take.
+    """Text with control characters made visible and without lone surrogates, which neither SQLite nor an HTTP body
+    would take.
 
     Numbers become text, lists are joined with commas; null, booleans and objects hold no text and become "".
     """

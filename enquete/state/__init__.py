@@ -1,1 +1,2 @@
-"""Types every layer shares: asking, methodology, channels and reducers, settings, errors. No behaviour beyond validation."""
+"""Types every layer shares: asking, methodology, channels and reducers, settings, errors. No behaviour beyond
+validation."""

@@ -8,7 +8,8 @@ from typing import Final, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 
 Outcome = Literal["done", "waiting", "short", "failed"]
-"""How a unit, a round or a methodology ended: done, waiting (for a person or the simulation), short (of budget), failed."""
+"""How a unit, a round or a methodology ended: done, waiting (for a person or the simulation), short (of budget),
+failed."""
 
 Status = Literal["ok", "repaired", "refused", "invalid", "failed"]
 """What became of an item that was asked. `not_reached` is derived at export and never stored."""
@@ -33,7 +34,8 @@ MORE_ATTEMPTS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """Who answers. `id` is stable ("agent:<uuid>", "person:<id>", "expert:<id>"), never a row index. Slots: there may be 50,000."""
+    """Who answers. `id` is stable ("agent:<uuid>", "person:<id>", "expert:<id>"), never a row index. Slots: there may
+    be 50,000."""
 
     id: str
     name: str
@@ -57,7 +59,8 @@ PRESENTATIONS = (
     "paraphrased",
 )
 """What an arm may do to a block: items in a random order of each agent's own (three draws: the main arm's and two for
-probes), options in a random order, options reversed against the main arm's order, the frame of the questions in other words."""
+probes), options in a random order, options reversed against the main arm's order, the frame of the questions in other
+words."""
 
 
 class Arm(BaseModel):
@@ -107,7 +110,8 @@ class Arm(BaseModel):
 
 
 class BlockKey(NamedTuple):
-    """One occasion of asking: '' or 0 where a field is unused. The key of an answer is this without `part`, plus the item."""
+    """One occasion of asking: '' or 0 where a field is unused. The key of an answer is this without `part`, plus the
+    item."""
 
     run: str
     arm: str
@@ -138,8 +142,8 @@ class CallKey(NamedTuple):
 
 
 class _Fixed(BaseModel):
-    """Compared for each question of each prompt, as what was written of it is kept by it: pydantic's own comparison takes four
-    times as long."""
+    """Compared for each question of each prompt, as what was written of it is kept by it: pydantic's own comparison
+    takes four times as long."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -243,7 +247,8 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """'waiting': a form was filed for a person; 'short': no budget. Neither stores answers; both are asked again later."""
+    """'waiting': a form was filed for a person; 'short': no budget. Neither stores answers; both are asked again
+    later."""
 
     state: Outcome
     answers: tuple[Answer, ...] = ()

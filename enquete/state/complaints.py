@@ -1,4 +1,5 @@
-"""What is wrong with a value, in words of our own: which argument, what was given, what is taken. No library's wording."""
+"""What is wrong with a value, in words of our own: which argument, what was given, what is taken. No library's
+wording."""
 
 from __future__ import annotations
 

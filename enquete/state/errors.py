@@ -9,14 +9,14 @@
     │   ├── InstrumentError          a YAML file: file, line, field, value, what would be right
     │   ├── RunMismatch              an unfinished run exists whose fingerprint differs
     │   ├── RunNotFound              no run of that id, token or simulation
-    │   ├── Unfit                    the questions are about something else than the simulation, and nobody said that this is meant
-    │   └── OverBudget               the upper estimate exceeds the budget, and nobody confirmed
-    ├── RunLocked                    another process drives this run
-    ├── Busy                         a file that others hold did not become free in time; nothing was changed
-    ├── LedgerError                  the run's ledger is damaged, cannot be read, or is of an unknown schema version
-    │   └── DiskFull                 no space is left for it (checkpoints/drives.py)
-    ├── MemoryFault                  a graph that is to be read or written does not answer; never the end of a run
-    └── ModelError                   a request to a model failed (typed; becomes an answer's status, never a crash)
+    │   ├── Unfit                    the questions are about something else than the simulation, and nobody said that
+    this is meant │   └── OverBudget               the upper estimate exceeds the budget, and nobody confirmed ├──
+    RunLocked                    another process drives this run ├── Busy                         a file that others
+    hold did not become free in time; nothing was changed ├── LedgerError                  the run's ledger is damaged,
+    cannot be read, or is of an unknown schema version │   └── DiskFull                 no space is left for it
+    (checkpoints/drives.py) ├── MemoryFault                  a graph that is to be read or written does not answer;
+    never the end of a run └── ModelError                   a request to a model failed (typed; becomes an answer's
+    status, never a crash)
         ├── ModelUnavailable         time-out, connection, 429 or 5xx that outlived the retries
         ├── ModelRejected            the server refuses the request itself (key, model name, malformed)
         └── ReplayMissing            a replayed run made no such request: instruments, prompts or code have changed
@@ -33,7 +33,8 @@ from pydantic import JsonValue
 
 
 class EnqueteError(RuntimeError):  # a RuntimeError, so that the agent server shows its text
-    """Root of the tree. `fact`: what is wrong, without advice that only fits the command line; the message unless given."""
+    """Root of the tree. `fact`: what is wrong, without advice that only fits the command line; the message unless
+    given."""
 
     exit_code = 1
 
@@ -85,8 +86,8 @@ class Unfit(InputError):
 
 
 class OverBudget(InputError):
-    """The upper estimate exceeds the budget, and nobody confirmed. `estimate`: the whole estimate as JSON values; `remedy`: what
-    would let an operation of a methodology begin, "" for a run."""
+    """The upper estimate exceeds the budget, and nobody confirmed. `estimate`: the whole estimate as JSON values;
+    `remedy`: what would let an operation of a methodology begin, "" for a run."""
 
     def __init__(self, message: str, estimate: Mapping[str, JsonValue], *, fact: str = "", remedy: str = ""):
         super().__init__(message, fact=fact)
@@ -99,7 +100,8 @@ class RunLocked(EnqueteError):
 
 
 class Busy(EnqueteError):
-    """Another process holds what is needed, and did not let go of it in time. Nothing was changed: asking again is safe."""
+    """Another process holds what is needed, and did not let go of it in time. Nothing was changed: asking again is
+    safe."""
 
 
 class LedgerError(EnqueteError):
@@ -136,7 +138,8 @@ class ModelUnavailable(ModelError):
 
 
 class ModelRejected(ModelError):
-    """The server refuses the request itself. `fatal`: it would refuse every other one too (wrong key, unknown model)."""
+    """The server refuses the request itself. `fatal`: it would refuse every other one too (wrong key, unknown
+    model)."""
 
     def __init__(self, message: str, *, fatal: bool = False, sends: int = 1, timeouts: int = 0):
         super().__init__(message, sends=sends, timeouts=timeouts)

@@ -1,4 +1,5 @@
-"""What methodology code may touch, a `InterviewContext`, and what stands behind it: the metered model and the respondent, as protocols."""
+"""What methodology code may touch, a `InterviewContext`, and what stands behind it: the metered model and the
+respondent, as protocols."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ class Completion:
 
 
 class Metered(Protocol):
-    """The model client as respondents and interviewers see it: reserves before a request, settles after it, keeps the raw response."""
+    """The model client as respondents and interviewers see it: reserves before a request, settles after it, keeps the
+    raw response."""
 
     async def request(
         self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None
@@ -67,7 +69,8 @@ class Respondent(Protocol):
 
 @dataclass(frozen=True)
 class InterviewerTask(Generic[ResultT]):
-    """The interviewer's own work: input, the prompt built from it, the result's type, and a rule that does it without a model."""
+    """The interviewer's own work: input, the prompt built from it, the result's type, and a rule that does it without a
+    model."""
 
     purpose: str
     subject: str
@@ -83,7 +86,8 @@ class InterviewerTask(Generic[ResultT]):
 
 
 class InterviewContext(Protocol):
-    """All that methodology code may touch, bound to run, arm, methodology and phase. It may be started over at any time."""
+    """All that methodology code may touch, bound to run, arm, methodology and phase. It may be started over at any
+    time."""
 
     run: str
     arm: Arm
@@ -110,7 +114,8 @@ class InterviewContext(Protocol):
         ...
 
     async def ask(self, block: Block) -> Reply:
-        """Look up, else ask, then commit answers and counters in one transaction. Splits the block when items are asked one by one."""
+        """Look up, else ask, then commit answers and counters in one transaction. Splits the block when items are asked
+        one by one."""
         ...
 
     async def work(self, task: InterviewerTask[ResultT]) -> ResultT | Literal["short", "failed"]:
@@ -132,5 +137,6 @@ class InterviewContext(Protocol):
     def answers(
         self, *, arm: str, phase: str | None = None, round: int | None = None
     ) -> AsyncIterator[tuple[BlockKey, Answer]]:
-        """Stored answers of this methodology, in a stable order. The arm must be named, so that none leaks into a result."""
+        """Stored answers of this methodology, in a stable order. The arm must be named, so that none leaks into a
+        result."""
         ...

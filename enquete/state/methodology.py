@@ -1,4 +1,5 @@
-"""What a methodology is: a procedure that asks, and a declaration of all that is its own. One folder under graphs/ each."""
+"""What a methodology is: a procedure that asks, and a declaration of all that is its own. One folder under graphs/
+each."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ class Plan(BaseModel):
 
     `attempts`: by part of the instrument, the requests it may take where models often miss the form asked for.
     `by_row`: purposes of which every row takes a request of its own, whatever is asked together.
-    `grows`: by purpose, how many times more there may be to work on than a rehearsal, whose answers a rule reads, can know.
+    `grows`: by purpose, how many times more there may be to work on than a rehearsal, whose answers a rule reads, can
+    know.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -58,7 +60,8 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
     """The most there may be: an arm ends where `between` says so, a unit where `units` leaves it out."""
 
     carries_over: bool = False
-    """Whether a question shows what its unit answered to an earlier one of the same round: then they follow one another.
+    """Whether a question shows what its unit answered to an earlier one of the same round: then they follow one
+    another.
     Else order does not matter: what is asked item by item is asked side by side, and in batches so is every block."""
 
     seats_together: ClassVar[bool] = False
@@ -74,10 +77,12 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
 
     @abstractmethod
     def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
-        """The blocks this unit owes in this round: `conduct` asks them, the export expects their rows. None: not known yet."""
+        """The blocks this unit owes in this round: `conduct` asks them, the export expects their rows. None: not known
+        yet."""
 
     def units(self, round: int, context: InterviewContext) -> Sequence[str]:
-        """Who owes something in this round: an agent, a conversation or a whole discussion, independent of one another."""
+        """Who owes something in this round: an agent, a conversation or a whole discussion, independent of one
+        another."""
         return [who.id for who in context.participants()]
 
     def seated(self, context: InterviewContext) -> Sequence[str]:
@@ -211,8 +216,8 @@ T = TypeVar("T")
 
 
 async def gather(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Their results, in their order. Where one raises, the others are ended first: they must not go on paying, or write to a
-    ledger that is closed meanwhile."""
+    """Their results, in their order. Where one raises, the others are ended first: they must not go on paying, or write
+    to a ledger that is closed meanwhile."""
     tasks = [asyncio.create_task(work) for work in works]
     try:
         return await asyncio.gather(*tasks)
@@ -259,9 +264,11 @@ class StoppedRun:
 
 @dataclass(frozen=True)
 class RunSnapshot:
-    """A run as it stands, whoever drives it. respondent, model: who answers in the main arm; settings: the methodology's own;
-    frozen: its frozen values in the main arm; names: of participants, by id; forms: what waits for a person; submitted: what
-    a person of whom nothing is asked now entered last, by participant: a call that gives it again was cut short by a kill."""
+    """A run as it stands, whoever drives it. respondent, model: who answers in the main arm; settings: the
+    methodology's own;
+    frozen: its frozen values in the main arm; names: of participants, by id; forms: what waits for a person; submitted:
+    what a person of whom nothing is asked now entered last, by participant: a call that gives it again was cut short by
+    a kill."""
 
     run: str
     status: str
@@ -288,24 +295,26 @@ class Port(Protocol):
         ...
 
     def alone(self, out: str) -> AbstractAsyncContextManager[None]:
-        """Within, nobody else is within for this folder: what is looked up there still holds when a run is begun. Raises Busy."""
+        """Within, nobody else is within for this folder: what is looked up there still holds when a run is begun.
+        Raises Busy."""
         ...
 
     async def begin(self, sim: str | Path, **request: Any) -> BegunRun:
         """Write a new run of this methodology alone, as `conduct_interviews` takes it. File its token before
-        `resume` asks anybody, so that a call that is killed is gone on with. `sim`: an id under the root, or a file that the
-        operation wrote. Raises InputError."""
+        `resume` asks anybody, so that a call that is killed is gone on with. `sim`: an id under the root, or a file
+        that the operation wrote. Raises InputError."""
         ...
 
     async def resume(self, sim: str | Path, token: str, **request: Any) -> StoppedRun:
-        """Drive a run to its end or next stop; one that is driven already, here or elsewhere, is waited for. Raises InputError."""
+        """Drive a run to its end or next stop; one that is driven already, here or elsewhere, is waited for. Raises
+        InputError."""
         ...
 
     async def submit(
         self, sim: str | Path, token: str, answers: str | Mapping[str, JsonValue], *, who: str = "", **request: Any
     ) -> None:
-        """A person's answers to the form that the run waits with (a participant's, if `who` is named), by item; a text is that
-        to all of them. Raises InputError where it waits for none, or an answer is none to its item."""
+        """A person's answers to the form that the run waits with (a participant's, if `who` is named), by item; a text
+        is that to all of them. Raises InputError where it waits for none, or an answer is none to its item."""
         ...
 
     async def freeze(self, sim: str | Path, token: str, name: str, value: JsonValue, **request: Any) -> None:
@@ -325,7 +334,8 @@ class Port(Protocol):
 class Operation:
     """One of them. Its name and its meaning are the function's own; `reads`: it asks nobody and changes nothing.
 
-    over_budget: of one that asks a model, what would let it begin besides a larger `budget_tokens`, where it takes that."""
+    over_budget: of one that asks a model, what would let it begin besides a larger `budget_tokens`, where it takes
+    that."""
 
     does: Callable[[Port, Any], Awaitable[dict[str, JsonValue]]]
     takes: type[BaseModel]

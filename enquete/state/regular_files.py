@@ -1,5 +1,5 @@
-"""Files that somebody else wrote: opened without ever waiting, read up to a size, parsed within bounds, and what was made of them
-kept as long as they stay the same.
+"""Files that somebody else wrote: opened without ever waiting, read up to a size, parsed within bounds, and what was
+made of them kept as long as they stay the same.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import BinaryIO, Generic, TypeVar
 from pydantic import JsonValue
 
 # --- Opening files that somebody else put there: regular ones only, up to a size, without ever waiting ---------------
-# A named pipe blocks whoever opens it, a device has no end, a huge file takes all memory. What is wrong is an OSError whose
-# `strerror` is a sentence, so that a reader names the file and says why as with any other file that it cannot read.
-# Measured by: a pipe, a device, a socket, a folder and a sparse terabyte are each refused within milliseconds.
+# A named pipe blocks whoever opens it, a device has no end, a huge file takes all memory. What is wrong is an OSError
+# whose `strerror` is a sentence, so that a reader names the file and says why as with any other file that it cannot
+# read. Measured by: a pipe, a device, a socket, a folder and a sparse terabyte are each refused within milliseconds.
 
 MOST_BYTES = 64_000_000
 """Of a file that is read as a whole: 20,000 agents of 3 kB. In memory it is a few times that."""
@@ -86,8 +86,8 @@ def _megabytes(size: int) -> str:
 # than planned
 
 MOST_PARTS = 4_000_000
-"""Brackets, braces and commas: each can cost up to 70 bytes of memory as a value, so that a text of some megabytes could
-otherwise take gigabytes. 20,000 agents with 40 fields have 800,000."""
+"""Brackets, braces and commas: each can cost up to 70 bytes of memory as a value, so that a text of some megabytes
+could otherwise take gigabytes. 20,000 agents with 40 fields have 800,000."""
 
 
 def parse_json(text: str | bytes) -> JsonValue:
@@ -111,7 +111,8 @@ Stamp = tuple[tuple[Path, int, int] | None, ...]
 
 
 class FileCache(Generic[T]):
-    """The last `most` things by key, the longest unused given up first. Safe between threads: one makes, others wait."""
+    """The last `most` things by key, the longest unused given up first. Safe between threads: one makes, others
+    wait."""
 
     def __init__(self, most: int) -> None:
         self._most = most

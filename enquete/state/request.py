@@ -17,7 +17,8 @@ DEFAULT_CONCURRENCY = 32
 DEFAULT_PATIENCE_S = 180.0
 
 SHIPPED = "shipped"
-"""In place of a file: the pack's instrument, where a re-run would ask the earlier run's own. Also the `source` of one asked."""
+"""In place of a file: the pack's instrument, where a re-run would ask the earlier run's own. Also the `source` of one
+asked."""
 
 Phase = Literal["T0", "T1"]
 MemoryKind = Literal["local", "zep-cloud", "zep"]
@@ -41,7 +42,8 @@ class OptionMetadata:
 
     Who calls over HTTP or MCP may name no file, no folder and no model server. `about`: the study itself, how a run is
     driven (which may change whenever it goes on), which run is started, or what only going on with one can mean.
-    `option`: where it is not the field's name; `value`: where its type does not say it; `more`: what only a terminal says.
+    `option`: where it is not the field's name; `value`: where its type does not say it; `more`: what only a terminal
+    says.
     """
 
     def __init__(self, *at: Interface, about: About = "driving", option: str = "", value: str = "", more: str = ""):
@@ -105,7 +107,8 @@ def _baseline(given: str) -> str:
 class RunRequest(BaseModel):
     """What is asked for. None means: not said, take the environment's or the default.
 
-    Declared once: options of the command line, HTTP bodies and MCP arguments are made of what an `OptionMetadata` field says.
+    Declared once: options of the command line, HTTP bodies and MCP arguments are made of what an `OptionMetadata` field
+    says.
     """
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=experts_apart)

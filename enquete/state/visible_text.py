@@ -25,7 +25,8 @@ def visible(text: str) -> str:
 
 
 EXECUTED = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-"""A cell that begins with one of these is run as a formula by spreadsheets; the full-width ones in East Asian versions."""
+"""A cell that begins with one of these is run as a formula by spreadsheets; the full-width ones in East Asian
+versions."""
 UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
 """Unicode categories of control, format and space characters: spreadsheets drop some of them before they look."""
 

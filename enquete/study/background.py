@@ -1,5 +1,6 @@
-"""Async work from sync code, in a script and inside a running loop alike (notebooks): one daemon thread with a loop. asyncio.run
-fails in a running loop, and sync invoke on async nodes raises; this is what works in both. And work in threads, for servers.
+"""Async work from sync code, in a script and inside a running loop alike (notebooks): one daemon thread with a loop.
+asyncio.run fails in a running loop, and sync invoke on async nodes raises; this is what works in both. And work in
+threads, for servers.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 async def awaited(work: Coroutine[Any, Any, T], on_cancel: Callable[[], None]) -> T:
-    """Run `work` in this loop. The first cancellation calls `on_cancel`, lets the work come to its end and is raised then;
-    the second cancels the work."""
+    """Run `work` in this loop. The first cancellation calls `on_cancel`, lets the work come to its end and is raised
+    then; the second cancels the work."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
@@ -38,8 +39,8 @@ async def awaited(work: Coroutine[Any, Any, T], on_cancel: Callable[[], None]) -
 
 
 def wait(work: Coroutine[Any, Any, T], on_interrupt: Callable[[], None] | None = None) -> T:
-    """Run `work` to its end. The first KeyboardInterrupt calls `on_interrupt` and goes on waiting, the second cancels; the
-    first one does where nothing is to be finished."""
+    """Run `work` to its end. The first KeyboardInterrupt calls `on_interrupt` and goes on waiting, the second cancels;
+    the first one does where nothing is to be finished."""
     loop = _loop()
     if threading.current_thread().name == "enquete":
         work.close()

@@ -20,8 +20,8 @@ __all__ = ["Deletion", "delete", "deletion"]
 
 @dataclass(frozen=True)
 class Deletion:
-    """What goes, or went. kept: what lies in the folders of these runs and was written by somebody else. graphs: those outside
-    that were sent episodes, and keep them."""
+    """What goes, or went. kept: what lies in the folders of these runs and was written by somebody else. graphs: those
+    outside that were sent episodes, and keep them."""
 
     interviews: Path
     runs: tuple[str, ...]
@@ -51,11 +51,11 @@ def deletion(
 def delete(
     sim_id: str | Path, run_id: str | None = None, *, root: str | Path | None = None, out: str | Path | None = None
 ) -> Deletion:
-    """Delete a run, by its run_id or token, or all runs of a simulation: ledgers, checkpoints, results, and what the embedded
-    memory holds of them. Nobody asks whether that is meant.
+    """Delete a run, by its run_id or token, or all runs of a simulation: ledgers, checkpoints, results, and what the
+    embedded memory holds of them. Nobody asks whether that is meant.
 
-    Files that Enquete did not write stay, and so does the simulation. Raises RunNotFound, RunLocked where a run is being
-    driven, StillNeeded where another run is measured against one of them.
+    Files that Enquete did not write stay, and so does the simulation. Raises RunNotFound, RunLocked where a run is
+    being driven, StillNeeded where another run is measured against one of them.
     """
     planned = deletion(sim_id, run_id, root=root, out=out)
     runs = [planned.interviews / "runs" / name for name in planned.runs]

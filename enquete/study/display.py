@@ -50,8 +50,8 @@ def table(
     report: str,
     page: Mapping[str, Any],
 ) -> str:
-    """HTML: page one's findings, the run (`Run.summary`) and its status, one row a stage, then who answered, what to mind, where the
-    report is."""
+    """HTML: page one's findings, the run (`Run.summary`) and its status, one row a stage, then who answered, what to
+    mind, where the report is."""
     rows = [
         (
             stage.methodology, stage.phase, stage.outcome if stage.outcome == "done" else f"{stage.outcome} {stage.note}".strip(),

@@ -1,4 +1,5 @@
-"""Drafts of instruments from what a simulation's agents wrote: made by rule or with a model, written, reviewed, accepted."""
+"""Drafts of instruments from what a simulation's agents wrote: made by rule or with a model, written, reviewed,
+accepted."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ RUN = "draft"
 
 @dataclass(frozen=True)
 class Drafts:
-    """findings: by file, what the rules of review.py say of it, and under the model's name what of its work was not used, in English
-    and German. tokens: spent on the model."""
+    """findings: by file, what the rules of review.py say of it, and under the model's name what of its work was not
+    used, in English and German. tokens: spent on the model."""
 
     folder: Path
     files: list[Path]
@@ -80,7 +81,8 @@ class Drafting:
         return expected(self._material, dotted_paths(), self.model, self._machine)
 
     def make(self) -> Drafts:
-        """Written. Raises SettingsError where the model cannot be asked; what it has said by then is not asked again."""
+        """Written. Raises SettingsError where the model cannot be asked; what it has said by then is not asked
+        again."""
         return wait(self._authored(), self._interrupt) if self.model else _written(self._material)
 
     def _interrupt(self) -> None:
@@ -98,7 +100,8 @@ class Drafting:
 
 
 def draft_instruments(sim_id: str | Path, *, root: str | None = None, into: str | Path | None = None) -> Drafts:
-    """Instruments for every methodology that can draft, by rule, in a folder of their own. Asks nobody. Raises SettingsError."""
+    """Instruments for every methodology that can draft, by rule, in a folder of their own. Asks nobody. Raises
+    SettingsError."""
     return Drafting(sim_id, root=root, into=into).make()
 
 
@@ -121,8 +124,9 @@ class DraftsData(BaseModel):
 
 
 def draft_on_server(sandbox: PathSandbox, sim_id: str, into: str = "") -> DraftsData:
-    """By rule, in a folder of the server's own, whose files clients then name as FOLDER/NAME. into: the folder, drafts-SIM unless
-    named. Raises SettingsError where it holds drafts already or too little was said, SimulationNotFound, OutsideRoot."""
+    """By rule, in a folder of the server's own, whose files clients then name as FOLDER/NAME. into: the folder,
+    drafts-SIM unless named. Raises SettingsError where it holds drafts already or too little was said,
+    SimulationNotFound, OutsideRoot."""
     simulation = sandbox.simulation(sim_id)
     folder = Path(sandbox.given["shelf"], into or drafts_folder(sim_id))
     sandbox.require_inside(folder)
@@ -131,8 +135,8 @@ def draft_on_server(sandbox: PathSandbox, sim_id: str, into: str = "") -> Drafts
 
 
 def drafts_on_server(sandbox: PathSandbox, sim_id: str, language: str = "en") -> list[DraftedFile]:
-    """As they are now, in the folder that is theirs unless another was named; [] where nobody drafted. language: of the findings.
-    Raises OutsideRoot."""
+    """As they are now, in the folder that is theirs unless another was named; [] where nobody drafted. language: of the
+    findings. Raises OutsideRoot."""
     folder = Path(sandbox.given["shelf"], drafts_folder(sim_id))
     sandbox.require_inside(folder)
     return _files_in(folder, language)

@@ -91,8 +91,8 @@ class Driver:
         return self._wanted_pause
 
     async def drive(self, folder: Path) -> None:
-        """The run in this folder to its end or next stop. One that this loop drives already is not driven twice: whoever comes
-        second waits for the same end. Raises RunLocked where another process or loop drives it."""
+        """The run in this folder to its end or next stop. One that this loop drives already is not driven twice:
+        whoever comes second waits for the same end. Raises RunLocked where another process or loop drives it."""
         self._folder, loop = folder, asyncio.get_running_loop()
         key = (folder.absolute(), id(loop))
         if key in _at_work:
@@ -172,7 +172,8 @@ class Driver:
             self._progress({**self._latest, "fault": words} if words else self._latest)
 
     async def _thread(self, run_session: RunSession, compiled: Any) -> RunnableConfig:
-        """The thread to go on with: the last walk's while it is unfinished, of this run, and the graph unchanged, else a new one."""
+        """The thread to go on with: the last walk's while it is unfinished, of this run, and the graph unchanged, else
+        a new one."""
         record = run_session.record
         drawing = _drawing(compiled.builder)
         last = run_session.ledger.stages().get(("", "walk"))
@@ -214,14 +215,15 @@ class Driver:
 
 @lru_cache(maxsize=16)
 def _graph(methods: tuple[str, ...], synthesise: Synthesise) -> Any:
-    """Of this run's methodologies alone, as the others' modules take long to import; kept, as compiling takes longer than a
-    small round."""
+    """Of this run's methodologies alone, as the others' modules take long to import; kept, as compiling takes longer
+    than a small round."""
     return study_graph("interviews", methods, synthesise)
 
 
 @lru_cache(maxsize=16)
 def _drawing(builder: Any) -> str:
-    """By which checkpoints of another graph are told: drawn once for each builder, as it takes longer than a small round."""
+    """By which checkpoints of another graph are told: drawn once for each builder, as it takes longer than a small
+    round."""
     return str(builder.compile().get_graph(xray=True).draw_mermaid())
 
 

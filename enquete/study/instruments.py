@@ -1,4 +1,5 @@
-"""What there is to ask: methodologies with the instruments that ship, files of one's own, read by the rules and tried on a few agents."""
+"""What there is to ask: methodologies with the instruments that ship, files of one's own, read by the rules and tried
+on a few agents."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ MOST_FILES = 200
 
 @dataclass(frozen=True)
 class InstrumentSummary:
-    """An instrument. `answers`: the question that its methodology answers; `needs_t0`: it is asked before the simulation, too.
+    """An instrument. `answers`: the question that its methodology answers; `needs_t0`: it is asked before the
+    simulation, too.
 
     file: its name in a server's own folder, "" for one that ships. problem: why it cannot be asked.
     """
@@ -70,8 +72,8 @@ def shipped_instruments(language: str = "en") -> list[InstrumentSummary]:
 
 
 def own_instruments(shelf: Path, language: str = "en") -> list[InstrumentSummary]:
-    """The files in a server's own folder, by name, each read for the methodology that it fits; of the folders in it, such as those
-    of drafts, those that are called like a methodology: others are what settings name."""
+    """The files in a server's own folder, by name, each read for the methodology that it fits; of the folders in it,
+    such as those of drafts, those that are called like a methodology: others are what settings name."""
     files = sorted(shelf.glob("*")) + sorted(file for file in shelf.glob("*/*") if file.stem in methodologies())
     readable = [file for file in files if file.suffix in ENDINGS and file.is_file()]
     return [_own(file, file.relative_to(shelf).with_suffix("").as_posix(), language) for file in readable[:MOST_FILES]]
@@ -150,7 +152,8 @@ def pilot_request(about: Reviewed, file: str, agents: int, **request: Any) -> di
 
 @dataclass(frozen=True)
 class ItemHealth:
-    """What a pilot shows of an item. `apart`: mean absolute difference between two orders of the items; None: not computed."""
+    """What a pilot shows of an item. `apart`: mean absolute difference between two orders of the items; None: not
+    computed."""
 
     item: str
     asked: int

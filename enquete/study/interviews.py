@@ -1,4 +1,5 @@
-"""Interviews begun, gone on with, or only estimated; by hand, with questions as objects, or as a simulation's life asks for.
+"""Interviews begun, gone on with, or only estimated; by hand, with questions as objects, or as a simulation's life asks
+for.
 
 Sync functions work in scripts and inside a running event loop alike; `aconduct_interviews` and `aresume` run in the
 caller's own loop. Every argument beats the environment, which beats `.env`.
@@ -75,7 +76,8 @@ async def aconduct_interviews(
 
 @with_arguments(RESUME_ARGUMENTS)
 def resume(token_or_sim: str | Path, *, progress: Progress | None = None, **request: Unpack[AskedOn]) -> Run:
-    """Go on with an unfinished run, named by its resume token, its run_id, or its simulation (the latest unfinished one).
+    """Go on with an unfinished run, named by its resume token, its run_id, or its simulation (the latest unfinished
+    one).
 
     Raises RunNotFound.
     """
@@ -129,8 +131,8 @@ def ask(
 ) -> Run:
     """Ask every agent these questions once; the run, with the ledger, table and report of any other.
 
-    Takes all that `conduct_interviews` takes but methods and instruments. Raises InstrumentError with every question that
-    cannot be asked.
+    Takes all that `conduct_interviews` takes but methods and instruments. Raises InstrumentError with every question
+    that cannot be asked.
     """
     if not questions:
         raise SettingsError('ask: name at least one question, such as Likert("Quotas are fair.")')
@@ -170,8 +172,8 @@ class Wanted:
 def on_ready(sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Arguments]) -> Run:
     """Take T0: call it when a simulation is ready and has not begun.
 
-    Arguments as in `conduct_interviews`. A T0 that was taken already is shown, an unfinished one is gone on with. Raises
-    AlreadyCompleted where the simulation has completed, since nothing can be measured before it then.
+    Arguments as in `conduct_interviews`. A T0 that was taken already is shown, an unfinished one is gone on with.
+    Raises AlreadyCompleted where the simulation has completed, since nothing can be measured before it then.
     """
     return conduct_interviews(sim_id, progress=progress, **before(sim_id, request))
 

@@ -1,4 +1,5 @@
-"""What is remembered of a simulation's interviews: found again, sent to a graph, and which configuration was preferred."""
+"""What is remembered of a simulation's interviews: found again, sent to a graph, and which configuration was
+preferred."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ def search_memory(
 ) -> list[Record]:
     """Episodes of a simulation's interviews that fit the words, best first; the newest without words.
 
-    agent: only of whom this name or id is. Creates nothing and asks no graph: runs' own files are read. Raises RunNotFound
-    where nobody was interviewed, MemoryFault where such a file is damaged.
+    agent: only of whom this name or id is. Creates nothing and asks no graph: runs' own files are read. Raises
+    RunNotFound where nobody was interviewed, MemoryFault where such a file is damaged.
     """
     interviews = interviews_of(str(sim_id), root, out)
     if not (interviews / "runs").is_dir():
@@ -72,6 +73,7 @@ def sync_memory(
 
 
 def memory_preferences(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> list[Standing]:
-    """Which configuration of a respondent was preferred how often, by type of question and of stakeholder, over all runs."""
+    """Which configuration of a respondent was preferred how often, by type of question and of stakeholder, over all
+    runs."""
     with LocalMemory.opened(interviews_of(str(sim_id), root, out), read_only=True) as memory:
         return standings(memory.preferences())

@@ -1,4 +1,5 @@
-"""Operations that methodologies offer beside a run (state/methodology.py): found in the registry, carried out over a root."""
+"""Operations that methodologies offer beside a run (state/methodology.py): found in the registry, carried out over a
+root."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ def operations() -> Mapping[str, tuple[str, Operation]]:
 async def operate(
     name: str, given: Mapping[str, Any], root: Path, shelf: str | None = None, tasks: Tasks | None = None
 ) -> dict[str, JsonValue]:
-    """Carry an operation out. tasks: a server's, which drives so many runs at once and pauses them at its end; in its loop.
+    """Carry an operation out. tasks: a server's, which drives so many runs at once and pauses them at its end; in its
+    loop.
 
     Raises SettingsError naming the argument that does not fit, InputError and its children, TooManyRuns, Busy."""
     if name not in operations():

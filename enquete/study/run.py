@@ -1,4 +1,5 @@
-"""A run as its user holds it: status, data, results, report, and where it stands. Read from the ledger; nothing here asks anybody."""
+"""A run as its user holds it: status, data, results, report, and where it stands. Read from the ledger; nothing here
+asks anybody."""
 
 from __future__ import annotations
 
@@ -66,8 +67,8 @@ class Run:
         return list(MEMBERS)
 
     def __init__(self, found: Path | StoredRun, *, resumed: bool = False, shown: bool = False):
-        """`found`: its folder, or as it was read there a moment ago. `resumed`: an unfinished run was gone on with; `shown`:
-        a finished one was found, no call was made."""
+        """`found`: its folder, or as it was read there a moment ago. `resumed`: an unfinished run was gone on with;
+        `shown`: a finished one was found, no call was made."""
         stored = found if isinstance(found, StoredRun) else read_run(found)
         self.folder = stored.folder
         self.resumed = resumed
@@ -119,7 +120,8 @@ class Run:
 
     @property
     def flags(self) -> list[str]:
-        """What a reader must know before using the data. While the run goes on, what was found at an earlier stop holds no more."""
+        """What a reader must know before using the data. While the run goes on, what was found at an earlier stop holds
+        no more."""
         found = list(self.record.notices)
         if self.is_driven:
             return found
@@ -138,8 +140,8 @@ class Run:
 
     @property
     def page_one(self) -> dict[str, Any]:
-        """Page one of the report as data: title, question, what was asked of whom, findings, whether the data can be used, and up to
-        ten findings of every methodology; {} before the first stop."""
+        """Page one of the report as data: title, question, what was asked of whom, findings, whether the data can be
+        used, and up to ten findings of every methodology; {} before the first stop."""
         return read_result(self.path / "page_one.json")
 
     @property
@@ -220,7 +222,8 @@ class Run:
 
     @cached_property
     def drawn(self) -> list[Picture]:
-        """Every figure of the methodologies, of instrument health, of replicates and of respondent B; none before the first stop."""
+        """Every figure of the methodologies, of instrument health, of replicates and of respondent B; none before the
+        first stop."""
         from enquete.reports.pictures import read  # noqa: PLC0415 - charts are slow to import
 
         return [one for one in read(self.path) if one.at != "page_one"]
@@ -250,16 +253,18 @@ class Run:
     ) -> list[Path]:
         """Write the data as files that people open, and give their paths: run.export("sav", "xlsx", to="data").
 
-        Every format gets a folder of its own below `to` (exports/ of the run unless named), with a datapackage.json that says what
-        every column means: answers, agents, items, and the tables of each methodology. Written from the ledger; nobody is asked.
+        Every format gets a folder of its own below `to` (exports/ of the run unless named), with a datapackage.json
+        that says what
+        every column means: answers, agents, items, and the tables of each methodology. Written from the ledger; nobody
+        is asked.
 
         layout: "long" has a row an answer (all_responses), "wide" a row an agent and a column an item, a file for every
         methodology, phase and round; "both" has both, and each methodology's answers apart.
         bom: CSV with the mark by which Excel knows UTF-8. language: of labels, where it is not that of the interviews.
         by: the persona column that agents are compared by, as in `enquete.export`.
 
-        Raises SettingsError for a word that is none of these or a folder that cannot be written to, InputError where a format cannot
-        hold a table, LedgerError.
+        Raises SettingsError for a word that is none of these or a folder that cannot be written to, InputError where a
+        format cannot hold a table, LedgerError.
         """
         from enquete.reports.exports import export_files  # noqa: PLC0415 - analyses are slow to import
 
@@ -381,8 +386,8 @@ class RunStanding:
 
     @property
     def enough_tokens(self) -> int:
-        """A cap to finish under: what is likely, by the estimate or by the calls so far, whichever is more, and room for the
-        largest request, because what is reserved for one is far more than it uses."""
+        """A cap to finish under: what is likely, by the estimate or by the calls so far, whichever is more, and room
+        for the largest request, because what is reserved for one is far more than it uses."""
         expected = self.expected is not None
         likely = self.spent + (sum(claim.at_most for claim in self.outlook.values()) if expected else self.spent)
         return rounded_up((likely + self.largest) / 0.95)  # up to a twentieth is held for the narrative
@@ -485,7 +490,8 @@ def _seats(run: RunReading, methodology: str, phase: str) -> int:
 
 
 def _outcome(filed: str, counts: Mapping[str, int], driven: bool) -> str:
-    """As filed at its end. What has begun without one is under way, or was broken off with the process that drove it."""
+    """As filed at its end. What has begun without one is under way, or was broken off with the process that drove
+    it."""
     if driven and filed in ("", "short") and counts.get("calls"):
         return "running"
     return filed or ("short" if counts.get("calls") else "not started")

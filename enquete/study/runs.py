@@ -1,4 +1,5 @@
-"""What is stored: a simulation read and checked, its runs found again, read, compared, written up anew. Nothing here asks anybody."""
+"""What is stored: a simulation read and checked, its runs found again, read, compared, written up anew. Nothing here
+asks anybody."""
 
 from __future__ import annotations
 
@@ -84,7 +85,8 @@ def export(
 ) -> Path:
     """Write report, figures, exports and aggregates of a stored run anew from its ledger; the folder with report.md.
 
-    figures: a kind of file beside SVG. language: of what is read, any that has a catalogue; the interviews' unless named.
+    figures: a kind of file beside SVG. language: of what is read, any that has a catalogue; the interviews' unless
+    named.
     by: the persona column that agents are compared by; what the run named, else their stakeholder types, unless named.
     Makes no call and needs no lock. Raises RunNotFound, LedgerError, SettingsError where nothing can be written.
     """

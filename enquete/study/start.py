@@ -1,4 +1,5 @@
-"""How a run is begun, found again and driven, and what it will cost: the steps behind the façade, which servers take one by one."""
+"""How a run is begun, found again and driven, and what it will cost: the steps behind the façade, which servers take
+one by one."""
 
 from __future__ import annotations
 
@@ -53,7 +54,8 @@ if TYPE_CHECKING:
 
 
 class Start:
-    """A run to drive, or only to show. `simulation`: as it was read when the run was chosen; `to_begin`: what has not begun."""
+    """A run to drive, or only to show. `simulation`: as it was read when the run was chosen; `to_begin`: what has not
+    begun."""
 
     def __init__(
         self,
@@ -81,9 +83,9 @@ class Start:
         return Driver(self.machine, progress, fresh=self.fresh)
 
     async def begin(self) -> None:
-        """Write the run, unless it exists: estimated first, and refused where the estimate exceeds the budget. Before anything else
-        the model's server is asked whether it is there. One that another process or task has begun meanwhile is gone on with.
-        Raises Busy, ModelError."""
+        """Write the run, unless it exists: estimated first, and refused where the estimate exceeds the budget. Before
+        anything else the model's server is asked whether it is there. One that another process or task has begun
+        meanwhile is gone on with. Raises Busy, ModelError."""
         await self.require_server()
         choice, population = self.to_begin, self.simulation
         if choice is None or population is None:
@@ -109,8 +111,8 @@ class Start:
         self.to_begin = choice if choice.action == "new" else None
 
     async def require_server(self) -> None:
-        """Once, where models are going to be asked now: not of a run that waits for people, or for its simulation still. Raises
-        ModelError."""
+        """Once, where models are going to be asked now: not of a run that waits for people, or for its simulation
+        still. Raises ModelError."""
         if self.shown or self._is_there:
             return
         record = self.to_begin.record if self.to_begin is not None else await run_in_thread(self._record_if_asking)
@@ -152,7 +154,8 @@ def choose_start(request: RunRequest) -> Start:
 
 
 def start_of_resume(name: str, given: dict[str, Any]) -> Start:
-    """The run that a token, a run_id or a simulation (its latest unfinished one) means. Raises RunNotFound, LedgerError."""
+    """The run that a token, a run_id or a simulation (its latest unfinished one) means. Raises RunNotFound,
+    LedgerError."""
     _require_of_resume(given)
     sim = given.pop("sim", None)
     retry = bool(given.get("retry_failed", False))
@@ -212,7 +215,8 @@ def _is_ill(folder: Path) -> bool:
 
 
 def find_named(name: str, request: RunRequest) -> Path:
-    """A token names a run, not its simulation: look in --out, in the named one, then in every simulation under the root.
+    """A token names a run, not its simulation: look in --out, in the named one, then in every simulation under the
+    root.
 
     A copied simulation brings copies of its runs along, and only the user knows which of them is meant.
     """
@@ -250,7 +254,8 @@ async def drive(task: Start, driver: Driver) -> Run:
 
 @dataclass(frozen=True)
 class Foreseen:
-    """What a run would cost, and whether its questions are about what the simulation is about; fit None: nothing to say of it."""
+    """What a run would cost, and whether its questions are about what the simulation is about; fit None: nothing to say
+    of it."""
 
     estimate: Estimate
     fit: Fit | None
@@ -278,8 +283,8 @@ def is_checked(request: RunRequest, choice: RunChoice) -> bool:
 async def estimate_run(
     choice: RunChoice, population: Population, machine: Machine, *, checked: bool = False
 ) -> Estimate:
-    """What a run that has not begun will cost. A replay costs nothing, and is told so. checked: whether a model is asked if its
-    questions fit."""
+    """What a run that has not begun will cost. A replay costs nothing, and is told so. checked: whether a model is
+    asked if its questions fit."""
     record = choice.record
     prices = Prices.read(machine.prices, batch=record.batch)
     if record.replay_of:

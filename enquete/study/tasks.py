@@ -1,4 +1,5 @@
-"""What a server drives and may reach: runs in the background, started, followed, paused; simulations and runs under one root.
+"""What a server drives and may reach: runs in the background, started, followed, paused; simulations and runs under one
+root.
 
 A task is its run: its id is the run_id, and what becomes of it is in the run's folder. A server that was restarted
 finds the run there (`PathSandbox.run`) and resumes it by its token; nothing is kept in memory that could be lost.
@@ -234,7 +235,8 @@ class PathSandbox:
 
     @property
     def given(self) -> dict[str, Any]:
-        """What every request of a client holds beside its own words: where simulations are, and which files settings may name."""
+        """What every request of a client holds beside its own words: where simulations are, and which files settings
+        may name."""
         return {"root": str(self.root), "shelf": str(self.root / SHELF)}
 
     def simulations(self) -> list[Known]:
@@ -333,7 +335,8 @@ class PathSandbox:
 
 
 def links(folder: Path) -> Iterator[Path]:
-    """Every symlink below the folder; none is followed. A folder that cannot be listed cannot be read through either."""
+    """Every symlink below the folder; none is followed. A folder that cannot be listed cannot be read through
+    either."""
     try:
         with os.scandir(folder) as found:
             entries = sorted(found, key=lambda entry: entry.name)

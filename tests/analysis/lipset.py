@@ -1,7 +1,9 @@
-"""Nine Q-sorts of 33 statements on democratic values (Lipset 1963; data set `lipset` of R's qmethod), and their analysis there.
+"""Nine Q-sorts of 33 statements on democratic values (Lipset 1963; data set `lipset` of R's qmethod), and their
+analysis there.
 
-Figures: qmethod 1.8.4, qmethod(lipset[[1]], nfactors = 3, rotation = "varimax", forced = TRUE), with extraction "PCA" and
-"centroid". R's varimax stops at a change of 1e-5 and its centroid at one of 1e-5 in communality, hence tolerances of 1e-4.
+Figures: qmethod 1.8.4, qmethod(lipset[[1]], nfactors = 3, rotation = "varimax", forced = TRUE), with extraction "PCA"
+and "centroid". R's varimax stops at a change of 1e-5 and its centroid at one of 1e-5 in communality, hence tolerances
+of 1e-4.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Every statistic against its oracle: the registry that README.md is printed from and that a test keeps true.
 
-A line names the function, where the expected figure comes from, the figure itself, the test that holds them together, and
-its proof: what stands in that test's source (the figure, or the call of the oracle). To add a statistic, add a line and run
-`python -m tests.analysis.test_oracles`.
+A line names the function, where the expected figure comes from, the figure itself, the test that holds them together,
+and
+its proof: what stands in that test's source (the figure, or the call of the oracle). To add a statistic, add a line and
+run `python -m tests.analysis.test_oracles`.
 """
 
 from __future__ import annotations

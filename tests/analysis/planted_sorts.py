@@ -1,4 +1,5 @@
-"""Sorts and axes for tests of accuracy: planted views with the synthetic respondents' noise, continua, and pure noise."""
+"""Sorts and axes for tests of accuracy: planted views with the synthetic respondents' noise, continua, and pure
+noise."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ def test_one_item_is_cohens_kappa(pairs: list[tuple[int, int]]) -> None:
 
 
 def test_the_items_own_differences_are_no_agreement() -> None:
-    """By hand: item one is 1 or 2, item two 4 or 5, and each pair disagrees at random: within items Σ(x − y)² = 4 and by
-    chance 4 · (¼ + ¼) · 2 = 4, so κ = 0, while one table over both items would give 1 − .5/(2 · 2.5) = .9."""
+    """By hand: item one is 1 or 2, item two 4 or 5, and each pair disagrees at random: within items Σ(x − y)² = 4 and
+    by chance 4 · (¼ + ¼) · 2 = 4, so κ = 0, while one table over both items would give 1 − .5/(2 · 2.5) = .9."""
     x = np.array([[1, 4], [1, 4], [2, 5], [2, 5]], dtype=float)
     y = np.array([[1, 4], [2, 5], [1, 4], [2, 5]], dtype=float)
     assert stratified_kappa(x, y) == pytest.approx(0)

@@ -47,7 +47,8 @@ def test_correlation_example_of_r():
 
 
 def test_perfect_and_absent_association_of_categories():
-    # 2 × 2, five each: χ² = 10, φ̃² = 1 − 1/9 = 8/9, width 2 − 1/9 − 1 = 8/9: V = 1; 2 of 252 relabellings are so extreme
+    # 2 × 2, five each: χ² = 10, φ̃² = 1 − 1/9 = 8/9, width 2 − 1/9 − 1 = 8/9: V = 1; 2 of 252 relabellings are so
+    # extreme
     same = cramers_v(*_pair("aaaaabbbbb", "xxxxxyyyyy"))
     assert (same.effect, same.p, same.method) == (pytest.approx(1), pytest.approx(2 / 252), "exact permutation")
     even = cramers_v(*_pair("aabb", "xyxy"))

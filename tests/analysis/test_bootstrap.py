@@ -1,4 +1,5 @@
-"""Oracles: quantiles of the binomial distribution (hand derivation), scipy.stats.bootstrap, coverage on planted noise."""
+"""Oracles: quantiles of the binomial distribution (hand derivation), scipy.stats.bootstrap, coverage on planted
+noise."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ def bootstrap_counts(counts, statistic, *, draws=1000, seed=0):
 
 
 def test_interval_of_a_share_by_hand():
-    # 5 of 10 agents say 1: the resampled number is binomial(10, ½). P(≤ 1) = .0107 < .025 < P(≤ 2) = .0547, so .2 and .8;
-    # by symmetry z₀ = a = 0, so BCa reads the same quantiles.
+    # 5 of 10 agents say 1: the resampled number is binomial(10, ½). P(≤ 1) = .0107 < .025 < P(≤ 2) = .0547, so .2 and
+    # .8; by symmetry z₀ = a = 0, so BCa reads the same quantiles.
     found = bootstrap_counts([5, 5], _mean_of([0, 1]), draws=4000)
     assert (found.estimate, found.low, found.high, found.method) == (0.5, 0.2, 0.8, "bca")
 

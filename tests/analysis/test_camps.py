@@ -1,4 +1,5 @@
-"""Camps: expected values by hand, or rates over panels whose truth is planted, and over people's (tests/data/humans)."""
+"""Camps: expected values by hand, or rates over panels whose truth is planted, and over people's
+(tests/data/humans)."""
 
 from __future__ import annotations
 
@@ -23,8 +24,9 @@ def test_agreements_of_rows_are_those_of_each(rows: list[list[int]]) -> None:
 
 
 def test_p_of_an_even_spread_by_hand() -> None:
-    """Three ratings on three points, two at one end against one at the other: of all 27 panels six are split and vary as much, those
-    without a rating in the middle and with one at either end; the drawn p lies within 4 standard errors of it."""
+    """Three ratings on three points, two at one end against one at the other: of all 27 panels six are split and vary
+    as much, those without a rating in the middle and with one at either end; the drawn p lies within 4 standard errors
+    of it."""
     every = list(product(range(3), repeat=3))
     exact = np.mean([set(one) == {0, 2} for one in every])
     assert camps_p([2, 0, 1]) == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 50_000))
@@ -86,7 +88,8 @@ def on_five(x: np.ndarray) -> np.ndarray:
 
 
 def test_peoples_items_have_no_camps() -> None:
-    """Agreement with the considerations of every panel of this file, both waves: ten of 853 items have camps at .05 each."""
+    """Agreement with the considerations of every panel of this file, both waves: ten of 853 items have camps at .05
+    each."""
     panels = [one for group in groups() for one in group if not one.sort]
     counted = [frequencies(x[~np.isnan(x)], one.low, one.high) for one in panels for x in one.x.T]
     assert len(counted) > 100

@@ -46,7 +46,8 @@ def test_pairs_are_weighted_by_their_variances() -> None:
 
 
 def test_chance_gives_one_over_n_minus_one() -> None:
-    """The permutation mean of r² is 1/(n − 1), and that of 14 items without the agents' levels, r = −1/13, 1/169 more."""
+    """The permutation mean of r² is 1/(n − 1), and that of 14 items without the agents' levels, r = −1/13, 1/169
+    more."""
     found = coherence(table(noise(50, 14)))
     assert found.detail["by_chance"] == pytest.approx(1 / 49 + 1 / 169, abs=0.001)
 
@@ -130,7 +131,8 @@ def test_thousands_are_drawn_by_seed() -> None:
 
 
 def test_alpha_by_hand() -> None:
-    """Items 1–2–3, 1–2–3 and 3–2–1: variances 1 each, sums 5, 6, 7 of variance 1: 3/2·(1 − 3/1) = −3. Three times the same: 1."""
+    """Items 1–2–3, 1–2–3 and 3–2–1: variances 1 each, sums 5, 6, 7 of variance 1: 3/2·(1 − 3/1) = −3. Three times the
+    same: 1."""
     assert cronbach(np.array([[1.0, 1, 3], [2, 2, 2], [3, 3, 1]])) == pytest.approx(-3)
     assert cronbach(np.array([[1.0] * 3, [2] * 3, [3] * 3, [np.nan, 1, 1]])) == pytest.approx(1)
     assert cronbach(np.full((5, 3), 2.0)) is None
@@ -165,7 +167,8 @@ KEYED = {"reverse": [2, 3, 6, 7], "families": [*"aaaabbbb"]}
 
 
 def test_agreement_with_both_directions_by_hand() -> None:
-    """Two families of two and two: F is ±1 in both. R = F: r = 1; R = −F: r = −1; R = F in one and −F in the other: 0."""
+    """Two families of two and two: F is ±1 in both. R = F: r = 1; R = −F: r = −1; R = F in one and −F in the other:
+    0."""
     side = np.where(np.arange(12) % 2, 4.0, 2.0)[:, None]
     for of_a, of_b, r in ((side, side, 1), (6 - side, 6 - side, -1), (side, 6 - side, 0)):
         x = np.hstack([side, side, of_a, of_a, side, side, of_b, of_b])
@@ -179,7 +182,8 @@ def agreeing(n: int, seed: int) -> np.ndarray:
 
 
 def keyed_opinions(n: int, seed: int, liking: float = 0.0) -> np.ndarray:
-    """Each family an opinion, half of its items reversed; `liking`: SD over agents of what each adds to all its answers."""
+    """Each family an opinion, half of its items reversed; `liking`: SD over agents of what each adds to all its
+    answers."""
     rng = np.random.default_rng(seed)
     own = np.repeat(rng.normal(size=(n, 2)), 4, axis=1)
     own[:, KEYED["reverse"]] *= -1
@@ -187,7 +191,8 @@ def keyed_opinions(n: int, seed: int, liking: float = 0.0) -> np.ndarray:
 
 
 def test_who_agrees_with_both_directions_is_found_and_opinions_never_are() -> None:
-    """50 seeds of each, 20 agents. Acquiescence that differs among agents half as much as opinions do leaves them usable."""
+    """50 seeds of each, 20 agents. Acquiescence that differs among agents half as much as opinions do leaves them
+    usable."""
     for seed in range(50):
         alone = reversed_items(table(agreeing(20, seed), **KEYED))
         assert (alone.verdict, alone.reason_code) == ("bad", "agrees_with_both")

@@ -1,5 +1,5 @@
-"""Expected values by hand, or rates over panels whose truth is planted; the tests themselves have their oracles in test_groups.py
-and test_association.py."""
+"""Expected values by hand, or rates over panels whose truth is planted; the tests themselves have their oracles in
+test_groups.py and test_association.py."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ GROUP = pd.Series([*"xxxxxx", *"yyyyyy", *"zzz", None], index=WHO)
 
 
 def test_ratings_by_hand_and_small_groups_without_figures() -> None:
-    """x: 1 … 6, mean 3.5; y: 2 … 6 and none, mean 4; z has three agents, one agent has no group. W of the lots by Kruskal–Wallis over
-    the eleven, whose p is that of all relabellings."""
+    """x: 1 … 6, mean 3.5; y: 2 … 6 and none, mean 4; z has three agents, one agent has no group. W of the lots by
+    Kruskal–Wallis over the eleven, whose p is that of all relabellings."""
     values = pd.DataFrame({"q": [1.0, 2, 3, 4, 5, 6, 2, 3, 4, 5, 6, np.nan, 6, 6, 6, 1]}, index=WHO)
     found = compare_groups(values, GROUP, "rating", ends=(1, 6))
     by_group = found.by_group.set_index("group")
@@ -43,7 +43,8 @@ def test_ratings_by_hand_and_small_groups_without_figures() -> None:
 
 
 def test_shares_and_categories() -> None:
-    """Shares: 5 of 6 against 1 of 6, the lady's margins: χ² permuted is Fisher's exact test. Categories say the same of the table."""
+    """Shares: 5 of 6 against 1 of 6, the lady's margins: χ² permuted is Fisher's exact test. Categories say the same of
+    the table."""
     yes = pd.DataFrame({"q": [1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 1, 1, 1, 0]}, index=WHO)
     shares = compare_groups(yes, GROUP, "share")
     words = compare_groups(yes.replace({0: "no", 1: "yes"}), GROUP, "category")
@@ -88,7 +89,8 @@ def planted(rng: np.random.Generator, n: int, kind: Kind, shift: float) -> tuple
     ("kind", "n"), [("rating", 10), ("rating", 20), ("rating", 50), ("share", 20), ("category", 15)]
 )
 def test_the_level_holds(kind: Kind, n: int) -> None:
-    """40 panels of five variables: p < .05 in .05 of 200, .09 with probability .01; after Holm in .05 of 40, .15 likewise."""
+    """40 panels of five variables: p < .05 in .05 of 200, .09 with probability .01; after Holm in .05 of 40, .15
+    likewise."""
     rng = np.random.default_rng(SEED)
     tests = [compare_groups(*planted(rng, n, kind, 0.0), kind, draws=499).tests for _ in range(40)]
     assert np.mean([one["p"] < 0.05 for one in tests]) <= 0.09
@@ -98,7 +100,8 @@ def test_the_level_holds(kind: Kind, n: int) -> None:
 @settings(max_examples=4)
 @given(st.integers(0, 10**6), st.booleans())
 def test_what_variables_have_in_common_counts_once(seed: int, is_share: bool) -> None:
-    """Against the definition: Kruskal–Wallis of every variable under all 252 relabellings of ten agents, step by step."""
+    """Against the definition: Kruskal–Wallis of every variable under all 252 relabellings of ten agents, step by
+    step."""
     rng = np.random.default_rng(seed)
     values = pd.DataFrame(
         rng.integers(0, 2 if is_share else 4, (10, 3)) + rng.integers(0, 2, (10, 1)) * (not is_share)

@@ -57,7 +57,8 @@ def test_what_is_no_distribution_is_named(text: str) -> None:
 
 
 def test_checks_take_the_mass() -> None:
-    """100 answers with .75 at the ends, none of whose medians is one; SD of the mass √(Σp(k − 2.5)²·n/(n − 1)), Σ… = 2.75."""
+    """100 answers with .75 at the ends, none of whose medians is one; SD of the mass √(Σp(k − 2.5)²·n/(n − 1)), Σ… =
+    2.75."""
     found = made(rows(100))
     assert extreme_style(found.answers).value == 0
     assert extreme_style(found.answers, found.ends).value == pytest.approx(0.75)

@@ -75,8 +75,8 @@ def toward(n: int, by: float = 1.0) -> np.ndarray:
     [(toward(99), 0.2475, "fine"), (toward(100), 0.25, "caution"), (toward(100, 2), 0.5, "caution")],
 )
 def test_following_a_median_that_nobody_gave(bogus: np.ndarray, value: float, verdict: str) -> None:
-    """By hand: all at 1; toward the true 3 all move 1 of 2 (pull ½); toward the bogus 5 they move so much of 4. Half of the
-    true pull, .25, already is caution; more is no worse, since that bound is a proposal."""
+    """By hand: all at 1; toward the true 3 all move 1 of 2 (pull ½); toward the bogus 5 they move so much of 4. Half of
+    the true pull, .25, already is caution; more is no worse, since that bound is a proposal."""
     found = false_median(table(ONES), table(toward(100)), table(bogus), true_median=TRUE, bogus_median=BOGUS)
     assert (found.value, found.verdict, found.benchmark) == (pytest.approx(value), verdict, pytest.approx(0.5))
     assert found.threshold == (None, pytest.approx(0.25))

@@ -36,8 +36,8 @@ def by_definition(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 
 def test_distances_by_hand() -> None:
-    """Five agents, one item: 1 2 3 4 5 → 3 3 3 3 3. Medians of the others: 3.5, 3.5, 3, 2.5, 2.5. Before: (2.5 + 1.5 + 0 + 1.5 +
-    2.5)/5 = 1.6, after (.5 + .5 + 0 + .5 + .5)/5 = .4."""
+    """Five agents, one item: 1 2 3 4 5 → 3 3 3 3 3. Medians of the others: 3.5, 3.5, 3, 2.5, 2.5. Before: (2.5 + 1.5 +
+    0 + 1.5 + 2.5)/5 = 1.6, after (.5 + .5 + 0 + .5 + .5)/5 = .4."""
     found = drawn(np.array([[1.0], [2], [3], [4], [5]]), np.full((5, 1), 3.0))
     assert (found.before, found.after, found.estimate) == pytest.approx((1.6, 0.4, 1.2))
     assert (found.n, found.n_total, found.n_changed, found.specific) == (5, 5, 4, None)
@@ -55,7 +55,8 @@ def test_estimate_is_the_definition() -> None:
 
 
 def test_p_is_that_of_exchanged_rounds() -> None:
-    """All 2⁸ exchanges of eight agents by the definition: the p drawn lies within 4 standard errors of the exact one."""
+    """All 2⁸ exchanges of eight agents by the definition: the p drawn lies within 4 standard errors of the exact
+    one."""
     rng = np.random.default_rng(SEED)
     x = rng.integers(1, 6, (8, 2)).astype(float)  # A of both rounds .41 and .34: both items count
     y = np.clip(np.rint(x + 0.5 * (np.median(x, axis=0) - x) + rng.normal(0, 0.5, x.shape)), 1, 5)
@@ -70,7 +71,8 @@ def test_p_is_that_of_exchanged_rounds() -> None:
 
 
 def test_what_draws_all_answers_to_the_middle_of_the_scale_is_no_feedback() -> None:
-    """Even spreads whose medians differ by chance; half of the ratings move halfway to 3, whatever the item's median is."""
+    """Even spreads whose medians differ by chance; half of the ratings move halfway to 3, whatever the item's median
+    is."""
     rng = np.random.default_rng(0)
     x = rng.integers(1, 6, (50, 36)).astype(float)
     found = drawn(x, np.where(rng.random(x.shape) < 0.5, x, np.rint((x + 3) / 2)))

@@ -26,7 +26,8 @@ def test_one_cluster_in_noise_and_four_where_planted(agents: int) -> None:
 
 
 def test_formula_for_one_cluster_and_for_two() -> None:
-    """Oracle: W₁ is the total sum of squares, which permuting leaves alone for a single block; W₂ is KMeans.inertia_."""
+    """Oracle: W₁ is the total sum of squares, which permuting leaves alone for a single block; W₂ is
+    KMeans.inertia_."""
     rng = np.random.default_rng(0)
     block = rng.normal(size=(30, 1)) + 8 * (np.arange(30)[:, None] % 2)
     found = gap([block], 0)

@@ -87,7 +87,8 @@ def test_who_could_belong_to_either_camp_belongs_to_none():
 
 @pytest.mark.parametrize(("ones", "fives", "split"), [(25, 25, True), (38, 12, False), (37, 13, True), (20, 30, True)])
 def test_a_quarter_of_the_panel_is_a_camp_and_fewer_hold_out(ones, fives, split):
-    """At both ends A = 1 − 2·2·(share of the smaller): .04 for 12 of 50, .52 would be agreed; only the quarter decides."""
+    """At both ends A = 1 − 2·2·(share of the smaller): .04 for 12 of 50, .52 would be agreed; only the quarter
+    decides."""
     ratings = _round([1] * ones + [5] * fives)
     agreement = describe(ratings.to_numpy(), 1, 5).agreement
     assert agreement < 0.2

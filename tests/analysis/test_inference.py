@@ -43,8 +43,9 @@ def panel(rng: np.random.Generator, n: int, items: int, noise: float, shift: flo
 
 
 def test_max_t_by_hand() -> None:
-    """Three agents, all eight flips. Item a: 1, 1, 1 → |z| = √3 under +++ and −−−: p 2/8. Item b: 2, 0, −1 → z = 1/√5, reached
-    by every flip (|±2 ± 1| ≥ 1): p 1. Jointly a is reached where either is: the same two flips, b's |z| ≤ 3/√5 < √3."""
+    """Three agents, all eight flips. Item a: 1, 1, 1 → |z| = √3 under +++ and −−−: p 2/8. Item b: 2, 0, −1 → z = 1/√5,
+    reached by every flip (|±2 ± 1| ≥ 1): p 1. Jointly a is reached where either is: the same two flips, b's |z| ≤ 3/√5
+    < √3."""
     found = max_t(pd.DataFrame({"b": [2, 0, -1], "a": [1, 1, 1]}, index=["x", "y", "z"]))
     assert found["p"].to_dict() == {"b": 1.0, "a": 0.25}
     assert found["p_adjusted"].to_dict() == {"b": 1.0, "a": 0.25}
@@ -102,7 +103,8 @@ def test_max_t_draws_by_seed() -> None:
 
 @pytest.mark.parametrize(("n", "found_at_least", "of_wilcoxon"), [(10, 0.15, 0.1), (20, 0.7, 0.7)])
 def test_max_t_finds_more_than_wilcoxon_at_the_same_level(n: int, found_at_least: float, of_wilcoxon: float) -> None:
-    """One of 14 items rises by a point (facts/statistics.md: .23 and .82 at 10 and 20 agents, Wilcoxon with Holm .05 and .65).
+    """One of 14 items rises by a point (facts/statistics.md: .23 and .82 at 10 and 20 agents, Wilcoxon with Holm .05
+    and .65).
     120 panels: a rate of .05 exceeds .1 with probability .01."""
     rng = np.random.default_rng(SEED)
     panels = [panel(rng, n, 14, 0.7, 1.0) for _ in range(120)]
@@ -118,7 +120,8 @@ def test_max_t_finds_more_than_wilcoxon_at_the_same_level(n: int, found_at_least
 
 
 def test_selected_intervals_by_hand() -> None:
-    """Two items of 10 with variances 1 and 3: s̃² = (9s² + 2·2)/11, t(9) at .9875 = 2.685011 and .975 = 2.262157 (R: qt)."""
+    """Two items of 10 with variances 1 and 3: s̃² = (9s² + 2·2)/11, t(9) at .9875 = 2.685011 and .975 = 2.262157 (R:
+    qt)."""
     found = selected_intervals([10, 10], [4, 3], [1, np.sqrt(3)], selected="highest", ends=(1, 5))
     error = np.sqrt(13 / 11 / 10)
     assert found.loc[0, "low"] == pytest.approx(4 - 2.685011 * error, abs=1e-5)
@@ -142,8 +145,8 @@ def test_selected_intervals_of_agreement_and_of_nothing() -> None:
 
 @pytest.mark.parametrize("n", [10, 20, 50])
 def test_selected_intervals_cover_the_highest_and_the_lowest(n: int) -> None:
-    """15 items at the upper end of five points, where Student's own intervals cover .75 to .87. 600 intervals: .95 falls below
-    .93 with probability .01."""
+    """15 items at the upper end of five points, where Student's own intervals cover .75 to .87. 600 intervals: .95
+    falls below .93 with probability .01."""
     rng = np.random.default_rng(SEED)
     covered = []
     for _ in range(10):
@@ -201,7 +204,8 @@ def test_detectable_effects_of_too_little() -> None:
 
 
 def test_detectable_change_is_found_four_times_in_five() -> None:
-    """By max-T on normal changes of unrelated items, which its Bonferroni bound fits: 200 panels, .8 ± .09 with probability .999."""
+    """By max-T on normal changes of unrelated items, which its Bonferroni bound fits: 200 panels, .8 ± .09 with
+    probability .999."""
     rng, n, items = np.random.default_rng(SEED), 20, 8
     shift = detectable_change(n, 1.0, tests=items)
     assert shift is not None
@@ -235,8 +239,9 @@ def test_questions_of_one_test_each_are_holms(ps: list[float]) -> None:
 
 
 def test_questions_by_hand() -> None:
-    """Two questions: "drift", corrected by max-T, least p̃ .02; "groups", by Holm .01·2 = .02 and .3. First drift (named first of two
-    that are alike) at a half: .04 and .6, then groups at the whole: .02 and .3, but not below .04."""
+    """Two questions: "drift", corrected by max-T, least p̃ .02; "groups", by Holm .01·2 = .02 and .3. First drift
+    (named first of two that are alike) at a half: .04 and .6, then groups at the whole: .02 and .3, but not below
+    .04."""
     p, question = pd.Series([0.02, 0.3, 0.01, 0.3]), pd.Series(["drift", "drift", "groups", "groups"])
     assert over_questions(p, question, given={"drift"}).tolist() == pytest.approx([0.04, 0.6, 0.04, 0.3])
     with pytest.raises(ValueError, match="between 0 and 1"):
@@ -244,7 +249,8 @@ def test_questions_by_hand() -> None:
 
 
 def test_a_question_that_waits_inherits_the_share() -> None:
-    """a and b have a half each, c waits for a. a: .01·2; its half goes to c alone: .02·2; then c's goes to b: .3·1. Where b is
+    """a and b have a half each, c waits for a. a: .01·2; its half goes to c alone: .02·2; then c's goes to b: .3·1.
+    Where b is
     surer than a, it leaves its half to a: .2·1, which c inherits: .001, not below .2. Without a, c waits for nobody."""
     question, after = pd.Series(["a", "b", "c"]), {"c": "a"}
     assert over_questions(pd.Series([0.01, 0.3, 0.02]), question, after=after).tolist() == pytest.approx(
@@ -260,8 +266,9 @@ def test_a_question_that_waits_inherits_the_share() -> None:
 
 
 def test_the_correction_keeps_the_level_beside_what_is_there() -> None:
-    """Two joint questions of five items that go together, one of four tests and one that waits; nothing to be found but, in every
-    second study, in the first question's first item: 300 studies, any row below .05 in which nothing is."""
+    """Two joint questions of five items that go together, one of four tests and one that waits; nothing to be found
+    but, in every second study, in the first question's first item: 300 studies, any row below .05 in which nothing
+    is."""
     rng, wrong = np.random.default_rng(SEED), 0
     for study in range(300):
         p, names = list(rng.uniform(size=4)), ["four"] * 4

@@ -31,8 +31,8 @@ def examine_answers(frame: pd.DataFrame) -> list[Diagnostic]:
 
 
 def people(n: int, m: int, seed: int = 0) -> pd.DataFrame:
-    """Opinions of four types, each agent's own beside it, spread like people's; half of the items reversed, item order random
-    by agent. Types explain 35% of the latent variance: a standard normal cut at the quantiles of the shares."""
+    """Opinions of four types, each agent's own beside it, spread like people's; half of the items reversed, item order
+    random by agent. Types explain 35% of the latent variance: a standard normal cut at the quantiles of the shares."""
     rng = np.random.default_rng(seed)
     kind = np.arange(n) % 4
     typical = rng.normal(size=(4, m))

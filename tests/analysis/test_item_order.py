@@ -49,9 +49,9 @@ def test_answers_that_repeat_the_one_before_are_found_and_opinions_are_not(order
 
 
 def test_the_value_is_that_of_neighbours_less_that_of_all_pairs() -> None:
-    """By hand: two halves of the agents, +1 and −1 on the first four items and the reverse on the last four, so that agents
-    and items have mean 0. Of 7 neighbours 6 have the product 1 and one −1: 5/7. Of the 28 pairs 12 have 1 and 16 −1, so that
-    random orders give −4/28 = −1/7 in the mean: 6/7 (the mean over 199 orders lies within .05)."""
+    """By hand: two halves of the agents, +1 and −1 on the first four items and the reverse on the last four, so that
+    agents and items have mean 0. Of 7 neighbours 6 have the product 1 and one −1: 5/7. Of the 28 pairs 12 have 1 and 16
+    −1, so that random orders give −4/28 = −1/7 in the mean: 6/7 (the mean over 199 orders lies within .05)."""
     side = np.where(np.arange(20) % 2, 1.0, -1.0)[:, None]
     x = 3 + side * np.repeat([1.0, -1.0], 4)
     assert order_smoothness(table(x)).value == pytest.approx(6 / 7, abs=0.05)

@@ -1,4 +1,5 @@
-"""The registry of oracles is true, whole, and printed in README.md beside it: `python -m tests.analysis.test_oracles`."""
+"""The registry of oracles is true, whole, and printed in README.md beside it: `python -m
+tests.analysis.test_oracles`."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ def functions_of(file: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: f"{line.function}-{line.test.partition('::')[2]}")
 def test_the_line_is_true(line: Line, request: pytest.FixtureRequest) -> None:
-    """The statistic exists, its test exists, is not skipped, was collected with its file, and holds the expected figure."""
+    """The statistic exists, its test exists, is not skipped, was collected with its file, and holds the expected
+    figure."""
     module, _, name = line.function.rpartition(".")
     assert callable(getattr(importlib.import_module(f"enquete.analysis.{module}"), name))
     file, _, test = line.test.partition("::")

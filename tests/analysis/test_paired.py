@@ -1,4 +1,5 @@
-"""Oracles: R's documentation (wilcox.test, p.adjust), Benjamini & Hochberg 1995, scipy, brute force, hand derivations."""
+"""Oracles: R's documentation (wilcox.test, p.adjust), Benjamini & Hochberg 1995, scipy, brute force, hand
+derivations."""
 
 from itertools import combinations_with_replacement, product
 
@@ -173,8 +174,8 @@ def test_doubled_participant_is_refused():
 
 
 def test_walsh_interval_by_hand_and_against_brute_force():
-    # n = 7: P(W⁺ ≤ 2) = 3/128 < .025 ≤ P(W⁺ ≤ 3) = 5/128, C = 3: third smallest and largest of the averages of 1 … 7, which are
-    # 1, 1.5, 2, 2, … and 7, 6.5, 6, 6, …
+    # n = 7: P(W⁺ ≤ 2) = 3/128 < .025 ≤ P(W⁺ ≤ 3) = 5/128, C = 3: third smallest and largest of the averages of 1 … 7,
+    # which are 1, 1.5, 2, 2, … and 7, 6.5, 6, 6, …
     assert walsh_interval([1, 2, 3, 4, 5, 6, 7]).low == 2
     assert walsh_interval([1, 2, 3, 4, 5, 6, 7, np.nan]).high == 6
     d = np.random.default_rng(0).normal(size=150)

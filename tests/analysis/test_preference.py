@@ -1,4 +1,5 @@
-"""Win rates with their intervals, Bradley–Terry strengths, position bias: by hand, and against other implementations."""
+"""Win rates with their intervals, Bradley–Terry strengths, position bias: by hand, and against other
+implementations."""
 
 from __future__ import annotations
 

@@ -83,8 +83,8 @@ def test_only_answers_whose_options_stood_otherwise_count() -> None:
 
 @pytest.mark.parametrize(("pairs", "verdict"), [(0, "fine"), (1, "caution"), (2, "bad")])
 def test_item_order(pairs: int, verdict: str) -> None:
-    """By hand for one pair: agents' means are 3 for two of ten, else ±2 off: MS_a = 2·8·4/9 = 7.11; error 2·2·4/9 = 1.78;
-    ICC(A,1) = (7.11 − 1.78)/(7.11 + 1.78 − 2·1.78/10) = .625."""
+    """By hand for one pair: agents' means are 3 for two of ten, else ±2 off: MS_a = 2·8·4/9 = 7.11; error 2·2·4/9 =
+    1.78; ICC(A,1) = (7.11 − 1.78)/(7.11 + 1.78 − 2·1.78/10) = .625."""
     orders = [table(HALF), table(swapped(pairs), positions=np.tile(np.arange(10, 0, -1), (10, 1)))]
     found = item_order(orders)
     assert found.verdict == verdict
@@ -112,8 +112,8 @@ def test_the_order_of_the_wordings_does_not_matter(order: list[int]) -> None:
 
 
 def heeding(ignored: float, kept: float, seed: int, n: int = 20) -> list[Answers]:
-    """Main arm, swapped personas, retest: 12 items of different means, `kept` of their variance the persona's and the rest
-    noise; so many agents answer under any persona as under their own."""
+    """Main arm, swapped personas, retest: 12 items of different means, `kept` of their variance the persona's and the
+    rest noise; so many agents answer under any persona as under their own."""
     rng = np.random.default_rng(seed)
     own, means = rng.normal(size=(n, 12)), rng.normal(size=12)
     other = np.where(np.arange(n)[:, None] < ignored * n, own, np.roll(own, 1, axis=0))
@@ -142,8 +142,8 @@ def test_persona_ignored_speaks_when_half_of_them_ignore_it(kept: float) -> None
 
 
 def test_share_of_the_agreement_that_is_lost_by_hand() -> None:
-    """κ_retest 1 and, with one pair of ten agents swapped, κ_probe .6 as in the retest: 1 − .6 = .4 is lost, and .6 is above
-    half of 1, but with an SE near .25 not surely."""
+    """κ_retest 1 and, with one pair of ten agents swapped, κ_probe .6 as in the retest: 1 − .6 = .4 is lost, and .6 is
+    above half of 1, but with an SE near .25 not surely."""
     found = persona_swap(table(HALF), table(swapped(1)), table(HALF))
     assert (found.value, found.verdict, found.reason_code) == (pytest.approx(0.4), "caution", "persona_ignored")
     assert null_persona(table(HALF), table(HALF), table(HALF)).verdict == "bad"

@@ -1,4 +1,5 @@
-"""The whole Q analysis. Oracles: R's qmethod on Lipset's sorts, hand derivations, a slow implementation of the formulas."""
+"""The whole Q analysis. Oracles: R's qmethod on Lipset's sorts, hand derivations, a slow implementation of the
+formulas."""
 
 from __future__ import annotations
 
@@ -102,7 +103,8 @@ def test_a_factor_without_flags_is_dropped_and_said() -> None:
 
 
 def test_flags_by_hand_define_it_after_all() -> None:
-    """By hand: equal weights, mean sort (−1, ⅓, ⅓, ⅓), SD ⅔, z = (−1.5, .5, .5, .5); ties: the earlier statement lower."""
+    """By hand: equal weights, mean sort (−1, ⅓, ⅓, ⅓), SD ⅔, z = (−1.5, .5, .5, .5); ties: the earlier statement
+    lower."""
     three = np.array([[-1.0, 1, 0, 0], [-1, 0, 1, 0], [-1, 0, 0, 1]])
     found = q_analysis(three, GRID, n_factors=1, flags=FlagEdits(add=[(0, 0), (1, 0), (2, 0)]))
     (factor,) = found.factors

@@ -1,4 +1,5 @@
-"""How often the truth is found over seeds: nothing in noise, the planted views elsewhere; time and memory for 5,000 sorts.
+"""How often the truth is found over seeds: nothing in noise, the planted views elsewhere; time and memory for 5,000
+sorts.
 
 Truth: legal sorts drawn uniformly; the four archetypes of graphs/diversity/truth.py with the noise given there.
 """
@@ -27,7 +28,8 @@ def without_typology(agents: int, seeds: int) -> float:
 
 
 def recovered(agents: int, seeds: int, extraction: Extraction) -> float:
-    """Share of seeds in which poles of factors and planted views agree with ARI ≥ .9 and at least .9 of sorts are flagged."""
+    """Share of seeds in which poles of factors and planted views agree with ARI ≥ .9 and at least .9 of sorts are
+    flagged."""
     hits = []
     for seed in range(seeds):
         (sorts, _), view = planted(agents, seed)
@@ -68,7 +70,8 @@ def test_planted_views_are_recovered_as_clusters() -> None:
 
 @pytest.mark.parametrize("extraction", ["pca", "centroid"])
 def test_five_thousand_sorts_in_time_and_memory(extraction: Extraction) -> None:
-    """The target is 20 s (of processor time: other work may share the machine) and 1 GB; all persons by all are 200 MB."""
+    """The target is 20 s (of processor time: other work may share the machine) and 1 GB; all persons by all are 200
+    MB."""
     (sorts, _), view = planted(5000, 0)
     tracemalloc.start()
     started = time.process_time()

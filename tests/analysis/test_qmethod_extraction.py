@@ -1,4 +1,5 @@
-"""Factors of persons before rotation. Oracles: KADE's correlations of Lipset's sorts, numpy, matrices with known roots."""
+"""Factors of persons before rotation. Oracles: KADE's correlations of Lipset's sorts, numpy, matrices with known
+roots."""
 
 from __future__ import annotations
 
@@ -67,7 +68,8 @@ def test_centroids_from_sorts_are_those_from_the_correlation_matrix(seed: int) -
 
 @pytest.mark.parametrize("seed", range(5))
 def test_centroids_go_on_after_a_factor_without_reflections(seed: int) -> None:
-    """Four views with negative correlations between them reflect nobody at first; yet as much is found as components find."""
+    """Four views with negative correlations between them reflect nobody at first; yet as much is found as components
+    find."""
     x = standardised(planted(50, seed)[0][0])
     by_centroid, by_component = ((loadings(x, 3) ** 2).sum() for loadings in (centroid, principal))
     assert by_centroid > 0.9 * by_component

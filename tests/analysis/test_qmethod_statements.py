@@ -16,7 +16,8 @@ WEIGHT = np.repeat(np.eye(2), 3, axis=0)
 
 
 def test_levels_by_hand() -> None:
-    """z = ±1/SD = ±1.2247 and 0; three sorts each: SED = √(2/13) = .392; 1.2247/.392 = 3.12 > 2.576 for all statements."""
+    """z = ±1/SD = ±1.2247 and 0; three sorts each: SED = √(2/13) = .392; 1.2247/.392 = 3.12 > 2.576 for all
+    statements."""
     (one,) = comparisons(THREE, WEIGHT, np.random.default_rng(0))
     assert one.sed == pytest.approx((2 / 13) ** 0.5)
     assert one.difference == pytest.approx(np.array([-1, 1, 1, -1]) * 1.5**0.5)
@@ -59,7 +60,8 @@ def test_p_against_all_deals() -> None:
 
 
 def test_many_sorts_of_one_view_are_apart_by_sed_and_not_by_lot() -> None:
-    """One view dealt to two groups of 400: the level of p holds at .05, that of SED does not (facts: anticonservative)."""
+    """One view dealt to two groups of 400: the level of p holds at .05, that of SED does not (facts:
+    anticonservative)."""
     apart, by_lot = [], []
     for seed in range(20):
         rng = np.random.default_rng(seed)

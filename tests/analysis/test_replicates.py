@@ -73,7 +73,8 @@ def test_five_that_all_agree_are_the_fewest_that_rule_chance_out():
 
 
 def verdicts(runs: int, truth: float, seed: int) -> list[str]:
-    """Of four groups the main arm picks the two extreme ones; `truth`: how far they lie apart, in SDs of a run's mean."""
+    """Of four groups the main arm picks the two extreme ones; `truth`: how far they lie apart, in SDs of a run's
+    mean."""
     rng = np.random.default_rng([seed, runs])
     found = []
     for _ in range(CASES):

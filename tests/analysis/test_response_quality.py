@@ -71,7 +71,8 @@ PROFILE = np.tile([1.0, 2, 4, 5, 3], 2)
 
 
 def test_two_camps_by_hand() -> None:
-    """Five agents with a profile, five with its reverse. Item means are 3, so r is 1 within types and −1 between: apart by 2.
+    """Five agents with a profile, five with its reverse. Item means are 3, so r is 1 within types and −1 between: apart
+    by 2.
     As answered: 20 pairs of r = 1, 25 of r = −1, mean −5/45."""
     found = persona_flattening(table([PROFILE] * 5 + [6 - PROFILE] * 5, types=[*"aaaaabbbbb"]))
     assert (found.value, found.verdict) == (pytest.approx(2), "fine")
@@ -96,7 +97,8 @@ FOUR = [f"t{i % 4}" for i in range(40)]
 
 
 def test_items_that_differ_in_mean_are_no_flattening() -> None:
-    """As answered, profiles agree by more than .6, the bound before, because items differ; types are told apart all the same."""
+    """As answered, profiles agree by more than .6, the bound before, because items differ; types are told apart all the
+    same."""
     found = persona_flattening(table(typed(1.3, 0.5, 0.5), types=FOUR))
     assert float(found.detail["as_answered"]) > 0.6  # type: ignore[arg-type]
     assert found.verdict == "fine"

@@ -51,7 +51,8 @@ def test_agreeing_to_both_sides(forward: int, reversed_: int, value: float, verd
 
 
 def test_only_balanced_families_count_by_their_pairs() -> None:
-    """By hand: a has two pairs, (2 + 0)/2 = 1; b one pair (three forward), (0 + −2)/2 = −1; c is keyed one way: (2·1 − 1)/3."""
+    """By hand: a has two pairs, (2 + 0)/2 = 1; b one pair (three forward), (0 + −2)/2 = −1; c is keyed one way: (2·1 −
+    1)/3."""
     families = [*"aaaa", *"bbbb", *"cc"]
     row = [5, 5, 3, 3, 3, 3, 3, 1, 5, 5]
     found = acquiescence(table([row] * 10, reverse=[2, 3, 7], families=families))
@@ -110,7 +111,8 @@ def test_midpoint_beyond_what_people_s_panels_have(hits: int, verdict: str) -> N
 
 
 def test_other_scales() -> None:
-    """On seven points people use the ends as often; even scales have no midpoint, and on four points ends are half of them."""
+    """On seven points people use the ends as often; even scales have no midpoint, and on four points ends are half of
+    them."""
     five, seven = extreme_style(table(shares(20, 5, 3))), extreme_style(table(shares(20, 7, 4), high=7))
     assert (seven.threshold, seven.verdict) == (five.threshold, "fine")
     assert midpoint_style(table(shares(20, 2, 3), high=6)).reason_code == "no_midpoint"
@@ -134,7 +136,8 @@ def test_the_limit_grows_by_one_with_four_times_the_items(n_items: int, limit: f
 
 @pytest.mark.parametrize(("flagged", "verdict"), [(0, "fine"), (3, "fine"), (4, "caution"), (5, "caution"), (6, "bad")])
 def test_seven_of_25_is_allowed_eight_is_not(flagged: int, verdict: str) -> None:
-    """Exact binomial, by hand: of ten at .10 P(X ≥ 3) = .070, P(X ≥ 4) = .013; at .30 P(X ≥ 6) = .047 is already sure."""
+    """Exact binomial, by hand: of ten at .10 P(X ≥ 3) = .070, P(X ≥ 4) = .013; at .30 P(X ≥ 6) = .047 is already
+    sure."""
     found = straightlining(table([run_of(8 if a < flagged else 7) for a in range(10)]))
     assert (found.value, found.verdict) == (flagged / 10, verdict)
     assert (found.detail["n_flagged"], found.detail["longest"]) == (flagged, 8 if flagged else 7)

@@ -93,7 +93,8 @@ def test_a_p_value_against_the_continuum_counts_the_observed_data_too() -> None:
 
 
 def test_types_that_do_not_come_back_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a limit above what any type reaches, the four planted types have to be refused; with the real one they stand."""
+    """With a limit above what any type reaches, the four planted types have to be refused; with the real one they
+    stand."""
     blocks = planted(48, 0)[0]
     stable = types(blocks, 0, draws=19, alpha=0.05)
     assert stable.stability is not None

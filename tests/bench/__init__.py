@@ -1,4 +1,5 @@
-"""`make bench`: what Enquete costs beside clients that one would write by hand. Ratios within one run; no test asserts a time.
+"""`make bench`: what Enquete costs beside clients that one would write by hand. Ratios within one run; no test asserts
+a time.
 
 python -m tests.bench [--quick] [--write] [PART …]
 

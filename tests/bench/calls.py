@@ -1,8 +1,8 @@
 """CPU, wall, memory and tokens a call: Enquete beside clients that one would write by hand, on the same prompts.
 
-One call asks one agent all fifteen items of the longitudinal methodology. CPU of the loops and of `interviewing` is taken
-after a warm-up; `whole process` is `enquete run` from its start to its end, with imports, ledger, checkpoints, audit,
-analyses, report, figures and exports.
+One call asks one agent all fifteen items of the longitudinal methodology. CPU of the loops and of `interviewing` is
+taken after a warm-up; `whole process` is `enquete run` from its start to its end, with imports, ledger, checkpoints,
+audit, analyses, report, figures and exports.
 """
 
 from __future__ import annotations

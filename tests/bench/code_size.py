@@ -102,27 +102,25 @@ class Checkout:
         folders = {one.path.parent for one in self.modules if one.path.parent.parent.name == "graphs"}
         return {
             "enquete/, lines": sum(one.lines for one in self.modules),
-            f"· wider than {WIDEST}": sum(
-                len(line) > WIDEST for one in self.modules for line in one.text.splitlines()
-            ),
-            "· of docstrings": sum(map(_docstring_lines, self.modules)),
-            "· files": len(self.modules),
+            f"· wider than {WIDEST}": sum(len(line) > WIDEST for one in self.modules for line in one.text.splitlines()),
+            "· of docstrings": sum(map(_docstring_lines, self.modules)), "· files": len(self.modules),
             "· median lines of a file": round(median(one.lines for one in self.written)),
             "graphs + reports + analysis, with templates": sum(
-                map(_lines, [
-                    path
-                    for name in ("graphs", "reports", "analysis")
-                    for path in (self.root / "enquete" / name).rglob("*")
-                    if path.suffix in (".py", *TEMPLATES)
-                ])
+                map(
+                    _lines,
+                    [
+                        path
+                        for name in ("graphs", "reports", "analysis")
+                        for path in (self.root / "enquete" / name).rglob("*") if path.suffix in (".py", *TEMPLATES)
+                    ],
+                ),
             ),
             "modules with one reader": sum(len(readers.get(one.name, ())) == 1 for one in self.written),
             "functions": len(functions),
             "· used once": sum(words[name] == 2 for name in {one.name for one in functions}),
             "class names of two things or more": sum(count > 1 for count in classes.values()),
             "names a methodology imports, most": max(map(self._needs, folders)),
-            "modules a Delphi of ten runs through": touched,
-            "functions a Delphi of ten runs through": called,
+            "modules a Delphi of ten runs through": touched, "functions a Delphi of ten runs through": called,
             "tests/, lines": sum(map(_lines, (self.root / "tests").rglob("*.py"))),
             "docs/, words": sum(len(path.read_text("utf-8").split()) for path in (self.root / "docs").glob("*.md")),
         }  # fmt: skip
@@ -138,8 +136,8 @@ class Checkout:
         environment |= {"PYTHONPATH": str(self.root), "ENQUETE_FIT": "any"}
         with TemporaryDirectory() as made:
             done = subprocess.run(
-                [sys.executable, "-c", DELPHI, str(self.root / "enquete")],
-                cwd=made, env=environment, check=True, capture_output=True, text=True,
+                [sys.executable, "-c", DELPHI, str(self.root / "enquete")], cwd=made, env=environment, check=True,
+                capture_output=True, text=True,
             )  # fmt: skip
         touched, called = json.loads(done.stdout.splitlines()[-1])
         return touched, called

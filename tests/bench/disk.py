@@ -1,4 +1,5 @@
-"""Bytes an answer, by what is written: one run of the longitudinal methodology, answered by a model, with its report."""
+"""Bytes an answer, by what is written: one run of the longitudinal methodology, answered by a model, with its
+report."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Replies that a process had received and not settled when it was killed: paid twice after a resume, and our doing.
 
-What is in flight at a kill is paid twice whatever a client does. So the process is stopped first, what is in flight arrives in
-the sockets of a process that reads no more, and those are counted and left out.
+What is in flight at a kill is paid twice whatever a client does. So the process is stopped first, what is in flight
+arrives in the sockets of a process that reads no more, and those are counted and left out.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def _killed(folder: Path, number: int) -> tuple[int, int]:
     with bench_server() as server:
         process = subprocess.Popen(
             [
-                sys.executable, "-c", PROGRAM, "run", str(personas(folder, AGENTS)), "--out", str(out), "--methods", "longitudinal",
-                "--language", LANGUAGE, "--model", "bench", "--base-url", server.base_url(LATENCY),
+                sys.executable, "-c", PROGRAM, "run", str(personas(folder, AGENTS)), "--out", str(out), "--methods",
+                "longitudinal", "--language", LANGUAGE, "--model", "bench", "--base-url", server.base_url(LATENCY),
                 "--concurrency", str(IN_FLIGHT), "--budget-tokens", str(10**9), "--yes", "--quiet",
             ],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ours(),
@@ -70,7 +70,8 @@ def _wait_for(server: BenchServer, replies: int, process: subprocess.Popen[bytes
 
 
 def _unread(port: int) -> int:
-    """Connections to this port with a reply that nobody has read: a line of Linux' table says both ends, and what waits."""
+    """Connections to this port with a reply that nobody has read: a line of Linux' table says both ends, and what
+    waits."""
     lines = Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]
     ends = (line.split()[2:5] for line in lines)
     return sum(remote.endswith(f":{port:04X}") and not queues.endswith(":00000000") for remote, _, queues in ends)

@@ -1,7 +1,7 @@
 """What one would write by hand to send the same prompts: `python -m tests.bench.loops NAME WORK`, in any environment.
 
-Each contender makes its client once, sends all prompts with so many in flight, reads every reply as JSON, and counts its
-tokens. Nothing of Enquete is imported: its prompts come from a file. The last line printed is what was measured.
+Each contender makes its client once, sends all prompts with so many in flight, reads every reply as JSON, and counts
+its tokens. Nothing of Enquete is imported: its prompts come from a file. The last line printed is what was measured.
 """
 
 from __future__ import annotations

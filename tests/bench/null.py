@@ -1,10 +1,11 @@
-"""Pages where nothing is to be found, and where something is: how many say something false, and how much of what is there is found.
+"""Pages where nothing is to be found, and where something is: how many say something false, and how much of what is
+there is found.
 
-Rows of a real synthetic run, whose values are replaced: agents keep positions of their own from question to question and from wave
-to wave, with noise; they differ by no group, move nowhere, are drawn to no median, hold no view in common, and prefer no scenario.
-Interviews and discussions are handed round: each agent gets another one's, so that neither its group nor what it answered elsewhere
-has to do with them. Means of items differ and are known, so that intervals can be held against them. Analyses, correction and
-findings are the product's own.
+Rows of a real synthetic run, whose values are replaced: agents keep positions of their own from question to question
+and from wave to wave, with noise; they differ by no group, move nowhere, are drawn to no median, hold no view in
+common, and prefer no scenario. Interviews and discussions are handed round: each agent gets another one's, so that
+neither its group nor what it answered elsewhere has to do with them. Means of items differ and are known, so that
+intervals can be held against them. Analyses, correction and findings are the product's own.
 
 `python -m tests.bench.null AGENTS RUNS PLANTED SEED` prints the counts of one size.
 """
@@ -94,8 +95,8 @@ def said(findings: Mapping[str, Sequence[KeyFinding]]) -> list[Said]:
     first = {(one.methodology, one.id, one.text) for one in leading(own, findings.get(ACROSS, ()))}
     return [
         Said(
-            one.methodology, one.id.partition(".")[0], one.id, one.kind,
-            (one.methodology, one.id, one.text) in first, one.text, tuple(_intervals(one)),
+            one.methodology, one.id.partition(".")[0], one.id, one.kind, (one.methodology, one.id, one.text) in first,
+            one.text, tuple(_intervals(one)),
         )
         for each in findings.values()
         for one in each
@@ -420,8 +421,8 @@ def _run(folder: Path, agents: int) -> Path:
     sim = mirofish_folder(folder / f"sim_{agents}", agents, status="running")
     out = str(folder / "out")
     waiting = unwritten.interview(
-        sim, out=out, methods=list(METHODS), language=LANGUAGE, respondent="synthetic", budget_tokens=10**10, confirm=True,
-        new=True,
+        sim, out=out, methods=list(METHODS), language=LANGUAGE, respondent="synthetic", budget_tokens=10**10,
+        confirm=True, new=True,
     )  # fmt: skip
     set_status(sim, "completed")
     return unwritten.resume(str(waiting.resume_token), out=out).folder
@@ -433,7 +434,8 @@ CHUNK = 50  # pages of a process
 
 
 def null(size: Size) -> dict[str, Any]:
-    """`size.null` pages at each of 10, 20 and 50 agents, and a quarter as many with something planted, one process after another."""
+    """`size.null` pages at each of 10, 20 and 50 agents, and a quarter as many with something planted, one process
+    after another."""
     wanted = [
         (agents, min(CHUNK, size.null - start), max(1, min(CHUNK, size.null - start) // 4), start)
         for agents in reversed(GROUPS)

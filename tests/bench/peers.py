@@ -1,7 +1,8 @@
 """The same prompts through other programs, each in an environment of its own: `python -m tests.bench.peers NAME WORK`.
 
-inspect   an Inspect AI task whose samples are the prompts, answered by `generate`, with the reply's schema, logged to files
-edsl      an EDSL survey of one question in free text, answered by agents whose persona is the system prompt; the schema
+inspect   an Inspect AI task whose samples are the prompts, answered by `generate`, with the reply's schema, logged to
+files edsl      an EDSL survey of one question in free text, answered by agents whose persona is the system prompt; the
+schema
           stands in the question, since EDSL sends none
 
 As for Enquete's interviewing, the clock starts after a warm-up in the same process. Nothing leaves this machine.

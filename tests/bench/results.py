@@ -52,7 +52,8 @@ COUNTED_APART = ("null",)
 
 
 def of_one_sitting(measured: dict[str, Any]) -> dict[str, Any]:
-    """The latest part, and those of its commit and of the day before it: figures of several programs are not put side by side."""
+    """The latest part, and those of its commit and of the day before it: figures of several programs are not put side
+    by side."""
     began = {
         part: calendar.timegm(time.strptime(found["at"], AT))
         for part, found in measured.items()

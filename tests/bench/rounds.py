@@ -1,4 +1,5 @@
-"""Medians over rounds; and ratios taken within a round before their median is, so that a busy minute weighs on both alike."""
+"""Medians over rounds; and ratios taken within a round before their median is, so that a busy minute weighs on both
+alike."""
 
 from __future__ import annotations
 

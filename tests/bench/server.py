@@ -1,6 +1,8 @@
-"""A model server in a process of its own that is faster than any client: one URL a latency, replies drawn once and kept.
+"""A model server in a process of its own that is faster than any client: one URL a latency, replies drawn once and
+kept.
 
-http://…/0/v1, http://…/0.2/v1 and http://…/lognormal/v1 answer at once, after 200 ms, and after times like a provider's.
+http://…/0/v1, http://…/0.2/v1 and http://…/lognormal/v1 answer at once, after 200 ms, and after times like a
+provider's.
 """
 
 from __future__ import annotations

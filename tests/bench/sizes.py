@@ -1,7 +1,9 @@
-"""Whole runs by number of agents, answered by the synthetic respondent, so that it is Enquete's own cost: CPU and memory.
+"""Whole runs by number of agents, answered by the synthetic respondent, so that it is Enquete's own cost: CPU and
+memory.
 
-Four methodologies from `enquete run` to its last word give the fixed cost and the growth an agent; one methodology goes up to
-50,000 agents; a large run of four is analysed and reported once more, by itself: `python -m tests.bench.sizes RUN_FOLDER`.
+Four methodologies from `enquete run` to its last word give the fixed cost and the growth an agent; one methodology goes
+up to 50,000 agents; a large run of four is analysed and reported once more, by itself: `python -m tests.bench.sizes
+RUN_FOLDER`.
 """
 
 from __future__ import annotations
@@ -62,8 +64,8 @@ def reported(folder: Path, agents: int) -> dict[str, float]:
 
 def _run(folder: Path, agents: int, methods: str, out: Path) -> Spent:
     return enquete(
-        "run", personas_file(folder / f"{agents}.json", agents), "--out", out, "--methods", methods,
-        "--language", LANGUAGE, "--respondent", "synthetic", "--budget-tokens", 10**10, "--yes",
+        "run", personas_file(folder / f"{agents}.json", agents), "--out", out, "--methods", methods, "--language",
+        LANGUAGE, "--respondent", "synthetic", "--budget-tokens", 10**10, "--yes",
     )  # fmt: skip
 
 

@@ -50,8 +50,8 @@ def start(size: Size) -> dict[str, Any]:
 def handshake(root: Path) -> float:
     """CPU seconds of the server until its first answer."""
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, "mcp", "--root", str(root)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=ours(),
+        [sys.executable, "-c", PROGRAM, "mcp", "--root", str(root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True, env=ours(),
     )  # fmt: skip
     assert process.stdin is not None
     assert process.stdout is not None

@@ -112,7 +112,8 @@ def _at(measured: dict[str, Any], agents: str) -> dict[str, float]:
 
 
 def compared(measured: dict[str, Any], file: Path = FILE) -> list[str]:
-    """Rows of a table: what, measured, target, and how it stands. Targets of parts that were not measured are left out."""
+    """Rows of a table: what, measured, target, and how it stands. Targets of parts that were not measured are left
+    out."""
     rows = []
     for name, target in yaml.safe_load(file.read_text("utf-8")).items():
         try:

@@ -137,8 +137,8 @@ def test_what_was_spent_before_counts() -> None:
 
 
 def test_what_is_left_follows_the_course_of_the_rehearsal() -> None:
-    """By hand: half of 100 calls, which the rehearsal says cost .2 of 1,000 tokens, have cost 300: everything is half as
-    dear again, so the other .8 will cost 1,200. Without a course each call costs the same: 300 more."""
+    """By hand: half of 100 calls, which the rehearsal says cost .2 of 1,000 tokens, have cost 300: everything is half
+    as dear again, so the other .8 will cost 1,200. Without a course each call costs the same: 300 more."""
     known = Claim(2000, likely=1000, likely_calls=100, course=(0.0, 0.2, 1.0), spent=300, calls=50)
     assert known.remaining == 1200
     assert Claim(2000, likely=1000, likely_calls=100, spent=300, calls=50).remaining == 300
@@ -154,8 +154,8 @@ def test_a_few_calls_say_nothing_about_the_rest() -> None:
 
 
 def test_requests_without_an_answer_say_nothing_about_what_is_left() -> None:
-    """By hand: 300 of 600 tokens went to requests that were never answered; 30 of 100 calls should have cost 300 of 1,000
-    and did, so that 700 are to come. Where nothing was answered, everything is."""
+    """By hand: 300 of 600 tokens went to requests that were never answered; 30 of 100 calls should have cost 300 of
+    1,000 and did, so that 700 are to come. Where nothing was answered, everything is."""
     assert Claim(0, likely=1000, likely_calls=100, spent=600, unanswered=300, calls=30).remaining == 700
     assert Claim(0, likely=1000, likely_calls=100, spent=5000, unanswered=5000).remaining == 1000
     assert Claim(2000, spent=600, unanswered=300).outstanding.tokens == 1700
@@ -175,7 +175,8 @@ def test_a_request_that_failed_is_no_call_that_was_made() -> None:
 
 
 def test_money_is_held_for_earlier_claims_as_tokens_are() -> None:
-    """Of 1 dollar .8 are held for a: b gets none of them, before or while a's requests are in flight, until a is over."""
+    """Of 1 dollar .8 are held for a: b gets none of them, before or while a's requests are in flight, until a is
+    over."""
 
     async def work() -> None:
         budget = Budget(10**6, cap_usd=1.0, claims={"a": Claim(0, need_usd=0.8), "b": Claim(0)})
@@ -195,8 +196,9 @@ def test_money_is_held_for_earlier_claims_as_tokens_are() -> None:
 
 
 def test_what_is_refused_while_earlier_claims_fill_the_cap_goes_on_once_they_are_over() -> None:
-    """By hand: of 100 tokens 70 are in flight for a, which needs 90 in all: b's 40 fit neither now nor beside what a still
-    needs, but do once a is over; without a claim before it, the same refusal is final only when nothing is in flight."""
+    """By hand: of 100 tokens 70 are in flight for a, which needs 90 in all: b's 40 fit neither now nor beside what a
+    still needs, but do once a is over; without a claim before it, the same refusal is final only when nothing is in
+    flight."""
 
     async def work() -> None:
         budget = Budget(100, claims={"a": Claim(90), "b": Claim(0)})

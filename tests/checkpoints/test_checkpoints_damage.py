@@ -1,4 +1,5 @@
-"""Damaged ledgers: refused with the sentence what to do, or gone on with to the answers of an undamaged run. Nothing else.
+"""Damaged ledgers: refused with the sentence what to do, or gone on with to the answers of an undamaged run. Nothing
+else.
 
 A few of each kind here; hundreds in `make chaos`.
 """
@@ -86,8 +87,8 @@ HARMS: tuple[Harm, ...] = (
 
 @dataclass(frozen=True)
 class Studies:
-    """`early`: killed within T1, copied only when it was begun; `late`: killed in the Delphi's last round, after a copy; `paused`: stopped
-    by its cap, and closed; `finished`."""
+    """`early`: killed within T1, copied only when it was begun; `late`: killed in the Delphi's last round, after a
+    copy; `paused`: stopped by its cap, and closed; `finished`."""
 
     whole: list[tuple[Any, ...]]
     folders: dict[str, Path]

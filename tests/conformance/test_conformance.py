@@ -117,8 +117,8 @@ def test_calls_and_rows_lie_within_the_plan(whole: Study, in_english: Run, askin
 
 
 def test_answers_depend_on_the_seed_and_not_on_concurrency_shards_or_a_second_arm(whole: Study, tmp_path: Path) -> None:
-    """The shared run asks 32 at once; here it is all at once with an arm more. (One after the other, in shards of one: where
-    a budget is cut.)"""
+    """The shared run asks 32 at once; here it is all at once with an arm more. (One after the other, in shards of one:
+    where a budget is cut.)"""
     arms = [Arm(temperature=0, presentation="items_random"), Arm(id="b", role="b", seed=5)]
     crowded = interview(whole.sim, whole.name, tmp_path / "b", concurrency=64, shard_size=3, arms=arms)
     answers = stored_answers(whole.run().folder)
@@ -152,7 +152,8 @@ def test_a_replay_makes_the_same_data_from_the_ledger(own: Study) -> None:
 
 
 def test_only_what_failed_is_asked_again(own: Study) -> None:
-    """Some stored answers and their calls of the last round are marked failed by hand, as a server's fault leaves them."""
+    """Some stored answers and their calls of the last round are marked failed by hand, as a server's fault leaves
+    them."""
     run = own.run()
     answers, calls = stored_answers(run.folder), call_keys(run.folder)
     spoilt = spoil_last_round(run.folder, own.name)
@@ -179,8 +180,8 @@ def cuts(folder: Path) -> dict[str, int]:
 
 
 def test_a_budget_cut_anywhere_pauses_and_resumes_without_paying_twice(whole: Study, tmp_path: Path) -> None:
-    """In each round and at each purpose: one after the other in shards of one and 64 at once by turns, and by turns with too
-    little to go on first and without the checkpoints, which cost nothing."""
+    """In each round and at each purpose: one after the other in shards of one and 64 at once by turns, and by turns
+    with too little to go on first and without the checkpoints, which cost nothing."""
     kept = whole.run().folder
     answers, paid, calls = stored_answers(kept), spent(kept), set(call_keys(kept))
     for number, (label, at) in enumerate(cuts(kept).items()):
@@ -238,8 +239,8 @@ def spoil_last_round(folder: Path, name: str) -> set[str]:
                 f"SELECT sum(input_tokens + output_tokens) FROM calls WHERE {calls[0]}", calls[1]
             ).fetchone()
             spoiled = connection.execute(
-                "UPDATE calls SET status='failed', response='', error='HTTP 500', input_tokens=0, output_tokens=0"
-                f" WHERE {calls[0]} RETURNING subject", calls[1]
+                "UPDATE calls SET status='failed', response='', error='HTTP 500', input_tokens=0, output_tokens=0" f" WHERE {calls[0]} RETURNING subject",
+                calls[1],
             ).fetchall()  # fmt: skip
             subjects |= {*spoiled}
             for counter, change in (

@@ -31,7 +31,8 @@ def insert(n: int, size: int = 100) -> Callable[[sqlite3.Connection], int]:
 
 
 class PagesBallast(DiskReserve):
-    """A reserve of pages: SQLite itself says "database or disk is full" until it is given back. Portable, unlike mounts."""
+    """A reserve of pages: SQLite itself says "database or disk is full" until it is given back. Portable, unlike
+    mounts."""
 
     def __init__(self, folder: Path, connection: sqlite3.Connection, pages: int):
         super().__init__(folder, 4096)
@@ -144,8 +145,8 @@ def test_errors_that_mean_something_else() -> None:
 def test_no_answer_is_lost_on_a_real_disk_that_fills_up(
     tmp_path: Path, in_flight: int, disk_reserve: int, disk: str
 ) -> None:
-    """A small tmpfs, and as much reserve as 256 answers need (see SIZE; with half of it some were lost on a busy machine);
-    reading the ledger works while it is full, and another run is refused before it begins."""
+    """A small tmpfs, and as much reserve as 256 answers need (see SIZE; with half of it some were lost on a busy
+    machine); reading the ledger works while it is full, and another run is refused before it begins."""
     script = f"mount -t tmpfs -o size={disk} none {tmp_path}; {python('-m', 'tests.support.small_disk', tmp_path, in_flight, disk_reserve)}"
     done = in_namespace(script)
     assert done.returncode == 0, done.stderr

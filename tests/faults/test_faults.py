@@ -22,8 +22,8 @@ from tests.support.studies import call_keys, personas, rows, spent, stored_answe
 RATE = 0.2
 REFUSALS = ("refusal", "refusal_prose", "content_filter")
 ON_THE_WAY = (
-    "timeout", "disconnect", "cut_body", "http_500", "http_503_retry_after", "http_429", "http_429_text",
-    "empty_body", "html_body", "no_choices", "slow", "missing_usage", "odd_usage", "garbled", "big_body", "redirect",
+    "timeout", "disconnect", "cut_body", "http_500", "http_503_retry_after", "http_429", "http_429_text", "empty_body",
+    "html_body", "no_choices", "slow", "missing_usage", "odd_usage", "garbled", "big_body", "redirect",
 )  # fmt: skip
 IN_THE_REPLY = (
     "wrong_keys", "missing_items", "out_of_range", "wrong_types", "control_chars", "bad_json", "code_fence", "think",
@@ -35,7 +35,8 @@ PASSING = (*ON_THE_WAY, *IN_THE_REPLY)
 AGENTS, MANY = 12, 30
 ATTEMPTS = 3
 METHODS = ["longitudinal", "delphi"]
-"""All transport, metering and reading is shared; tests/conformance runs over every methodology. What happens on the way is
+"""All transport, metering and reading is shared; tests/conformance runs over every methodology. What happens on the way
+is
 the same for whatever is asked: for such a fault alone a questionnaire does."""
 
 SEEDS = {"cut_body": 5, "big_body": 7}
@@ -99,7 +100,8 @@ def waited_for(pool: ThreadPoolExecutor, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="module")
 def with_fault(waited_for: object, pool: ThreadPoolExecutor, tmp_path_factory: pytest.TempPathFactory) -> Awaited:
-    """The run that met a fault, all of them having begun at once; and how many requests met it as often as they are sent."""
+    """The run that met a fault, all of them having begun at once; and how many requests met it as often as they are
+    sent."""
 
     def run(fault: str) -> tuple[Run, int]:
         if fault == BUSY:
@@ -341,8 +343,8 @@ def stages(folder: Path) -> dict[str, int]:
 
 @pytest.mark.parametrize("factor", [60, pytest.param(200, marks=pytest.mark.chaos)])
 def test_the_cap_holds_where_a_server_bills_many_times_the_limit(tmp_path: Path, factor: int) -> None:
-    """256 in flight; a cap for some 20 calls as they are billed. What stops the run is said there and in the report. (Ten times
-    is within what a reply of 15 items may have.)"""
+    """256 in flight; a cap for some 20 calls as they are billed. What stops the run is said there and in the report.
+    (Ten times is within what a reply of 15 items may have.)"""
     with ModelServer(latency=0.02) as server:
         server.calibration = factor
         cap = 24 * (1500 + 250 * factor)  # question and reply

@@ -1,4 +1,5 @@
-"""Delphi on panels small enough to work out by hand: tables, what is read of them, and sentences that follow from the answers."""
+"""Delphi on panels small enough to work out by hand: tables, what is read of them, and sentences that follow from the
+answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Delphi as it is conducted: the second coding is the last call, may be left out, and never costs the study its answers."""
+"""Delphi as it is conducted: the second coding is the last call, may be left out, and never costs the study its
+answers."""
 
 from __future__ import annotations
 

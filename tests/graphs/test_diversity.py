@@ -1,4 +1,5 @@
-"""Diversity's tables: planted views and types, none in noise, figures by hand, changes by hand, sentences, charts and files."""
+"""Diversity's tables: planted views and types, none in noise, figures by hand, changes by hand, sentences, charts and
+files."""
 
 from __future__ import annotations
 
@@ -194,7 +195,8 @@ def test_types_are_described_by_what_sets_them_apart_from_every_other(panel: Ana
 
 
 def test_a_type_of_few_agents_is_counted_and_not_described() -> None:
-    """Three agents of each of nine stakeholder types, of which the first alone is an archetype's: see the population's plan."""
+    """Three agents of each of nine stakeholder types, of which the first alone is an archetype's: see the population's
+    plan."""
     found = find(table(13))
     for one in rows(found, "types"):
         described = bool(rows(found, "type_items", type=one["type"]))
@@ -313,7 +315,8 @@ def test_gaps_and_illegal_sorts_are_left_out_and_counted() -> None:
 
 
 def test_moved_and_changed_placements_are_told_apart() -> None:
-    """By hand: one statement of agent 0 was put in 2 and moved; one of agent 1 was put in 1 and, asked again, in its place."""
+    """By hand: one statement of agent 0 was put in 2 and moved; one of agent 1 was put in 1 and, asked again, in its
+    place."""
     frame = table(10)
     zero = frame["participant"].eq("agent:0") & frame["item_id"].eq("monitoring")
     one = frame["participant"].eq("agent:1") & frame["item_id"].eq("nutrients")
@@ -502,7 +505,8 @@ def test_files_stand_on_their_own(panel: Analysis, frame: pd.DataFrame, tmp_path
 
 
 def test_sorts_are_written_for_pqmethod_and_as_a_plain_table() -> None:
-    """Columns as R's qmethod reads them (import.pqmethod): sorts in 4–6, statements in 7–9, then 10 + 2·24 characters."""
+    """Columns as R's qmethod reads them (import.pqmethod): sorts in 4–6, statements in 7–9, then 10 + 2·24
+    characters."""
     frame = table(12)
     frame.loc[frame["participant"].eq("agent:3") & frame["item_id"].eq("monitoring"), "value"] = np.nan
     sort = complete_sorts(frame, INSTRUMENT.distribution, STATEMENTS)
@@ -532,7 +536,7 @@ def test_repairs_are_counted_alike_in_ledger_rows_and_report(tmp_path: Path) -> 
     with ModelServer() as server:
         run = enquete.conduct_interviews(
             personas(tmp_path, 10), out=str(tmp_path / "out"), methods=["diversity"], language="en", model="test",
-                base_url=server.base_url,
+            base_url=server.base_url,
         )  # fmt: skip
     assert run.status == "completed"
     stored = stored_rows(run.folder, "SELECT status, notes FROM answers")

@@ -1,4 +1,5 @@
-"""The graphs as Studio draws them, and langgraph.json. Both are made from the registry; pinned, so that a change is meant.
+"""The graphs as Studio draws them, and langgraph.json. Both are made from the registry; pinned, so that a change is
+meant.
 
 After a meant change, or another methodology, `make graphs` writes langgraph.json and the drawings anew.
 """
@@ -34,7 +35,8 @@ def drawing(name: str) -> str:
 
 
 def listed() -> dict[str, dict[str, str]]:
-    """What langgraph.json lists: the parent, and every methodology of this package with the first line of its package."""
+    """What langgraph.json lists: the parent, and every methodology of this package with the first line of its
+    package."""
     about = LISTED["interviews"]["description"]
     found = {"interviews": {"path": "enquete.graphs.standalone:interviews", "description": about}}
     for name, dotted in dotted_paths().items():

@@ -1,4 +1,5 @@
-"""The waves on tables small enough to work out by hand: tables, what is read of them, and sentences that follow from the answers."""
+"""The waves on tables small enough to work out by hand: tables, what is read of them, and sentences that follow from
+the answers."""
 
 from __future__ import annotations
 
@@ -280,7 +281,8 @@ def test_whatever_is_missing_gives_null_and_counts_never_nan(waves: list[list[di
 
 
 def one_mover(n: int) -> tuple[Wave, Wave]:
-    """Agents that answer one item of family stock: 1, 2, 3, 4, 5, 1 … at T0; the first moves to 5 at T1, the rest stay."""
+    """Agents that answer one item of family stock: 1, 2, 3, 4, 5, 1 … at T0; the first moves to 5 at T1, the rest
+    stay."""
     before: Wave = {f"fisher{i}": {STRAIGHT: float(1 + i % 5)} for i in range(n)}
     return before, {**before, "fisher0": {STRAIGHT: 5.0}}
 
@@ -314,7 +316,8 @@ def test_with_a_placebo_arm_only_what_goes_beyond_it_is_tested() -> None:
     main = (rows("T0", before), rows("T1", after))
     found = find(*main, rows("T1", neutral, neutral, PLACEBO))
     one = row(found, "placebo", item=STRAIGHT)
-    # 0 … 7: change 1, 2, 1, 2, … mean 1.5; placebo 0 and 5 moved by 1: .25; differences 0, 2, 1, 2, 1, 1, 1, 2, of one sign
+    # 0 … 7: change 1, 2, 1, 2, … mean 1.5; placebo 0 and 5 moved by 1: .25; differences 0, 2, 1, 2, 1, 1, 1, 2, of one
+    # sign
     assert (one["n"], one["main"], one["placebo"], one["change"], one["p"]) == (8, 1.5, 0.25, 1.25, 2 / 2**7)
     assert (found.facts["own_baseline"], found.facts["n_placebo"]) == (False, 8)
     assert row(found, "waves", phase="T1")["n_planned"] == 10 * 15  # the placebo arm's rows are in no main figure
@@ -325,7 +328,8 @@ def test_with_a_placebo_arm_only_what_goes_beyond_it_is_tested() -> None:
 
 
 def test_a_placebo_that_is_bought_is_not_thrown_away_when_t0_is_reconstructed() -> None:
-    """T1 with the own memory is 3 or 4, with a neutral one 2, whatever T0 was: differences 1, 2, …, eight of one sign, p = 2/2⁸."""
+    """T1 with the own memory is 3 or 4, with a neutral one 2, whatever T0 was: differences 1, 2, …, eight of one sign,
+    p = 2/2⁸."""
     own: Wave = {f"fisher{i}": {STRAIGHT: 4.0 if i % 2 else 3.0} for i in range(8)}
     neutral: Wave = {who: {STRAIGHT: 2.0} for who in own}
     told = []

@@ -1,4 +1,5 @@
-"""Methodologies of other packages, installed as a user installs them: the example, and what `enquete new-method` lays out."""
+"""Methodologies of other packages, installed as a user installs them: the example, and what `enquete new-method` lays
+out."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ EXAMPLE = REPOSITORY / "examples" / "best-worst"
 
 
 def test_both_are_installed_found_and_pass_their_own_tests(tmp_path: Path) -> None:
-    """Their tests run a study each: rows, section, figure, health check, probe, finding per agent and headline included."""
+    """Their tests run a study each: rows, section, figure, health check, probe, finding per agent and headline
+    included."""
     assert cli.run(["new-method", "paired_talk", "--into", str(tmp_path)]) == 0
     laid_out = tmp_path / "enquete-paired-talk"
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
@@ -31,7 +33,8 @@ def test_both_are_installed_found_and_pass_their_own_tests(tmp_path: Path) -> No
 
 
 def test_the_example_touches_nothing_outside_its_folder() -> None:
-    """Counted over all that is tracked: beside its folder only the page that walks through it, and this test, know it."""
+    """Counted over all that is tracked: beside its folder only the page that walks through it, and this test, know
+    it."""
     listed = subprocess.run(["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
     others = [name for name in listed.splitlines() if not name.startswith("examples/best-worst/")]
     naming = [name for name in others if b"enquete_best_worst" in (REPOSITORY / name).read_bytes()]

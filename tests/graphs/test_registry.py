@@ -1,4 +1,5 @@
-"""Methodologies of other packages: found by their entry point, and left out with a reason where they cannot be loaded."""
+"""Methodologies of other packages: found by their entry point, and left out with a reason where they cannot be
+loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Scenarios on ratings small enough to work out by hand: tables, what is read of them, sentences that follow from the answers."""
+"""Scenarios on ratings small enough to work out by hand: tables, what is read of them, sentences that follow from the
+answers."""
 
 from __future__ import annotations
 
@@ -94,7 +95,8 @@ APART: dict[str, Matrix] = {f"{kind[0]}{i}": {"erholung": [value] * 4} for kind,
 
 def test_ratings_stand_beside_their_n_and_their_distribution() -> None:
     entry = row(find(ALL), "ratings", item="erholung/desirability")
-    # 7, 5, 6, –: mean 6, median 6, sd 1; three raters, too few for the small-sample kurtosis of the bimodality coefficient
+    # 7, 5, 6, –: mean 6, median 6, sd 1; three raters, too few for the small-sample kurtosis of the bimodality
+    # coefficient
     assert (entry["n"], entry["n_total"], entry["mean"], entry["median"], entry["sd"]) == (3, 4, 6, 6, 1)
     assert (entry["bimodality"], entry["side"]) == (None, "unclear")  # three raters are clear of nothing
     given = {one["value"]: one["n"] for one in rows(find(ALL), "distribution", item="erholung/desirability")}
@@ -102,7 +104,8 @@ def test_ratings_stand_beside_their_n_and_their_distribution() -> None:
 
 
 def test_intervals_hold_for_all_scenarios_of_a_dimension_at_once() -> None:
-    """Ten agents, two scenarios, 7 or 1 and 5 or 3: t at 1 − .05/4 with 9 degrees of freedom, over s̃² = (9s² + 2s̄²)/11."""
+    """Ten agents, two scenarios, 7 or 1 and 5 or 3: t at 1 − .05/4 with 9 degrees of freedom, over s̃² = (9s² +
+    2s̄²)/11."""
     people = {
         f"{kind}{i}": {"erholung": [x], "kollaps": [y]} for kind, x, y in (("f", 7, 5), ("i", 1, 3)) for i in range(5)
     }
@@ -152,8 +155,8 @@ def test_polarity_by_scenario_and_agent() -> None:
     assert (entry["n_wished_unexpected"], entry["n_wished_expected"]) == (1, 1)
     agents = [one["polarity"] for one in rows(found, "agents", scenario="erholung")]
     assert agents == [pytest.approx(-2 / 3), pytest.approx(2 / 9), None, None]
-    # On their own means: a wishes 7, 1, 4, 1 (3.25) and expects 2, 6, 4, 5 (4.25): (3.75/3, −2.25/3); b wishes 5, 2, 3, 6 (4)
-    # and expects 6, 2, 4, 5 (4.25): (1/3, 1.75/3); c rated one scenario and has no mean to compare with.
+    # On their own means: a wishes 7, 1, 4, 1 (3.25) and expects 2, 6, 4, 5 (4.25): (3.75/3, −2.25/3); b wishes 5, 2, 3,
+    # 6 (4) and expects 6, 2, 4, 5 (4.25): (1/3, 1.75/3); c rated one scenario and has no mean to compare with.
     assert (entry["own_wish"], entry["own_expectation"]) == pytest.approx(((1.25 + 1 / 3) / 2, (-0.75 + 1.75 / 3) / 2))
 
 
@@ -187,8 +190,9 @@ def test_an_instrument_without_the_two_dimensions_places_nothing() -> None:
 
 def test_groups_with_enough_ratings_are_compared_and_smaller_ones_are_in_no_effect() -> None:
     """Recovery: five fishers wish 7, five of the industry 1, and three anglers 4, who are too few to speak for a group.
-    Ranks 8 and 3: H = 12/110·(40²/5 + 15²/5) − 33 = 6.818, over its ties 1 − 240/990 = 9; ε² = 9/9. Two of C(10, 5) = 252
-    relabellings part the ten as far; so do they on the other three ratings of recovery, which count once (max-T)."""
+    Ranks 8 and 3: H = 12/110·(40²/5 + 15²/5) − 33 = 6.818, over its ties 1 − 240/990 = 9; ε² = 9/9. Two of C(10, 5) =
+    252 relabellings part the ten as far; so do they on the other three ratings of recovery, which count once
+    (max-T)."""
     final = results(PRESENTATION, find(APART)).analysis
     entry = row(final, "group_tests", item="erholung/desirability")
     assert (entry["n"], entry["n_total"], entry["n_small"], entry["highest"], entry["lowest"]) == (
@@ -315,7 +319,8 @@ def test_every_number_of_a_sentence_is_one_of_the_answers() -> None:
 
 
 def test_ties_are_named_as_ties() -> None:
-    """All twelve wish for recovery and privatisation alike and for the other two alike; p is that of the pair least sure."""
+    """All twelve wish for recovery and privatisation alike and for the other two alike; p is that of the pair least
+    sure."""
     people = {
         f"s{i}": {s: [6 - 3 * (s in ("kollaps", "festung_europa")) - i % 2] * 4 for s in SCENARIOS} for i in range(12)
     }

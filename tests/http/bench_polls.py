@@ -41,8 +41,8 @@ PROGRAM = "from enquete.interfaces.cli.app import main; main()"
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds from a run's making to its end as they stand in its files (a status may be a second old), and CPU seconds of
-    the server; polls meanwhile, and the slowest."""
+    """Seconds from a run's making to its end as they stand in its files (a status may be a second old), and CPU seconds
+    of the server; polls meanwhile, and the slowest."""
 
     seconds: float
     cpu_s: float
@@ -125,8 +125,8 @@ async def _poll(client: aiohttp.ClientSession, path: str, over: asyncio.Event, s
 
 
 def ratio(agents: int, rounds: int, clients: int = CLIENTS, *, latency_s: float | None = LATENCY_S) -> dict[str, float]:
-    """With polls over without: the shortest run of each, which other work on the machine disturbed least, and the server's
-    CPU, summed.
+    """With polls over without: the shortest run of each, which other work on the machine disturbed least, and the
+    server's CPU, summed.
 
     A run of `agents` calls, CONCURRENCY at a time, lasts agents · latency_s / CONCURRENCY and whatever the server adds.
     `latency_s` None: the synthetic respondent, all CPU.

@@ -1,5 +1,5 @@
-"""Loaded by schemathesis: ids that are not meant to be wrong are those of a simulation and a run that are there, so that cases come
-further than to 404; and none asks for a study of minutes."""
+"""Loaded by schemathesis: ids that are not meant to be wrong are those of a simulation and a run that are there, so
+that cases come further than to 404; and none asks for a study of minutes."""
 
 from __future__ import annotations
 

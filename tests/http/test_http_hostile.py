@@ -1,4 +1,5 @@
-"""Clients that mean no good, and files that do not answer: nothing is opened, nobody waits for another, SIGTERM ends the server."""
+"""Clients that mean no good, and files that do not answer: nothing is opened, nobody waits for another, SIGTERM ends
+the server."""
 
 from __future__ import annotations
 
@@ -68,7 +69,8 @@ def places(model: type[BaseModel]) -> list[str]:
 
 
 def test_no_setting_of_any_methodology_is_a_path(tmp_path: Path, opened: list[str]) -> None:
-    """Every field of every registered methodology's settings, as a text, in a list and in a mapping, past the bodies' own
+    """Every field of every registered methodology's settings, as a text, in a list and in a mapping, past the bodies'
+    own
     check: with a server's shelf nothing is opened. No field is a Path either."""
     secret, shelf = tmp_path / "secret", str(tmp_path / "instruments")
     texts = [str(secret / "key.yaml"), str(secret / "pipe.yaml"), str(secret / "key"), "../secret/key", str(secret)]

@@ -1,7 +1,8 @@
 """The interview pages of MiroFish's front end: what they call, and what they read of each answer, over real HTTP.
 
-`Pages` does what `api/index.js`, `api/interview.js`, `Step4bInterviews.vue` and `interviews/*Panel.vue` do (commits fede66ca
-and acaa0617 of 666ghj/MiroFish): its methods stand for theirs, and what a panel draws is what it would hand to d3.
+`Pages` does what `api/index.js`, `api/interview.js`, `Step4bInterviews.vue` and `interviews/*Panel.vue` do (commits
+fede66ca and acaa0617 of 666ghj/MiroFish): its methods stand for theirs, and what a panel draws is what it would hand to
+d3.
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,unsupported_method"
 )
 COVERING = ("coverage", "positive", r"^/api/interview/[^/]+/(post|resume|draft|status|results|memory|runs|export)")
-"""Every value that a field of these may have at its limits, null among them; /pre, /rerun and /estimate take the fields of /post."""
+"""Every value that a field of these may have at its limits, null among them; /pre, /rerun and /estimate take the fields
+of /post."""
 FUZZING = ("fuzzing", "all", "^/")
 EXAMPLES = 4
 SECONDS = 120
@@ -127,14 +128,13 @@ def test_no_answer_is_a_server_error_and_all_are_described(
     run = server.get("/api/interview/over/runs").json()["data"]["runs"][0]["run_id"]
     said = subprocess.run(
         [
-            PROGRAM, "run", str(server.base_url.join("/openapi.json")),
-            "--checks", CHECKS, "--phases", phase, "--max-examples", str(EXAMPLES), "--mode", mode,
-            "--include-path-regex", paths,
-            "--seed", "0", "--generation-deterministic", "--suppress-health-check", "all", "--warnings", "off",
-            "--request-timeout", "30", "--no-color",
+            PROGRAM, "run", str(server.base_url.join("/openapi.json")), "--checks", CHECKS, "--phases", phase,
+            "--max-examples", str(EXAMPLES), "--mode", mode, "--include-path-regex", paths, "--seed", "0",
+            "--generation-deterministic", "--suppress-health-check", "all", "--warnings", "off", "--request-timeout",
+            "30", "--no-color",
         ],
-        cwd=tmp_path, env={**os.environ, "SCHEMATHESIS_HOOKS": str(HOOKS), "FUZZED_RUN": run},
-        capture_output=True, text=True, timeout=SECONDS,
+        cwd=tmp_path, env={**os.environ, "SCHEMATHESIS_HOOKS": str(HOOKS), "FUZZED_RUN": run}, capture_output=True,
+        text=True, timeout=SECONDS,
     )  # fmt: skip
     assert re.search(r"[1-9]\d* generated", said.stdout)
     assert said.returncode == 0, said.stdout[-6000:] + said.stderr[-2000:]

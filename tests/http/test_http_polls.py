@@ -1,4 +1,5 @@
-"""A hundred clients that poll a run's status are served, and cost the run next to nothing (bench_polls.py measures it)."""
+"""A hundred clients that poll a run's status are served, and cost the run next to nothing (bench_polls.py measures
+it)."""
 
 from __future__ import annotations
 
@@ -48,9 +49,9 @@ def test_a_hundred_polls_open_the_ledger_once_a_second(shared: httpx.Client, sha
 
 @pytest.mark.soak
 def test_a_hundred_clients_polling_take_no_more_than_five_percent_of_a_run() -> None:
-    """48 agents, 8 at a time, 1 s an answer: 6 s and what the server adds. What polls cost it in CPU is the most that they can
-    slow it; on a machine that does nothing else runs lasted 1.00 times as long, and 1.12 times without snapshots
-    (FRESH_S = 0)."""
+    """48 agents, 8 at a time, 1 s an answer: 6 s and what the server adds. What polls cost it in CPU is the most that
+    they can slow it; on a machine that does nothing else runs lasted 1.00 times as long, and 1.12 times without
+    snapshots (FRESH_S = 0)."""
     rounds = 2
     measured = ratio(agents=48, rounds=rounds, latency_s=1.0)
     assert measured["polls"] >= 500
@@ -115,7 +116,8 @@ def test_an_error_is_told_and_not_kept() -> None:
 def test_a_thousand_polls_race_to_no_server_error(
     tmp_path: Path, slow_model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each reads anew, while runs begin, come to the end of their budget, go on, and end: 49 of a thousand got a 500."""
+    """Each reads anew, while runs begin, come to the end of their budget, go on, and end: 49 of a thousand got a
+    500."""
     monkeypatch.setattr(Snapshots.__init__, "__defaults__", (0.0,))
     slow_model.latency = 0.02
     codes: Counter[int] = Counter()

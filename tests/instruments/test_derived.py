@@ -1,6 +1,8 @@
-"""Files of other tools and tables of items: what is derived is said, what is wrong stays wrong, all files are read first.
+"""Files of other tools and tables of items: what is derived is said, what is wrong stays wrong, all files are read
+first.
 
-tests/data/instruments has the form of MiroFish's longitudinal_v1, diversity_v1, delphi_v1 and scenario_v1, on another topic.
+tests/data/instruments has the form of MiroFish's longitudinal_v1, diversity_v1, delphi_v1 and scenario_v1, on another
+topic.
 """
 
 from __future__ import annotations

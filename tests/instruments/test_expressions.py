@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from enquete.instruments.expressions import ExpressionError, expression
 
 SOUP = {
-    "name": "Tomato  Soup", "shifts": 2.0, "count": "7", "nights?": False, "troubles": ["staff"], "site": {"town": "Ulm"},
-    "stages": [{"key": "mixing", "minutes": 5.0, "stages": [{"key": "stirring"}]}],
+    "name": "Tomato  Soup", "shifts": 2.0, "count": "7", "nights?": False, "troubles": ["staff"],
+    "site": {"town": "Ulm"}, "stages": [{"key": "mixing", "minutes": 5.0, "stages": [{"key": "stirring"}]}],
 }  # fmt: skip
 
 

@@ -1,4 +1,5 @@
-"""docs/own-instruments.md: its examples load, every key is there, and what is wrong in a file is told as it promises."""
+"""docs/own-instruments.md: its examples load, every key is there, and what is wrong in a file is told as it
+promises."""
 
 from __future__ import annotations
 

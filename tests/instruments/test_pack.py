@@ -1,4 +1,5 @@
-"""Packs: what each ships fits together, a topic is answered by its own pack alone, and a whole study of one holds no other's words."""
+"""Packs: what each ships fits together, a topic is answered by its own pack alone, and a whole study of one holds no
+other's words."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Rules over items, measured: ten bad and ten good ones a rule and language (tests/data/items.yaml). Recall and precision are
-pinned to what they are; the ones that are missed are known."""
+"""Rules over items, measured: ten bad and ten good ones a rule and language (tests/data/items.yaml). Recall and
+precision are pinned to what they are; the ones that are missed are known."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def test_missing_translations_are_told_where_others_are_there() -> None:
 
 @pytest.mark.parametrize("pack", ["fisheries", "high_street"])
 def test_what_ships_reads_well(pack: str) -> None:
-    """What is left there stands on purpose: arguments of a Q-sort that are negated, pairs such as cafés and restaurants."""
+    """What is left there stands on purpose: arguments of a Q-sort that are negated, pairs such as cafés and
+    restaurants."""
     found = [
         one.rule
         for name in ("longitudinal", "diversity", "delphi", "scenario")

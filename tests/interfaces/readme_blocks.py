@@ -1,9 +1,10 @@
-"""The outputs that the README and docs/first-study.md show, and the README's figure: each block is run, compared with what
-the commands say now, and written anew, as are the passages that CONTRIBUTING.md quotes, by
+"""The outputs that the README and docs/first-study.md show, and the README's figure: each block is run, compared with
+what the commands say now, and written anew, as are the passages that CONTRIBUTING.md quotes, by
 
     python -m tests.interfaces.readme_blocks
 
-A line `…` stands for lines that are left out. Names of runs differ from time to time and are compared by their form alone.
+A line `…` stands for lines that are left out. Names of runs differ from time to time and are compared by their form
+alone.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ def form(line: str) -> str:
 
 
 def missing(shown: Sequence[str], said: Sequence[str]) -> list[str]:
-    """Lines shown that are not said in this order; without `…` between them they follow one another. Empty lines count not."""
+    """Lines shown that are not said in this order; without `…` between them they follow one another. Empty lines count
+    not."""
     rest, skipping, absent = [form(line) for line in said if line.strip()], False, list[str]()
     for line in (one for one in shown if one.strip()):
         if line == LEFT_OUT:
@@ -113,7 +115,8 @@ def drawn(folder: Path) -> Path:
 
 
 def furnished(folder: Path) -> Path:
-    """What the commands find: five people of the examples, ten invented ones, and the files that the first study shows."""
+    """What the commands find: five people of the examples, ten invented ones, and the files that the first study
+    shows."""
     shutil.copy(REPOSITORY / "examples" / "personas.csv", folder / "personas.csv")
     personas(folder, 10).rename(folder / "personas.json")
     for name, text in FILE.findall(FIRST_STUDY.read_text("utf-8")):

@@ -141,7 +141,8 @@ def test_next_commands_work_as_printed(command: Command, people: Path) -> None:
 
 
 def test_next_puts_the_same_questions_to_a_model(command: Command, people: Path) -> None:
-    """Its command asks what the run asked, in its language: the same claims are estimated. Later a file's folder is not known any more."""
+    """Its command asks what the run asked, in its language: the same claims are estimated. Later a file's folder is not
+    known any more."""
     own = DATA / "instruments" / "scenario_v1.yaml"
     few = ("--out", "r", "--sample", 2, "--language", "en", "--phase", "T1", "--json")
     asked = command("run", people, "--instrument", f"scenario={own}", *few)
@@ -156,8 +157,8 @@ def test_next_puts_the_same_questions_to_a_model(command: Command, people: Path)
 
 
 def test_columns_that_no_interview_uses_are_named_and_reach_agents_csv(command: Command) -> None:
-    """All of them: with spaces in their names, long, numbers and truth values; one that is called like a column of ours, or would
-    run as a formula, is called otherwise."""
+    """All of them: with spaces in their names, long, numbers and truth values; one that is called like a column of
+    ours, or would run as a formula, is called otherwise."""
     own = {
         "income": 42.5, "Party book": True, "notes": "x" * 300, "n_answered": "7", "=cmd": "a", "realname": "Ada Alias",
         "age": 51,

@@ -1,4 +1,5 @@
-"""What a run costs, said before, during and after it: estimate, caps, the command that goes on with a sufficient one."""
+"""What a run costs, said before, during and after it: estimate, caps, the command that goes on with a sufficient
+one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Ledgers that are damaged, missing, or of a newer version: every command says so, and the advice that it gives works."""
+"""Ledgers that are damaged, missing, or of a newer version: every command says so, and the advice that it gives
+works."""
 
 from __future__ import annotations
 
@@ -96,8 +97,8 @@ def test_every_command_says_that_the_ledger_cannot_be_read(
 def test_an_emptied_page_is_typed_by_whichever_command_comes_upon_it(
     command: Command, study: tuple[Path, Path, Path], share: float
 ) -> None:
-    """Some of them; each page in turn is the next test. Those of empty tables are no matter, nor of the occasions, whose
-    index holds all of it."""
+    """Some of them; each page in turn is the next test. Those of empty tables are no matter, nor of the occasions,
+    whose index holds all of it."""
     content = (study[2] / LEDGER).read_bytes()
     assert any(typed(command, study, content, int(len(content) / PAGE * share)))
 

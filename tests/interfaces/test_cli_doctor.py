@@ -1,4 +1,5 @@
-"""`enquete doctor` and the formats of `enquete export`: what is there, what is missing, where files are; never a key."""
+"""`enquete doctor` and the formats of `enquete export`: what is there, what is missing, where files are; never a
+key."""
 
 from __future__ import annotations
 

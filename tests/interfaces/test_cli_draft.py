@@ -1,4 +1,5 @@
-"""Any topic: two simulations are drafted, piloted, asked and reported with the synthetic respondent, and no file is edited."""
+"""Any topic: two simulations are drafted, piloted, asked and reported with the synthetic respondent, and no file is
+edited."""
 
 from __future__ import annotations
 

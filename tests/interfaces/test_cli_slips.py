@@ -99,8 +99,8 @@ def test_python_m_enquete_and_the_completion_of_a_shell() -> None:
     asked = {"_ENQUETE_COMPLETE": "complete_bash", "COMP_WORDS": "enquete delete --y", "COMP_CWORD": "2"}
     for environment, words, said in (({}, ["--version"], "enquete "), (asked, [], "--yes")):
         done = subprocess.run(
-            [sys.executable, "-m", "enquete", *words],
-            capture_output=True, text=True, env={"PYTHONPATH": str(REPOSITORY), "PATH": "", **environment},
+            [sys.executable, "-m", "enquete", *words], capture_output=True, text=True,
+            env={"PYTHONPATH": str(REPOSITORY), "PATH": "", **environment},
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
         assert said in done.stdout

@@ -1,4 +1,5 @@
-"""Settings of methodologies as options: names, help, values; through a command of its own, with two made-up methodologies."""
+"""Settings of methodologies as options: names, help, values; through a command of its own, with two made-up
+methodologies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""SIGKILL at any point: nothing settled is paid again, nothing asked is lost, whatever became of the folder meanwhile."""
+"""SIGKILL at any point: nothing settled is paid again, nothing asked is lost, whatever became of the folder
+meanwhile."""
 
 from __future__ import annotations
 
@@ -243,8 +244,8 @@ def test_kill_and_go_on_in_another_place(of_a_simulation: Begin, meddle: Meddle,
 @pytest.mark.timeout(3600)
 def test_kill_in_every_methodology(server: ServerProcess, tmp_path: Path, held: Held) -> None:
     arguments = asked(
-        server, personas(tmp_path, 8), asking="item", methods=sorted(methodologies()), budget_tokens=10**9, confirm=True,
-        settings={"laddering": {"turns": 8}, "roundtable": {"size": 4}},
+        server, personas(tmp_path, 8), asking="item", methods=sorted(methodologies()), budget_tokens=10**9,
+        confirm=True, settings={"laddering": {"turns": 8}, "roundtable": {"size": 4}},
     )  # fmt: skip
     held(Killer(studies_of_a_file(server, tmp_path, arguments), 6).while_asking(60, killing.nothing))
 
@@ -261,8 +262,8 @@ def test_kill_operations(
 @pytest.mark.chaos
 @pytest.mark.timeout(3600)
 def test_kill_interviews_among_faults(tmp_path: Path) -> None:
-    """Fifty interviews that fill a record; a fifth of the replies is faulty. What was settled at a kill stays settled, no turn is
-    held twice or left out, and every interview comes to its end."""
+    """Fifty interviews that fill a record; a fifth of the replies is faulty. What was settled at a kill stays settled,
+    no turn is held twice or left out, and every interview comes to its end."""
     faults = json.dumps(dict.fromkeys(("http_500", "http_429", "bad_json", "length_stop", "refusal"), 0.04))
     with server_process(tmp_path, "--latency", "0.02", "--faults", faults) as faulty:
         arguments = asked(faulty, personas(tmp_path, 50), methods=["discovery"], out=str(tmp_path / "out"))

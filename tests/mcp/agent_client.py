@@ -1,5 +1,5 @@
-"""A LangGraph agent whose model is scripted: lists simulations, interviews one, ends; or runs a project of three discovery
-schemas, one of them refined. Run by an interpreter of its own.
+"""A LangGraph agent whose model is scripted: lists simulations, interviews one, ends; or runs a project of three
+discovery schemas, one of them refined. Run by an interpreter of its own.
 
 Usage: agent_client.py URL SIM_ID | agent_client.py URL project; prints one JSON object.
 """

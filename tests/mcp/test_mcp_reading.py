@@ -160,7 +160,8 @@ def test_the_report_comes_in_sections_that_together_are_the_report(served: Serve
 
 
 def test_sentences_are_in_the_callers_language_and_ids_have_names(served: Served) -> None:
-    """The run is in English: its findings in German are those of the very same evaluation. Who was asked is told by name."""
+    """The run is in English: its findings in German are those of the very same evaluation. Who was asked is told by
+    name."""
     asked = {"sim_id": served.finished, "methodology": METHOD}
     english = served.call("get_interview_results", **asked).structured_content["findings"]
     german = served.call("get_interview_results", **asked, language="de").structured_content["findings"]

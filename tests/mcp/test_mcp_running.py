@@ -1,4 +1,5 @@
-"""Runs by the official client: progress, waiting, cancellation, resuming, over budget with and without a user to ask."""
+"""Runs by the official client: progress, waiting, cancellation, resuming, over budget with and without a user to
+ask."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def fresh(served: Served) -> Served:
 
 @pytest.fixture
 def slow(fresh: Served, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    """As `fresh`, with a model that takes its time, one request after the other: ten agents twice take some seconds anywhere."""
+    """As `fresh`, with a model that takes its time, one request after the other: ten agents twice take some seconds
+    anywhere."""
     with ModelServer(latency=0.3) as model:
         monkeypatch.setenv("LLM_BASE_URL", model.base_url)
         monkeypatch.setenv("LLM_MODEL_NAME", "test")

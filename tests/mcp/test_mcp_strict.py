@@ -108,8 +108,8 @@ def test_the_user_is_asked_in_a_users_words_and_a_wrong_reply_is_told(
 
 
 def test_another_study_is_told_apart_without_hashes_and_without_commands(tmp_path: Path) -> None:
-    """`differences` names a methodology that only one run asks among the methods; its instrument and settings go without
-    saying."""
+    """`differences` names a methodology that only one run asks among the methods; its instrument and settings go
+    without saying."""
     (tmp_path / "simulations").mkdir()
     name = simulation(tmp_path, "sim_other")
     asked: dict[str, Any] = {"root": str(tmp_path), "respondent": "synthetic"}

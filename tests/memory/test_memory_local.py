@@ -1,4 +1,5 @@
-"""The memory: episodes are found by words where runs wrote them; answers are annotated by merging; markers, preferences."""
+"""The memory: episodes are found by words where runs wrote them; answers are annotated by merging; markers,
+preferences."""
 
 from __future__ import annotations
 

@@ -60,8 +60,8 @@ def reading(graph: Graph) -> str:
 
 def said(number: int) -> Record:
     return Record(
-        id=f"r/{number}", kind="interview", text=f"Agent Marie: {number}", sim_id="sim_1", run_id="r", participant=MARIE,
-        agent_name="Marie",
+        id=f"r/{number}", kind="interview", text=f"Agent Marie: {number}", sim_id="sim_1", run_id="r",
+        participant=MARIE, agent_name="Marie",
     )  # fmt: skip
 
 

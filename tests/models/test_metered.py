@@ -262,8 +262,8 @@ def test_admission_bounds_what_a_kill_can_lose_and_a_pause_must_wait_for(tmp_pat
 def test_a_server_that_bills_many_times_the_limit_overshoots_by_a_twentieth_at_most(
     tmp_path: Path, factor: int
 ) -> None:
-    """256 at once, replies of 30 to 100 per cent of `factor` times the limit, a cap of 24 of the dearest calls. Without what
-    is learnt 256 calls would be under way at once: ten times the cap."""
+    """256 at once, replies of 30 to 100 per cent of `factor` times the limit, a cap of 24 of the dearest calls. Without
+    what is learnt 256 calls would be under way at once: ten times the cap."""
     draw, dearest = random.Random(factor), 50 + 100 * factor
 
     def answer(prompt: Prompt) -> Any:
@@ -282,7 +282,8 @@ def test_a_server_that_bills_many_times_the_limit_overshoots_by_a_twentieth_at_m
 
 
 def test_a_request_that_got_no_answer_counts_as_the_dearest(tmp_path: Path) -> None:
-    """Billed 10 times the limit once: 1,000 tokens written, 10 read, so 1,010 - BOUND beyond, and a quarter more to be safe."""
+    """Billed 10 times the limit once: 1,000 tokens written, 10 read, so 1,010 - BOUND beyond, and a quarter more to be
+    safe."""
 
     async def work(ledger: Ledger) -> None:
         sender = ScriptedSender([response("x", written=1000), ModelUnavailable("gone", sends=1, timeouts=1)])
@@ -318,7 +319,8 @@ def test_keys_are_told_apart(tmp_path: Path) -> None:
 def test_an_unanswered_request_costs_the_same_while_a_run_is_driven_and_in_its_ledger(
     tmp_path: Path, outcome: Any
 ) -> None:
-    """The question at the price of input (1 a million), the longest reply at that of output (10); 10 read, 5 written."""
+    """The question at the price of input (1 a million), the longest reply at that of output (10); 10 read, 5
+    written."""
     price = Price(1.0, 10.0, "test")
     asked = input_bound(prompt())
     lost = {"late": 2, "away": 3}["late" if isinstance(outcome, Response) else "away"]
@@ -338,7 +340,8 @@ def test_an_unanswered_request_costs_the_same_while_a_run_is_driven_and_in_its_l
 
 
 def test_what_the_server_had_read_before_costs_what_it_sells_that_for(tmp_path: Path) -> None:
-    """100 read, 60 of them again: 40 at 1.0 and 60 at .25 a million, 5 written at 10.0; without a price of its own all at 1.0."""
+    """100 read, 60 of them again: 40 at 1.0 and 60 at .25 a million, 5 written at 10.0; without a price of its own all
+    at 1.0."""
 
     async def work(ledger: Ledger, price: Price, paid: float) -> None:
         budget = Budget(10**6, cap_usd=1.0)

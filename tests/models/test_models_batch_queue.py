@@ -1,4 +1,5 @@
-"""Requests gathered into batches over real HTTP: all that wait go together, and whatever becomes of a batch, nobody pays twice."""
+"""Requests gathered into batches over real HTTP: all that wait go together, and whatever becomes of a batch, nobody
+pays twice."""
 
 from __future__ import annotations
 
@@ -196,8 +197,8 @@ def test_a_form_that_the_server_refuses_is_put_otherwise_in_the_next_batch(serve
 def test_what_is_too_much_at_once_is_halved_until_it_fits_and_follows_one_another(
     server: ModelServer, tmp_path: Path
 ) -> None:
-    """Forty requests of some 575 bytes where 6,000 are taken at once: 40 and 20 are refused, 10 are asked; what is asked
-    meanwhile waits its turn. Then 200 bytes, into which not one request goes."""
+    """Forty requests of some 575 bytes where 6,000 are taken at once: 40 and 20 are refused, 10 are asked; what is
+    asked meanwhile waits its turn. Then 200 bytes, into which not one request goes."""
     server.batches.holds = 6_000
 
     async def work(context: Desk) -> None:
@@ -286,7 +287,8 @@ def test_an_order_whose_reply_was_lost_is_found_and_not_placed_again(server: Mod
 def test_what_an_earlier_session_ordered_is_settled_whether_or_not_it_is_asked_for(
     server: ModelServer, tmp_path: Path
 ) -> None:
-    """Of three that stand when the run pauses one fails and one has no reply: both are asked again when somebody asks."""
+    """Of three that stand when the run pauses one fails and one has no reply: both are asked again when somebody
+    asks."""
 
     async def pauses(context: Desk) -> None:
         server.batches.held = True

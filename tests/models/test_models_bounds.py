@@ -109,7 +109,8 @@ def heavy(name: str, megabytes: int) -> Iterable[bytes]:
 
 
 def assert_bounded(name: str, megabytes: int, times: int) -> float:
-    """Every request gives up at the limit; peak of Python's memory in MB: what may be read of each and the large ones' rest."""
+    """Every request gives up at the limit; peak of Python's memory in MB: what may be read of each and the large ones'
+    rest."""
     with RawServer(lambda _: heavy(name, megabytes)) as server:
         tracemalloc.start()
         got = ask(server.base_url, times)

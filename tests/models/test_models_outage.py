@@ -1,5 +1,5 @@
-"""A server that goes away and comes back, stays away, or refuses one request or everybody; and a run that waits for nothing any more:
-over real HTTP, in short times.
+"""A server that goes away and comes back, stays away, or refuses one request or everybody; and a run that waits for
+nothing any more: over real HTTP, in short times.
 """
 
 from __future__ import annotations
@@ -118,7 +118,8 @@ def test_open_but_broken_is_an_outage_too_when_it_befalls_several(fault: str) ->
 
 
 def test_time_outs_are_waited_for_as_well() -> None:
-    """Also by whoever was sent as a probe right before the server was back, and timed out after others were answered."""
+    """Also by whoever was sent as a probe right before the server was back, and timed out after others were
+    answered."""
     with ModelServer(faults={"timeout": 1.0}) as server:
         timer = threading.Timer(1.8, server.faults.clear)  # longer than three attempts of 0.4 s
         timer.start()
@@ -386,8 +387,9 @@ def test_a_gateway_without_a_server_behind_it_for_a_while_fails_nobody() -> None
 def test_in_an_outage_only_those_fail_that_are_refused_after_it_too() -> None:
     """500 to everybody, then nobody at home, then 500 again, and seven that are never answered in between and after.
 
-    Each lasts until it is noticed. The second 500 begins when all that the first befell are answered (a server that goes to
-    and fro more quickly may break one request three times before a probe notices) and befalls those asked from then on.
+    Each lasts until it is noticed. The second 500 begins when all that the first befell are answered (a server that
+    goes to and fro more quickly may break one request three times before a probe notices) and befalls those asked from
+    then on.
     """
     with ModelServer(latency=0.01) as server:
         ask_all(server, ["before"])

@@ -149,7 +149,8 @@ def test_a_server_that_says_later_to_half_of_all_requests_fails_nobody(fault: st
 
 
 def test_the_window_finds_what_a_server_can_take() -> None:
-    """Room for 4 of 32: after the first second most requests find a place, though nobody was told how many there are."""
+    """Room for 4 of 32: after the first second most requests find a place, though nobody was told how many there
+    are."""
     with ModelServer(latency=0.02, retry_after="") as server:
         server.capacity = 4
         ended = ask_all(server, range(140))
@@ -211,8 +212,8 @@ def with_limits(server: ModelServer, requests: int, limits: ModelLimits, limiter
 
 
 def test_requests_a_minute_hold_in_every_window() -> None:
-    """1200 a minute are 20 a second: 10 in any half second. A loaded machine sends late, and then several at once; all 30
-    would come in one without a limit. The plan itself is held to the number by `test_no_minute_exceeds_the_pace`."""
+    """1200 a minute are 20 a second: 10 in any half second. A loaded machine sends late, and then several at once; all
+    30 would come in one without a limit. The plan itself is held to the number by `test_no_minute_exceeds_the_pace`."""
     with ModelServer() as server:
         ended = with_limits(server, 30, ModelLimits(requests_per_minute=1200), Limiter(32))
         times = [request.time for request in server.requests]
@@ -250,7 +251,8 @@ def test_a_cap_of_its_own_within_the_cap_of_the_process() -> None:
 
 
 def test_who_waits_for_one_model_holds_no_slot_of_the_process() -> None:
-    """One slot for all; model "m" may be asked once a minute, its second question must not keep the other model waiting."""
+    """One slot for all; model "m" may be asked once a minute, its second question must not keep the other model
+    waiting."""
     with ModelServer() as server:
 
         async def main() -> None:
@@ -366,7 +368,8 @@ def test_the_same_limits_said_again_keep_the_pace() -> None:
 
 
 def test_a_retry_after_is_believed_but_not_for_ever() -> None:
-    """Retry-After: 0 asks for a request at once; after three of them in a row the back-off of a silent server is added."""
+    """Retry-After: 0 asks for a request at once; after three of them in a row the back-off of a silent server is
+    added."""
     state, health = RetryState(3, 1.0), ServerHealth()
     waits = []
     for _ in range(TRUSTED + 3):

@@ -1,4 +1,5 @@
-"""Whether a model's server is there, told before anything is asked: over real HTTP, with what servers, proxies and web pages answer."""
+"""Whether a model's server is there, told before anything is asked: over real HTTP, with what servers, proxies and web
+pages answer."""
 
 from __future__ import annotations
 
@@ -124,7 +125,8 @@ def test_a_wrong_path_is_named_as_the_setting_that_it_is(tmp_path: Path) -> None
 def test_with_patience_it_is_waited_for_and_the_time_left_is_told(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Attempts are over after some two seconds; from then on every second says how long is left, and the clock runs down."""
+    """Attempts are over after some two seconds; from then on every second says how long is left, and the clock runs
+    down."""
     heard: list[str] = []
     with caplog.at_level(logging.WARNING, "enquete"):
         run = enquete.conduct_interviews(

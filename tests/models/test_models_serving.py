@@ -1,6 +1,7 @@
 """Slow and small servers: what they say of themselves, how long they are waited for, and that nobody is asked twice.
 
-Times are scaled: what takes a laptop minutes takes this server tenths of a second, with time-outs as short. No assertion is about
+Times are scaled: what takes a laptop minutes takes this server tenths of a second, with time-outs as short. No
+assertion is about
 the clock: what counts is how often the server was asked, and how many at once.
 """
 
@@ -196,7 +197,8 @@ def test_a_question_too_long_is_asked_in_its_short_form_and_counted(tmp_path: Pa
 
 
 def test_five_agents_on_a_laptop(tmp_path: Path) -> None:
-    """Questions of 3,000 tokens and more take six times the time-out to read: the run of the issue, in tenths of seconds."""
+    """Questions of 3,000 tokens and more take six times the time-out to read: the run of the issue, in tenths of
+    seconds."""
     with SmallServer(slots=2, reading=5000, writing=2000) as server:
         run = unwritten.interview(
             personas(tmp_path, 5), model="test-model", base_url=server.base_url, methods=["longitudinal"],

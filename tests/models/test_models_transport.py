@@ -1,4 +1,5 @@
-"""Every fault through the transport over real HTTP: what is retried, what is told, what is counted, what is kept secret."""
+"""Every fault through the transport over real HTTP: what is retried, what is told, what is counted, what is kept
+secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which arms a request makes: ids, what differs from the main arm, what is refused; and that stored runs stay the same."""
+"""Which arms a request makes: ids, what differs from the main arm, what is refused; and that stored runs stay the
+same."""
 
 from __future__ import annotations
 

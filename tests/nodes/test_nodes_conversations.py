@@ -1,4 +1,5 @@
-"""Conversations over a real ledger, with the synthetic respondent: killed anywhere they go on, and nothing is made twice."""
+"""Conversations over a real ledger, with the synthetic respondent: killed anywhere they go on, and nothing is made
+twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Whether questions and population are about the same: every demo with every pack, real simulations, a language nobody chose."""
+"""Whether questions and population are about the same: every demo with every pack, real simulations, a language nobody
+chose."""
 
 from __future__ import annotations
 

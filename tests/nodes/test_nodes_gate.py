@@ -1,5 +1,5 @@
-"""The gate in a graph that nobody but LangGraph drives, as in Studio: a spent budget and the cap to go on under, a person's seat and
-the answers to it, and what is refused.
+"""The gate in a graph that nobody but LangGraph drives, as in Studio: a spent budget and the cap to go on under, a
+person's seat and the answers to it, and what is refused.
 """
 
 from __future__ import annotations

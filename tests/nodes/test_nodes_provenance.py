@@ -1,4 +1,5 @@
-"""instruments_used.json says alone what was asked of whom, with which version, and hashes change with what they stand for."""
+"""instruments_used.json says alone what was asked of whom, with which version, and hashes change with what they stand
+for."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """examples/study.ipynb, run from top to bottom in a kernel of its own; and a kernel that is interrupted.
 
-Nothing in here asserts numbers of the study: the notebook is executed, and what a reader is promised must be on the page.
+Nothing in here asserts numbers of the study: the notebook is executed, and what a reader is promised must be on the
+page.
 """
 
 from __future__ import annotations
@@ -154,7 +155,8 @@ def wait_for_answers(client: BlockingKernelClient) -> None:
 
 
 def test_interrupting_the_kernel_pauses_the_run(tmp_path: Path) -> None:
-    """Calls in flight finish and are filed; an awaited cell then ends as cancelled. Both runs go on from where they were."""
+    """Calls in flight finish and are filed; an awaited cell then ends as cancelled. Both runs go on from where they
+    were."""
     people = personas(tmp_path, 12)
     with server_process(tmp_path, "--latency", "0.3") as server, kernel(tmp_path) as (manager, client):
         run(client, SETUP.format(people=str(people), url=server.base_url))

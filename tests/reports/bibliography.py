@@ -1,4 +1,5 @@
-"""The bibliography: sources by key, as bibliography.yaml has them, and the keys that a text cites in square brackets."""
+"""The bibliography: sources by key, as bibliography.yaml has them, and the keys that a text cites in square
+brackets."""
 
 from __future__ import annotations
 

@@ -199,7 +199,8 @@ def own(whole: Made, tmp_path: Path) -> Made:
 
 @pytest.fixture
 def set_status() -> Callable[[Path, str], None]:
-    """set_status(folder, status): what a simulation says of itself; once it has completed, it has gone on until then."""
+    """set_status(folder, status): what a simulation says of itself; once it has completed, it has gone on until
+    then."""
     return _set_status
 
 

@@ -1,7 +1,8 @@
 """The figures of findings, computed again from all_responses.csv with pandas, numpy and scipy alone.
 
-Nothing of Enquete is imported: each function follows what a methodology declares of a finding and of its columns. `again(finding,
-rows)` gives the numbers by name that can be had so; p of permutations, which need the same random numbers, are left out.
+Nothing of Enquete is imported: each function follows what a methodology declares of a finding and of its columns.
+`again(finding, rows)` gives the numbers by name that can be had so; p of permutations, which need the same random
+numbers, are left out.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ def agreement(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
 
 
 def of_scenarios(rows: pd.DataFrame, item: str, names: tuple[str, str, str]) -> Numbers:
-    """Mean ± t(1 − .05/(2k))·s̃/√n for the k scenarios of the item's dimension, s̃² = ((n − 1)s² + 2s̄²)/(n + 1), s̄² the mean of
-    their variances; cut at the ends of the scale."""
+    """Mean ± t(1 − .05/(2k))·s̃/√n for the k scenarios of the item's dimension, s̃² = ((n − 1)s² + 2s̄²)/(n + 1), s̄²
+    the mean of their variances; cut at the ends of the scale."""
     own = rows[rows["dimension"].eq(item.rpartition("/")[2])]
     wide = own.pivot(index="participant", columns="item_id", values="value")
     n, (low, high) = wide.notna().sum()[item], scale(own)
@@ -140,7 +141,8 @@ def last_round(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def van_der_eijk(counts: np.ndarray) -> float:
-    """Agreement A (van der Eijk 2001): layers of the distribution, each with its own agreement, weighted by their mass."""
+    """Agreement A (van der Eijk 2001): layers of the distribution, each with its own agreement, weighted by their
+    mass."""
     left, total, found, k = counts.astype(float).copy(), counts.sum(), 0.0, len(counts)
     while left.sum() > 0:
         least = left[left > 0].min()
@@ -183,14 +185,16 @@ def importance(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def label(values: pd.Series, low: float, high: float) -> str:
-    """Disputed: IQR above 2, or A below 0.2 (the shipped instruments' limits); else agreed where the IQR is at most 1."""
+    """Disputed: IQR above 2, or A below 0.2 (the shipped instruments' limits); else agreed where the IQR is at most
+    1."""
     q1, q3 = np.percentile(values.dropna(), [25, 75])
     a = van_der_eijk(np.array([values.eq(point).sum() for point in np.arange(low, high + 1)]))
     return "disputed" if q3 - q1 > 2 or a < 0.2 else "agreed" if q3 - q1 <= 1 else "open"
 
 
 def highest_theme(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    """Of the undisputed; below Bonferroni–t over all themes, above Student's: it is the highest of all. Cut at the ends."""
+    """Of the undisputed; below Bonferroni–t over all themes, above Student's: it is the highest of all. Cut at the
+    ends."""
     wide, item = importance(rows), finding["items"][0]
     low, high = scale(rows[rows["item_id"].eq(item)])
     medians = wide.median()[[one for one in wide if label(wide[one], low, high) != "disputed"]]
@@ -214,8 +218,8 @@ def agreed(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
 
 
 def revision(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    """Distance to the median of the others' first ratings, first less last, over all pairs of items that have one middle; the
-    interval is Student's over the agents' own means."""
+    """Distance to the median of the others' first ratings, first less last, over all pairs of items that have one
+    middle; the interval is Student's over the agents' own means."""
     rounds = rows.dropna(subset="value").groupby("round")
     numbers = sorted(number for number, own in rounds if own["scale_min"].notna().all())
     first, last = (
@@ -263,7 +267,8 @@ def views(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
 
 
 def largest(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    """Principal components of the agents' correlations, varimax with Kaiser's normalisation; who defines a view, and its grid."""
+    """Principal components of the agents' correlations, varimax with Kaiser's normalisation; who defines a view, and
+    its grid."""
     grid = rows[rows["item_id"].isin(statements(rows))]
     wide = sorts(grid)
     values, vectors = np.linalg.eigh(np.corrcoef(wide.to_numpy()))
@@ -279,13 +284,14 @@ def largest(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     places = np.sort(wide.iloc[0].to_numpy())
     array = dict(zip(placed.index, places, strict=True))
     return {
-        "holders": holders, "opposed": int(defining[:, f].sum()) - holders, "n": len(wide), "top_place": array[finding["items"][0]],
-        "bottom_place": places[0],
+        "holders": holders, "opposed": int(defining[:, f].sum()) - holders, "n": len(wide),
+        "top_place": array[finding["items"][0]], "bottom_place": places[0],
     }  # fmt: skip
 
 
 def parallel(wide: pd.DataFrame, draws: int = 500) -> int:
-    """How many eigenvalues, from the largest on, exceed the 99th percentile of their rank where every sort is dealt at random."""
+    """How many eigenvalues, from the largest on, exceed the 99th percentile of their rank where every sort is dealt at
+    random."""
     random = np.random.default_rng(7)
     tables = (random.permuted(wide.to_numpy(), axis=1) for _ in range(draws))
     chance = np.percentile([np.linalg.eigvalsh(np.corrcoef(one))[::-1] for one in tables], 99, axis=0)
@@ -312,13 +318,14 @@ def statement(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     own = rows[rows["item_id"].eq(finding["items"][0])]
     values, (low, high) = own["value"], scale(own)
     return {
-        "sd": values.std(), "n_above": (values > 0).sum(), "n_below": (values < 0).sum(), "mean": values.mean(), "n": len(values),
-        "scale_min": low, "scale_max": high,
+        "sd": values.std(), "n_above": (values > 0).sum(), "n_below": (values < 0).sum(), "mean": values.mean(),
+        "n": len(values), "scale_min": low, "scale_max": high,
     }  # fmt: skip
 
 
 def common(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    """Mean ± t(1 − .05/(2k))·s̃/√n for k statements, s̃² = ((n − 1)s² + 2s̄²)/(n + 1), s̄² the mean of the k variances."""
+    """Mean ± t(1 − .05/(2k))·s̃/√n for k statements, s̃² = ((n − 1)s² + 2s̄²)/(n + 1), s̄² the mean of the k
+    variances."""
     grid = rows[rows["item_id"].isin(statements(rows))]
     k, pooled = grid["item_id"].nunique(), grid.groupby("item_id")["value"].var().mean()
     own = statement(finding, rows)

@@ -1,4 +1,5 @@
-"""All agents in one table, and what goes together over them. Twenty agents of four kinds, five each, so that ranks are derived by hand."""
+"""All agents in one table, and what goes together over them. Twenty agents of four kinds, five each, so that ranks are
+derived by hand."""
 
 from __future__ import annotations
 
@@ -65,7 +66,8 @@ def test_a_personas_own_columns_stand_beside_them_under_names_that_are_free() ->
 
 
 def test_columns_of_different_methodologies_are_compared_and_the_group() -> None:
-    """Drift 2, 1, 0, 0 and wishes 7, 5, 1, 3, five times: ranks of four agents, 4, 3, 1.5, 1.5 and 4, 3, 1, 2: ρ = 4.5/√(4.5·5)."""
+    """Drift 2, 1, 0, 0 and wishes 7, 5, 1, 3, five times: ranks of four agents, 4, 3, 1.5, 1.5 and 4, 3, 1, 2: ρ =
+    4.5/√(4.5·5)."""
     same = column("gap", 2.0, 1.0, 0.0, 0.0)  # of the same methodology as drift: its answers are shared
     found = made(DRIFT, same, WISH).associations()
     pairs = {(one["first"], one["second"]) for one in rows(found, "associations")}

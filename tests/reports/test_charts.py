@@ -1,4 +1,5 @@
-"""Charts over declared tables: what they show, that it can be read, where marks lead, and what happens where something is missing."""
+"""Charts over declared tables: what they show, that it can be read, where marks lead, and what happens where something
+is missing."""
 
 from __future__ import annotations
 
@@ -329,7 +330,8 @@ def test_pictures_by_name_and_as_files(tmp_path: Path) -> None:
 
 
 def test_stacked_bars_have_the_middle_of_the_scale_at_zero() -> None:
-    """By hand: .2 and .3 below, .4 in the middle (.2 on either side), .1 above: from −.7 to .3; even scales have no middle point."""
+    """By hand: .2 and .3 below, .4 in the middle (.2 on either side), .1 above: from −.7 to .3; even scales have no
+    middle point."""
     odd = pd.DataFrame({"row": "a", "value": [4, 1, 3, 2, 5], "share": [0.1, 0.2, 0.4, 0.3, 0.0]})
     made = stacked(odd, "row", "value", "share")
     assert made["value"].tolist() == [1, 2, 3, 4, 5]

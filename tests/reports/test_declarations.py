@@ -1,4 +1,5 @@
-"""Declared results: what is checked when they are made, what is read of them where, one correction for all tests of a page."""
+"""Declared results: what is checked when they are made, what is read of them where, one correction for all tests of a
+page."""
 
 from __future__ import annotations
 
@@ -62,8 +63,8 @@ SOLD = Table(
 )  # fmt: skip
 CHANGED = Finding(
     name="changed", table="sold", p="p", order=("-price",), top=2, size="price / 10",
-        says="“{fruit}” {change} in {town} ({p}; n = {n})",
-    null="nothing of {tests} moved (the smallest {p})", estimate="price", low="low", high="high", test="t",
+    says="“{fruit}” {change} in {town} ({p}; n = {n})", null="nothing of {tests} moved (the smallest {p})",
+    estimate="price", low="low", high="high", test="t",
 )  # fmt: skip
 PRESENTATION = Presentation(
     tables=(FRUIT, SOLD), facts=(integer("least", "least"), share("open", "open")), findings=(CHANGED,),
@@ -188,7 +189,8 @@ def test_methodologies_share_one_correction() -> None:
 
 
 def test_a_finding_waits_for_another_and_what_did_not_occur_counts() -> None:
-    """Risen and fallen are two questions also where nothing fell: .01 · 2. Where .02 fell, it waits for what rose: .01 · 1, .02 · 1."""
+    """Risen and fallen are two questions also where nothing fell: .01 · 2. Where .02 fell, it waits for what rose: .01
+    · 1, .02 · 1."""
 
     def told(after: str, *rows: dict[str, Any]) -> list[float]:
         own = (replace(CHANGED, name="risen", where="change == 'up'"),

@@ -1,4 +1,5 @@
-"""enquete/analysis/README.md is printed from the thresholds beside it, and README.md beside this from what they say of panels
+"""enquete/analysis/README.md is printed from the thresholds beside it, and README.md beside this from what they say of
+panels
 of people and of panels without opinions: `python -m tests.reports.test_health_page`."""
 
 from __future__ import annotations
@@ -135,7 +136,8 @@ def test_every_source_is_cited_and_every_citation_has_one() -> None:
 
 
 def test_bad_rests_on_more_than_a_proposal() -> None:
-    """Issue 12: what rests on people's panels was run over them, what is published cites it, a proposal has no bad bound."""
+    """Issue 12: what rests on people's panels was run over them, what is published cites it, a proposal has no bad
+    bound."""
     calibrated = {check.__name__ for check in (*ON_RATINGS, *BETWEEN)} | {"two_components", "test_retest"}
     for name, rule in THRESHOLDS.items():
         assert rule.basis != "people" or name in calibrated
@@ -176,7 +178,8 @@ def test_panels_without_opinions_do_not(kind: str, size: int) -> None:
 
 @pytest.mark.soak
 def test_rates_over_many_panels() -> None:
-    """Twenty draws each; the test of order lets one people's panel in a few hundred fail (p < .01 and above the bound)."""
+    """Twenty draws each; the test of order lets one people's panel in a few hundred fail (p < .01 and above the
+    bound)."""
     for size in SIZES:
         caution, bad = cautioned(size, range(20))
         assert caution <= 0.05

@@ -118,8 +118,8 @@ def test_a_run_that_was_paused_with_0_calls_has_no_verdict(tmp_path: Path) -> No
 
 
 def test_of_a_paused_run_readers_are_told_that_it_is_interim(tmp_path: Path) -> None:
-    """Stopped in the second round of the Delphi: what is done has its verdict, what goes on has none, and no number of planned
-    answers is told that the next round would change."""
+    """Stopped in the second round of the Delphi: what is done has its verdict, what goes on has none, and no number of
+    planned answers is told that the next round would change."""
     sim = mirofish_folder(tmp_path / "sim_1", 12)
     said = {
         "out": str(tmp_path / "out"),
@@ -161,8 +161,8 @@ def test_while_it_runs_there_is_nothing_to_judge(tmp_path: Path) -> None:
 
 
 def test_of_data_that_are_not_usable_the_report_tells_what_was_tested(tmp_path: Path) -> None:
-    """Thirty agents who give the same answer to every item, as they are stored: page one says so above what was found, and
-    neither it nor the section has a mean or a figure, which are in the appendix."""
+    """Thirty agents who give the same answer to every item, as they are stored: page one says so above what was found,
+    and neither it nor the section has a mean or a figure, which are in the appendix."""
     sim = mirofish_folder(tmp_path / "sim_1", 30)
     said = {"methods": ["longitudinal"], "confirm": True, "respondent": "synthetic", "language": "en"}
     run = enquete.conduct_interviews(sim, out=str(tmp_path / "out"), **said)

@@ -23,8 +23,8 @@ from tests.reports.recount import RECIPES, again
 
 CHANCE = {("diversity", "views"): {"views"}, ("diversity", "types"): {"found", "largest"}, ("discovery", "complete"): {"complete"},
           ("poll", "chosen"): {"low", "high"}, ("across", "together"): {"effect", "n", "n_total"}}  # fmt: skip
-"""Figures that need the same random numbers, beside every p, which is corrected over the whole page: what the parallel analysis
-and k-means count; or more than the table: the options, the schema, the columns of two methodologies."""
+"""Figures that need the same random numbers, beside every p, which is corrected over the whole page: what the parallel
+analysis and k-means count; or more than the table: the options, the schema, the columns of two methodologies."""
 
 
 def page(made: Made) -> dict:

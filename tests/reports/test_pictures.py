@@ -1,4 +1,5 @@
-"""The pictures of a run: whose they are, what they say below and beside them, what is kept of them, and page one's small ones."""
+"""The pictures of a run: whose they are, what they say below and beside them, what is kept of them, and page one's
+small ones."""
 
 from __future__ import annotations
 
@@ -104,7 +105,8 @@ def test_a_file_that_no_synthesis_wrote_is_named(tmp_path: Path, wrong: object) 
     ],
 )
 def test_people_are_no_simulated_respondents(persons: int, language: Language, expected: str) -> None:
-    """Three participants with two items each; the first answers both, the second one, the third none; other arms do not count."""
+    """Three participants with two items each; the first answers both, the second one, the third none; other arms do not
+    count."""
     who = ["a", "a", "b", "b", "c", "c"]
     frame = pd.DataFrame({
         "methodology": "poll", "arm_role": "main", "participant": who,
@@ -116,9 +118,9 @@ def test_people_are_no_simulated_respondents(persons: int, language: Language, e
 
 
 def test_where_nothing_is_missing_answers_are_not_counted() -> None:
-    frame = pd.DataFrame({
-        "methodology": ["poll"], "arm_role": ["main"], "participant": ["a"], "respondent": ["llm"], "status": ["ok"],
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {"methodology": ["poll"], "arm_role": ["main"], "participant": ["a"], "respondent": ["llm"], "status": ["ok"]},
+    )  # fmt: skip
     assert footer(frame, "poll", "en") == "simulated respondents · 1 of 1 agents"
 
 

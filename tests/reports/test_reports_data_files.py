@@ -1,4 +1,5 @@
-"""Files that people open, each read back by the library of its format: values, labels, codes, why an answer is missing."""
+"""Files that people open, each read back by the library of its format: values, labels, codes, why an answer is
+missing."""
 
 from __future__ import annotations
 
@@ -90,8 +91,8 @@ ASKED = [
 
 def answer(who: str, item: str, status: str = "ok", arm: str = "main", **given: Any) -> dict[str, Any]:
     about = {
-        "run_id": "r", "arm": arm, "arm_role": "main", "phase": "T1", "round": 0, "session": "", "turn": 0, "participant": who,
-        "agent_name": who.upper(), "stakeholder_type": "ngo", "item_id": item, "status": status,
+        "run_id": "r", "arm": arm, "arm_role": "main", "phase": "T1", "round": 0, "session": "", "turn": 0,
+        "participant": who, "agent_name": who.upper(), "stakeholder_type": "ngo", "item_id": item, "status": status,
     }  # fmt: skip
     return {**about, "value": np.nan, "choice": "", "text": "", "confidence": np.nan, **given}
 

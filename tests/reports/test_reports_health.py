@@ -167,7 +167,8 @@ def spread_out(values: np.ndarray, **more) -> list[dict]:
 
 
 def test_of_probabilities_the_medians_are_checked_and_style_from_their_mass():
-    """Ends: .7 of the answers there and .15 of their neighbours (a neighbour has two): by hand over the answers given."""
+    """Ends: .7 of the answers there and .15 of their neighbours (a neighbour has two): by hand over the answers
+    given."""
     values = random(30, 12)
     found = {one.found.name: one.found for one in examined(spread_out(values)).checks}
     by_hand = 0.7 * np.isin(values, (1, 5)).mean() + 0.15 * np.isin(values, (2, 4)).mean()
@@ -211,7 +212,8 @@ def test_people_s_answers_are_compared_with_what_the_instrument_says():
 
 
 def test_a_fault_in_both_waves_is_one_fault():
-    """Everybody gives the ends alone, at T0 and at T1: one bad check, which alone leaves the data usable with caution."""
+    """Everybody gives the ends alone, at T0 and at T1: one bad check, which alone leaves the data usable with
+    caution."""
     ends = np.where(random(20, 12, high=2) == 1, 1.0, 5.0)
     found = examined([*wave(ends, phase="T0"), *wave(ends[::-1], phase="T1")], {"longitudinal": {"kind": None}})
     assert [verdict for _, verdict, _ in named(found, "extreme_style")] == ["bad", "bad"]
@@ -243,8 +245,8 @@ def probe(values: np.ndarray, arm: str, **more) -> list[dict]:
 
 
 def test_each_probe_is_compared_with_the_main_arm_over_the_agents_it_asked():
-    """12 of 40 agents are asked again. A retest that changes one answer in twelve is fine; a swapped persona that changes no
-    more is ignored; reversed options that everybody answers by place give another answer throughout."""
+    """12 of 40 agents are asked again. A retest that changes one answer in twelve is fine; a swapped persona that
+    changes no more is ignored; reversed options that everybody answers by place give another answer throughout."""
     main = random(40, 12)
     again = main[:12].copy()
     again[:, 0] = again[:, 0] % 5 + 1
@@ -279,7 +281,8 @@ def test_a_persona_probe_without_a_retest_has_nothing_to_compare_with():
 
 
 def test_control_items_of_a_probe_and_the_placebos_own_t0():
-    """Control items that all move by one point drift; a placebo that moves as much as the real digest shows no effect."""
+    """Control items that all move by one point drift; a placebo that moves as much as the real digest shows no
+    effect."""
     before, after = np.full((20, 6), 3.0), np.full((20, 6), 4.0)
     main = [*wave(before, phase="T0"), *wave(after, phase="T1")]
     control = [row(a, f"c{i}", 2.0 + t, phase=f"T{t}", arm="negative_control", arm_role="probe")
@@ -382,7 +385,8 @@ def test_entropy_is_one_when_uniform_and_zero_when_all_agree():
 
 
 def codes() -> set[str]:
-    """Reason codes in the source of the checks: given to `judged(why_not=…)`, `Ruling(…, code)`, or returned as a reason."""
+    """Reason codes in the source of the checks: given to `judged(why_not=…)`, `Ruling(…, code)`, or returned as a
+    reason."""
     found: set[str] = set()
     for path in Path(enquete.analysis.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -471,7 +475,8 @@ def test_a_probe_that_was_asked_and_cannot_be_read_is_named_as_such():
     ],
 )
 def test_nobody_was_asked_again_is_said_only_where_that_is_so(role: str, arm: str, reason: str):
-    """Ratings that hang together, in two types that differ, so that no check objects: 20 agents, five asked again: too few."""
+    """Ratings that hang together, in two types that differ, so that no check objects: 20 agents, five asked again: too
+    few."""
     half = np.repeat([[2.0] * 6, [4.0] * 6], 20, axis=0)
     rows = wave(half + np.random.default_rng(1).integers(-1, 2, (40, 6)) * (np.arange(40) % 3 == 0)[:, None])
     again = [{**one, "arm": arm, "arm_role": role} for one in rows if int(one["participant"][1:]) < 5]

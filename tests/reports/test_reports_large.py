@@ -44,7 +44,8 @@ print(json.dumps({
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 def test_the_whole_analysis_of_five_thousand_agents_takes_less_than_a_minute_and_two_gigabytes(tmp_path: Path) -> None:
-    """Analyses of the four methodologies, health, crossing, agents and associations; CPU seconds, not those on the wall."""
+    """Analyses of the four methodologies, health, crossing, agents and associations; CPU seconds, not those on the
+    wall."""
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
     said = {"methods": FOUR, "respondent": "synthetic", "budget_tokens": 10**10, "confirm": True, "language": "en"}
     enquete.conduct_interviews(sim, out=str(tmp_path / "out"), **said)

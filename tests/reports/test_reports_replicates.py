@@ -1,4 +1,5 @@
-"""Replicates: findings made anew from each arm, archetypes under like names, variance components; through a real run."""
+"""Replicates: findings made anew from each arm, archetypes under like names, variance components; through a real
+run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a whole run leaves: summary first, health, limitations, codebook, episodes, HTML; with any methodology missing."""
+"""What a whole run leaves: summary first, health, limitations, codebook, episodes, HTML; with any methodology
+missing."""
 
 from __future__ import annotations
 
@@ -94,7 +95,8 @@ def test_quotations_show_the_sentence_that_voices_the_theme():
 
 
 def test_the_synthesis_works_without_most_methodologies(whole):
-    """Each of them in turn: below. Of seven agents in groups of fewer than five nothing between methodologies is tested."""
+    """Each of them in turn: below. Of seven agents in groups of fewer than five nothing between methodologies is
+    tested."""
     assert load_summary(whole.folder)["status"] == "completed"
     assert read(whole, "page_one.json")["across"] == []
 

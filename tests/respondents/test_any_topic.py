@@ -1,4 +1,5 @@
-"""The synthetic respondent on a topic that no pack knows: what is planted is drawn from the instrument, words are on the topic."""
+"""The synthetic respondent on a topic that no pack knows: what is planted is drawn from the instrument, words are on
+the topic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What is planted in the synthetic respondent beside its truth is what the probes report; without it, they find nothing."""
+"""What is planted in the synthetic respondent beside its truth is what the probes report; without it, they find
+nothing."""
 
 from __future__ import annotations
 

@@ -81,8 +81,8 @@ def test_violations_and_what_is_open() -> None:
 
 
 def test_repair_moves_by_the_agents_own_ranking() -> None:
-    """By hand. Surplus 1, 1 meets gaps −1, 0: from the bottom of column 1 the lowest goes to −1, the next to 0. The agent
-    once had b at 0, so b is its lowest in the column; of a and c, c was shown later and ranks lower."""
+    """By hand. Surplus 1, 1 meets gaps −1, 0: from the bottom of column 1 the lowest goes to −1, the next to 0. The
+    agent once had b at 0, so b is its lowest in the column; of a and c, c was shown later and ranks lower."""
     sort = answers(a=1, b=1, c=1, d=0)
     sort["b"] = Answer("b", "ok", value=1, data={"placed": [0, 1]})
     found = repair_grid(sort, SMALL, ["a", "b", "c", "d"])

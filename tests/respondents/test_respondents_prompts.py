@@ -131,7 +131,8 @@ class TestQuestions:
 
     @pytest.mark.parametrize("language", ["de", "en"])
     def test_a_scale_item_in_a_block_of_15_costs_at_most_42_tokens(self, language: Language) -> None:
-        """At four bytes a token, as estimates count: questions and schema, what each more of them adds. Wording: 17 tokens."""
+        """At four bytes a token, as estimates count: questions and schema, what each more of them adds. Wording: 17
+        tokens."""
 
         def size(n: int) -> float:
             asked = block(*alike(n, "Der Bestand wird sich in zehn Jahren deutlich erholt haben, sagen manche"))
@@ -195,7 +196,8 @@ class TestLanguages:
 
 
 def outside_fences(text: str) -> str:
-    """What a careless reader takes for being outside: any line that looks like an end ends a fence, whatever its tag."""
+    """What a careless reader takes for being outside: any line that looks like an end ends a fence, whatever its
+    tag."""
     kept, inside = [], False
     for line in text.splitlines():
         if inside:

@@ -380,12 +380,12 @@ def test_a_reply_is_read_by_numbers_and_ids_and_what_does_not_exist_is_counted()
     async def work(task):
         prompts.append(task.prompt(task.data, "en"))
         order = [t.id for t in task.data.themes]
-        return Assignments(assignments=[
-            Assignment(statement="[S1]", themes=[f"T{order.index('aa') + 1}", "t9"]),
-            Assignment(statement="s2"),
-            Assignment(statement="s1", themes=["bb"]),
-            Assignment(statement="s77", themes=["t1"]),
-        ])  # fmt: skip
+        return Assignments(
+            assignments=[
+                Assignment(statement="[S1]", themes=[f"T{order.index('aa') + 1}", "t9"]), Assignment(statement="s2"),
+                Assignment(statement="s1", themes=["bb"]), Assignment(statement="s77", themes=["t1"]),
+            ],
+        )  # fmt: skip
 
     again = assign(statements, BRIEFS, work)
     first, second = (s.id for s in sample(statements)[:2])

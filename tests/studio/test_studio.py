@@ -1,5 +1,6 @@
-"""A real `langgraph dev`, driven through langgraph-sdk: graphs listed and drawn, started from their default input, paused
-after T0, resumed, read. No network: every address that the server's process asks for is noted, and none may be another's.
+"""A real `langgraph dev`, driven through langgraph-sdk: graphs listed and drawn, started from their default input,
+paused after T0, resumed, read. No network: every address that the server's process asks for is noted, and none may be
+another's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The typed arguments of the Python functions are those of RunRequest, and `help()` tells each. Written anew by `make graphs`."""
+"""The typed arguments of the Python functions are those of RunRequest, and `help()` tells each. Written anew by `make
+graphs`."""
 
 from __future__ import annotations
 

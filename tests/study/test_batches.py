@@ -1,4 +1,5 @@
-"""Studies whose requests go in batches: the same answers as without, at half the price, through a pause and through kills."""
+"""Studies whose requests go in batches: the same answers as without, at half the price, through a pause and through
+kills."""
 
 from __future__ import annotations
 
@@ -131,8 +132,8 @@ def test_batches_need_a_server_and_a_run_keeps_to_them(server: ModelServer, peop
 
 
 def test_kills_at_every_step_of_an_order_buy_nothing_twice(server: ModelServer, people: Path, tmp_path: Path) -> None:
-    """One study, killed while the provider is at each step. `create`: it never takes the order, which nobody can know, so what it
-    asked counts as paid; `created`: it has taken it and not said so; from there on it is that one batch."""
+    """One study, killed while the provider is at each step. `create`: it never takes the order, which nobody can know,
+    so what it asked counts as paid; `created`: it has taken it and not said so; from there on it is that one batch."""
     arguments = {
         "sim_id": str(people),
         "out": str(tmp_path / "out"),

@@ -1,4 +1,5 @@
-"""Drafts from a real simulation: they load, say where they are from, cover who spoke, and are drafts until somebody says otherwise."""
+"""Drafts from a real simulation: they load, say where they are from, cover who spoke, and are drafts until somebody
+says otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A draft that a model writes, over real HTTP: sources are real, items are checked, German and English compared, nothing paid twice."""
+"""A draft that a model writes, over real HTTP: sources are real, items are checked, German and English compared,
+nothing paid twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Estimate against actual: what a run really cost lies in the range said before; a run that cannot fit does not start."""
+"""Estimate against actual: what a run really cost lies in the range said before; a run that cannot fit does not
+start."""
 
 from __future__ import annotations
 
@@ -63,8 +64,8 @@ def test_the_actual_cost_lies_in_the_range(tmp_path: Path, setting: str) -> None
 
 
 def test_the_turns_of_an_interview_enter_the_upper_estimate_once(tmp_path: Path) -> None:
-    """36 interviews of at most 15 turns, three times as many, are no reason to refuse a run under the default cap of ten
-    million."""
+    """36 interviews of at most 15 turns, three times as many, are no reason to refuse a run under the default cap of
+    ten million."""
     expected = enquete.estimate(personas(tmp_path, 12), out=str(tmp_path / "o"), methods=["laddering"], **NOBODY)
     assert expected.tokens.high < 4 * expected.tokens.likely
     assert 3 * expected.tokens.high < 10_000_000
@@ -109,9 +110,7 @@ def test_an_estimate_writes_nothing(tmp_path: Path) -> None:
 
 def test_a_run_that_cannot_fit_stops_before_the_first_call_and_says_what_would_make_it_fit(tmp_path: Path) -> None:
     with ModelServer() as server:
-        common = {
-            "out": str(tmp_path / "out"), "model": "m", "base_url": server.base_url, "methods": ["scenario"]
-        }  # fmt: skip
+        common = {"out": str(tmp_path / "out"), "model": "m", "base_url": server.base_url, "methods": ["scenario"]}
         expected = enquete.estimate(personas(tmp_path, 5), **common)
         with pytest.raises(OverBudget) as refused:
             interview(personas(tmp_path, 5), budget_tokens=9000, **common)

@@ -1,8 +1,8 @@
-"""Estimate against actual in forty small studies of every methodology: with persons, with some of the agents, in groups by
-hand and of unequal sizes. What a run really cost lies in the range that was said before.
+"""Estimate against actual in forty small studies of every methodology: with persons, with some of the agents, in groups
+by hand and of unequal sizes. What a run really cost lies in the range that was said before.
 
-A handful runs always; all of them in `make soak`. A study that leaves its range is a failure: 40 of 40 are asked for, more
-than the 95 % that were promised.
+A handful runs always; all of them in `make soak`. A study that leaves its range is a failure: 40 of 40 are asked for,
+more than the 95 % that were promised.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ items:
   - {item_id: app_1, family: app, scale: 5, en: "The app does everything I need."}
 """
 ROOM_FOR_ONE = 2200
-"""Tokens: a question reserves between 2,000 and 2,200 here, so that beside what the first has used no second one is asked."""
+"""Tokens: a question reserves between 2,000 and 2,200 here, so that beside what the first has used no second one is
+asked."""
 
 
 def servers() -> list[int]:

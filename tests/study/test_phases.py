@@ -107,7 +107,8 @@ def test_a_simulation_that_failed_before_it_went_on_gives_no_drift_and_its_error
 
 @pytest.mark.parametrize("went_on", [True, False], ids=["it went on", "from the start"])
 def test_a_simulation_that_is_taken_as_completed_is_said_to_be(tmp_path: Path, went_on: bool) -> None:
-    """With actions between the waves its drift stands; where it had failed before anybody was asked, T0 is reconstructed."""
+    """With actions between the waves its drift stands; where it had failed before anybody was asked, T0 is
+    reconstructed."""
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
     if went_on:
         paused = enquete.conduct_interviews(sim, methods=["longitudinal"], language="en")

@@ -1,4 +1,5 @@
-"""A run is where its folder is: copies and moved folders go on by themselves, and what they were copied from stays as it was."""
+"""A run is where its folder is: copies and moved folders go on by themselves, and what they were copied from stays as
+it was."""
 
 from __future__ import annotations
 

@@ -144,7 +144,8 @@ def test_a_plainly_worse_second_model_loses(tmp_path: Path) -> None:
     assert "stand-in without a model" in run.report
     assert "Respondent A is preferred." in run.report
     assert "preference/win-rates" in run.figures
-    # One answer in eight of a synthetic arm that is asked again is another one (docs/synthetic-respondent.md): the rest is not judged.
+    # One answer in eight of a synthetic arm that is asked again is another one (docs/synthetic-respondent.md): the rest
+    # is not judged.
     assert Counter(one.alike for one in pairs(run.folder))[True] > 0.7 * len(pairs(run.folder))
     assert found["agreement"][0]["kappa"] > 0.8
 

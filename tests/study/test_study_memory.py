@@ -1,5 +1,5 @@
-"""A study of five agents beside a Zep contract server: facts of the graph in what they remember, their interviews in the
-graph, each once, whatever the server does."""
+"""A study of five agents beside a Zep contract server: facts of the graph in what they remember, their interviews in
+the graph, each once, whatever the server does."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Probes, placebo, replicates and orders through the façade: what is asked of whom, what it costs, what the probes report.
+"""Probes, placebo, replicates and orders through the façade: what is asked of whom, what it costs, what the probes
+report.
 
-The synthetic respondent's planted truth is the oracle (docs/synthetic-respondent.md): it ignores orders and frames, draws
-the noise of an occasion anew when asked again, and is moved by the simulation's memory alone.
+The synthetic respondent's planted truth is the oracle (docs/synthetic-respondent.md): it ignores orders and frames,
+draws the noise of an occasion anew when asked again, and is moved by the simulation's memory alone.
 """
 
 from __future__ import annotations
@@ -91,8 +92,8 @@ def test_every_row_says_what_was_shown(probed: Run) -> None:
 def test_the_probes_report_what_is_planted(probed: Run) -> None:
     main, again = table(probed, "main"), table(probed, "retest")
     retest = probes.retest(main, again, temperature=0)
-    # Two occasions differ by N(0, √2·.15·2 points) before rounding, on average by √(2/π) of that, .34 points: so many answers
-    # change, less a few at the ends of the scale. 24 agents × 14 items: four standard errors are .10.
+    # Two occasions differ by N(0, √2·.15·2 points) before rounding, on average by √(2/π) of that, .34 points: so many
+    # answers change, less a few at the ends of the scale. 24 agents × 14 items: four standard errors are .10.
     assert retest.detail["exact_share"] == pytest.approx(0.66, abs=0.1)
     assert retest.verdict == "fine"
     kappa, shift = probes.option_order(main, table(probed, "options_reversed"))

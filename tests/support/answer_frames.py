@@ -23,7 +23,8 @@ def answer_frame(
     positions: ArrayLike | None = None,
     option_orders: ArrayLike = "",
 ) -> pd.DataFrame:
-    """values: agents × items, NaN where refused. Items i00, i01, …; shown in that order unless `positions` says otherwise."""
+    """values: agents × items, NaN where refused. Items i00, i01, …; shown in that order unless `positions` says
+    otherwise."""
     x = np.asarray(values, dtype=float)
     n, m = x.shape
     status = np.where(np.isnan(x), "refused", "ok") if statuses is None else np.asarray(statuses)

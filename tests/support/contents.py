@@ -1,4 +1,5 @@
-"""Answers in words as people, small models (SmolLM2-135M, SmolLM2-1.7B) and chat models give them, each with what is wrong with it.
+"""Answers in words as people, small models (SmolLM2-135M, SmolLM2-1.7B) and chat models give them, each with what is
+wrong with it.
 
 Bad ones marked * are verbatim from a 135M model's interviews; the others are written after what such models do.
 """

@@ -1,7 +1,7 @@
 """A model that writes drafts, for the test model server: able, and with faults that a careful reader must see.
 
-It invents a source, a theme and a statement, writes one double-barrelled item that it mends when told, one that it does not mend, and
-one German text that says something else than its English.
+It invents a source, a theme and a statement, writes one double-barrelled item that it mends when told, one that it does
+not mend, and one German text that says something else than its English.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ from tests.support.unwritten import resume
 
 
 def answered(run: Run, *, by: Callable[..., Run] = resume, **request: Any) -> Run:
-    """The run once all persons have answered whatever they were asked. by: what goes on with it; request: where it is."""
+    """The run once all persons have answered whatever they were asked. by: what goes on with it; request: where it
+    is."""
     while run.status == "waiting":
         asyncio.run(_fill_in(run.folder))
         run = by(run.folder.name, **request)

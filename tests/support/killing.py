@@ -1,7 +1,7 @@
 """A study that is killed again and again, at random moments, with something done to its folder between two kills.
 
-What must hold: no settled answer is lost or changed, nothing is asked twice but what was in flight, no start ends by itself
-with anything but success, and in the end the answers are those of a run that nobody disturbed.
+What must hold: no settled answer is lost or changed, nothing is asked twice but what was in flight, no start ends by
+itself with anything but success, and in the end the answers are those of a run that nobody disturbed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ SETTLED = "SELECT methodology, phase, arm, purpose, subject, attempt, response F
 
 @dataclass
 class Study:
-    """Where a study is, and what it must come to. `arguments` name either `out` or a simulation that holds its results."""
+    """Where a study is, and what it must come to. `arguments` name either `out` or a simulation that holds its
+    results."""
 
     arguments: dict[str, Any]
     home: Path  # the folder that is moved or copied as one
@@ -100,8 +101,9 @@ def elsewhere(study: Study) -> Path:
 
 @dataclass
 class Tally:
-    """What came of it: kills that hit, requests in flight at one, what was compared, and what did not hold. paid_twice: calls
-    that were settled and are gone or settled otherwise after a kill, and requests of one start that are no call of its own."""
+    """What came of it: kills that hit, requests in flight at one, what was compared, and what did not hold. paid_twice:
+    calls that were settled and are gone or settled otherwise after a kill, and requests of one start that are no call
+    of its own."""
 
     kills: int = 0
     lost: int = 0
@@ -126,8 +128,8 @@ class Killer:
         self.tally = Tally()
 
     def while_asking(self, kills: int, *meddles: Meddle) -> Tally:
-        """After each kill the next of these is done. The requests that are left are shared out among the kills that are left,
-        so that none comes too late."""
+        """After each kill the next of these is done. The requests that are left are shared out among the kills that are
+        left, so that none comes too late."""
         while self.tally.kills < kills:
             study = self._new()
             sent = study.server.count()
@@ -150,7 +152,8 @@ class Killer:
         return self.tally
 
     def while_writing(self, kills: int) -> Tally:
-        """A finished study is walked once more, which asks nobody and writes every file anew; then all of them are whole."""
+        """A finished study is walked once more, which asks nobody and writes every file anew; then all of them are
+        whole."""
         study = self._new()
         finish(**study.arguments)
         again = {"token_or_sim": study.folder.name, "fresh": True, "out": str(study.results)}

@@ -24,8 +24,8 @@ finally:  # what the system says afterwards counts the memory of whoever began t
 
 @dataclass(frozen=True)
 class Measured:
-    """`seconds` of the processor, `megabytes` resident at the peak (0 where the system does not say). One that had to be ended has
-    code -9."""
+    """`seconds` of the processor, `megabytes` resident at the peak (0 where the system does not say). One that had to
+    be ended has code -9."""
 
     code: int
     said: str

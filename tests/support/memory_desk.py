@@ -1,4 +1,5 @@
-"""A desk without a ledger, for conversations in memory: whoever is given answers, rules or `works` do the interviewer's work."""
+"""A desk without a ledger, for conversations in memory: whoever is given answers, rules or `works` do the interviewer's
+work."""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ In a test:           with ModelServer(faults={"http_500": 0.2}) as server: ... s
 As a process:        python -m tests.support.model_server --port 0 --faults '{"http_500": 0.2}' --log requests.jsonl
                      prints its base URL; the log is written line by line as requests arrive, so that requests of a
                      client that was killed are counted.
-Endpoints:           POST /v1/chat/completions, GET /v1/models, GET /log (counts), /v1/files and /v1/batches (server_batches.py)
+Endpoints:           POST /v1/chat/completions, GET /v1/models, GET /log (counts), /v1/files and /v1/batches
+(server_batches.py)
 """
 
 from __future__ import annotations
@@ -86,8 +87,9 @@ class ModelServer:
     ):
         """`latency`: seconds of every request; `slow_s`, `hang_s`: of the faults slow and timeout.
 
-        `retry_after`: header of 429 and 503; "": none. `script` gives the text for a request body, or None for the usual
-        answer. Attributes beyond these: `busy_s`, `busy_fault`, `bills`, `capacity`, `poison`. Raises ValueError for a bad fault.
+        `retry_after`: header of 429 and 503; "": none. `script` gives the text for a request body, or None for the
+        usual answer. Attributes beyond these: `busy_s`, `busy_fault`, `bills`, `capacity`, `poison`. Raises ValueError
+        for a bad fault.
         """
         check(faults or {})
         self.faults = dict(faults or {})

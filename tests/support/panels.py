@@ -38,13 +38,13 @@ def panel(
                 distribution += [{**key, "value": value, "n": k, "share": k / agents} for value, k in counts]
     last = [one for one in ratings if one["round"] == rounds[-1]]
     facts = {
-        "last_round": rounds[-1], "main_dimension": dimensions[0], "dimensions": list(dimensions), "scale_min": 1, "scale_max": 5,
-        "n_themes": themes, "n_judged": len(last),
+        "last_round": rounds[-1], "main_dimension": dimensions[0], "dimensions": list(dimensions), "scale_min": 1,
+        "scale_max": 5, "n_themes": themes, "n_judged": len(last),
         "n_consensus": sum(one["label"] == "consensus" for one in last), "n": agents, "n_total": agents,
     }  # fmt: skip
     tables = {
-        "themes": [{"theme": theme, "label": name} for theme, name in zip(ids, names, strict=True)],
-        "ratings": ratings, "distribution": distribution, "dissent": [{**one, "kind": "camps"} for one in last],
+        "themes": [{"theme": theme, "label": name} for theme, name in zip(ids, names, strict=True)], "ratings": ratings,
+        "distribution": distribution, "dissent": [{**one, "kind": "camps"} for one in last],
         "ranking": _ranked([one for one in last if one["dimension"] == dimensions[0]], rng),
     }  # fmt: skip
     return results(PRESENTATION, tables, facts, language)

@@ -1,4 +1,5 @@
-"""Panels of people before and after deliberation (tests/data/humans), what health says of them, and of panels in their shape
+"""Panels of people before and after deliberation (tests/data/humans), what health says of them, and of panels in their
+shape
 without any opinion: what tests/reports/README.md prints and the test beside it holds it to.
 
 People's smaller panels are drawn from theirs without replacement.
@@ -39,7 +40,8 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Panel:
-    """People × items on one occasion, in scale points from `low` to `high`. sort: every row is an order of the same places."""
+    """People × items on one occasion, in scale points from `low` to `high`. sort: every row is an order of the same
+    places."""
 
     name: str
     low: int

@@ -89,7 +89,8 @@ def mirofish_folder(folder: Path, number: int, *, status: Literal["completed", "
 
 
 def set_status(folder: Path, status: str) -> None:
-    """What run_state.json says: the simulation's own word for whether it has completed. If so, it went on until then."""
+    """What run_state.json says: the simulation's own word for whether it has completed. If so, it went on until
+    then."""
     _write(folder / "run_state.json", {"simulation_id": folder.name, "runner_status": status})
     if status == "completed":
         go_on(folder)

@@ -75,8 +75,9 @@ def server_process(folder: Path, *options: str) -> Iterator[ServerProcess]:
 
 
 class Driven:
-    """A run in a process of its own, to be killed: forked from one that has imported everything, so that twenty kills do
-    not cost twenty imports. arguments: of `conduct_interviews` or `resume`; else a `command` line and its `environment`."""
+    """A run in a process of its own, to be killed: forked from one that has imported everything, so that twenty kills
+    do not cost twenty imports. arguments: of `conduct_interviews` or `resume`; else a `command` line and its
+    `environment`."""
 
     def __init__(self, arguments: dict[str, Any]):
         self._heard, told = FORKS.Pipe(duplex=False)

@@ -76,7 +76,8 @@ def _length(head: bytes) -> int:
 
 
 def reply(body: bytes, status: str = "200 OK", *headers: str) -> list[bytes]:
-    """A whole response. It says that the connection ends, or a client would now and then send once more into one that has."""
+    """A whole response. It says that the connection ends, or a client would now and then send once more into one that
+    has."""
     own = ["Content-Type: application/json", f"Content-Length: {len(body)}", "Connection: close"]
     lines = [f"HTTP/1.1 {status}", *own, *headers, "", ""]
     return ["\r\n".join(lines).encode(), body]

@@ -29,7 +29,8 @@ _WHEN += "when the buses stopped running|after the hearing|at the very end|in th
 
 
 def fill(schema: Mapping[str, JSON], who: str, asked: str = "") -> JSON:
-    """A value that fits `schema`; `who` is the seed and the system prompt, in any form, `asked` the prompt's questions."""
+    """A value that fits `schema`; `who` is the seed and the system prompt, in any form, `asked` the prompt's
+    questions."""
     return _Filler(schema, who, dict(re.findall(r"^(q\d+)(?: \([A-Z]+\))?: (.*)$", asked, re.MULTILINE))).value(
         schema, ""
     )

@@ -1,8 +1,9 @@
-"""The Batch API of the model server: /v1/files and /v1/batches, as OpenAI describes them, moved by polls and not by a clock.
+"""The Batch API of the model server: /v1/files and /v1/batches, as OpenAI describes them, moved by polls and not by a
+clock.
 
-A batch is validated as it is created, and every poll (GET /v1/batches/{id}) answers the next `a_poll` of its lines; the poll
-that finds none left ends it. What is stored outlives `vanish` and `come_back`, as a provider's restart. A line counts as
-bought, in `ModelServer.requests`, when it is answered and at no other time.
+A batch is validated as it is created, and every poll (GET /v1/batches/{id}) answers the next `a_poll` of its lines; the
+poll that finds none left ends it. What is stored outlives `vanish` and `come_back`, as a provider's restart. A line
+counts as bought, in `ModelServer.requests`, when it is answered and at no other time.
 """
 
 from __future__ import annotations
@@ -224,7 +225,8 @@ class Batches:
 
 
 def _read(content: bytes) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Lines of an input file, and what a provider says against it: a line that is none, a name used twice, two models."""
+    """Lines of an input file, and what a provider says against it: a line that is none, a name used twice, two
+    models."""
     lines: list[dict[str, Any]] = []
     faults: list[dict[str, Any]] = []
     names: set[str] = set()

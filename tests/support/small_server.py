@@ -17,7 +17,8 @@ class SmallServer(ModelServer):
     def __init__(
         self, *, slots: int = 2, reading: float = 1e6, writing: float = 1e6, context: int = 16384, says: bool = True
     ):
-        """`reading`, `writing`: tokens a second; `context`: of one request; `says`: whether it has llama.cpp's /props."""
+        """`reading`, `writing`: tokens a second; `context`: of one request; `says`: whether it has llama.cpp's
+        /props."""
         super().__init__()
         self.slots, self.reading, self.writing, self.context, self.says = slots, reading, writing, context, says
         self._free = asyncio.Semaphore(slots)

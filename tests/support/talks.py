@@ -1,8 +1,8 @@
 """Two small conversations, as a discovery interview and a roundtable will be: what the shared pieces must carry.
 
 `Inquiry` asks one participant at most two questions, the second made of what the first answer held, and ends when its
-record is complete; its turn is a compiled graph. `Discussion` lets two speakers talk for two rounds, one after the other or
-at once; at once, nobody sees what the other says in the same round.
+record is complete; its turn is a compiled graph. `Discussion` lets two speakers talk for two rounds, one after the
+other or at once; at once, nobody sees what the other says in the same round.
 """
 
 from __future__ import annotations
@@ -269,8 +269,8 @@ class Discussion(Conversations[NoInstrument, DiscussionSettings, Position, Conve
 
 
 def truth(who: Participant, block: Block, language: Language, seed: int) -> Sequence[Answer]:
-    """Planted: a trade and a worry each; in a discussion the number of lines that were shown is said, and is the confidence
-    in tenths."""
+    """Planted: a trade and a worry each; in a discussion the number of lines that were shown is said, and is the
+    confidence in tenths."""
     made.append(f"{who.name}, turn {block.key.turn}")
     if block.items[0].id == "position":
         lines = sum(len(text.splitlines()) for _, text in block.quoted)

@@ -12,7 +12,8 @@ from enquete.state.asking import Language
 
 
 def texts(own: Evaluation, found: Mapping[str, Any], language: Language = "en") -> tuple[str, str]:
-    """Section and appendix, as the report prints them. Tables are as wide as their heads, and nothing is left unfilled."""
+    """Section and appendix, as the report prints them. Tables are as wide as their heads, and nothing is left
+    unfilled."""
     assert isinstance(own.section, str)
     assert isinstance(own.appendix, str)
     facts = {"found": found, "title": "", **own.shown(found, language)}

@@ -1,5 +1,6 @@
-"""Imported by the server that clients are forked from: what a run reads and compiles once is read and compiled before the fork,
-so that a start costs .3 s of CPU and not 1.5. A small study is conducted in a loop of its own, so that no thread is left."""
+"""Imported by the server that clients are forked from: what a run reads and compiles once is read and compiled before
+the fork, so that a start costs .3 s of CPU and not 1.5. A small study is conducted in a loop of its own, so that no
+thread is left."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ SHORT = {"laddering": {"turns": 5}}
 
 @pytest.fixture(scope="session")
 def studied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A root with two runs of sim_r, three agents of whom one has a hostile persona; the second asks the questionnaire alone, with
-    another seed."""
+    """A root with two runs of sim_r, three agents of whom one has a hostile persona; the second asks the questionnaire
+    alone, with another seed."""
     return made_once(tmp_path_factory, "studied", _study)
 
 

@@ -94,8 +94,8 @@ def test_a_run_is_begun_watched_paused_and_gone_on_with(tmp_path: Path, model: M
 
 
 def test_a_point_is_followed_to_the_raw_answer_at_any_width_and_heard(studied: Path, window: Window) -> None:
-    """From a bar of a figure to the answers it counts, to a request; search, comparison, download; every page fits and axe has
-    nothing serious to say."""
+    """From a bar of a figure to the answers it counts, to a request; search, comparison, download; every page fits and
+    axe has nothing serious to say."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page, said = window.page, window.said
     with serving(studied) as client:

@@ -1,4 +1,5 @@
-"""A finished run as its pages show it, in this process: every link leads somewhere, and what a page counts is what the ledger holds."""
+"""A finished run as its pages show it, in this process: every link leads somewhere, and what a page counts is what the
+ledger holds."""
 
 from __future__ import annotations
 
@@ -74,8 +75,8 @@ def test_a_bar_leads_to_the_answers_that_it_counts(site: Site) -> None:
         asked = {name: re.search(rf"[?&]{name}=([^&]+)", link)[1] for name in ("item_id", "phase", "value")}
         counted = rows(
             site.run.folder,
-            "SELECT count(*) FROM answers a JOIN occasions o ON a.occasion=o.id"
-            " WHERE o.arm='main' AND o.methodology='longitudinal' AND a.item=? AND o.phase=? AND a.value=?",
+            "SELECT count(*) FROM answers a JOIN occasions o ON a.occasion=o.id WHERE o.arm='main' AND "
+            "o.methodology='longitudinal' AND a.item=? AND o.phase=? AND a.value=?",
             asked["item_id"], asked["phase"], float(asked["value"]),
         )  # fmt: skip
         assert total(page) == counted[0][0]
@@ -164,7 +165,8 @@ def test_files_are_saved_and_never_shown(site: Site) -> None:
 
 
 def test_tables_and_figures_can_be_heard(site: Site) -> None:
-    """Heads have a scope; what has links is a group with a title, not an image; the open tab says so; one h1, no level left out."""
+    """Heads have a scope; what has links is a group with a title, not an image; the open tab says so; one h1, no level
+    left out."""
     for path in ("", "m/longitudinal", "answers", "instruments", "agents", "health"):
         page = site.page(path)
         assert not re.search(r"<th(?! scope=)[ >]", page), path

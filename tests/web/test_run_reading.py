@@ -1,4 +1,5 @@
-"""What pages of a run are made of: choosing, searching, parts of a report, what a figure says, what is kept. By hand."""
+"""What pages of a run are made of: choosing, searching, parts of a report, what a figure says, what is kept. By
+hand."""
 
 from __future__ import annotations
 

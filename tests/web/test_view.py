@@ -1,4 +1,5 @@
-"""`enquete view`: which folder is served, which page is opened, and whether a server of that folder is there already."""
+"""`enquete view`: which folder is served, which page is opened, and whether a server of that folder is there
+already."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Delphi's charts: where each theme stood in each round, how disputed ratings are spread, and how firm the ranking is."""
+"""Delphi's charts: where each theme stood in each round, how disputed ratings are spread, and how firm the ranking
+is."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ RATING = ("theme", "dimension", "round", "median", "q1", "q3", "label", "n_of_n_
 
 
 def convergence(data: ChartData) -> alt.TopLevelMixin:
-    """A row a theme, the highest mean of the last round on top; a column a dimension. A disputed rating has no median."""
+    """A row a theme, the highest mean of the last round on top; a column a dimension. A disputed rating has no
+    median."""
     ratings = data.frame("ratings", "n > 0", order=("-round", "-mean"), told=RATING)
     main = ratings["dimension_id"].eq(data.facts["main_dimension"])
     ratings = data.top(pd.concat([ratings[main], ratings[~main]]), "theme")

@@ -144,7 +144,8 @@ RATED = [
 
 
 class DelphiInstrument(Instrument):
-    """Three rounds or more: open questions, rating of the themes, revision after feedback; `auto`: as many as it takes."""
+    """Three rounds or more: open questions, rating of the themes, revision after feedback; `auto`: as many as it
+    takes."""
 
     scale_ends = AMOUNT
     listed = ("questions", "question_id")

@@ -91,7 +91,8 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
     async def between(
         self, round: int, context: InterviewContext
     ) -> Literal["next", "end", "waiting", "short", "failed"]:
-        """Only the main arm codes, feeds back and says when it is enough. Without a single theme there is nothing to rate: failed."""
+        """Only the main arm codes, feeds back and says when it is enough. Without a single theme there is nothing to
+        rate: failed."""
         is_main = context.arm.id == context.main_arm
         if round == self.rounds or await self._has_rated_enough(round, context):
             return await self._code_again(context) if is_main and self.settings.second_coding else "end"
@@ -111,7 +112,8 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         return {"themes": themes, "feedback": {f"round {round}": medians} if medians else {}}
 
     def plan(self, context: InterviewContext) -> Plan:
-        """Ratings depend on how many themes are found: between one and the instrument's maximum; with `auto` on when it ends."""
+        """Ratings depend on how many themes are found: between one and the instrument's maximum; with `auto` on when it
+        ends."""
         one, agents = self.instrument, len(context.participants())
         questions, asked = len(one.questions), len(one.dimensions)
         fewest, longest = one.fewest_rounds, one.most_rounds
@@ -125,7 +127,8 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         return Plan(calls={"answer": (least, most * ATTEMPTS), "theme": (1 + again, most_themes)}, rows=rows)
 
     async def _has_rated_enough(self, round: int, context: InterviewContext) -> bool:
-        """The main arm's verdict after a round of revision, frozen once: late answers do not reopen a panel that was closed."""
+        """The main arm's verdict after a round of revision, frozen once: late answers do not reopen a panel that was
+        closed."""
         if self.instrument.rounds != "auto" or round < FIRST_REVISION:
             return False
         verdict = context.frozen(f"exit/{round}", arm=context.main_arm)
@@ -189,7 +192,8 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         return ((panel, "\n".join(lines)), *(((own, "\n".join(mine)),) if mine else ()))
 
     async def _mislead(self, round: int, context: InterviewContext) -> None:
-        """Probe: medians that nobody gave, half the scale off the real ones, frozen in the form of the real feedback."""
+        """Probe: medians that nobody gave, half the scale off the real ones, frozen in the form of the real
+        feedback."""
         if context.arm.feedback == "false" and round == FALSE_ROUND - 1:
             real = _mapping(context.frozen(f"feedback/{round}", arm=context.main_arm))
             await context.freeze(

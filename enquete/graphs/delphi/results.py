@@ -213,7 +213,8 @@ class Panel:
         }  # fmt: skip
 
     def ranked_themes(self, ratings: list[Row]) -> list[Row]:
-        """Themes agreed upon have a rank, in the main dimension of the last round: by IQR, then median; ties share places."""
+        """Themes agreed upon have a rank, in the main dimension of the last round: by IQR, then median; ties share
+        places."""
         agreed = {
             one["theme"]: one
             for one in ratings
@@ -252,8 +253,8 @@ class Panel:
     def second_coding(self, settings: DelphiSettings | None) -> tuple[Row, list[Row]]:
         """Agreement of the two codings over the statements that both have.
 
-        Krippendorff's α by theme (given or not) and over sets of themes (MASI). A statement that a coder gave to no theme is
-        coded, with no theme; one that the second coder left out of its reply is counted and not compared.
+        Krippendorff's α by theme (given or not) and over sets of themes (MASI). A statement that a coder gave to no
+        theme is coded, with no theme; one that the second coder left out of its reply is counted and not compared.
         """
         if settings is not None and not settings.second_coding:
             return {"second_coding_state": "off"}, []
@@ -372,7 +373,8 @@ class Panel:
                            "p": found.p}  # fmt: skip
 
     def ranking(self) -> tuple[Row, list[Row]]:
-        """How firm the order of the themes is in the last round, per dimension: by mean rating, and by IQR then median."""
+        """How firm the order of the themes is in the last round, per dimension: by mean rating, and by IQR then
+        median."""
         rows: list[Row] = []
         facts: Row = {}
         for dimension in self.dimensions if self.last is not None else ():
@@ -432,7 +434,8 @@ class Panel:
     # --- dissent ---------------------------------------------------------------------------------------------------------
 
     def dissent(self) -> Iterator[Stand]:
-        """Who stands where after the last revision, on what is disputed and on other ratings on which somebody holds out."""
+        """Who stands where after the last revision, on what is disputed and on other ratings on which somebody holds
+        out."""
         if self.revised is None:
             return
         rows = self.rows[self.revised]
@@ -480,7 +483,8 @@ class Panel:
         return Stand(row, sides, stayed, before, rows[rows["item_id"].eq(one.item)], found, split)
 
     def agents(self, dissent: list[Stand]) -> Iterator[Row]:
-        """On which share of its last ratings an agent holds out, and its mean distance from the medians it was shown."""
+        """On which share of its last ratings an agent holds out, and its mean distance from the medians it was
+        shown."""
         if self.revised is None:
             return
         table = self.tables[self.revised]
@@ -634,7 +638,8 @@ def _distinct(frame: pd.DataFrame, column: str) -> list[str]:
 
 
 def item_facts(item_id: str, instrument: DelphiInstrument) -> ItemFacts:
-    """A rating belongs to its theme ('theme:<id>') and dimension, and has the dimension's scale; a question has none."""
+    """A rating belongs to its theme ('theme:<id>') and dimension, and has the dimension's scale; a question has
+    none."""
     theme, _, dimension = item_id.rpartition("/")
     if dimension not in {d.dimension_id for d in instrument.dimensions} or not theme.startswith("theme:"):
         return ItemFacts()

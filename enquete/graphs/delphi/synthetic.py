@@ -124,8 +124,8 @@ class Planted:
     def __call__(self, who: Participant, block: Block, language: Language, seed: int) -> tuple[Answer, ...]:
         """One answer per item of the block, in its order.
 
-        Text items voice planted themes; closed items rate the theme that the wording speaks of; from round 3 on the ratings
-        revise the first ones in the light of the medians quoted in the block.
+        Text items voice planted themes; closed items rate the theme that the wording speaks of; from round 3 on the
+        ratings revise the first ones in the light of the medians quoted in the block.
         """
         medians = _medians(block)
         return tuple(
@@ -140,7 +140,8 @@ class Planted:
         return self.pack.truth(METHODOLOGY, DelphiTruth)
 
     def voiced(self, who: Participant, question: str, seed: int) -> tuple[str, ...]:
-        """The planted themes (1–3 keys) that this agent's answer to an open question voices: the truth behind round 1."""
+        """The planted themes (1–3 keys) that this agent's answer to an open question voices: the truth behind round
+        1."""
         key = (seed, METHODOLOGY, "voiced", question, persona_hash(who))
         least, most = THEMES_PER_ANSWER
         n = least + int(uniform(*key, "n") * (most - least + 1))

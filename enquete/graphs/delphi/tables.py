@@ -412,7 +412,8 @@ FACTS = (
     integer("top"), integer("draws"), number("tau_mean"), number("tau_consensus"), several("models"),
     several("respondents"), several("instrument_hash"), integer("n_with_memory"), text("first_at"), text("last_at"),
 )  # fmt: skip
-"""What sentences and notes are told over. draws, tau: of the bootstrap of the ranking; coded_twice: answers that both codings have."""
+"""What sentences and notes are told over. draws, tau: of the bootstrap of the ranking; coded_twice: answers that both
+codings have."""
 
 TEXTS = (
     Text(at="section", where="n_themes == 0", says=N_("No themes have been formed yet, so nothing was rated.")),

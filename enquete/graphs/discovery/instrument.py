@@ -1,4 +1,5 @@
-"""Instrument of the discovery interview: what it is about, what the respondent is told, which schema is filled; and a schema
+"""Instrument of the discovery interview: what it is about, what the respondent is told, which schema is filled; and a
+schema
 drafted from the topic and its themes: what those asked have to do with it, and what they know of it themselves.
 """
 

@@ -1,5 +1,5 @@
-"""A discovery interview: its settings, its turns, what one question is made of. The schema is kept in the settings, so that a run
-holds what it was conducted with, whatever becomes of the file.
+"""A discovery interview: its settings, its turns, what one question is made of. The schema is kept in the settings, so
+that a run holds what it was conducted with, whatever becomes of the file.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class EarlierTurn(BaseModel):
 class DiscoverySettings(BaseModel):
     """Raises InstrumentError, naming file and line, where a schema is wrong.
 
-    Validated with a context `instrument`, that of the run, it takes the schema from there; with a context `language`, it
-    also raises where the schema cannot be used in it.
+    Validated with a context `instrument`, that of the run, it takes the schema from there; with a context `language`,
+    it also raises where the schema cannot be used in it.
     """
 
     model_config = ConfigDict(extra="forbid")

@@ -1,4 +1,5 @@
-"""The interviewer: what to ask next, and in which words; and what an answer says. By a model, or by a rule where there is none."""
+"""The interviewer: what to ask next, and in which words; and what an answer says. By a model, or by a rule where there
+is none."""
 
 from __future__ import annotations
 
@@ -301,8 +302,8 @@ def reading_schema(data: ReadingInput) -> dict[str, JsonValue]:
 
 
 def read_by_rule(data: ReadingInput) -> Reading:
-    """Of what was asked for: labels of a closed list, the first figure, an opening yes or no, else the first sentence, at its
-    commas where there may be several. Words, no meanings; of all other fields nothing."""
+    """Of what was asked for: labels of a closed list, the first figure, an opening yes or no, else the first sentence,
+    at its commas where there may be several. Words, no meanings; of all other fields nothing."""
     node = data.discovery.at(data.about) if data.about else None
     if node is None or _EMPTY.search(data.answer):
         return Reading()

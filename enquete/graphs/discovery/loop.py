@@ -1,8 +1,8 @@
-"""The interview as a graph: check_budget → formulate_question → get_answer → interpret_response → evaluate_completion, and
-again until the record is complete or the budget is spent.
+"""The interview as a graph: check_budget → formulate_question → get_answer → interpret_response → evaluate_completion,
+and again until the record is complete or the budget is spent.
 
-Each node returns only what it writes. No checkpointer: the stored turns are the checkpoint. Nodes are async; LangGraph sends
-plain functions to a thread.
+Each node returns only what it writes. No checkpointer: the stored turns are the checkpoint. Nodes are async; LangGraph
+sends plain functions to a thread.
 """
 
 from __future__ import annotations
@@ -145,7 +145,8 @@ async def get_answer(state: InterviewState, runtime: Loop) -> InterviewState:
 
 
 async def interpret_response(state: InterviewState, runtime: Loop) -> InterviewState:
-    """The answer's record. A reading with problems is asked for again with them; what then remains is left out and named."""
+    """The answer's record. A reading with problems is asked for again with them; what then remains is left out and
+    named."""
     interview, utterance, context = state["interview"], state["utterance"], runtime.context
     if not utterance.text:
         return {"reading": Checked(), "read_by": "", "against": []}

@@ -1,4 +1,5 @@
-"""What an orchestrating model does beside a run: projects, single interviews that fill a record, and where they stand."""
+"""What an orchestrating model does beside a run: projects, single interviews that fill a record, and where they
+stand."""
 
 from __future__ import annotations
 
@@ -306,8 +307,9 @@ async def start_project(port: Port, asked: Named) -> dict[str, JsonValue]:
 
 
 async def conduct_interview(port: Port, asked: Conducting) -> dict[str, JsonValue]:
-    """Interview one respondent until the record of a discovery schema is complete or the budget is spent, and return it.
-    An interview that was begun goes on where it was. With a person it returns at once with status waiting and the question."""
+    """Interview one respondent until the record of a discovery schema is complete or the budget is spent, and return
+    it. An interview that was begun goes on where it was. With a person it returns at once with status waiting and the
+    question."""
     projects = Projects(port.root)
     await projects.require(asked.project_id)
     schema = load_schema(asked.ds_id, port.shelf)
@@ -339,7 +341,8 @@ async def refine_interview(port: Port, asked: Asking) -> dict[str, JsonValue]:
 
 
 async def answer_interview(port: Port, asked: Answering) -> dict[str, JsonValue]:
-    """A person's answer to the question that their interview waits with; the interview then goes on to its next question."""
+    """A person's answer to the question that their interview waits with; the interview then goes on to its next
+    question."""
     projects = Projects(port.root)
     held = await _required(projects, asked)
     if held.status != "waiting":
@@ -468,7 +471,8 @@ def _request(
 
 
 async def _respondent(projects: Projects, asked: Conducting) -> Respondent:
-    """Who is named, else who has been interviewed in this conversation, with this schema or another. Raises InputError."""
+    """Who is named, else who has been interviewed in this conversation, with this schema or another. Raises
+    InputError."""
     known = [
         one.respondent
         for one in sorted(await projects.interviews(asked.project_id), key=lambda one: one.ds != asked.ds_id)

@@ -1,5 +1,5 @@
-"""How discovery interviews are conducted: every agent for itself, question by question, until its record is complete or its
-budget is spent. Every arm interviews on its own."""
+"""How discovery interviews are conducted: every agent for itself, question by question, until its record is complete or
+its budget is spent. Every arm interviews on its own."""
 
 from __future__ import annotations
 

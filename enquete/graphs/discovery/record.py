@@ -1,9 +1,10 @@
-"""Records: how what one answer gave (an SCR) is reduced into what all have given (the ASCR), by the reducers of the schema; and
-what a model gave for one, checked: closed lists mapped or refused, every value with words that stand in the answer. What cannot
-be used is named, so that it can be asked for again.
+"""Records: how what one answer gave (an SCR) is reduced into what all have given (the ASCR), by the reducers of the
+schema; and
+what a model gave for one, checked: closed lists mapped or refused, every value with words that stand in the answer.
+What cannot be used is named, so that it can be asked for again.
 
-A record is plain data: field → value. Texts and numbers, ids of closed lists, lists of them; a list of objects has their key
-as the first of each. What is not there is left out.
+A record is plain data: field → value. Texts and numbers, ids of closed lists, lists of them; a list of objects has
+their key as the first of each. What is not there is left out.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ Path = tuple[str, ...]
 
 
 class ToldValue(BaseModel):
-    """A value with the words it rests on, which stand in the answer of that turn. `path`: lists followed by an entry's key."""
+    """A value with the words it rests on, which stand in the answer of that turn. `path`: lists followed by an entry's
+    key."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -68,8 +70,8 @@ def _joined(node: FieldNode, old: Any, new: Any) -> Any:
 
 
 def _upserted(node: FieldNode, old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[Record]:
-    """By key, which comes first. deep: what an entry holds is reduced in turn; upsert: its parts are replaced, those not
-    named again stay."""
+    """By key, which comes first. deep: what an entry holds is reduced in turn; upsert: its parts are replaced, those
+    not named again stay."""
     key, result = str(node.field.key), [dict(entry) for entry in old]
     for entry in new:
         place = next((n for n, one in enumerate(result) if same(one[key], entry[key])), len(result))
@@ -121,7 +123,8 @@ def _says_more(old: Any, new: Any) -> bool:
 
 
 def values(nodes: Nodes, record: Mapping[str, Any], above: Path = ()) -> Iterator[tuple[Path, FieldNode, Any]]:
-    """Every value that is there: (path with keys, field, value). Of an entry its parts; one without parts gives itself."""
+    """Every value that is there: (path with keys, field, value). Of an entry its parts; one without parts gives
+    itself."""
     for name, value in record.items():
         node = nodes.get(name)
         if node is None or not there(value):
@@ -140,7 +143,8 @@ def values(nodes: Nodes, record: Mapping[str, Any], above: Path = ()) -> Iterato
 
 
 def unknown(nodes: Nodes, record: Mapping[str, Any], above: Path = ()) -> Iterator[Path]:
-    """Fields without a value, those of every entry of a list included; not what closes an interview, nor lists in lists."""
+    """Fields without a value, those of every entry of a list included; not what closes an interview, nor lists in
+    lists."""
     for name, node in nodes.items():
         value: Any = record.get(name)
         if node.field.type == "object":

@@ -1,9 +1,9 @@
-"""What discovery interviews give: a record for each agent, what is known of each field, how many questions that took, what was
-contradicted, who did the work; their files, their health.
+"""What discovery interviews give: a record for each agent, what is known of each field, how many questions that took,
+what was contradicted, who did the work; their files, their health.
 
-all_responses.csv has the interviews' words; what was read in them stands in the tables. Where a rule read more than RULE_AT_MOST
-of the answers there is no finding on content: a rule knows words, not meanings. Interviews are rebuilt from their stored turns;
-one that was cut short counts with what it has.
+all_responses.csv has the interviews' words; what was read in them stands in the tables. Where a rule read more than
+RULE_AT_MOST of the answers there is no finding on content: a rule knows words, not meanings. Interviews are rebuilt
+from their stored turns; one that was cut short counts with what it has.
 """
 
 from __future__ import annotations

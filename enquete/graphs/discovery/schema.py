@@ -1,23 +1,27 @@
-"""A discovery schema: what an interview is to find out, as a YAML file. Fields with types, when the record is complete, how
-answers add up, and how many questions it may take.
+"""A discovery schema: what an interview is to find out, as a YAML file. Fields with types, when the record is complete,
+how answers add up, and how many questions it may take.
 
     id: warm-up
     version: "1.0"
     title: What is hard here
     objective: Learn what troubles the plant
-    decrement: 0.10                      # what a question takes of a budget of 1: ten questions, unless a run names its own
-    fields:
-      challenges: {type: choices, label: challenges, required: true, values: {demand: uncertain demand, bottleneck: a bottleneck}}
+    decrement: 0.10                      # what a question takes of a budget of 1: ten questions, unless a run names its
+    own fields:
+      challenges: {type: choices, label: challenges, required: true, values: {demand: uncertain demand, bottleneck: a
+      bottleneck}}
       stages:                            # a list of objects, one a key
         {type: list, key: stage, label: stages, fields: {minutes: {type: number, unit: minutes, label: minutes}}}
     complete: challenges and every(stages, minutes)
 
 Or in the annotated JSON form, whose leaves are {val, comment} examples:
 
-    {"message-type": "discovery-schema", "DS": "flow-shop", "budget-decrement": 0.1, "interview-objective": "Learn how …",
-     "complete-when": "exhausted?", "discovery-schema": {"process-id": {"val": "mixing", "comment": "what it is called"}, …}}
+    {"message-type": "discovery-schema", "DS": "flow-shop", "budget-decrement": 0.1, "interview-objective": "Learn how
+    …",
+     "complete-when": "exhausted?", "discovery-schema": {"process-id": {"val": "mixing", "comment": "what it is
+     called"}, …}}
 
-There a property that ends in -id is the key of the list it stands in; annotations become descriptions and examples, then go.
+There a property that ends in -id is the key of the list it stands in; annotations become descriptions and examples,
+then go.
 """
 
 from __future__ import annotations
@@ -68,7 +72,8 @@ ValueId = Annotated[Line, AfterValidator(_name)]
 
 
 class Value(Part):
-    """One of a closed list. `words`: by which a rule knows it beside its label; a * at the end stands for any ending."""
+    """One of a closed list. `words`: by which a rule knows it beside its label; a * at the end stands for any
+    ending."""
 
     inline_text = "label"
 
@@ -77,8 +82,8 @@ class Value(Part):
 
 
 class SchemaField(Part):
-    """What is to be found out. `question`: how a rule asks for it; `more`: for another entry of a list; `closing`: asked
-    for when all else is there; `nested`: levels in which entries of a list may hold such a list themselves."""
+    """What is to be found out. `question`: how a rule asks for it; `more`: for another entry of a list; `closing`:
+    asked for when all else is there; `nested`: levels in which entries of a list may hold such a list themselves."""
 
     type: Type
     label: Text
@@ -167,7 +172,8 @@ def _completion(text: str) -> str:
 
 
 def _require_fields(wanted: Expression, tree: ast.AST, fields: Mapping[Any, Any]) -> None:
-    """That what the expression names is among the fields of the file as it was read; every(…) goes into a list's own."""
+    """That what the expression names is among the fields of the file as it was read; every(…) goes into a list's
+    own."""
     if isinstance(tree, ast.Name):
         _at(fields, wanted.path(tree))
     if isinstance(tree, ast.Call) and len(tree.args) > 1:
@@ -208,7 +214,8 @@ def _full(fields: Mapping[Any, Any], *, yes: bool) -> dict[str, Any]:
 
 
 class _Anything:
-    """Stands for whatever a field may hold: equal to each of its values, and to others than that; larger and smaller."""
+    """Stands for whatever a field may hold: equal to each of its values, and to others than that; larger and
+    smaller."""
 
     def __init__(self, values: tuple[str, ...]):
         self._values = values

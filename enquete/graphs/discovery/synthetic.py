@@ -1,7 +1,8 @@
 """Synthetic respondents of the discovery interview: they know a planted record, and tell what a question asks for.
 
-They see the block alone, the question and the conversation so far. Every choice is drawn by SHA-256 from the seed, the persona
-and what it is about. What they say is worded in truth/discovery.yaml, of which the reader of answers knows nothing.
+They see the block alone, the question and the conversation so far. Every choice is drawn by SHA-256 from the seed, the
+persona and what it is about. What they say is worded in truth/discovery.yaml, of which the reader of answers knows
+nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Instrument of the diversity methodology: statements sorted into a forced grid, and axes between two labelled poles."""
+"""Instrument of the diversity methodology: statements sorted into a forced grid, and axes between two labelled
+poles."""
 
 from __future__ import annotations
 
@@ -174,7 +175,8 @@ def poles_in(axis: Mapping[str, object]) -> tuple[dict[str, str], dict[str, str]
 
 
 def grid_for(statements: int) -> dict[int, int]:
-    """A forced grid, bell-shaped and symmetric: 7 columns up to 24 statements, 9 up to 48, 11 beyond; the middle takes the rest."""
+    """A forced grid, bell-shaped and symmetric: 7 columns up to 24 statements, 9 up to 48, 11 beyond; the middle takes
+    the rest."""
     reach = min((statements - 1) // 2, 3 if statements <= 24 else 4 if statements <= 48 else 5)
     weight = {column: math.exp(-((column / (0.75 * reach)) ** 2) / 2) for column in range(1, reach + 1)}
     ideal = {column: statements * one / (1 + 2 * sum(weight.values())) for column, one in weight.items()}
@@ -197,7 +199,8 @@ class DiversityInstrument(Instrument):
 
     @classmethod
     def complete(cls, draft: Draft) -> None:
-        """Instructions, a grid for the statements there are, and poles that an axis' name says: "Market (1) vs. rules (7)"."""
+        """Instructions, a grid for the statements there are, and poles that an axis' name says: "Market (1) vs. rules
+        (7)"."""
         super().complete(draft)
         draft.add("instructions", INSTRUCTIONS)
         for old in ("name", "text"):

@@ -57,14 +57,15 @@ from enquete.reports.writing import lines
 from enquete.state.asking import RESPONDED, Language
 
 # --- What views and types there are among the agents: sorts, Q factors, clusters, components; see tables.py ----------
-# Measured by: views and types that were planted are found, none is found in noise, and every figure stands beside its n.
-# An agent without a complete legal sort and all axes is left out of types and counted; views need the sort alone. Draws
-# are seeded: same rows, same tables. Names of types are arbitrary; `alike` gives those of another run.
+# Measured by: views and types that were planted are found, none is found in noise, and every figure stands beside its
+# n. An agent without a complete legal sort and all axes is left out of types and counted; views need the sort alone.
+# Draws are seeded: same rows, same tables. Names of types are arbitrary; `alike` gives those of another run.
 
 SEED = 0
 CHANCE_DRAWS = 100
 COMPONENTS, SCORES, HEAVIEST, EIGENVALUES, EXTREMES = 8, 3, 4, 30, 3
-"""Components, coordinates of an agent, items of a component, eigenvalues and statements at either end of a view that are kept."""
+"""Components, coordinates of an agent, items of a component, eigenvalues and statements at either end of a view that
+are kept."""
 DISTINGUISHING = 0.5  # least difference of a type from the rest, in SDs of the grid
 SURE = 0.8
 """Probability from which an agent is counted as a member of its type."""
@@ -122,8 +123,8 @@ def _rounded(rows: Any) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Sorts:
-    """sort, axes: agents × items in the instrument's order, NaN where there is no answer; all agents, in the population's
-    order. reason: why an agent is left out of types, "" where it is not. kinds: stakeholder types."""
+    """sort, axes: agents × items in the instrument's order, NaN where there is no answer; all agents, in the
+    population's order. reason: why an agent is left out of types, "" where it is not. kinds: stakeholder types."""
 
     instrument: DiversityInstrument
     sort: pd.DataFrame
@@ -165,7 +166,8 @@ class Sorts:
                        "n_complete": int(given.notna().all(axis=1).sum()), "n_total": len(given)}  # fmt: skip
 
     def placements(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """By agent with a complete sort, how many placements were moved to fit the grid, or placed again by the agent when asked.
+        """By agent with a complete sort, how many placements were moved to fit the grid, or placed again by the agent
+        when asked.
 
         Column `placed` of the rows holds an agent's own placements; where the last of them is not the value, the
         statement was moved.
@@ -417,7 +419,8 @@ class Clusters:
                 }  # fmt: skip
 
     def _type(self, letter: str, apart: Sequence[Row], agents: pd.DataFrame) -> Row:
-        """For and against: the first that it places above (below) the middle and the others; what sets it apart goes before."""
+        """For and against: the first that it places above (below) the middle and the others; what sets it apart goes
+        before."""
         own = [one for one in apart if one["type"] == letter and one["part"] == "sort"]
         own.sort(key=lambda one: one["level"] is None or abs(one["difference"]) < DISTINGUISHING)
         middle = float(np.average(list(self.sorts.grid), weights=list(self.sorts.grid.values())))
@@ -458,8 +461,9 @@ def grouped(of: pd.Series[str], kinds: pd.Series[str], name: str) -> pd.DataFram
 
 @dataclass(frozen=True)
 class Views:
-    """Q factors, numbered from 1. A pole is a factor, or one side of a bipolar one: "2", or "1+" and "1-", which sort alike with
-    opposite signs. refused: what was set and does not fit these sorts; the automatic solution stands then."""
+    """Q factors, numbered from 1. A pole is a factor, or one side of a bipolar one: "2", or "1+" and "1-", which sort
+    alike with opposite signs. refused: what was set and does not fit these sorts; the automatic solution stands
+    then."""
 
     sorts: Sorts
     settings: DiversitySettings
@@ -725,9 +729,9 @@ def sorts_csv(sort: pd.DataFrame) -> str:
 def pqmethod_dat(sort: pd.DataFrame, grid: Mapping[int, int], title: str) -> str | None:
     """PQMethod's fixed columns, or None for more than 999 sorts.
 
-    First line: three characters each for 0, the number of sorts, the number of statements, and a title. Second: lowest and
-    highest column and how many statements each column takes. Then a line a sort: ten characters of name (its number, in
-    the order of `sorts_csv`), two characters a statement. A column that no statement may take counts 0.
+    First line: three characters each for 0, the number of sorts, the number of statements, and a title. Second: lowest
+    and highest column and how many statements each column takes. Then a line a sort: ten characters of name (its
+    number, in the order of `sorts_csv`), two characters a statement. A column that no statement may take counts 0.
     """
     if len(sort) > MOST_SORTS:
         return None
@@ -750,7 +754,8 @@ OF_SORTS = (coherence, order_smoothness, persona_flattening)
 
 
 def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
-    """Structure; coherence, order and profiles of the sorts, whose grid settles style and entropy; the ratings beside them as anywhere."""
+    """Structure; coherence, order and profiles of the sorts, whose grid settles style and entropy; the ratings beside
+    them as anywhere."""
     rows = checkable(rows)
     n, beyond = (analysis.count(key) for key in ("n", "n_components"))
     yield "", two_components(analysis.figure("first_two"), n, beyond)

@@ -1,8 +1,9 @@
 """Synthetic respondents of the diversity study: planted archetypes, each agent with a legal sort of its own.
 
-An agent's view of every statement is its archetype's plus a deviation drawn from persona and statement; ranking the views
-fills the grid. What a pack does not plant is drawn by the names of archetype and statement or axis, so every instrument has
-kinds of sorts to be found. Every number comes from SHA-256, so order, concurrency and process play no part.
+An agent's view of every statement is its archetype's plus a deviation drawn from persona and statement; ranking the
+views fills the grid. What a pack does not plant is drawn by the names of archetype and statement or axis, so every
+instrument has kinds of sorts to be found. Every number comes from SHA-256, so order, concurrency and process play no
+part.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ class DiversityTruth(Data):
 
 @dataclass(frozen=True)
 class Planted:
-    """The truth of one instrument. `noise`: of an agent's views; on the axes in proportion. `sloppy`: share of statements
-    put one column off, which breaks the grid (for tests of the repair)."""
+    """The truth of one instrument. `noise`: of an agent's views; on the axes in proportion. `sloppy`: share of
+    statements put one column off, which breaks the grid (for tests of the repair)."""
 
     pack: Pack
     noise: float = NOISE

@@ -1,4 +1,5 @@
-"""Charts of the interviews: the value map, concepts and elements by agents, saturation, and the pattern of each other methodology.
+"""Charts of the interviews: the value map, concepts and elements by agents, saturation, and the pattern of each other
+methodology.
 
 A map has a box a concept, on the level of its kind from left to right, and a line a link that enough agents gave, with
 their number on it. No line runs behind a box: one over several levels has a lane of its own between the boxes of each.
@@ -49,8 +50,8 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Layout:
-    """px, along the levels and across: the middle of every box, the corners of every link's line, where its number stands; across, the
-    middle is 0. size: of a box; span: of all levels, and of the largest."""
+    """px, along the levels and across: the middle of every box, the corners of every link's line, where its number
+    stands; across, the middle is 0. size: of a box; span: of all levels, and of the largest."""
 
     boxes: Mapping[str, Point]
     lines: list[list[Point]]
@@ -115,8 +116,8 @@ def _spots(lines: list[list[Point]]) -> Iterator[Point]:
 
 
 def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: list[str]) -> alt.TopLevelMixin:
-    """boxes: id, text, level, place, link, told; links: source, target, relation, relation_id, number, told, link. kinds: names of the
-    levels, from left to right; from below to the top where boxes have more room so."""
+    """boxes: id, text, level, place, link, told; links: source, target, relation, relation_id, number, told, link.
+    kinds: names of the levels, from left to right; from below to the top where boxes have more room so."""
     levels = [boxes.loc[boxes["level"].eq(level)].sort_values("place")["id"].tolist() for level in range(len(kinds))]
     ends = list(zip(links["source"], links["target"], strict=True))
     wide = WIDTH / len(kinds) * WIDE
@@ -190,7 +191,8 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
 
 
 def _lined(base: alt.Chart, frame: pd.DataFrame, text: Mapping[str, Any], colour: str) -> Iterator[alt.Chart]:
-    """Text of several lines about the middle of its place: by the number of lines, for Vega puts the first one there."""
+    """Text of several lines about the middle of its place: by the number of lines, for Vega puts the first one
+    there."""
     for n in sorted(frame["text"].str.count("\n").unique().tolist()):
         some = base.transform_filter(f"length(split(datum.text, '\\n')) == {n + 1}")
         yield some.mark_text(color=colour, baseline="middle", dy=-n * (LINE - 1) / 2, **text).encode(
@@ -199,7 +201,8 @@ def _lined(base: alt.Chart, frame: pd.DataFrame, text: Mapping[str, Any], colour
 
 
 def value_map(data: ChartData) -> alt.TopLevelMixin:
-    """Levels from left to right; a line is wider by agents, and has a letter for what it says where links say different things."""
+    """Levels from left to right; a line is wider by agents, and has a letter for what it says where links say different
+    things."""
     links, boxes = (
         data.rows(told=("source", "relation", "target", "direct")),
         data.frame("concepts", "level >= 0", told=("label", "agents")),
@@ -220,7 +223,8 @@ def value_map(data: ChartData) -> alt.TopLevelMixin:
 
 
 def own_graph(data: ChartData) -> alt.TopLevelMixin:
-    """One agent's concepts in columns by their kind, and how they are linked; each leads to the answer that it was named in."""
+    """One agent's concepts in columns by their kind, and how they are linked; each leads to the answer that it was
+    named in."""
     nodes, edges = data.frame("nodes", told=("text", "quote")), data.frame("edges", told=("relation",))
     kinds = [kind for kind in data.results.labels("types") if kind in set(nodes["type_id"])]
     rows = [nodes.loc[nodes["type_id"].eq(kind), "node"].tolist() for kind in kinds]
@@ -284,7 +288,8 @@ def forces(data: ChartData) -> alt.TopLevelMixin:
 
 
 def journey(data: ChartData) -> alt.TopLevelMixin:
-    """A column a step from left to right, its dot as high as the valence told there, with its n and, for the lowest, its interval."""
+    """A column a step from left to right, its dot as high as the valence told there, with its n and, for the lowest,
+    its interval."""
     every = data.frame("steps", order=("place",), told=("step", "agents", "mean", "n_of_n_total"))
     most = every.sort_values("agents", ascending=False, kind="stable").head(MOST_STEPS)
     rows = every[every.index.isin(most.index)]

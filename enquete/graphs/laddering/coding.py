@@ -1,8 +1,10 @@
-"""Codes by a model: the concepts of all interviews, type by type, through the coder that Delphi has, too (respondents/themes).
+"""Codes by a model: the concepts of all interviews, type by type, through the coder that Delphi has, too
+(respondents/themes).
 
-Batches propose codes, merges join them; then every concept, up to two hundred a type, is given to the codes once more by a coder
-who was not shown who was given to them: agreement is Krippendorff's α between the two. A type whose coding fails has the
-rule's codes (network.py). Measured by: tests of the shared coder.
+Batches propose codes, merges join them; then every concept, up to two hundred a type, is given to the codes once more
+by a coder
+who was not shown who was given to them: agreement is Krippendorff's α between the two. A type whose coding fails has
+the rule's codes (network.py). Measured by: tests of the shared coder.
 """
 
 from __future__ import annotations
@@ -60,8 +62,8 @@ class Codebook(BaseModel):
 
 
 class Coded(BaseModel):
-    """As it is frozen. alpha: by type, of the two codings; None where there is nothing to tell apart. failed: types of which no
-    coding could be read."""
+    """As it is frozen. alpha: by type, of the two codings; None where there is nothing to tell apart. failed: types of
+    which no coding could be read."""
 
     codes: list[Code]
     alpha: dict[str, float | None] = {}
@@ -101,7 +103,8 @@ async def code_concepts(
 
 
 async def _rehearsed(context: InterviewContext, task: InterviewerTask[Any]) -> Any:
-    """Work of a coder as a rehearsal does it: replies as long as a model's, without the rule's seconds of clustering."""
+    """Work of a coder as a rehearsal does it: replies as long as a model's, without the rule's seconds of
+    clustering."""
     return await context.work(replace(task, rule=STAND_INS[task.result]))
 
 
@@ -137,7 +140,8 @@ def _by_type(interviews: Iterable[LadderingInterview]) -> Mapping[str, list[str]
 
 
 def _codes(kind: str, coded: CodedThemes, texts: Mapping[str, str], before: int) -> Iterator[Code]:
-    """One code a concept: that of the most voiced theme it was given to; opposites are held apart, as without a model."""
+    """One code a concept: that of the most voiced theme it was given to; opposites are held apart, as without a
+    model."""
     given: set[str] = set()
     number = before
     for theme in coded.themes:
@@ -153,7 +157,8 @@ def _codes(kind: str, coded: CodedThemes, texts: Mapping[str, str], before: int)
 def concepts_of(
     interviews: Sequence[LadderingInterview], stored: JsonValue
 ) -> tuple[list[PooledConcept], dict[str, Any]]:
-    """The codes that a model gave, the rule's for concepts it gave none; who coded, the definitions and the agreement."""
+    """The codes that a model gave, the rule's for concepts it gave none; who coded, the definitions and the
+    agreement."""
     coded = Coded.model_validate(stored) if isinstance(stored, dict) else Coded(codes=[])
     if not coded.codes:
         return pool(interviews), {"by": "rule", "alpha": {}, "definitions": {}, "by_rule": 0, "failed": coded.failed}
@@ -174,7 +179,8 @@ def concepts_of(
 
 
 def assigned(book: Codebook, interviews: Sequence[LadderingInterview]) -> tuple[list[PooledConcept], int]:
-    """The codes with the concepts whose words they list, the most widespread first, and how many concepts no code lists.
+    """The codes with the concepts whose words they list, the most widespread first, and how many concepts no code
+    lists.
 
     Words that two codes list are the code's of the concept's own type.
     """

@@ -20,7 +20,8 @@ FILL_IN: Mapping[str, Mapping[Spoken, str]] = {
         "en": "What is promised to those asked about “{t}”?",
     },
 }
-"""Neither the requirement nor a post is what a client believes or promises: a neutral text that somebody has to replace."""
+"""Neither the requirement nor a post is what a client believes or promises: a neutral text that somebody has to
+replace."""
 
 
 def draft(material: Material) -> Mapping[str, str]:

@@ -1,8 +1,10 @@
-"""Files of the interviews, made of their tables: knowledge graphs, the implication matrix as a table, the map, the codebook, the
-interviews with their codes in the margin; what is read of them by a program; and the same by a codebook that a researcher edited
-(codes renamed, merged, split or retyped): nobody is asked anything, and what was edited is kept beside the result.
+"""Files of the interviews, made of their tables: knowledge graphs, the implication matrix as a table, the map, the
+codebook, the interviews with their codes in the margin; what is read of them by a program; and the same by a codebook
+that a researcher edited (codes renamed, merged, split or retyped): nobody is asked anything, and what was edited is
+kept beside the result.
 
-Measured by: an unedited codebook gives the matrix back that it came from (tests/graphs/laddering/test_laddering_codebook.py).
+Measured by: an unedited codebook gives the matrix back that it came from
+(tests/graphs/laddering/test_laddering_codebook.py).
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ INTERVIEW = (
 
 
 def files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
-    """Answers, transcript, turn log, graphs (JSON and GraphML), implication matrix, value map (JSON, Mermaid), saturation."""
+    """Answers, transcript, turn log, graphs (JSON and GraphML), implication matrix, value map (JSON, Mermaid),
+    saturation."""
     tables: Mapping[str, Any] = found
     names = dict(zip(frame["participant"], frame["agent_name"], strict=True))
     nodes, edges, turns = (tables[name] for name in ("nodes", "edges", "turns"))  # rows are made anew at each reading
@@ -156,8 +159,8 @@ def _facts(facts: Row) -> dict[str, Any]:
 
 
 def _graphml(graph: nx.MultiDiGraph) -> str:
-    """Keys are called by their names, none of an edge as one of a node: Gephi, as yEd does, takes whatever is numbered d3 for a node's
-    label and d7 for an edge's (ImporterGraphML.java)."""
+    """Keys are called by their names, none of an edge as one of a node: Gephi, as yEd does, takes whatever is numbered
+    d3 for a node's label and d7 for an edge's (ImporterGraphML.java)."""
     return "\n".join(nx.generate_graphml(graph, named_key_ids=True)) + "\n"
 
 
@@ -183,7 +186,8 @@ def _quoted(text: str) -> str:
 
 
 def implications_csv(concepts: Rows, cells: Rows) -> str:
-    """The matrix as Reynolds & Gutman (1988) print it: a row leads to a column, "3.02" is three direct and two indirect links."""
+    """The matrix as Reynolds & Gutman (1988) print it: a row leads to a column, "3.02" is three direct and two indirect
+    links."""
     linked = {one[end] for one in cells for end in ("source", "target")}
     codes = [one for one in concepts if one["concept"] in linked]
     given = {(one["source"], one["target"]): f"{one['direct']}.{one['indirect']:02d}" for one in cells}
@@ -197,7 +201,8 @@ def implications_csv(concepts: Rows, cells: Rows) -> str:
 
 
 def codebook_yaml(concepts: Rows) -> str:
-    """Every code with its type, what a researcher or a model wrote of it, the agents who named it, all wordings that stand for it."""
+    """Every code with its type, what a researcher or a model wrote of it, the agents who named it, all wordings that
+    stand for it."""
     codes = [
         {"id": one["concept"], "label": one["label"], "type": one["type"], "definition": one["definition"] or "",
             "agents": one["agents"],
@@ -255,7 +260,8 @@ def read_codebook(path: Path, types: Sequence[str]) -> Codebook:
 
 
 def recode(folder: Path, edited: Path) -> dict[str, Any]:
-    """Matrix, map, saturation, codebook and transcripts by the edited codes, in `<folder>/recoded`; what was edited and left over."""
+    """Matrix, map, saturation, codebook and transcripts by the edited codes, in `<folder>/recoded`; what was edited and
+    left over."""
     before = json.loads((folder / "pooled_graph.json").read_text("utf-8"))
     graphs, turns = _lines(folder / "knowledge_graphs.jsonl"), _lines(folder / "turn_log.jsonl")
     kinds = [str(one["type"]) for one in before["types"]]
@@ -355,7 +361,8 @@ class Applying(OfRun):
 
 
 async def laddering_codes(port: Port, asked: Most) -> dict[str, JsonValue]:
-    """The codes of the interviews with type, agents, wordings and, on a ladder, abstractness, centrality, prestige; who made them."""
+    """The codes of the interviews with type, agents, wordings and, on a ladder, abstractness, centrality, prestige; who
+    made them."""
     found = _read(_folder(port, asked), "pooled_graph.json")
     shown = ("concept", "label", "type", "agents", "wordings", "abstractness", "centrality", "prestige")
     codes: list[JsonValue] = [{key: one[key] for key in shown} for one in found["concepts"][: asked.most]]
@@ -389,7 +396,8 @@ def chains_of(links: list[Mapping[str, Any]]) -> Iterator[tuple[list[str], int]]
 
 
 async def laddering_map(port: Port, asked: OfRun) -> dict[str, JsonValue]:
-    """The hierarchical value map as data: boxes by level, links with their agents, the cut-off and the share it represents."""
+    """The hierarchical value map as data: boxes by level, links with their agents, the cut-off and the share it
+    represents."""
     return {**_about(port, asked), **_read(_folder(port, asked), "value_map.json")}
 
 
@@ -419,7 +427,8 @@ async def laddering_transcript(port: Port, asked: OfAgent) -> dict[str, JsonValu
 
 
 async def apply_codebook(port: Port, asked: Applying) -> dict[str, JsonValue]:
-    """Apply an edited codebook (codes renamed, merged, split, retyped) again: matrix, map, saturation and transcripts, in `recoded`."""
+    """Apply an edited codebook (codes renamed, merged, split, retyped) again: matrix, map, saturation and transcripts,
+    in `recoded`."""
     folder = _folder(port, asked, plain=True)
     file = folder / asked.file
     if not file.is_file() or file.is_symlink():

@@ -17,8 +17,8 @@ from enquete.state.interview_context import InterviewContext
 
 
 class TurnRecord(Turn):
-    """A turn as it is frozen. `choice`: what its question was chosen for, None at the opening; `signals` of the turn with
-    those of the next focus; `by`: extract, signal, question (of this turn), next."""
+    """A turn as it is frozen. `choice`: what its question was chosen for, None at the opening; `signals` of the turn
+    with those of the next focus; `by`: extract, signal, question (of this turn), next."""
 
     choice: QuestionChoice | None
     depth: Depth

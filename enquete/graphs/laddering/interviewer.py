@@ -1,8 +1,9 @@
-"""The interviewer's three roles: read an answer, judge how it was given, word a question: what a model is asked in each, and what of
-its reply stands; and the crude rules that stand in for it.
+"""The interviewer's three roles: read an answer, judge how it was given, word a question: what a model is asked in
+each, and what of its reply stands; and the crude rules that stand in for it.
 
 Everything a respondent said, and everything made of it, stands in a fence: data, never an instruction.
-Measured by: ten answers as people give them with a reading full of faults (tests/graphs/laddering/test_laddering_bad_readings.py).
+Measured by: ten answers as people give them with a reading full of faults
+(tests/graphs/laddering/test_laddering_bad_readings.py).
 """
 
 from __future__ import annotations
@@ -80,7 +81,8 @@ class KnownConcept(BaseModel):
 
 
 class ExtractionInput(BaseModel):
-    """An answer with all that is needed to read it. `aims`: node types that the question asked for, the likeliest first."""
+    """An answer with all that is needed to read it. `aims`: node types that the question asked for, the likeliest
+    first."""
 
     topic: str
     question: str
@@ -143,9 +145,10 @@ def placed(
 ) -> tuple[list[SaidConcept], list[Linked], dict[str, int]]:
     """Concepts and relationships with the words they come from, and how many concepts were left out, by reason.
 
-    A concept stands in the respondent's words (`in_own_words`); what nobody said, or what puts others of the same reading
-    together, is left out. Where a quote is missing from the answer, the answer itself takes its place. A concept belongs to
-    the elements that its text names, to those that extraction linked, and, reached from the focus, to the focus's own.
+    A concept stands in the respondent's words (`in_own_words`); what nobody said, or what puts others of the same
+    reading together, is left out. Where a quote is missing from the answer, the answer itself takes its place. A
+    concept belongs to the elements that its text names, to those that extraction linked, and, reached from the focus,
+    to the focus's own.
     """
     worded = [(one, label) for one in found.concepts if (label := in_own_words(one, answer)) is not None]
     own = {normal(label) for _, label in worded}
@@ -180,11 +183,12 @@ def placed(
 
 
 def in_own_words(one: ConceptFound, answer: str) -> str | None:
-    """The concept as the respondent put it; None for one that nobody said. One without any text is for the graph to refuse.
+    """The concept as the respondent put it; None for one that nobody said. One without any text is for the graph to
+    refuse.
 
-    Its own text, if nearly all its words were said (models repair a word or two), with the denial that it was said with. A
-    text in other words, or one too long for a concept, gives way to its quote, if that was said and they share a word: a reading
-    that shares none with what it quotes is invented.
+    Its own text, if nearly all its words were said (models repair a word or two), with the denial that it was said
+    with. A text in other words, or one too long for a concept, gives way to its quote, if that was said and they share
+    a word: a reading that shares none with what it quotes is invented.
     """
     text, quote = one.text, one.source_quote
     if not normal(text):
@@ -220,8 +224,8 @@ def _denial_of(text: str, answer: str) -> str:
 
 
 def _is_several(text: str, others: Collection[str]) -> bool:
-    """Whether a concept's text holds two others that were found beside it, neither of which holds the other. As `normal` writes
-    them."""
+    """Whether a concept's text holds two others that were found beside it, neither of which holds the other. As
+    `normal` writes them."""
     held = [one for one in others if one and one != text and f" {one} " in f" {text} "]
     return sum(not any(each != one and f" {each} " in f" {one} " for one in held) for each in held) > 1
 
@@ -414,9 +418,9 @@ def _list(lines: Iterable[str]) -> str:
 
 
 # --- the rules that stand in ------------------------------------------------------------------------------------------
-# A crude reader and a crude judge, for the demo without a key and for an answer that no model could read. They know a few
-# words that join clauses, tell moods and hedge, and nothing of what anybody means: what is found are the words behind such a
-# joint, one concept a sentence, linked to what was asked about.
+# A crude reader and a crude judge, for the demo without a key and for an answer that no model could read. They know a
+# few words that join clauses, tell moods and hedge, and nothing of what anybody means: what is found are the words
+# behind such a joint, one concept a sentence, linked to what was asked about.
 
 BY_RULE = 0.6  # confidence of what a rule found
 LONGEST = 8  # words of a concept
@@ -447,8 +451,8 @@ _CONTRAST = re.compile(
 
 
 def read_answer(data: ExtractionInput) -> Extraction:
-    """Concepts and relationships of an answer; none where it denies, or says that there is nothing to say. Without any joint the
-    first clause with a word that tells something is the concept."""
+    """Concepts and relationships of an answer; none where it denies, or says that there is nothing to say. Without any
+    joint the first clause with a word that tells something is the concept."""
     found = Extraction()
     telling = [one for one in _SENTENCE.split(data.answer.strip()) if one and not _NOTHING.search(one)]
     for sentence in telling:
@@ -484,8 +488,8 @@ def _poles(sentence: str, data: ExtractionInput) -> tuple[str, str] | None:
 
 
 def _add(found: Extraction, data: ExtractionInput, text: str, sentence: str, opposed_to: str = "") -> None:
-    """A concept of the kind that was asked for, of several the first that can hang together with the focus, and how it does; or the
-    other pole of a construct."""
+    """A concept of the kind that was asked for, of several the first that can hang together with the focus, and how it
+    does; or the other pole of a construct."""
     said = {"confidence": BY_RULE, "source_quote": sentence.strip()}
     source, kinds, edges = (data.focus.text, data.focus.type) if data.focus else ("", ""), data.aims, data.edges
     if opposed_to:

@@ -1,6 +1,6 @@
-"""What may stand in a knowledge graph (node types, edge types with their allowed pairs, the ladder), the graph of one interview, and
-how far it covers the topic. A graph is never changed in place: `with_findings` gives the next one and what was new in it; each
-concept and relationship keeps the words it comes from.
+"""What may stand in a knowledge graph (node types, edge types with their allowed pairs, the ladder), the graph of one
+interview, and how far it covers the topic. A graph is never changed in place: `with_findings` gives the next one and
+what was new in it; each concept and relationship keeps the words it comes from.
 """
 
 from __future__ import annotations
@@ -39,11 +39,13 @@ class NodeType(Part):
 class EdgeType(Part):
     """A kind of relationship and the node types it may join, as [source, target]; `any_pair`: whatever they are.
 
-    `said_by`: patterns of which the answer must hold one, else the relationship is of the type `otherwise`: only what was said.
+    `said_by`: patterns of which the answer must hold one, else the relationship is of the type `otherwise`: only what
+    was said.
     `label`: what stands between its ends ("leads to"), its name where there is none.
 
     `retracts`: its source takes back or corrects its target, so that it is no link: the target no longer stands.
-    `contrast`: its target is the other pole of its source: the two are one construct, and one does not lead to the other.
+    `contrast`: its target is the other pole of its source: the two are one construct, and one does not lead to the
+    other.
     """
 
     description: Text
@@ -201,7 +203,8 @@ class ConceptSource(BaseModel):
 
 
 class ConceptNode(BaseModel):
-    """A concept in the respondent's words. `turn`: when it was first said; `elements`: what of the topic it belongs to."""
+    """A concept in the respondent's words. `turn`: when it was first said; `elements`: what of the topic it belongs
+    to."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -220,8 +223,8 @@ class ConceptNode(BaseModel):
 
 
 class Edge(BaseModel):
-    """A relationship between two concepts. `retracts`: the source takes the target back or corrects it; `contrast`: they are two
-    poles of one construct."""
+    """A relationship between two concepts. `retracts`: the source takes the target back or corrects it; `contrast`:
+    they are two poles of one construct."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -306,7 +309,8 @@ class KnowledgeGraph:
 
     @cached_property
     def standing(self) -> KnowledgeGraph:
-        """Without what was taken back, and with links alone: what matrix, map, chains, coverage and questions are made of."""
+        """Without what was taken back, and with links alone: what matrix, map, chains, coverage and questions are made
+        of."""
         gone = self.retracted
         return KnowledgeGraph(
             {name: node for name, node in self.nodes.items() if name not in gone},
@@ -362,8 +366,8 @@ def with_findings(
     turn: int,
     left_out: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[KnowledgeGraph, Changes]:
-    """The graph after a turn. Concepts of unknown types and relationships that the ontology forbids are counted, not kept,
-    as are those `left_out` before, by reason."""
+    """The graph after a turn. Concepts of unknown types and relationships that the ontology forbids are counted, not
+    kept, as are those `left_out` before, by reason."""
     now, nodes, edges = graph, dict[str, ConceptNode](), dict[str, Edge]()
     called = dict[str, str]()  # text as extraction wrote it → node id; a merged concept has other words in the graph
     dropped, merged = Counter(left_out), 0
@@ -398,9 +402,9 @@ def with_findings(
             )
     new = [edge for key, edge in edges.items() if key not in graph.edges]
     changes = Changes(
-        nodes=tuple(nodes.values()), edges=tuple(edges.values()), new_nodes=sum(name not in graph.nodes for name in nodes),
-        new_edges=sum(not edge.retracts for edge in new), retracted=sum(edge.retracts for edge in new), merged=merged,
-        dropped=dict(dropped),
+        nodes=tuple(nodes.values()), edges=tuple(edges.values()),
+        new_nodes=sum(name not in graph.nodes for name in nodes), new_edges=sum(not edge.retracts for edge in new),
+        retracted=sum(edge.retracts for edge in new), merged=merged, dropped=dict(dropped),
     )  # fmt: skip
     return graph.applied(changes), changes
 

@@ -1,9 +1,9 @@
-"""Many interviews as one network: concepts pooled as codes, the implication matrix with direct and indirect links, the indices read
-off it (Reynolds & Gutman 1988; Pieters, Baumgartner & Allen 1995), the hierarchical value map; and what interviews are summed up
-by where their ontology has no ladder but a `pattern`. Rows are those of tables.py.
+"""Many interviews as one network: concepts pooled as codes, the implication matrix with direct and indirect links, the
+indices read off it (Reynolds & Gutman 1988; Pieters, Baumgartner & Allen 1995), the hierarchical value map; and what
+interviews are summed up by where their ontology has no ladder but a `pattern`. Rows are those of tables.py.
 
-Measured by: matrix, indices, cut-off, counts, orders and means by hand (tests/graphs/laddering/test_laddering_network.py,
-test_laddering_patterns.py).
+Measured by: matrix, indices, cut-off, counts, orders and means by hand
+(tests/graphs/laddering/test_laddering_network.py, test_laddering_patterns.py).
 """
 
 from __future__ import annotations
@@ -37,15 +37,16 @@ Pair = tuple[str, str]
 Row = dict[str, Any]
 
 REPRESENTED = 2 / 3
-"""Share of all links given that the map is to represent (Reynolds & Gutman 1988): of the cut-offs that do, and still show the lowest
-and the highest kind of concept that two agents linked, the highest is taken."""
+"""Share of all links given that the map is to represent (Reynolds & Gutman 1988): of the cut-offs that do, and still
+show the lowest and the highest kind of concept that two agents linked, the highest is taken."""
 MOST_CONCEPTS = 36  # more cannot be read; the cut-off rises until they fit
 SWEEPS = 4
 
 
 @dataclass(frozen=True)
 class PooledConcept:
-    """A code: what several interviews said. `label`: the most frequent wording; `wordings`: all, the most frequent first.
+    """A code: what several interviews said. `label`: the most frequent wording; `wordings`: all, the most frequent
+    first.
 
     opposite: of a construct, the label of its other pole, which then stands in `label`, too; "" where none was named.
     """
@@ -63,12 +64,12 @@ class PooledConcept:
 
 
 # --- codes by a rule -------------------------------------------------------------------------------------------------
-# What is meant alike, within one type, is one code, however it was worded. A crude stand-in for a model's coder: it compares the
-# stems of words and their character n-grams, as the theme coder's rule does, and knows no meaning.
+# What is meant alike, within one type, is one code, however it was worded. A crude stand-in for a model's coder: it
+# compares the stems of words and their character n-grams, as the theme coder's rule does, and knows no meaning.
 
 SAME = 0.22
-"""Mean cosine from which groups of texts are one code. At .20 the 86 wordings of 43 planted thoughts are 43 codes in German and 48
-in English, at .25 50 and 51, at .35 57 and 59."""
+"""Mean cosine from which groups of texts are one code. At .20 the 86 wordings of 43 planted thoughts are 43 codes in
+German and 48 in English, at .25 50 and 51, at .35 57 and 59."""
 
 _NUMBER = re.compile(r"\w*\d\w*")
 
@@ -113,7 +114,8 @@ def _apart(one: str, other: str) -> bool:
 
 
 def pool(interviews: Sequence[LadderingInterview]) -> list[PooledConcept]:
-    """Concepts of all interviews as codes (codes.py), the most widespread first; only what stands, see KnowledgeGraph."""
+    """Concepts of all interviews as codes (codes.py), the most widespread first; only what stands, see
+    KnowledgeGraph."""
     places: dict[tuple[str, str], list[Place]] = defaultdict(list)
     wordings: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for interview in interviews:
@@ -210,8 +212,9 @@ def _reachable(links: set[Pair]) -> Iterator[Pair]:
 def concept_rows(
     interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], cells: Sequence[Row], *, climbs: bool
 ) -> list[Row]:
-    """Codes with the agents who name them, and on a ladder with their indices from direct links: `ins` and `outs` are sums of cells,
-    abstractness = ins / (ins + outs), prestige = ins / all, centrality = (ins + outs) / all; None without any link."""
+    """Codes with the agents who name them, and on a ladder with their indices from direct links: `ins` and `outs` are
+    sums of cells, abstractness = ins / (ins + outs), prestige = ins / all, centrality = (ins + outs) / all; None
+    without any link."""
     ins, outs = Counter[str](), Counter[str]()
     for cell in cells if climbs else ():
         outs[cell["source"]] += cell["direct"]
@@ -283,11 +286,12 @@ def edge_rows(interview: LadderingInterview) -> Iterator[Row]:
 
 
 def value_map(cells: list[Row], concepts: list[Row], order: Sequence[str], wanted: int | None) -> Row:
-    """Marks the links of the map (`shown`) and gives its concepts their `level`, the lowest 0, and their `place` within, so that links
-    cross as little as may be. Returns the map's facts.
+    """Marks the links of the map (`shown`) and gives its concepts their `level`, the lowest 0, and their `place`
+    within, so that links cross as little as may be. Returns the map's facts.
 
-    order: node types from the bottom to the top. wanted: agents that a link needs (None: by REPRESENTED); more where too many concepts
-    would be on the map, 1 where none would. map_share: of all links given (an agent counts once a pair) that the map represents;
+    order: node types from the bottom to the top. wanted: agents that a link needs (None: by REPRESENTED); more where
+    too many concepts would be on the map, 1 where none would. map_share: of all links given (an agent counts once a
+    pair) that the map represents;
     map_repeated: of these, those of pairs that two agents or more gave: where it is small, the map shows single voices.
     """
     rung = {one["concept"]: order.index(one["type"]) for one in concepts}
@@ -357,7 +361,8 @@ def pattern(
     method: InterviewMethod,
     language: Language,
 ) -> dict[str, Any]:
-    """The tables of the pattern that the ontology declares; none where it has none. Counts are of codes and of agents."""
+    """The tables of the pattern that the ontology declares; none where it has none. Counts are of codes and of
+    agents."""
     own = method.pattern
     if own is not None and own.forces is not None:
         return _forces(interviews, concepts, own.forces, method, language)
@@ -372,8 +377,9 @@ def _forces(
     interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], declared: Sequence[Force],
     method: InterviewMethod, language: Language,
 ) -> dict[str, Any]:  # fmt: skip
-    """Forces of progress in jobs to be done (Moesta; Christensen et al. 2016): of each the agents who name it, those who were asked for
-    it, its codes, the one named most; an agent's balance is (Σ for − Σ against) / Σ, from −1 to 1, None where it names no force."""
+    """Forces of progress in jobs to be done (Moesta; Christensen et al. 2016): of each the agents who name it, those
+    who were asked for it, its codes, the one named most; an agent's balance is (Σ for − Σ against) / Σ, from −1 to 1,
+    None where it names no force."""
     counts = [
         [sum(node.type in force.types for node in one.graph.standing.nodes.values()) for force in declared]
         for one in interviews
@@ -426,8 +432,9 @@ def _asked(interview: LadderingInterview, force: Force, method: InterviewMethod)
 def _incidents(
     interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], declared: Incidents, language: Language
 ) -> dict[str, Any]:
-    """Critical incidents (Flanagan 1954). parts: tellings with each part, and what is told most; incidents: by code and part the agents
-    who told it, and most told; whole: agents who told any incident, and those of them who told one with every part."""
+    """Critical incidents (Flanagan 1954). parts: tellings with each part, and what is told most; incidents: by code and
+    part the agents who told it, and most told; whole: agents who told any incident, and those of them who told one with
+    every part."""
     home, labels = homes(concepts), [part.label.in_(language) for part in declared.parts]
     told, whole, tellings = set[str](), set[str](), 0
     named = [Counter[str]() for _ in labels]
@@ -479,9 +486,10 @@ def _most(counts: Counter[str]) -> str | None:
 def _steps(interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], declared: Journey) -> list[Row]:
     """Steps of a customer journey in the order they were told, how people were at each, and where it chafes.
 
-    Of two stages, or steps of a stage, the one stands first that more agents told first. A feeling belongs to the step it hangs on,
-    over any number of links; how good it is is the valence (1 to 5) of the answers that tell of it: each agent's mean. low, high: for
-    the lowest of all steps that enough agents told their feelings of. A rule's valence counts only where it found a word of feeling.
+    Of two stages, or steps of a stage, the one stands first that more agents told first. A feeling belongs to the step
+    it hangs on, over any number of links; how good it is is the valence (1 to 5) of the answers that tell of it: each
+    agent's mean. low, high: for the lowest of all steps that enough agents told their feelings of. A rule's valence
+    counts only where it found a word of feeling.
     """
     home, agents = homes(concepts), {one.id: one.agents for one in concepts}
     first, told = Counter[tuple[str, str]](), dict[str, None]()  # (a, b): agents who told a before b
@@ -517,8 +525,8 @@ def _steps(interviews: Sequence[LadderingInterview], concepts: Sequence[PooledCo
             "step": code, "place": place, "agents": agents[code], "n": len(felt[code]), "n_total": len(interviews),
             "mean": fmean(felt[code]) if felt[code] else None,
             **{key: interval[code][key] if code in interval else None for key in ("low", "high")},
-            "lowest": code in interval and fmean(felt[code]) == min(means),
-            "feeling": _most(feelings[code]), "friction": _most(frictions[code]), "frictions": frictions[code].total(),
+            "lowest": code in interval and fmean(felt[code]) == min(means), "feeling": _most(feelings[code]),
+            "friction": _most(frictions[code]), "frictions": frictions[code].total(),
         }
         for place, code in enumerate(ordered, 1)
     ]  # fmt: skip

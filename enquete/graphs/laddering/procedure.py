@@ -1,6 +1,7 @@
 """How a laddering study is conducted: every agent is interviewed for itself, turn by turn, until its interview is over.
 
-An interview is a conversation whose stored turns add up to a knowledge graph and to what each of its concepts went through.
+An interview is a conversation whose stored turns add up to a knowledge graph and to what each of its concepts went
+through.
 Every arm interviews on its own: what one respondent says never shapes another's questions.
 """
 
@@ -78,7 +79,8 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
         return await code_concepts(context, interviews, method, topic, self.language)
 
     def plan(self, context: InterviewContext) -> Plan:
-        """With the coding of concepts, where a model does it: at most a batch and a merge a concept, and the second coding."""
+        """With the coding of concepts, where a model does it: at most a batch and a merge a concept, and the second
+        coding."""
         plan = super().plan(context)
         if not self._codes_by_model(context):
             return plan

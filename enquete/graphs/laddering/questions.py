@@ -1,16 +1,18 @@
-"""What comes after an answer: the next question, chosen among every strategy on every concept, and its words; or the end.
+"""What comes after an answer: the next question, chosen among every strategy on every concept, and its words; or the
+end.
 
 score = Σ weight × value, a key with a value counting 1 where it holds; times the phase multiplier of the strategy. A
 negative score is divided by it instead, so that a phase which favours a strategy never makes it worse.
 
 An interview ends at its last turn, after a closing strategy, or because nothing more comes.
 
-From turn `from_turn` on, or in the late phase: so many shallow answers in a row that brought nothing, turns without yield,
-turns at the same depth, or no concept left that could still yield. Two of these are narrower than the words suggest, or
-they would end every good interview: a turn counts as one at the same depth only if it found no link either (a second chain
-that catches up with the first is no standstill), and concepts are exhausted only when every one is by its own state, or
-when all are dry and no strategy is left that was not tried on each it suits (a concept could otherwise not be left for
-another one, nor be asked about in another way).
+From turn `from_turn` on, or in the late phase: so many shallow answers in a row that brought nothing, turns without
+yield, turns at the same depth, or no concept left that could still yield. Two of these are narrower than the words
+suggest, or
+they would end every good interview: a turn counts as one at the same depth only if it found no link either (a second
+chain that catches up with the first is no standstill), and concepts are exhausted only when every one is by its own
+state, or when all are dry and no strategy is left that was not tried on each it suits (a concept could otherwise not be
+left for another one, nor be asked about in another way).
 """
 
 from __future__ import annotations
@@ -132,15 +134,16 @@ def rank(method: InterviewMethod, candidates: Sequence[Candidate], detected: Det
 
 
 def script(method: InterviewMethod) -> list[tuple[str, str]]:
-    """A fixed order of (strategy, technique): the first technique of each strategy that does not close, then the second, …"""
+    """A fixed order of (strategy, technique): the first technique of each strategy that does not close, then the
+    second, …"""
     ways = {name: one.techniques for name, one in method.strategies.items() if not one.closing}
     longest = max(map(len, ways.values()), default=0)
     return [(name, all_[place].id) for place in range(longest) for name, all_ in ways.items() if place < len(all_)]
 
 
 def scripted(method: InterviewMethod, candidates: Sequence[Candidate], number: int) -> QuestionChoice | None:
-    """What the script asks after turn `number`, whatever was said: its next way that can be put at all, about the latest concept
-    where it needs one; None at its end. The comparison that adapting is measured against."""
+    """What the script asks after turn `number`, whatever was said: its next way that can be put at all, about the
+    latest concept where it needs one; None at its end. The comparison that adapting is measured against."""
     slots = script(method)
     for step in range(len(slots)):
         name, technique = slots[(number - 1 + step) % len(slots)]
@@ -164,8 +167,8 @@ def choose(
 ) -> QuestionChoice:
     """The best pair (with a `random_key` any that does not close the interview) and the technique that serves it.
 
-    linked_types: node → types of its neighbours; types: node → its own type; used: what was asked so far; key: draws among pairs
-    that are nearly as good as the best, so that not all interviews go the same way; the first without one.
+    linked_types: node → types of its neighbours; types: node → its own type; used: what was asked so far; key: draws
+    among pairs that are nearly as good as the best, so that not all interviews go the same way; the first without one.
     """
     ranked = rank(method, candidates, detected)
     near = [one for one in ranked if ranked[0].score - one.score <= NEAR] if key else ranked[:1]
@@ -194,9 +197,9 @@ def least_used(
     used: Sequence[Use],
     known: frozenset[str] = frozenset(),
 ) -> Technique:
-    """One that asks for a type still missing beside the concept: a comparison of three first, then a type that is not `known` in the
-    interview yet, then the rung above; of those the one used least in the interview, then least on the concept, then the first
-    of the file."""
+    """One that asks for a type still missing beside the concept: a comparison of three first, then a type that is not
+    `known` in the interview yet, then the rung above; of those the one used least in the interview, then least on the
+    concept, then the first of the file."""
     in_interview = Counter((use.strategy, use.technique) for use in used)
     on_concept = Counter(use.technique for use in used if use.focus == candidate.focus)
 
@@ -400,8 +403,9 @@ class SignalShown(BaseModel):
 
 class WordingInput(BaseModel):
     """What a question is made from. `pool`: the rule's own questions, none of them asked yet; `focus`: "" without one;
-    `clients_view`: what the client believes and promises; `jargon`: words that a question must not hold; `asked`: questions
-    that were asked before, this and `jargon` as `normal` writes them; `compared`: three concepts that it names."""
+    `clients_view`: what the client believes and promises; `jargon`: words that a question must not hold; `asked`:
+    questions that were asked before, this and `jargon` as `normal` writes them; `compared`: three concepts that it
+    names."""
 
     opening: bool
     topic: str
@@ -429,7 +433,8 @@ def ask_by_rule(data: WordingInput) -> WordedQuestion:
 
 
 def fit_to_ask(data: WordingInput, worded: WordedQuestion) -> WordedQuestion | None:
-    """A model's question; None for one that is too long, asks twice, was asked before, speaks of node types or compares others."""
+    """A model's question; None for one that is too long, asks twice, was asked before, speaks of node types or compares
+    others."""
     question = as_one_line(worded.question)
     fit = acceptable(question, data.asked, data.jargon, most_words(bool(data.compared)))
     names = all(f" {normal(one)} " in f" {normal(question)} " for one in data.compared)
@@ -437,7 +442,8 @@ def fit_to_ask(data: WordingInput, worded: WordedQuestion) -> WordedQuestion | N
 
 
 def worded(question: Text, named: Named, language: Language) -> str:
-    """A pool's question about a concept, quoted in as many of its words as the question has room for; about three, in few of each."""
+    """A pool's question about a concept, quoted in as many of its words as the question has room for; about three, in
+    few of each."""
     frame = question.in_(language)
     if len(named) == 1:
         room = MOST_WORDS - len(frame.replace(FOCUS, "x").split()) + 1
@@ -489,10 +495,10 @@ def candidates(
 ) -> list[Candidate]:
     """Every strategy on every concept it can serve, in the file's order and that of the conversation.
 
-    A pair needs a technique that suits the concept, whose answer could hang together with it, and that was not used on it:
-    so nothing is ever asked twice, whoever words it; a pole that has its opposite is not asked for it. After questions for something
-    new that brought nothing, another one would be pestering: they rest until an answer brings something again, unless there is no
-    concept to ask about.
+    A pair needs a technique that suits the concept, whose answer could hang together with it, and that was not used on
+    it: so nothing is ever asked twice, whoever words it; a pole that has its opposite is not asked for it. After
+    questions for something new that brought nothing, another one would be pestering: they rest until an answer brings
+    something again, unless there is no concept to ask about.
     """
     dry = past[len(past) - in_a_row(past, lambda turn: not turn.yielded) :]
     resting = bool(graph.nodes) and sum(bool(turn.strategy) and not turn.focus for turn in dry) >= DRY_OPENERS
@@ -535,7 +541,8 @@ def acceptable(question: str, asked: Collection[str], jargon: Collection[str] = 
 
 
 def asked_before(question: str, asked: Collection[str]) -> bool:
-    """Whether a question is one of `asked` (as `normal` writes them), or so like one that a respondent hears it again."""
+    """Whether a question is one of `asked` (as `normal` writes them), or so like one that a respondent hears it
+    again."""
     text = normal(question)
     if text in asked:
         return True
@@ -631,7 +638,8 @@ def reasons(choice: QuestionChoice) -> Iterator[str]:
 
 
 def jargon(method: InterviewMethod, answers: Sequence[str], language: Language) -> Iterator[str]:
-    """Names of node types that no question may hold: none that the respondent or the methodology's own questions use."""
+    """Names of node types that no question may hold: none that the respondent or the methodology's own questions
+    use."""
     own = [q for s in method.strategies.values() for t in s.techniques for q in t.questions]
     everyday = f" {normal(' '.join([*answers, *(q.in_(language) for q in (*own, *method.opening.questions))]))} "
     for name, kind in method.node_types.items():

@@ -1,8 +1,8 @@
-"""What the interviews give (reports/evaluation.py): graphs of each agent and of all, links and their indices, coverage, saturation,
-how it was asked, whether adapting helped. The tables are declared in tables.py.
+"""What the interviews give (reports/evaluation.py): graphs of each agent and of all, links and their indices, coverage,
+saturation, how it was asked, whether adapting helped. The tables are declared in tables.py.
 
-Interviews are rebuilt from their stored turns, so an interview that was cut short counts with what it has. Measured by: every
-concept and link traces back to an utterance, every figure stands beside its n; a comparison by hand
+Interviews are rebuilt from their stored turns, so an interview that was cut short counts with what it has. Measured by:
+every concept and link traces back to an utterance, every figure stands beside its n; a comparison by hand
 (tests/graphs/laddering/test_laddering_comparing.py).
 """
 
@@ -64,20 +64,21 @@ from enquete.respondents.roles import RULE, RULE_AT_MOST
 from enquete.state.asking import RESPONDED, Language
 
 MEASURES = ("richness", "links", "coverage", "new_per_turn", "turns")
-"""Of one interview, over codes: different codes; different pairs of codes that are linked; share of elements spoken of; richness /
-turns."""
+"""Of one interview, over codes: different codes; different pairs of codes that are linked; share of elements spoken of;
+richness / turns."""
 MOST_COMPARED = 12
 """Codes that are compared between groups: those that most agents name, for each costs the others some power."""
 
 # --- interviews by their codes: how far each covers the topic, and what strategies are compared by --------------------
-# Strategies ask the same agents, each in an arm of its own. Their interviews are read by one codebook, a rule's over the
-# concepts of all arms alike, and compared agent by agent.
+# Strategies ask the same agents, each in an arm of its own. Their interviews are read by one codebook, a rule's over
+# the concepts of all arms alike, and compared agent by agent.
 
 
 def covered(
     interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], settings: LadderingSettings
 ) -> dict[str, Coverage]:
-    """Unit → coverage over codes: an interview speaks of an element where it has a code that is about it, in whatever words."""
+    """Unit → coverage over codes: an interview speaks of an element where it has a code that is about it, in whatever
+    words."""
     about = _about(interviews, concepts)
     found = {}
     for one in interviews:
@@ -120,7 +121,8 @@ def measured(
 def compared(
     interviews: Mapping[str, Sequence[LadderingInterview]], settings: LadderingSettings
 ) -> dict[str, list[Row]]:
-    """strategy → its interviews, side by side: of agents whose interviews are over in all. {} where there is one strategy alone."""
+    """strategy → its interviews, side by side: of agents whose interviews are over in all. {} where there is one
+    strategy alone."""
     if len(interviews) < 2:
         return {}
     over = [{one.unit for one in each if one.stop} for each in interviews.values()]
@@ -267,8 +269,8 @@ def _type(
 def _coverage(
     concepts: Sequence[PooledConcept], coverage: Mapping[str, Coverage], settings: LadderingSettings, language: str
 ) -> list[Row]:
-    """Per element, over codes (comparing.covered): agents who spoke of it, its codes, and the mean depth_score of those who did;
-    None where nobody did."""
+    """Per element, over codes (comparing.covered): agents who spoke of it, its codes, and the mean depth_score of those
+    who did; None where nobody did."""
     rows, code = [], homes(concepts)
     for element, content in settings.topic.elements.items():
         last = [one.elements[element] for one in coverage.values()]
@@ -306,9 +308,9 @@ def _work(turns: Sequence[TurnRecord], settings: LadderingSettings) -> Iterator[
 
 
 def _reading(turns: Sequence[TurnRecord]) -> Row:
-    """n_answers: turns with an answer; n_unread: of these, read by nobody; n_empty: read, without any concept; n_found: concepts that
-    were read; n_invented: of these, left out because the answer does not hold them; n_by_rule: of n_read, read by a
-    rule."""
+    """n_answers: turns with an answer; n_unread: of these, read by nobody; n_empty: read, without any concept; n_found:
+    concepts that were read; n_invented: of these, left out because the answer does not hold them; n_by_rule: of n_read,
+    read by a rule."""
     given = [turn for turn in turns if turn.answer]
     kept = [turn.changes.new_nodes + turn.changes.merged for turn in given]
     invented = sum(turn.changes.dropped.get(UNSAID, 0) for turn in given)
@@ -328,7 +330,8 @@ def _dropped(turns: Sequence[TurnRecord]) -> list[Row]:
 def _between_groups(
     interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], groups: pd.Series[str]
 ) -> dict[str, Any]:
-    """Who mentions which concept, of those that enough agents name and enough do not; chosen by all agents' counts, never a group's."""
+    """Who mentions which concept, of those that enough agents name and enough do not; chosen by all agents' counts,
+    never a group's."""
     n = len(interviews)
     some = [one for one in concepts if FEWEST <= one.agents <= n - FEWEST][:MOST_COMPARED]
     if not some:
@@ -377,8 +380,8 @@ def _turn(interview: LadderingInterview, record: TurnRecord, settings: Laddering
 
 
 def _signals(unit: str, record: TurnRecord) -> Iterator[Row]:
-    """What a turn was judged, its signals, and the pair that was chosen for the next question with what made up its score, beside the
-    runners-up."""
+    """What a turn was judged, its signals, and the pair that was chosen for the next question with what made up its
+    score, beside the runners-up."""
     at: Row = {"participant": unit, "turn": record.turn, "focus": None}
     for name in RATINGS:
         if isinstance(one := getattr(record.readings, name), AnswerRating):

@@ -1,7 +1,7 @@
-"""What an interview is conducted with: the concept (what it is about: elements with aliases, and the research context), the
-instrument (what is the same however the next question is chosen), the methodology (an ontology with its strategies, their weights
-and techniques, and the phases), and what may be set. The two files are read once and kept in the settings, so that a run holds
-what it was conducted with, whatever becomes of them.
+"""What an interview is conducted with: the concept (what it is about: elements with aliases, and the research context),
+the instrument (what is the same however the next question is chosen), the methodology (an ontology with its strategies,
+their weights and techniques, and the phases), and what may be set. The two files are read once and kept in the
+settings, so that a run holds what it was conducted with, whatever becomes of them.
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ class Concept(LayerFile):
     elements: Annotated[dict[ElementId, Element], AfterValidator(not_empty)]
 
     def mentioned(self, text: str, *languages: Language) -> tuple[str, ...]:
-        """Elements that a text speaks of by their aliases of these languages, of all where none is named, in the file's order; none for
-        an empty text."""
+        """Elements that a text speaks of by their aliases of these languages, of all where none is named, in the file's
+        order; none for an empty text."""
         return tuple(
             name
             for name in self.elements
@@ -179,7 +179,8 @@ Turns = Annotated[StrictInt, Field(ge=1, le=60)]
 class Stops(Part):
     """When an interview ends early; all in turns. The three counts hold from `from_turn` on, or in the late phase.
 
-    shallow: answers in a row that were shallow and brought nothing; of more than `without_yield` it could never be reached.
+    shallow: answers in a row that were shallow and brought nothing; of more than `without_yield` it could never be
+    reached.
     """
 
     from_turn: Turns = 5
@@ -260,9 +261,11 @@ ontology's first type; none: nothing new."""
 
 
 class Technique(Part):
-    """One way to carry out a strategy. `questions` are what the rule-based interviewer asks; a model gets the description.
+    """One way to carry out a strategy. `questions` are what the rule-based interviewer asks; a model gets the
+    description.
 
-    `suits`: node types about which it makes sense to be asked; every type its answer could be linked with where none is named.
+    `suits`: node types about which it makes sense to be asked; every type its answer could be linked with where none is
+    named.
     `triad`: it names two more concepts of the focus' type, {second} and {third} (Kelly 1955), and comes before others.
     """
 
@@ -391,8 +394,8 @@ class LadderingLayers(BaseModel):
 class LadderingSettings(BaseModel):
     """Raises InstrumentError, naming file and line, where a concept or methodology file is wrong.
 
-    Validated with a context `instrument`, that of the run, it takes the concept from there; with a context `language`, it
-    also raises where a file cannot be used in it; with a context `shelf`, files are named, and lie there.
+    Validated with a context `instrument`, that of the run, it takes the concept from there; with a context `language`,
+    it also raises where a file cannot be used in it; with a context `shelf`, files are named, and lie there.
     """
 
     model_config = ConfigDict(extra="forbid")

@@ -1,9 +1,9 @@
-"""Signals: what can be read off an interview after an answer, of the whole, of a concept, of a strategy; and what each concept
-went through, from which many of them are read.
+"""Signals: what can be read off an interview after an answer, of the whole, of a concept, of a strategy; and what each
+concept went through, from which many of them are read.
 
-A signal is a row of one of four tables: name, scale, how it is read off a view (None where there is nothing to read: it is then
-not active, and no weight counts it), and in German and English what it measures, how to read it, what it means for the next
-question. Weights of a methodology name signals by their rows.
+A signal is a row of one of four tables: name, scale, how it is read off a view (None where there is nothing to read: it
+is then not active, and no weight counts it), and in German and English what it measures, how to read it, what it means
+for the next question. Weights of a methodology name signals by their rows.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class Readings(BaseModel):
 
 
 def depth_of(answer: str, readings: Readings) -> Depth:
-    """Rated 1–2 surface, 3 moderate, 4–5 deep; without a rating: surface below ten words or of one proposition, moderate
-    below thirty words, deep otherwise."""
+    """Rated 1–2 surface, 3 moderate, 4–5 deep; without a rating: surface below ten words or of one proposition,
+    moderate below thirty words, deep otherwise."""
     rated = readings.rating("response_depth")
     if rated is not None:
         return "surface" if rated <= 2 else "moderate" if rated == 3 else "deep"
@@ -103,8 +103,8 @@ def word_count(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class NodeState:
-    """Counts are of turns. `since_yield` counts from the concept's first mention until it yields, `since_focus` until it is in
-    focus. Only a change of focus ends a streak; a yield does not."""
+    """Counts are of turns. `since_yield` counts from the concept's first mention until it yields, `since_focus` until
+    it is in focus. Only a change of focus ends a streak; a yield does not."""
 
     focused: int = 0
     streak: int = 0
@@ -131,7 +131,8 @@ class NodeState:
 
     @property
     def exhausted(self) -> bool:
-        """In focus at least once, three turns dry, twice in a row in focus, two thirds of the recent answers shallow."""
+        """In focus at least once, three turns dry, twice in a row in focus, two thirds of the recent answers
+        shallow."""
         return self.focused >= 1 and self.stagnant and self.streak >= STREAK and self.shallow_ratio >= SHALLOW_SHARE
 
     @property
@@ -150,7 +151,8 @@ States = Mapping[str, NodeState]
 def after_answer(
     states: States, nodes: Sequence[str], focus: str, depth: Depth, *, yielded: bool
 ) -> dict[str, NodeState]:
-    """An answer to a question about `focus` ("" for none): every known node ages by a turn, new ones begin at nought."""
+    """An answer to a question about `focus` ("" for none): every known node ages by a turn, new ones begin at
+    nought."""
     found = {
         node: replace(before, since_yield=before.since_yield + 1, since_focus=before.since_focus + 1)
         if (before := states.get(node))
@@ -182,7 +184,8 @@ def after_choice(states: States, focus: str, strategy: str) -> dict[str, NodeSta
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A turn in short: which strategy asked about what, and what became of it. `answered`: there was an answer at all."""
+    """A turn in short: which strategy asked about what, and what became of it. `answered`: there was an answer at
+    all."""
 
     strategy: str
     focus: str  # node id, "" for none
@@ -205,8 +208,9 @@ class Past:
 
 @dataclass(frozen=True)
 class SignalView:
-    """An interview after an answer, as signals see it. `past` ends with the turn that was just answered; `asks`: strategy → kinds of
-    concepts that it asks for by name; interview, nodes: what the first pass gave, for meta signals."""
+    """An interview after an answer, as signals see it. `past` ends with the turn that was just answered; `asks`:
+    strategy → kinds of concepts that it asks for by name; interview, nodes: what the first pass gave, for meta
+    signals."""
 
     ontology: Ontology
     graph: KnowledgeGraph
@@ -242,8 +246,8 @@ class SignalRange:
 
 @dataclass(frozen=True)
 class Signal:
-    """A row of a table. `scale`: a range, or the words that it may be; `detect`: of a view, and the node, strategy or both that it is
-    of. One called meta.… is detected in the second pass, from the results of the first."""
+    """A row of a table. `scale`: a range, or the words that it may be; `detect`: of a view, and the node, strategy or
+    both that it is of. One called meta.… is detected in the second pass, from the results of the first."""
 
     name: str
     scale: SignalRange | tuple[str, ...]
@@ -540,7 +544,8 @@ def _read(table: Sequence[Signal], view: SignalView, *of: str, meta: bool) -> di
 
 @cache
 def split_key(key: str) -> tuple[str, str]:
-    """A weight key as (signal, word): 'graph.node.exhausted.true' → ('graph.node.exhausted', 'true'); word '' for a bare one."""
+    """A weight key as (signal, word): 'graph.node.exhausted.true' → ('graph.node.exhausted', 'true'); word '' for a
+    bare one."""
     if key in SIGNALS:
         return key, ""
     name, _, word = key.rpartition(".")

@@ -1,9 +1,11 @@
 """Synthetic respondents of the laddering interview: they carry planted chains of thoughts, and a good question about a
 thought they have said reveals the next one, one at a time.
 
-Who carries which thoughts says truth/laddering.yaml of a pack, in which words they are said plant.yaml. The respondents see
-the block alone: the question, the conversation so far, what it is about. Every choice is drawn by SHA-256 from the seed, the
-persona and what it is about. Nothing here is known to the reader of answers; tests measure by it what an interview finds.
+Who carries which thoughts says truth/laddering.yaml of a pack, in which words they are said plant.yaml. The respondents
+see
+the block alone: the question, the conversation so far, what it is about. Every choice is drawn by SHA-256 from the
+seed, the persona and what it is about. Nothing here is known to the reader of answers; tests measure by it what an
+interview finds.
 """
 
 from __future__ import annotations
@@ -102,7 +104,8 @@ def manner() -> LadderingManner:
 
 @dataclass(frozen=True)
 class Plant:
-    """What agents carry on one concept: the chains of the pack that knows its topic, else chains that begin with its elements."""
+    """What agents carry on one concept: the chains of the pack that knows its topic, else chains that begin with its
+    elements."""
 
     manner: LadderingManner
     pack: Pack
@@ -110,8 +113,8 @@ class Plant:
     elements: tuple[Text, ...]
 
     def carried(self, who: Participant, method: str, seed: int) -> tuple[Chain, ...]:
-        """An agent's chains; those of its type, else drawn from all. A methodology that nothing was planted for is answered from the
-        means-end chains."""
+        """An agent's chains; those of its type, else drawn from all. A methodology that nothing was planted for is
+        answered from the means-end chains."""
         methods = {chain.method for chain in self.chains}
         fitting = [one for one in self.chains if one.method == (method if method in methods else "means_end_chain")]
         own = [one for one in fitting if not one.who or type_of(who, self.pack) in one.who] or fitting
@@ -143,7 +146,8 @@ class Link(NamedTuple):
 
 
 def links(chains: Sequence[Chain], leads: Mapping[str, Sequence[str]] | None = None) -> list[Link]:
-    """What an interview can find at most: each chain in its order, what lies beside its thoughts, and what the kinds lead to."""
+    """What an interview can find at most: each chain in its order, what lies beside its thoughts, and what the kinds
+    lead to."""
     ahead = [Link(a, b) for chain in chains for a, b in pairwise(chain.thoughts)]
     beside = [Link(a, b) for chain in chains for a in chain.thoughts for b in a.beside]
     across = [
@@ -189,8 +193,8 @@ class _Interviewee:
         return self._line("begin", b=self._worded(fresh[0])) if begins else self._line("none")
 
     def _on(self, thought: Thought) -> str:
-        """The next thought, if that is what was asked for, where three were to be compared with its opposite; what was meant, if that
-        was; else nothing new."""
+        """The next thought, if that is what was asked for, where three were to be compared with its opposite; what was
+        meant, if that was; else nothing new."""
         for _, target in filter(lambda link: link.source is thought, self._links):
             if not self._was_said(target) and self._asks(self._manner.cues[target.kind]):
                 b, against = self._worded(target), [c for a, c in self._links if a is target and c.kind == "opposite"]

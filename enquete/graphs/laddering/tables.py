@@ -1,8 +1,8 @@
-"""What the interviews' results are: concepts, links, ladders and patterns, each with the words it comes from, and what is read of
-them where.
+"""What the interviews' results are: concepts, links, ladders and patterns, each with the words it comes from, and what
+is read of them where.
 
-n: interviews begun, agents with an answered turn; agents: of these. A share's interval holds for one that is singled out of all
-(Wilson's, corrected over the rows of its table).
+n: interviews begun, agents with an answered turn; agents: of these. A share's interval holds for one that is singled
+out of all (Wilson's, corrected over the rows of its table).
 """
 
 from __future__ import annotations

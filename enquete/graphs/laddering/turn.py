@@ -1,8 +1,8 @@
 """A turn, from the question asked to the next one: its channels, its ten stages in their order, and where each leads.
 
-Each stage returns only what it writes and changes nothing it was given. ROUTES says once where each leads: `hold` goes that
-way, without LangGraph's step for every node, which took two fifths of a run's CPU; the graph that Studio draws, and that goes
-the same way, is made of it. No checkpointer: the stored turns are the checkpoint.
+Each stage returns only what it writes and changes nothing it was given. ROUTES says once where each leads: `hold` goes
+that way, without LangGraph's step for every node, which took two fifths of a run's CPU; the graph that Studio draws,
+and that goes the same way, is made of it. No checkpointer: the stored turns are the checkpoint.
 """
 
 from __future__ import annotations
@@ -221,7 +221,8 @@ async def strategy_selection(state: TurnState, runtime: Turn) -> TurnState:
 
 
 async def continuation(state: TurnState, runtime: Turn) -> TurnState:
-    """Whether there will be another question, and if not, why. Where a turn is left for it, the last one is a closing one."""
+    """Whether there will be another question, and if not, why. Where a turn is left for it, the last one is a closing
+    one."""
     interview, settings = state["interview"], runtime.context.settings
     if interview.choice and interview.choice.because:
         return {"stop": interview.choice.because, "choice": None}

@@ -172,7 +172,8 @@ ITEMS = (
      "Die Lasten des Vorhabens tragen bei „{de}“ die Falschen.",
      "On “{en}”, the wrong people will pay for what is planned."),
 )  # fmt: skip
-"""The same in every family, so that families can be compared. Written as pairs; persons and institutions can answer them."""
+"""The same in every family, so that families can be compared. Written as pairs; persons and institutions can answer
+them."""
 PLAN = "plan"
 PLAN_LABEL: Mapping[Spoken, str] = {"de": "Wie entschieden wird", "en": "How it is decided"}
 ON_THE_PLAN = (

@@ -55,10 +55,10 @@ from enquete.reports.health_checks import (
 from enquete.reports.writing import lines
 
 # --- What moved between T0 and T1: statements, families, groups and agents; and where the agents stand in each wave ---
-# Only a T0 that was measured before the simulation gives drift. A reconstructed T0 gives an experience effect: the same estimates
-# without tests and intervals. With a placebo arm, what is tested is the change beyond the one that a neutral memory brings.
-# Statements stand as they are worded; families and agents on rekeyed values. Every estimate stands beside its n. The tables are
-# declared in tables.py.
+# Only a T0 that was measured before the simulation gives drift. A reconstructed T0 gives an experience effect: the same
+# estimates without tests and intervals. With a placebo arm, what is tested is the change beyond the one that a neutral
+# memory brings. Statements stand as they are worded; families and agents on rekeyed values. Every estimate stands
+# beside its n. The tables are declared in tables.py.
 
 WAVES = ("T0", "T1")
 RETEST = "retest"
@@ -84,8 +84,8 @@ def analyse(
 ) -> Analysis:
     """Tables over one or two waves.
 
-    Rows of the arm "retest" and of an arm whose role is "placebo" may stand in the frame: they are read for the reliable
-    change index and for the change beyond a placebo alone. Every other row counts as the main arm's.
+    Rows of the arm "retest" and of an arm whose role is "placebo" may stand in the frame: they are read for the
+    reliable change index and for the change beyond a placebo alone. Every other row counts as the main arm's.
     """
     retest, placebo = frame["arm"].eq(RETEST), frame["arm_role"].eq("placebo")
     main = chosen(frame, ~retest & ~placebo)
@@ -270,8 +270,8 @@ class Design:
     ) -> tuple[dict[str, Any], Row]:
         """Nothing inferential where it would claim what the design cannot show.
 
-        Against a placebo that starts from the same T0, T0 cancels out: what is compared is T1 with the own and with a neutral
-        memory, which a reconstructed T0 does not spoil.
+        Against a placebo that starts from the same T0, T0 cancels out: what is compared is T1 with the own and with a
+        neutral memory, which a reconstructed T0 does not spoil.
         """
         answered = self.after[self.after["value"].notna()]
         no_memory = bool(len(answered)) and not answered["memory_available"].any()
@@ -539,8 +539,8 @@ CONTROL = "negative_control"
 
 
 def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
-    """Agents that never move or turn round, only where T0 was measured; items that nothing should move; whether waves and
-    families hang together; each wave."""
+    """Agents that never move or turn round, only where T0 was measured; items that nothing should move; whether waves
+    and families hang together; each wave."""
     rows = checkable(rows)
     why = no_drift(analysis)
     before, after = (answers(occasion(rows, phase)) for phase in ("T0", "T1"))
@@ -608,7 +608,8 @@ def _controlled(arms: Arms) -> Made:
 
 
 def _placebo(arms: Arms) -> Made:
-    """Drift under the real digest minus drift under a neutral one; T0 is the main arm's where the placebo was not asked then."""
+    """Drift under the real digest minus drift under a neutral one; T0 is the main arm's where the placebo was not asked
+    then."""
     if PLACEBO not in arms.others:
         return
     before, after = _waves(arms.main)

@@ -1,9 +1,9 @@
 """Synthetic respondents of the longitudinal study: planted positions by type and family, planted drift from T0 to T1.
 
-Positions run from −1 (rejects the family's positively keyed items) to 1. What a pack does not plant is drawn by name, so
-every instrument has types that differ, families that drift and families that do not. Every number comes from SHA-256 over
-the seed, the methodology, the item and the persona (and the wave, for what varies between waves), so an item gets the same
-answer alone or in a block, in any order and process.
+Positions run from −1 (rejects the family's positively keyed items) to 1. What a pack does not plant is drawn by name,
+so every instrument has types that differ, families that drift and families that do not. Every number comes from SHA-256
+over the seed, the methodology, the item and the persona (and the wave, for what varies between waves), so an item gets
+the same answer alone or in a block, in any order and process.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ INTERCEPT = 0.12  # items lie within ± this
 
 
 class LongitudinalTruth(Data):
-    """truth/longitudinal.yaml. `change` is added at T1 in agents with a memory, never in others; "other": unnamed types."""
+    """truth/longitudinal.yaml. `change` is added at T1 in agents with a memory, never in others; "other": unnamed
+    types."""
 
     position: Mapping[str, Mapping[str, float]] = {}  # by type and family
     change: Mapping[str, Mapping[str, float]] = {}

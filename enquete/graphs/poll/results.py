@@ -171,7 +171,8 @@ def _ends(one: QuestionEntry, instrument: QuestionsInstrument) -> Ends:
 def _means(
     values: pd.DataFrame, about: dict[str, dict[str, Any]], ends: dict[str, Ends], error: float
 ) -> Iterator[dict[str, Any]]:
-    """Intervals hold for whichever question is singled out; questions on one scale share what is known of their spread."""
+    """Intervals hold for whichever question is singled out; questions on one scale share what is known of their
+    spread."""
     for scale in dict.fromkeys(ends.values()):
         items = [item for item in map(str, values) if ends[item] == scale]
         own, level = values[items], 1 - error * len(items)

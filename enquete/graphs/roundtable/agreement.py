@@ -1,6 +1,8 @@
-"""How far a group agrees: which positions are one, whether the discussion is over, what it decided and how to take that.
+"""How far a group agrees: which positions are one, whether the discussion is over, what it decided and how to take
+that.
 
-Pure: of what was said alone, by words and the side taken. A model may read a round beside it; both readings are recorded.
+Pure: of what was said alone, by words and the side taken. A model may read a round beside it; both readings are
+recorded.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ ALIKE = 0.35
 LEAST_SHARED = 2
 """Words that two positions share at least: one word alone is what they are about, not what they say of it."""
 _LABEL = re.compile(r"(?<=\w\s)(?:[A-HJ-Z]|\d+)\b")
-"""What tells options apart: the letter in "option B", the number in "plan 2" or "by 10 %"; no word of a text's subject."""
+"""What tells options apart: the letter in "option B", the number in "plan 2" or "by 10 %"; no word of a text's
+subject."""
 MOST_VARIANCE = 0.25
 """Of confidences between 0 and 1: half of them 0, half 1."""
 POSITIONS, CONFIDENCES = 0.7, 0.3
@@ -41,15 +44,16 @@ def voiced(said: Round) -> dict[str, Response]:
 
 
 def same_side(one: Response, other: Response) -> bool:
-    """By their stances where both have one; else neither or both deny. Words alone make opposites alike: they share them."""
+    """By their stances where both have one; else neither or both deny. Words alone make opposites alike: they share
+    them."""
     if one.stance and other.stance:
         return one.stance == other.stance
     return denies(one.position) == denies(other.position)
 
 
 def likeness(one: Response, other: Response) -> float:
-    """Of two positions, 0 to 1: the Jaccard of their words. 0 on different sides, where they name different options, and
-    where they share less than two words; 1 where they are the same text."""
+    """Of two positions, 0 to 1: the Jaccard of their words. 0 on different sides, where they name different options,
+    and where they share less than two words; 1 where they are the same text."""
     labels, others = set(_LABEL.findall(one.position)), set(_LABEL.findall(other.position))
     if not same_side(one, other) or (labels and others and not labels & others):
         return 0.0
@@ -77,8 +81,9 @@ def _largest_first(groups: set[Group]) -> list[Group]:
 def agreement(said: Round) -> float | None:
     """.7 · P + .3 · max(0, 1 − s² / .25), 0 to 1; None below two positions.
 
-    P: 1 where all positions are one cluster, 0 where all are different, else the largest cluster's share. s²: population
-    variance of the confidences; where nobody gave one, P alone. Confidence is what participants say of themselves.
+    P: 1 where all positions are one cluster, 0 where all are different, else the largest cluster's share. s²:
+    population variance of the confidences; where nobody gave one, P alone. Confidence is what participants say of
+    themselves.
     """
     groups = clusters(said)
     total, sure = sum(map(len, groups)), confidences(said)
@@ -99,8 +104,8 @@ def mean_confidence(said: Round) -> float | None:
 
 
 def should_exit(rounds: Sequence[Round], limits: Limits | None = None, *, assigned: bool = False) -> Exit:
-    """Whether it is over after the last of `rounds`, which are complete. assigned: whether the mode told participants what to
-    stand for; that they agree or stay is its doing then, and ends nothing."""
+    """Whether it is over after the last of `rounds`, which are complete. assigned: whether the mode told participants
+    what to stand for; that they agree or stay is its doing then, and ends nothing."""
     standings = []
     for number, said in enumerate(rounds):
         now, before = voiced(said), voiced(rounds[number - 1]) if number else {}
@@ -125,8 +130,8 @@ SIGNS = 2
 
 @dataclass(frozen=True)
 class Groupthink:
-    """Two of three signs. A sign is a reason to look, not a proof; that everybody is sure is the weakest: it is what they say
-    of themselves, and models are sure of much."""
+    """Two of three signs. A sign is a reason to look, not a proof; that everybody is sure is the weakest: it is what
+    they say of themselves, and models are sure of much."""
 
     detected: bool
     indicators: tuple[Indicator, ...]
@@ -134,8 +139,8 @@ class Groupthink:
 
 
 def groupthink(said: Round) -> Groupthink:
-    """Of one round: all sure; one single stance, or where there are none one cluster; a mean Jaccard of the words of all pairs,
-    position and reasoning, from .5. Of fewer than two who took a position nothing is said."""
+    """Of one round: all sure; one single stance, or where there are none one cluster; a mean Jaccard of the words of
+    all pairs, position and reasoning, from .5. Of fewer than two who took a position nothing is said."""
     spoke = voiced(said)
     sure, stances = confidences(said), {one.stance for one in spoke.values()}
     words = [content_words(f"{one.position} {one.reasoning}") for one in spoke.values()]
@@ -226,9 +231,10 @@ ANALYST = Role(
 
 # --- what a group decided ------------------------------------------------------------------------------------------------
 #
-# Stances count where there are any; where there are none a model's reading, if one was asked for; else words, which cannot
-# tell "kept" from "abolished" and so never say "proceed". People are counted, not clusters of words, and how sure they are of
-# it adds nothing. Where the mode assigned the stances, what counts is what everybody said privately afterwards.
+# Stances count where there are any; where there are none a model's reading, if one was asked for; else words, which
+# cannot tell "kept" from "abolished" and so never say "proceed". People are counted, not clusters of words, and how
+# sure they are of it adds nothing. Where the mode assigned the stances, what counts is what everybody said privately
+# afterwards.
 
 HIGH, MEDIUM, MAJORITY = 0.7, 0.4, 0.5
 """Share of the participants from which a consensus is high, and medium; a decision is held by more than half."""
@@ -272,9 +278,10 @@ class _Layer(BaseModel):
 
 
 class Decision(_Layer):
-    """stance, position: of those who hold it, in the words of whose position is most like the others'; "" where no side has
-    most. held_by, not_held_by: everybody at the table. agreement_score: the largest side's share of them; where a model read
-    the positions no more than it says itself, None where nobody took a side. consensus_level: low where nothing is decided."""
+    """stance, position: of those who hold it, in the words of whose position is most like the others'; "" where no side
+    has most. held_by, not_held_by: everybody at the table. agreement_score: the largest side's share of them; where a
+    model read the positions no more than it says itself, None where nobody took a side. consensus_level: low where
+    nothing is decided."""
 
     stance: Stance
     position: str
@@ -287,7 +294,8 @@ class Decision(_Layer):
 
 
 class AgentResponse(_Layer):
-    """One participant in the last round. confidence_change: from the first to the last time it was asked, privately where it was."""
+    """One participant in the last round. confidence_change: from the first to the last time it was asked, privately
+    where it was."""
 
     participant: str
     number: int
@@ -314,8 +322,8 @@ class Metadata(_Layer):
 
 
 class FourLayers(_Layer):
-    """What to do, who said what, on what it rests, how it came about. A consensus is what participants said alike, not what is
-    true; the action says how to read it."""
+    """What to do, who said what, on what it rests, how it came about. A consensus is what participants said alike, not
+    what is true; the action says how to read it."""
 
     decision: Decision
     agent_responses: tuple[AgentResponse, ...]
@@ -325,8 +333,9 @@ class FourLayers(_Layer):
 
 @dataclass(frozen=True)
 class GroupSides:
-    """Participants who stand together, the largest side first. said: the answers that count; against: how many stand against
-    the largest, by a model's reading how many conflicts it names; doubt: what to do about their being of one mind."""
+    """Participants who stand together, the largest side first. said: the answers that count; against: how many stand
+    against the largest, by a model's reading how many conflicts it names; doubt: what to do about their being of one
+    mind."""
 
     said: Round
     basis: Basis
@@ -344,8 +353,7 @@ def four_layers(talk: Discussion, language: Language, mode: Mode) -> FourLayers:
     decision = _decided(sides, talk.participants)
     end = talk.exit
     return FourLayers(
-        decision=decision,
-        agent_responses=tuple(_response(talk, who, said) for who, said in last.items()),
+        decision=decision, agent_responses=tuple(_response(talk, who, said) for who, said in last.items()),
         evidence=Evidence(
             citations=tuple(dict.fromkeys(source for said in last.values() for source in said.citations)),
             conflicts=(sides.conflicts or _conflicts(talk, sides.said, language))[:MOST_CONFLICTS],
@@ -409,8 +417,8 @@ def consensus_level(score: float | None, basis: Basis = "stances") -> Level:
 
 
 def action(level: Level, against: int, confidence: float | None, *, doubtful: bool = False) -> Action:
-    """verify: more than one stands against it, or one where they are unsure, or it is doubtful; query_detail: very unsure, or
-    hardly any consensus."""
+    """verify: more than one stands against it, or one where they are unsure, or it is doubtful; query_detail: very
+    unsure, or hardly any consensus."""
     sure = 1.0 if confidence is None else confidence
     if against > 1 or (against and sure < UNSURE):
         return "verify"
@@ -462,9 +470,7 @@ def _summary(sides: GroupSides, decision: Decision, total: int, language: Langua
         return tell(NO_POSITION, language)
     says = TIED if not decision.held_by else SAID if decision.stance else HELD
     stance = tell(STANCES[decision.stance], language)
-    return tell(says, language).format(
-        n=len(sides.groups[0]), total=total, stance=stance, position=decision.position
-    )  # fmt: skip
+    return tell(says, language).format(n=len(sides.groups[0]), total=total, stance=stance, position=decision.position)
 
 
 def _response(talk: Discussion, who: str, said: Response) -> AgentResponse:

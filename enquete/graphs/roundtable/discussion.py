@@ -1,5 +1,5 @@
-"""A discussion of a group: stored turns that add up to rounds, with private positions before and after; and what may be set of
-one. Files are kept in the settings, so that a run holds what it was conducted with.
+"""A discussion of a group: stored turns that add up to rounds, with private positions before and after; and what may be
+set of one. Files are kept in the settings, so that a run holds what it was conducted with.
 """
 
 from __future__ import annotations
@@ -37,14 +37,15 @@ class Weighed(BaseModel):
 
 
 class RoundtableTurn(Turn):
-    """A turn as it is frozen. `round`: 0 is asked privately before, 1 to n are the rounds, n + 1 is asked privately after.
+    """A turn as it is frozen. `round`: 0 is asked privately before, 1 to n are the rounds, n + 1 is asked privately
+    after.
 
-    `kind`: a remark of whoever leads the discussion is a turn of its own, `steer`, before the round that it opens; where the
-    discussion had ended, it goes on from there. `earlier`: held in the run before, which paid for it.
+    `kind`: a remark of whoever leads the discussion is a turn of its own, `steer`, before the round that it opens;
+    where the discussion had ended, it goes on from there. `earlier`: held in the run before, which paid for it.
 
-    `number`: the participant's, under which an anonymous group knows it in every round; `retried`: asked twice because of
-    its violations, which `slips` holds; `weighed`: of the last turn of a round; `ratings` (consideration → value) and
-    `ranking` (of the options, the best first): given privately.
+    `number`: the participant's, under which an anonymous group knows it in every round; `retried`: asked twice because
+    of its violations, which `slips` holds; `weighed`: of the last turn of a round; `ratings` (consideration → value)
+    and `ranking` (of the options, the best first): given privately.
     """
 
     kind: Literal["said", "steer"] = "said"
@@ -66,7 +67,8 @@ class RoundtableTurn(Turn):
 
 @dataclass(frozen=True)
 class Discussion(Conversation[RoundtableTurn]):
-    """`participants`: in the order of speaking. A control's has one, no rounds, and in `reads` whose arguments it read."""
+    """`participants`: in the order of speaking. A control's has one, no rounds, and in `reads` whose arguments it
+    read."""
 
     participants: tuple[str, ...] = field(default=(), kw_only=True)
     mode: str = field(default="", kw_only=True)
@@ -120,7 +122,8 @@ class Discussion(Conversation[RoundtableTurn]):
 
     @property
     def word_name(self) -> str:
-        """The name under which is frozen what whoever leads it says before the next round; "": nothing, but that it goes on."""
+        """The name under which is frozen what whoever leads it says before the next round; "": nothing, but that it
+        goes on."""
         return f"word/{self.unit}/{self.held + 1}"
 
     def steered(self, remark: str) -> RoundtableTurn:
@@ -147,7 +150,8 @@ class Discussion(Conversation[RoundtableTurn]):
 
 
 def discussions(frozen: Mapping[str, JsonValue], mode: str) -> Iterator[Discussion]:
-    """Of all groups, then of those who read or were alone, as they are stored. `frozen`: of an analysis, `context.frozen`."""
+    """Of all groups, then of those who read or were alone, as they are stored. `frozen`: of an analysis,
+    `context.frozen`."""
     seating: Any = frozen.get("groups") or {}
     tables = {unit: (tuple(group), "") for unit, group in seating.get("groups", {}).items()}
     tables |= {unit: ((one["participant"],), one["reads"]) for unit, one in seating.get("controls", {}).items()}
@@ -172,7 +176,8 @@ LEAST_SIZE, MOST_SIZE, MOST_ROUNDS = 2, 10, 12
 
 
 class RoundtableLayers(BaseModel):
-    """What the settings `mode` and `views` stood for when the run began. views: participant → loadings on the Q factors."""
+    """What the settings `mode` and `views` stood for when the run began. views: participant → loadings on the Q
+    factors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -181,8 +186,8 @@ class RoundtableLayers(BaseModel):
 
 
 class RoundtableSettings(BaseModel):
-    """Raises InstrumentError, naming file and line, where a mode is wrong; with a context `language`, also where it cannot be
-    used in it; with a context `shelf`, files are named, and lie there."""
+    """Raises InstrumentError, naming file and line, where a mode is wrong; with a context `language`, also where it
+    cannot be used in it; with a context `shelf`, files are named, and lie there."""
 
     model_config = ConfigDict(extra="forbid")
 

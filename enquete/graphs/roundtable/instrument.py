@@ -1,5 +1,5 @@
-"""Instrument of the roundtable: the question, the fixed texts around it, what is asked privately; and one drafted from the topic
-and its themes."""
+"""Instrument of the roundtable: the question, the fixed texts around it, what is asked privately; and one drafted from
+the topic and its themes."""
 
 from __future__ import annotations
 
@@ -199,8 +199,8 @@ def _considerations(material: Material) -> str:
         told = {"de": theme.in_("de"), "en": theme.in_("en")}
         wanted = f"A consideration that is rated on seven points, on {theme.label}: {what}."
         slot = Slot(
-            f"roundtable/{theme_identifier(theme, place)}_{name}", wanted, german.format(**told), english.format(**told),
-            about=theme,
+            f"roundtable/{theme_identifier(theme, place)}_{name}", wanted, german.format(**told),
+            english.format(**told), about=theme,
         )  # fmt: skip
         said = material.write(slot)
         lines.append(f"  # from: {said.source}\n  {theme_identifier(theme, place)}_{name}: {said.inline}\n")

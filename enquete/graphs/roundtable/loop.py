@@ -1,5 +1,5 @@
-"""The discussion of one group as a graph: ask_before → open_round → take_turns → check_answers → weigh_round → keep_turns, again
-until a round is complete, and round after round until the group is through → ask_after.
+"""The discussion of one group as a graph: ask_before → open_round → take_turns → check_answers → weigh_round →
+keep_turns, again until a round is complete, and round after round until the group is through → ask_after.
 
 One after the other a pass holds one turn, at once it holds a whole round. No checkpointer: the stored turns are the
 checkpoint, after every turn or every round. Nodes are async; LangGraph sends plain functions to a thread.
@@ -63,8 +63,8 @@ async def ask_before(state: DiscussionState, runtime: Loop) -> DiscussionState:
 
 
 async def open_round(state: DiscussionState, runtime: Loop) -> DiscussionState:
-    """Where somebody leads the discussion, it waits for their word; what was said before is summed up, once it is longer than
-    what is passed in full."""
+    """Where somebody leads the discussion, it waits for their word; what was said before is summed up, once it is
+    longer than what is passed in full."""
     talk, context = state["talk"], runtime.context
     if context.settings.steering and talk.between:
         said = context.interview_context.frozen(talk.word_name)
@@ -115,8 +115,8 @@ async def check_answers(state: DiscussionState, runtime: Loop) -> DiscussionStat
 
 
 async def weigh_round(state: DiscussionState, runtime: Loop) -> DiscussionState:
-    """With the last answer of a round: whether the group is through. Where a model reads the round as well, both readings are
-    recorded, and the rule decides."""
+    """With the last answer of a round: whether the group is through. Where a model reads the round as well, both
+    readings are recorded, and the rule decides."""
     talk, turns, context = state["talk"], state["turns"], runtime.context
     ahead, settings = reduce(Discussion.after, turns, talk), context.settings
     rounds = ahead.rounds()

@@ -1,4 +1,5 @@
-"""Modes of a discussion: how it is played, as one YAML file each (enquete/instruments/roundtable/, or any path). A complete one:
+"""Modes of a discussion: how it is played, as one YAML file each (enquete/instruments/roundtable/, or any path). A
+complete one:
 
     id: buzz
     version: "1.0"
@@ -15,9 +16,9 @@
     verification: [{de: …, en: …}]         # asked of oneself before answering, beside the common ones
     checks: [{check: at_least, section: wish, least: 1}]
 
-One execution plays them all, through three hooks: `transform_context`, `validate_response`, `role_of`. Checks go by counts and
-words, so they see form and not quality; none changes a response. Required sections and the range of confidence are checked in
-every mode.
+One execution plays them all, through three hooks: `transform_context`, `validate_response`, `role_of`. Checks go by
+counts and words, so they see form and not quality; none changes a response. Required sections and the range of
+confidence are checked in every mode.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ STANCES: Mapping[Stance, str] = {"yes": N_("yes"), "neutral": N_("undecided"), "
 
 
 class Violation(BaseModel):
-    """A check of the mode that a response does not pass. It is named, asked for once more, then kept and counted. `part`:
-    item or section that it is about, "" for the whole."""
+    """A check of the mode that a response does not pass. It is named, asked for once more, then kept and counted.
+    `part`: item or section that it is about, "" for the whole."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -62,7 +63,8 @@ class Response(BaseModel):
     """In the participant's own words: nothing here was rewritten.
 
     `confidence`: 0 to 1, None where none was given; `raw_confidence`: as it was said, only where it lay outside;
-    `sections`: section id → text, in the order of the mode's form; `violations`: of what is kept, after the second asking.
+    `sections`: section id → text, in the order of the mode's form; `violations`: of what is kept, after the second
+    asking.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -82,7 +84,8 @@ class Response(BaseModel):
 
 
 Assign = Literal["one", "alternate", "split", "perspectives"]
-"""Of a mode: everybody the first role; the roles in turn; primary, opposition, evaluators; perspectives as the run sets them."""
+"""Of a mode: everybody the first role; the roles in turn; primary, opposition, evaluators; perspectives as the run sets
+them."""
 Perspectives = Literal["round-robin", "random", "explicit"]
 
 
@@ -100,8 +103,9 @@ class TableSeat:
 
 
 def role_of(assign: Assign, roles: Sequence[str], seat: TableSeat) -> str:
-    """Split: two have one each of the first two roles; from three on the third has one of an odd number and two of an even one,
-    and the first two share the rest evenly, in this order. Perspectives: who is not named goes round. Raises SettingsError."""
+    """Split: two have one each of the first two roles; from three on the third has one of an odd number and two of an
+    even one, and the first two share the rest evenly, in this order. Perspectives: who is not named goes round. Raises
+    SettingsError."""
     if assign == "one":
         return roles[0]
     if assign == "split":
@@ -122,8 +126,8 @@ def role_of(assign: Assign, roles: Sequence[str], seat: TableSeat) -> str:
 
 @dataclass(frozen=True)
 class Voice:
-    """Who said what in one round. `label` and `title`: the name and role under which the others know the speaker; `number`:
-    its anonymous one."""
+    """Who said what in one round. `label` and `title`: the name and role under which the others know the speaker;
+    `number`: its anonymous one."""
 
     speaker: str
     number: int
@@ -136,10 +140,11 @@ class Voice:
 @dataclass(frozen=True)
 class Context:
     """One participant before one turn. `rounds`: those before, by number; `now`: what was said in this one already;
-    `remarks`: of whoever leads the discussion, by the round that they open, which everybody sees in every round from then on.
+    `remarks`: of whoever leads the discussion, by the round that they open, which everybody sees in every round from
+    then on.
 
-    `summary` stands for rounds 1 to `summarised`, which are then left out; `counted`: lines on the whole group; `told`: what a
-    processor adds to what the participant is told.
+    `summary` stands for rounds 1 to `summarised`, which are then left out; `counted`: lines on the whole group; `told`:
+    what a processor adds to what the participant is told.
     """
 
     participant: str
@@ -297,8 +302,8 @@ def _known(name: str) -> str:
 
 
 class ModeCheck(Part):
-    """A validator of a mode. `least`: entries or questions; `of`: section of the last round, all of whose entries by `by` are to
-    be answered; `roles` and `rounds`: whose and when, everybody's and always unless named."""
+    """A validator of a mode. `least`: entries or questions; `of`: section of the last round, all of whose entries by
+    `by` are to be answered; `roles` and `rounds`: whose and when, everybody's and always unless named."""
 
     check: Annotated[Line, AfterValidator(_known)]
     section: str = ""
@@ -318,8 +323,8 @@ def in_round(rounds: Rounds, first: bool) -> bool:
 
 
 def entries(text: str) -> list[str]:
-    """What a list in words holds: its lines without their marks; of a single line what stands between semicolons or numbers,
-    else its sentences."""
+    """What a list in words holds: its lines without their marks; of a single line what stands between semicolons or
+    numbers, else its sentences."""
     if NOTHING.fullmatch(text.strip()):
         return []
     lines = [_MARK.sub("", line).strip() for line in text.splitlines()]

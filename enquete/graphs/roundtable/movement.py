@@ -1,11 +1,11 @@
-"""What a discussion did: who moved between the private answers before and after, toward whom and on which argument; who made
-and took up arguments; and from what is rated and ranked privately reason and conformity.
+"""What a discussion did: who moved between the private answers before and after, toward whom and on which argument; who
+made and took up arguments; and from what is rated and ranked privately reason and conformity.
 
 Toward whom is a likeness of positions, not a cause: two may have moved for the same reason, which neither of them gave.
 
-Deliberative reason ([niemeyer_2024]): in a group that reasons, those who weigh the considerations alike also rank the options
-alike. The adjusted form ([veri_2026]) is the one to read: the standard one takes two correlations near zero for consistency
-and is positive where everybody answers at random. Keys are those of enquete/reports/bibliography.yaml.
+Deliberative reason ([niemeyer_2024]): in a group that reasons, those who weigh the considerations alike also rank the
+options alike. The adjusted form ([veri_2026]) is the one to read: the standard one takes two correlations near zero for
+consistency and is positive where everybody answers at random. Keys are those of enquete/reports/bibliography.yaml.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ LEAST_WORDS = 2
 
 @dataclass(frozen=True)
 class Move:
-    """One participant, before and after. `moved`: another stance, or where there are none a position that is another one.
+    """One participant, before and after. `moved`: another stance, or where there are none a position that is another
+    one.
 
-    surer: change of the confidence it gives itself; kept: likeness of the two positions; toward: those whose position before it
-    came closer to, more than one where they are equally close; argument: id of the argument that its new position takes up, ""
-    where it takes up none.
+    surer: change of the confidence it gives itself; kept: likeness of the two positions; toward: those whose position
+    before it came closer to, more than one where they are equally close; argument: id of the argument that its new
+    position takes up, "" where it takes up none.
     """
 
     participant: str
@@ -94,7 +95,8 @@ def _taken_up(before: Response, after: Response, toward: Sequence[str], argument
 
 
 def persuasion(found: Iterable[Move]) -> dict[tuple[str, str], float]:
-    """(who moved, toward whom) → how much of a move: a move toward k participants is 1/k for each, so that rows add up to 1."""
+    """(who moved, toward whom) → how much of a move: a move toward k participants is 1/k for each, so that rows add up
+    to 1."""
     return {(one.participant, other): 1 / len(one.toward) for one in found for other in one.toward}
 
 
@@ -102,8 +104,9 @@ def persuasion(found: Iterable[Move]) -> dict[tuple[str, str], float]:
 
 
 def argument_rows(coded: CodedThemes, talks: Sequence[Discussion], *, hear_one_another: bool) -> list[dict[str, Any]]:
-    """A row an argument and group, in the order of the themes: who made it when none of them had heard it from another, and who
-    came back to it later, from its own side or the other one. hear_one_another: whether they do within a round."""
+    """A row an argument and group, in the order of the themes: who made it when none of them had heard it from another,
+    and who came back to it later, from its own side or the other one. hear_one_another: whether they do within a
+    round."""
     rows = []
     for theme in coded.themes:
         statements = {statement.partition("|")[2].rpartition(".")[0] for statement in theme.statements}
@@ -160,8 +163,8 @@ PEOPLE: Mapping[str, float] = {
 
 @dataclass(frozen=True)
 class Reason:
-    """index: the standard form; adjusted: with weak pairs counted down; pairs of participants used, and left out because
-    one of them gave everything the same value."""
+    """index: the standard form; adjusted: with weak pairs counted down; pairs of participants used, and left out
+    because one of them gave everything the same value."""
 
     index: float | None
     adjusted: float | None
@@ -174,8 +177,8 @@ def deliberative_reason(considerations: Rated, rankings: Mapping[str, Sequence[s
     """Over the pairs of those who rated every consideration that was rated and ranked every option.
 
     d = |r_C − r_P| / √2, with Spearman's r of the pair over the considerations (C) and over the options' ranks (P);
-    index = 2 · (mean(1 − d) − λ) / (1 − λ) − 1 with λ = 1 − √2/2; adjusted: the same with (1 − d) · min(1, max(|r_C|, |r_P|) / .2)
-    in place of 1 − d. From 1 down to about −1; 0 is no particular value.
+    index = 2 · (mean(1 − d) − λ) / (1 − λ) − 1 with λ = 1 − √2/2; adjusted: the same with (1 − d) · min(1, max(|r_C|,
+    |r_P|) / .2) in place of 1 − d. From 1 down to about −1; 0 is no particular value.
     """
     ranks: Rated = {who: {option: float(at) for at, option in enumerate(order, 1)} for who, order in rankings.items()}
     people = [who for who in _complete(considerations) if who in set(_complete(ranks))]
@@ -220,10 +223,12 @@ def _correlations(table: Rated, people: Sequence[str]) -> Floats:
 class Conformity:
     """What ratings before and after share. None where the data do not say.
 
-    same_person: mean r of a participant's ratings before and after; changed: share of the ratings that are others after;
-    mean_change: mean |Δ| as a share of the scale; spread: mean SD between participants after ÷ before, over considerations;
-    toward_group: of the changed ratings, those that came closer to the mean of the others in the group before; profiles: mean
-    r between participants after.
+    same_person: mean r of a participant's ratings before and after; changed: share of the ratings that are others
+    after;
+    mean_change: mean |Δ| as a share of the scale; spread: mean SD between participants after ÷ before, over
+    considerations;
+    toward_group: of the changed ratings, those that came closer to the mean of the others in the group before;
+    profiles: mean r between participants after.
     """
 
     n: int
@@ -257,8 +262,8 @@ def conformity(before: Rated, after: Rated, groups: Mapping[str, str], scale: tu
     changed = int(moved[grouped].sum())
     return Conformity(
         n=n, same_person=_mean(np.diag(r[:n, n:])), changed=float(moved.mean()),
-        mean_change=float(np.abs(now - then).mean() / (scale[1] - scale[0])),
-        spread=_mean(spread[np.isfinite(spread)]), toward_group=float(closer.sum() / changed) if changed else None,
+        mean_change=float(np.abs(now - then).mean() / (scale[1] - scale[0])), spread=_mean(spread[np.isfinite(spread)]),
+        toward_group=float(closer.sum() / changed) if changed else None,
         profiles=_mean(r[n:, n:][np.triu_indices(n, 1)]),
     )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """What a caller does with roundtables beside a run: begin one, go on with it, look at what was said.
 
-Each is a folder under the root, with the runs that hold it and what was asked for. What was said stands in the ledgers of its
-runs, of which each goes on from the one before. Replies are digests first, and never more than fits into one.
+Each is a folder under the root, with the runs that hold it and what was asked for. What was said stands in the ledgers
+of its runs, of which each goes on from the one before. Replies are digests first, and never more than fits into one.
 """
 
 from __future__ import annotations
@@ -187,8 +187,8 @@ class Listing(BaseModel):
 
 
 class Kept(BaseModel):
-    """What is known of a roundtable beside its runs. `asked`: the arguments it was started with; `replaced`: runs that a later
-    one went on from."""
+    """What is known of a roundtable beside its runs. `asked`: the arguments it was started with; `replaced`: runs that
+    a later one went on from."""
 
     id: str
     question: str
@@ -436,8 +436,8 @@ def remark_of(talk: Discussion, stage: Stage) -> str:
 
 
 async def get_consensus(port: Port, asked: Counselled) -> dict[str, JsonValue]:
-    """What a roundtable came to, in four layers: the decision and how to take it, each participant's answer in brief, on what
-    it rests (conflicts, citations, groupthink), and how it came about."""
+    """What a roundtable came to, in four layers: the decision and how to take it, each participant's answer in brief,
+    on what it rests (conflicts, citations, groupthink), and how it came about."""
     table = RoundtableStore(port).table(asked.roundtable_id)
     talk = table.group(asked.group)
     others: list[JsonValue] = [table.digest(each) for each in table.groups if each.unit != talk.unit]
@@ -448,7 +448,8 @@ async def get_consensus(port: Port, asked: Counselled) -> dict[str, JsonValue]:
 
 
 async def get_round_details(port: Port, asked: Rounded) -> dict[str, JsonValue]:
-    """One round of a group: how far it agreed, why it ended there, the remark before it, and everybody's answer in brief."""
+    """One round of a group: how far it agreed, why it ended there, the remark before it, and everybody's answer in
+    brief."""
     table = RoundtableStore(port).table(asked.roundtable_id)
     talk = table.group(asked.group)
     stage, turns = said_in(talk, asked.round)
@@ -464,7 +465,8 @@ async def get_round_details(port: Port, asked: Rounded) -> dict[str, JsonValue]:
 
 
 async def get_response_detail(port: Port, asked: Detailed) -> dict[str, JsonValue]:
-    """One participant's answer in one round in full: reasoning, the mode's own parts, citations, and what it did not keep to."""
+    """One participant's answer in one round in full: reasoning, the mode's own parts, citations, and what it did not
+    keep to."""
     table = RoundtableStore(port).table(asked.roundtable_id)
     talk, run = table.group(asked.group), table.held
     stage, turns = said_in(talk, asked.round)
@@ -479,14 +481,14 @@ async def get_response_detail(port: Port, asked: Detailed) -> dict[str, JsonValu
 
 
 async def export_roundtable(port: Port, asked: Exported) -> dict[str, JsonValue]:
-    """Write everything that was said, with the decisions, to a Markdown or JSON file beside the runs, and return its beginning
-    (offset: where to read on)."""
+    """Write everything that was said, with the decisions, to a Markdown or JSON file beside the runs, and return its
+    beginning (offset: where to read on)."""
     table = RoundtableStore(port).table(asked.roundtable_id)
     run, mode, markdown = table.held, table.settings.played.mode, asked.format == "markdown"
     whole: dict[str, Any] = {
         "roundtable_id": table.kept.id, "question": table.kept.question, "mode": table.settings.mode,
-        "language": run.language, "begun_at": table.kept.begun_at, "status": run.status,
-        **table.authorship, "runs": [*(one for one in table.kept.replaced if one != run.run), run.run],
+        "language": run.language, "begun_at": table.kept.begun_at, "status": run.status, **table.authorship,
+        "runs": [*(one for one in table.kept.replaced if one != run.run), run.run],
         "groups": [_group(table, talk) for talk in table.groups],
     }  # fmt: skip
     if markdown:
@@ -528,8 +530,9 @@ def _group(table: OpenTable, talk: Discussion) -> dict[str, Any]:
 
 
 async def start_roundtable(port: Port, asked: Starting) -> dict[str, JsonValue]:
-    """Let participants discuss a question, and return each group's decision and what to do next. The participants are agents
-    of a simulation, free personas, or persons: then it returns at once with status waiting and what they are asked."""
+    """Let participants discuss a question, and return each group's decision and what to do next. The participants are
+    agents of a simulation, free personas, or persons: then it returns at once with status waiting and what they are
+    asked."""
     tables = RoundtableStore(port)
     _require_seats(asked)
     async with port.alone(str(tables.folder(asked.roundtable_id))):
@@ -625,8 +628,8 @@ async def _drive(port: Port, table: OpenTable, asked: Starting | Continuing) -> 
 
 
 async def continue_roundtable(port: Port, asked: Continuing) -> dict[str, JsonValue]:
-    """Go on with a roundtable: persons' answers, a remark between two rounds that all participants see, a larger budget, or
-    further rounds once it is over. Nothing is asked or paid for twice."""
+    """Go on with a roundtable: persons' answers, a remark between two rounds that all participants see, a larger
+    budget, or further rounds once it is over. Nothing is asked or paid for twice."""
     tables = RoundtableStore(port)
     tables.table(asked.roundtable_id)
     async with port.alone(str(tables.folder(asked.roundtable_id))):

@@ -1,5 +1,5 @@
-"""What discussions give: how far each group agreed and why it ended, who moved and toward whom against those who only read,
-reason and conformity beside people's, which arguments were made and who answered them.
+"""What discussions give: how far each group agreed and why it ended, who moved and toward whom against those who only
+read, reason and conformity beside people's, which arguments were made and who answered them.
 
 All of a run share a model: intervals and tests are over agents of this run, no inference about people.
 """

@@ -1,5 +1,5 @@
-"""How roundtables are held: many groups at the same time, each at its own pace, turn by turn or round by round; then those who
-only read. Every arm holds its own discussions.
+"""How roundtables are held: many groups at the same time, each at its own pace, turn by turn or round by round; then
+those who only read. Every arm holds its own discussions.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def seated(people: Sequence[Participant], settings: RoundtableSettings, draw: in
 
 
 def _dealt(people: Sequence[Participant], settings: RoundtableSettings, draw: int) -> list[tuple[str, ...]]:
-    """Groups of `size`, or of nearly that where it does not go up: everybody has a seat unless `groups` says how many."""
+    """Groups of `size`, or of nearly that where it does not go up: everybody has a seat unless `groups` says how
+    many."""
     drawn = sorted(people, key=lambda who: uniform(draw, "seat", who.id))
     if settings.compose == "views":
         drawn = [who for who in drawn if who.id in settings.played.views]
@@ -112,8 +113,8 @@ def _cut(order: Sequence[str], number: int) -> list[tuple[str, ...]]:
 def _apart(
     order: Sequence[str], views: Mapping[str, Sequence[float]], seats: int, number: int
 ) -> list[tuple[str, ...]]:
-    """Each group in turn takes whoever is farthest, in loadings, from the nearest of those it has, the strongest view first:
-    maximin, greedily."""
+    """Each group in turn takes whoever is farthest, in loadings, from the nearest of those it has, the strongest view
+    first: maximin, greedily."""
     points = np.array([views[who] for who in order], dtype=float)
     free, groups = np.ones(len(order), dtype=bool), [list[int]() for _ in range(number)]
     for seat in range(seats if number else 0):
@@ -144,7 +145,8 @@ def statements(discussions: Iterable[Discussion]) -> list[Statement]:
 
 
 GROUPS, CONTROLS = 1, 2
-"""What the procedure's rounds ask, which are no rounds of a discussion: those who only read wait for what there is to read."""
+"""What the procedure's rounds ask, which are no rounds of a discussion: those who only read wait for what there is to
+read."""
 
 
 class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, RoundtableTurn, Discussion]):
@@ -197,7 +199,8 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         return self._context(talk, context).table(talk).block(asked)
 
     def asked_with(self, talk: Discussion, turn: RoundtableTurn, context: InterviewContext) -> Sequence[Block]:
-        """Who did not keep to the mode was asked once more; nobody is asked for a remark, or for what an earlier run asked."""
+        """Who did not keep to the mode was asked once more; nobody is asked for a remark, or for what an earlier run
+        asked."""
         if not turn.asked_here:
             return []
         table = self._context(talk, context).table(talk)
@@ -231,7 +234,8 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
     async def between(
         self, round: int, context: InterviewContext
     ) -> Literal["next", "end", "waiting", "short", "failed"]:
-        """The main arm's arguments are coded once its groups are through; a coding that failed leaves the study without it."""
+        """The main arm's arguments are coded once its groups are through; a coding that failed leaves the study without
+        it."""
         if round == GROUPS and context.arm.id == context.main_arm and await self._code(context) == "short":
             return "short"
         return "next" if round == GROUPS and self.seating(context).controls else "end"
@@ -253,8 +257,8 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         return reduce(Discussion.after, self.stored(unit, context), self.begun(unit, context))
 
     def plan(self, context: InterviewContext) -> Plan:
-        """A group holds at least `least_rounds`, at most all its rounds; every turn may be asked once more. A person's answers
-        are rows, and no calls."""
+        """A group holds at least `least_rounds`, at most all its rounds; every turn may be asked once more. A person's
+        answers are rows, and no calls."""
         seating, times = self.seating(context), len(self.seating(context).groups)
         units = (*seating.groups, *seating.alone, *seating.controls)
         talks = [
@@ -280,7 +284,8 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         return Plan(calls=calls, rows=(rows[0], rows[1]), by_row=by_row)
 
     def _earlier(self, talk: Discussion) -> Sequence[RoundtableTurn]:
-        """What the run before held; nothing where not all of them sit here, as in a rehearsal with some of the agents."""
+        """What the run before held; nothing where not all of them sit here, as in a rehearsal with some of the
+        agents."""
         held = self.settings.earlier.get(talk.unit, ())
         return held if {turn.participant for turn in held} <= {"", *talk.participants} else ()
 

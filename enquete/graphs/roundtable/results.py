@@ -1,5 +1,6 @@
-"""What discussions give: how far each group agreed round by round and why it ended, who moved and toward whom, against those
-who only read; reason and conformity beside people's; which arguments were made and who answered them; their files, their health.
+"""What discussions give: how far each group agreed round by round and why it ended, who moved and toward whom, against
+those who only read; reason and conformity beside people's; which arguments were made and who answered them; their
+files, their health.
 
 Discussions are rebuilt from their stored turns; one that was cut short counts with what it has.
 """
@@ -145,7 +146,8 @@ class Discussions:
         return [*self.groups, *self.controls]
 
     def seats(self) -> Row:
-        """Groups begun, over, and planned; participants in them, of these people; agents among the readers, and without a seat."""
+        """Groups begun, over, and planned; participants in them, of these people; agents among the readers, and without
+        a seat."""
         seated = {who for talk in self.groups for who in talk.participants}
         planned = self.seating.get("groups") or {talk.unit: None for talk in self.groups}
         unseated = len(self.seating.get("unseated") or [])
@@ -224,8 +226,8 @@ def _rounds(talk: Discussion) -> Iterator[Row]:
 
 
 def _curve(groups: Sequence[Discussion], *, assigned: bool) -> list[Row]:
-    """Mean agreement privately before, after each round, and privately after; a group that has ended stays where it ended.
-    Rounds in which stances were assigned show no agreement of the group's."""
+    """Mean agreement privately before, after each round, and privately after; a group that has ended stays where it
+    ended. Rounds in which stances were assigned show no agreement of the group's."""
     rounds_of = [[] if assigned else talk.rounds() for talk in groups]
     courses = [[one for said in course if (one := agreement(said)) is not None] for course in rounds_of]
     known = [course for course in courses if course]
@@ -250,8 +252,8 @@ def _mean(stage: str, found: Sequence[float], talking: int) -> Row:
 
 
 def _positions(talk: Discussion, run: Discussions) -> Iterator[dict[str, Any]]:
-    """Where everybody stood at every stage: privately before, in the rounds, privately after. cluster: of positions that are
-    alike at this stage, the largest 1."""
+    """Where everybody stood at every stage: privately before, in the rounds, privately after. cluster: of positions
+    that are alike at this stage, the largest 1."""
     stages = {BEFORE: talk.before, AFTER: talk.afterwards, **{str(n): said for n, said in enumerate(talk.rounds(), 1)}}
     alike = {
         (stage, who): place
@@ -292,7 +294,8 @@ def _movement(side: str, found: Sequence[Move]) -> Row:
 
 
 def _beyond(discussed: Row, read: Row) -> list[Row]:
-    """Fisher's exact test of who moved by whether they discussed; nothing where nobody only read. All of a run share a model."""
+    """Fisher's exact test of who moved by whether they discussed; nothing where nobody only read. All of a run share a
+    model."""
     sizes = [discussed["n"], read["n"]]
     if not all(sizes):
         return []

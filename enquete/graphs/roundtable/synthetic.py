@@ -1,7 +1,7 @@
 """Synthetic participants of a roundtable: a planted stance and stubbornness, in the words of truth/roundtable.yaml.
 
-They see the block alone. Whoever is not stubborn goes over to the majority of what was said last; what they say depends on the
-stance and the persona and not on the round, so that who did not move says the same again.
+They see the block alone. Whoever is not stubborn goes over to the majority of what was said last; what they say depends
+on the stance and the persona and not on the round, so that who did not move says the same again.
 """
 
 from __future__ import annotations

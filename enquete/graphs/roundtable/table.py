@@ -1,5 +1,5 @@
-"""The table of one group: who sits where, what each is shown before a turn, the block that it is asked with, and what its
-answers are as a turn. Older rounds are told in few words, once they are longer than what is passed in full.
+"""The table of one group: who sits where, what each is shown before a turn, the block that it is asked with, and what
+its answers are as a turn. Older rounds are told in few words, once they are longer than what is passed in full.
 """
 
 from __future__ import annotations
@@ -146,8 +146,8 @@ def plain(item: str) -> str:
 
 
 def _response(heard: Mapping[str, Answer]) -> Response:
-    """As it was said; only a confidence outside 0 to 1 is brought into it, with what was said kept: 80 is read as percent, 1.3
-    and -0.2 are clamped."""
+    """As it was said; only a confidence outside 0 to 1 is brought into it, with what was said kept: 80 is read as
+    percent, 1.3 and -0.2 are clamped."""
     text = {name: answer.text for name, answer in heard.items() if answer.text}
     raw = heard["confidence"].value if "confidence" in heard else None
     outside = raw is not None and not 0 <= raw <= SURE
@@ -216,8 +216,8 @@ class DiscussionTable:
     # --- what is shown -----------------------------------------------------------------------------------------------
 
     def context(self, asked: Asked) -> Context:
-        """What the participant is shown before this turn: nothing privately before, else the rounds before, and where the
-        mode goes one after the other also what was said in this one."""
+        """What the participant is shown before this turn: nothing privately before, else the rounds before, and where
+        the mode goes one after the other also what was said in this one."""
         private = is_private(asked, self.talk)
         listens = not private or asked.round > PRIVATE
         seen = [turn for turn in self.shown.spoken if not turn.private] if listens else []
@@ -230,8 +230,8 @@ class DiscussionTable:
             elif self.mode.order == "sequential" and turn.round == asked.round and turn.turn < asked.turn:
                 now.append(self._voice(turn))
         known = Context(
-            asked.participant, self.roles.get(asked.participant, ""), self.interview_context.language, self.instrument, rounds,
-            tuple(now), {turn.round: turn.answer for turn in told},
+            asked.participant, self.roles.get(asked.participant, ""), self.interview_context.language, self.instrument,
+            rounds, tuple(now), {turn.round: turn.answer for turn in told},
         )  # fmt: skip
         shown = self.mode.transform_context(known)
         summary = summary_name(self.shown.unit, self.shown.held + 1 if self.talk.reads else asked.round)
@@ -336,7 +336,8 @@ def is_private(asked: Asked, talk: Discussion) -> bool:
 
 @dataclass(frozen=True)
 class DiscussionContext:
-    """What every step of a discussion may use. `shown`: whose words a control reads, as the conversation stands then."""
+    """What every step of a discussion may use. `shown`: whose words a control reads, as the conversation stands
+    then."""
 
     interview_context: InterviewContext
     instrument: RoundtableInstrument

@@ -1,4 +1,5 @@
-"""Scenario: possible futures, each rated on the same dimensions; what is wished for, expected, and what one would do."""
+"""Scenario: possible futures, each rated on the same dimensions; what is wished for, expected, and what one would
+do."""
 
 from __future__ import annotations
 

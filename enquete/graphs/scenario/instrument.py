@@ -1,4 +1,5 @@
-"""Instrument of the scenario methodology: possible futures, each rated on the same dimensions, and one open question."""
+"""Instrument of the scenario methodology: possible futures, each rated on the same dimensions, and one open
+question."""
 
 from __future__ import annotations
 
@@ -189,7 +190,8 @@ class ScenarioInstrument(Instrument):
         return self.scales[self.dimension(dimension_id).scale or self.scale]
 
     def dimension_for(self, role: Role) -> str | None:
-        """Id of the dimension with that role, else of that id unless it has another role; None where there is neither."""
+        """Id of the dimension with that role, else of that id unless it has another role; None where there is
+        neither."""
         by_role = _first(self.dimensions, lambda d: d.role == role)
         return by_role or _first(self.dimensions, lambda d: d.role is None and d.dimension_id == role)
 

@@ -39,7 +39,8 @@ class Rating(Procedure[ScenarioInstrument, NoSettings]):
         ]
 
     async def between(self, round: int, context: InterviewContext) -> Literal["end", "short", "failed"]:
-        """Themes of every scenario that has none yet. Scenarios without an answer in words get an empty list of them."""
+        """Themes of every scenario that has none yet. Scenarios without an answer in words get an empty list of
+        them."""
         if context.arm.id != context.main_arm or self.instrument.open_question is None:
             return "end"
         said = await self._statements(context)

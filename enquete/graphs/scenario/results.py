@@ -29,9 +29,9 @@ from enquete.state.asking import Language
 
 # --- What the agents make of possible futures: ratings, which scenarios differ, wish and expectation, themes of the
 # open answers
-# Means are on the instrument's scales. Measured by: every figure stands beside its n, a scenario is called highest, wished for or
-# expected only by an interval that holds for all scenarios at once, every theme names the answers that voice it. The tables are
-# declared in tables.py.
+# Means are on the instrument's scales. Measured by: every figure stands beside its n, a scenario is called highest,
+# wished for or expected only by an interval that holds for all scenarios at once, every theme names the answers that
+# voice it. The tables are declared in tables.py.
 
 READ = ["participant", "stakeholder_type", "item_id", "status", "value", "text"]
 """The columns that are analysed: rows of a narrow table are chosen at a fraction of the cost."""
@@ -75,7 +75,8 @@ def analyse(
 
 @dataclass(frozen=True)
 class Ratings:
-    """table: participants in the population's order × (scenario, dimension) in the file's; NaN where there is no rating."""
+    """table: participants in the population's order × (scenario, dimension) in the file's; NaN where there is no
+    rating."""
 
     table: pd.DataFrame
     instrument: ScenarioInstrument
@@ -122,7 +123,8 @@ class Ratings:
     # --- ratings ---------------------------------------------------------------------------------------------------------
 
     def described(self) -> list[Row]:
-        """Every scenario on every dimension, with the interval that holds for all scenarios of the dimension at once."""
+        """Every scenario on every dimension, with the interval that holds for all scenarios of the dimension at
+        once."""
         found = []
         for dimension, (low, high) in self.ends.items():
             table = self.of_dimension(dimension)
@@ -168,7 +170,8 @@ class Ratings:
         return found
 
     def dimensions(self, ratings: list[Row]) -> Iterator[Row]:
-        """Highest and lowest scenario of each dimension and whether they differ; whether scenarios are told apart at all."""
+        """Highest and lowest scenario of each dimension and whether they differ; whether scenarios are told apart at
+        all."""
         for one in self.instrument.dimensions:
             dimension, (low, high) = one.dimension_id, self.ends[one.dimension_id]
             table, all_of = self.of_dimension(dimension), friedman(self.of_dimension(dimension).to_numpy())
@@ -186,10 +189,12 @@ class Ratings:
             }  # fmt: skip
 
     def _ends(self, dimension: str, ratings: list[Row], tested: list[Row], p_friedman: float | None) -> Row:
-        """p: of the pair of highest and lowest, not below Friedman's of all; where some share a place, of the pair least sure.
+        """p: of the pair of highest and lowest, not below Friedman's of all; where some share a place, of the pair
+        least sure.
 
-        Whoever are told apart have to be so among all of them, too; then the ends need no correction for the other pairs: of panels
-        of 10 and 20 in which three, four or seven scenarios are alike and others not, .00 to .05 tell two apart that are alike.
+        Whoever are told apart have to be so among all of them, too; then the ends need no correction for the other
+        pairs: of panels of 10 and 20 in which three, four or seven scenarios are alike and others not, .00 to .05 tell
+        two apart that are alike.
         """
         row: Row = dict.fromkeys((*ENDS, "change", "n", "p", "detectable", "n_highest", "n_lowest"))
         means = pd.DataFrame({"estimate": [one["mean"] for one in ratings]}, dtype="float64")

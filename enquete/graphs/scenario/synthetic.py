@@ -1,9 +1,9 @@
 """Synthetic respondents of the scenario study: planted positions by stakeholder type, scenario and dimension.
 
-Positions run from −1 (lowest scale point) to 1. Scenarios that a pack does not plant are drawn by name: on every dimension
-they lie apart from one another for everybody, and each type a little beside that, so every instrument has a ranking to be
-found. Every number comes from SHA-256 over the seed, the methodology, the item and the persona, so an item gets the same
-answer alone or in a block, in any order and process.
+Positions run from −1 (lowest scale point) to 1. Scenarios that a pack does not plant are drawn by name: on every
+dimension they lie apart from one another for everybody, and each type a little beside that, so every instrument has a
+ranking to be found. Every number comes from SHA-256 over the seed, the methodology, the item and the persona, so an
+item gets the same answer alone or in a block, in any order and process.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class Planted:
     pack: Pack
 
     def __call__(self, who: Participant, block: Block, language: Language, seed: int) -> tuple[Answer, ...]:
-        """One answer per item of the block, in its order; item ids are '<scenario>/<dimension>' and '<scenario>/open'."""
+        """One answer per item of the block, in its order; item ids are '<scenario>/<dimension>' and
+        '<scenario>/open'."""
         return tuple(self._answer(who, item, language, seed) for item in block.items)
 
     @cached_property

@@ -1,6 +1,7 @@
 """What is read of scenarios: ratings, which of them differ, wish beside expectation, groups, open answers.
 
-Intervals of means hold for all scenarios of a dimension at once (Bonferroni), so that they may be told of the highest of them.
+Intervals of means hold for all scenarios of a dimension at once (Bonferroni), so that they may be told of the highest
+of them.
 """
 
 from __future__ import annotations

@@ -95,7 +95,8 @@ WORDS = "words"
 """In a context: what was typed."""
 FLUSH_S = 0.5
 OBJECTS_PER_COLLECTION = 50_000
-"""Python's 700 cost a demo a tenth of its time, in looking through imported modules for what is garbage; memory is the same."""
+"""Python's 700 cost a demo a tenth of its time, in looking through imported modules for what is garbage; memory is the
+same."""
 
 app = typer.Typer(
     name="enquete",

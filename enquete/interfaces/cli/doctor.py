@@ -1,4 +1,5 @@
-"""`doctor`: whether Enquete can work here, and what is missing, in plain words. Asks no model for anything but its list.
+"""`doctor`: whether Enquete can work here, and what is missing, in plain words. Asks no model for anything but its
+list.
 
 Measured by: no key is shown, nothing is left behind, the exit code is 1 exactly when something needed is missing.
 """

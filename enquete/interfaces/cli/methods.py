@@ -1,4 +1,5 @@
-"""Instruments and methodologies of one's own: `enquete check`, `draft`, `new-method`, and the commands that methodologies bring."""
+"""Instruments and methodologies of one's own: `enquete check`, `draft`, `new-method`, and the commands that
+methodologies bring."""
 
 from __future__ import annotations
 
@@ -59,8 +60,9 @@ def check(
     """Say what a simulation or personas file holds, what is missing and what does not match. Creates and asks nothing.
 
     With --out also which runs are there. With --instrument an instrument instead: what is derived, and items that are
-    double-barrelled, leading, negated, vague, too long, keyed one way, translated otherwise or said twice. --pilot asks a few
-    agents, once more in another order of the items, and says which items nobody differs in, are not read, or depend on the order.
+    double-barrelled, leading, negated, vague, too long, keyed one way, translated otherwise or said twice. --pilot asks
+    a few agents, once more in another order of the items, and says which items nobody differs in, are not read, or
+    depend on the order.
 
     \b
     Examples:
@@ -87,7 +89,8 @@ def check(
 def check_instrument(
     sim: str | None, given: str, pilot: int | None, yes: bool, as_json: bool, request: dict[str, Any]
 ) -> int:
-    """An instrument read by the rules, and tried on a few agents. Exit code 0 whatever is found, because a finding is advice."""
+    """An instrument read by the rules, and tried on a few agents. Exit code 0 whatever is found, because a finding is
+    advice."""
     from enquete.study.instruments import review_file  # noqa: PLC0415 - takes seconds to import
 
     name, equals, file = given.rpartition("=")
@@ -171,13 +174,15 @@ def draft(
 ) -> int:
     """Draft instruments from a simulation's own discourse, by rule or with a model.
 
-    Themes that several agents speak of become families, questions and axes; sentences that agents wrote become statements of a Q-sort,
-    chosen so that themes and speakers are covered (concourse.csv has all of them, and why the others were left out). Every item says
-    where it is from. Drafts are drafts: read them, edit them, try them with `enquete check SIM --instrument FILE --pilot 8`.
+    Themes that several agents speak of become families, questions and axes; sentences that agents wrote become
+    statements of a Q-sort, chosen so that themes and speakers are covered (concourse.csv has all of them, and why the
+    others were left out). Every item says where it is from. Drafts are drafts: read them, edit them, try them with
+    `enquete check SIM --instrument FILE --pilot 8`.
 
-    With --model a model names the themes, chooses the statements and writes the items, in German and English. What it writes is
-    checked by the same rules, its sources are looked up, and its German and English are compared by translating back; what cannot be
-    used is asked for once more and then dropped and named. Its likely cost is said first.
+    With --model a model names the themes, chooses the statements and writes the items, in German and English. What it
+    writes is checked by the same rules, its sources are looked up, and its German and English are compared by
+    translating back; what cannot be used is asked for once more and then dropped and named. Its likely cost is said
+    first.
 
     \b
     Examples:
@@ -277,7 +282,8 @@ def _templates(folder: Traversable, at: Path) -> Iterator[tuple[Path, str]]:
 
 
 def method_command(name: str) -> Any:
-    """The command that a methodology brings along (`Methodology.offers`): its operations, beside a run. None for another name."""
+    """The command that a methodology brings along (`Methodology.offers`): its operations, beside a run. None for
+    another name."""
     from enquete.graphs.registry import methodologies  # noqa: PLC0415
 
     offer = next((one.offers for one in methodologies().values() if one.offers and one.offers.command == name), None)
@@ -317,7 +323,8 @@ def _arguments(operation: Operation) -> Iterator[str]:
 
 
 def _read_arguments(arguments: list[str]) -> Iterator[tuple[str, Any]]:
-    """`budget=3`, `answer=Yes.`, `respondent={"kind": …}`: JSON where it is an object, a list or a truth value, else as it is."""
+    """`budget=3`, `answer=Yes.`, `respondent={"kind": …}`: JSON where it is an object, a list or a truth value, else as
+    it is."""
     for argument in arguments:
         name, sign, value = argument.partition("=")
         if not sign:

@@ -1,7 +1,9 @@
-"""Options of the commands, made of RunRequest's fields and of every methodology's settings, and what was typed read back.
+"""Options of the commands, made of RunRequest's fields and of every methodology's settings, and what was typed read
+back.
 
-Values stay text: the façade reads them, and names the bad value where typer does not. Settings (`--turns 20`) are another spelling
-of `--set`. The registry takes seconds to import: it is asked only where a line names more than a command's own options.
+Values stay text: the façade reads them, and names the bad value where typer does not. Settings (`--turns 20`) are
+another spelling of `--set`. The registry takes seconds to import: it is asked only where a line names more than a
+command's own options.
 """
 
 from __future__ import annotations
@@ -149,8 +151,8 @@ def setting_flags(models: Models, taken: Collection[str]) -> list[SettingFlag]:
 def settings_command(
     name: str, function: Callable[..., int], words: Sequence[str] | None, models: Callable[[], Models] = registered
 ) -> Any:
-    """The command of a function that has --set, for a line of these words (None: not known). A line that names none but the
-    command's own options is parsed without the settings: all together take .1 s to import."""
+    """The command of a function that has --set, for a line of these words (None: not known). A line that names none but
+    the command's own options is parsed without the settings: all together take .1 s to import."""
     plain = make_command(name, function)
     taken = {option for one in plain.params for option in (*one.opts, *one.secondary_opts)} | HELP
     named = {word.partition("=")[0] for word in words or () if word.startswith("-")}
@@ -275,7 +277,8 @@ def read_settings(pairs: Iterable[str] | None) -> dict[str, dict[str, Any]] | No
 
 
 def read_limits(pairs: Iterable[str] | None) -> dict[str, dict[str, str]] | None:
-    """`gpt-5.1.concurrency=4` → {"gpt-5.1": {"concurrency": "4"}}: a model's name may hold dots. Raises SettingsError."""
+    """`gpt-5.1.concurrency=4` → {"gpt-5.1": {"concurrency": "4"}}: a model's name may hold dots. Raises
+    SettingsError."""
     found: dict[str, dict[str, str]] = {}
     for pair in pairs or ():
         path, equals, text = pair.rpartition("=")

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 
 def status(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out = None, as_json: o.Json = False) -> int:
-    """How far a run is: per methodology and phase its state, agents, answers by status, tokens spent and likely to come.
+    """How far a run is: per methodology and phase its state, agents, answers by status, tokens spent and likely to
+    come.
 
-    Agents answered: with at least one usable answer; complete: with every answer usable. Also what the run has cost, which
-    cap holds, whether a process is driving it, and what to do next.
-    Without RUN the latest unfinished run of the simulation, else its canonical one. Works while the run is going on.
+    Agents answered: with at least one usable answer; complete: with every answer usable. Also what the run has cost,
+    which cap holds, whether a process is driving it, and what to do next. Without RUN the latest unfinished run of the
+    simulation, else its canonical one. Works while the run is going on.
 
     \b
     Example:
@@ -120,15 +121,17 @@ def export(
     ] = "",
     as_json: o.Json = False,
 ) -> int:
-    """Write a run's report, figures and data files again from its ledger, or its data in other formats; nobody is asked.
+    """Write a run's report, figures and data files again from its ledger, or its data in other formats; nobody is
+    asked.
 
     Without --format everything is written again, so that the files agree with one another: after files were deleted or
     edited, and after an update of Enquete.
 
-    With --format only the data are written, a folder a format: all_responses (a row an answer, with its status), agents,
-    items, and for every methodology its tables and its answers, long and wide (a row an agent, a column an item). What every
-    column, code and missing value means stands beside them in datapackage.json. In .sav files a refused, invalid, failed or
-    unreached answer has a user-missing code. Such a folder goes when the run is written again, since it no longer agrees.
+    With --format only the data are written, a folder a format: all_responses (a row an answer, with its status),
+    agents, items, and for every methodology its tables and its answers, long and wide (a row an agent, a column an
+    item). What every column, code and missing value means stands beside them in datapackage.json. In .sav files a
+    refused, invalid, failed or unreached answer has a user-missing code. Such a folder goes when the run is written
+    again, since it no longer agrees.
 
     \b
     Examples:

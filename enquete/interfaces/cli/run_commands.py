@@ -246,8 +246,8 @@ def verdict(expected: Estimate) -> str:
 
 
 def confirmed_request(sim: str, request: dict[str, Any]) -> dict[str, Any] | None:
-    """Ask before a model is paid: the request to go on with, or None. Who agrees to more than the cap has confirmed it. Raises
-    ModelError where a new run's server is not there.
+    """Ask before a model is paid: the request to go on with, or None. Who agrees to more than the cap has confirmed it.
+    Raises ModelError where a new run's server is not there.
 
     Nothing is asked where nothing is paid: the synthetic respondent, a replay, a run that is finished.
     """

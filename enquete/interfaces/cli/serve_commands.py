@@ -1,4 +1,5 @@
-"""`enquete serve`, `enquete view`, `enquete mcp`: the web page and the HTTP API, the page in a browser, tools for a model."""
+"""`enquete serve`, `enquete view`, `enquete mcp`: the web page and the HTTP API, the page in a browser, tools for a
+model."""
 
 from __future__ import annotations
 
@@ -114,8 +115,8 @@ def view(
 ) -> int:
     """Open the web page: start, watch and read studies in a browser (docs/interfaces.md).
 
-    Uses the server that runs on this machine for the same folder, else starts one until Ctrl-C, which pauses the runs that
-    go on.
+    Uses the server that runs on this machine for the same folder, else starts one until Ctrl-C, which pauses the runs
+    that go on.
 
     \b
     Examples:
@@ -191,8 +192,8 @@ def mcp(
     """Offer the interviews to a model, by the Model Context Protocol (docs/interfaces.md).
 
     Speaks on stdin and stdout until the client leaves, or serves HTTP until interrupted. Only simulations under --root
-    can be reached, by their id. A run that goes on when the client leaves, or at a first Ctrl-C or SIGTERM, is paused and
-    can be resumed; a second signal leaves at once.
+    can be reached, by their id. A run that goes on when the client leaves, or at a first Ctrl-C or SIGTERM, is paused
+    and can be resumed; a second signal leaves at once.
 
     \b
     Examples:
@@ -200,7 +201,8 @@ def mcp(
       enquete mcp --root uploads --http --port 8765
 
     \b
-    Exit codes: 0 ended by the client or a signal · 130 by a second one · 2 no such root, no token, or the packages are not installed
+    Exit codes: 0 ended by the client or a signal · 130 by a second one · 2 no such root, no token, or the packages are
+    not installed
     """
     try:
         from enquete.interfaces.mcp import server as mcp_server  # noqa: PLC0415 - an optional extra

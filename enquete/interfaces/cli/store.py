@@ -106,7 +106,8 @@ def simulation_words(base: Path, sim_id: str) -> list[str]:
 
 
 def run_state(place: Place, known: RunSummary) -> str:
-    """What is filed, unless a process is driving it now. `started` alone was killed: it can be resumed like a paused one."""
+    """What is filed, unless a process is driving it now. `started` alone was killed: it can be resumed like a paused
+    one."""
     if known.status in ("completed", *UNREADABLE):
         return known.status
     from enquete.study.simulations import is_driven  # noqa: PLC0415 - not for --help
@@ -150,8 +151,8 @@ def delete(
 ) -> int:
     """Delete one run or all runs of a simulation: answers, checkpoints, results, and what the memory holds of them.
 
-    What goes is shown first, and you are asked. The simulation itself and every file that Enquete did not write stay. A run
-    that a process is driving is not deleted, nor one that another run is measured against.
+    What goes is shown first, and you are asked. The simulation itself and every file that Enquete did not write stay. A
+    run that a process is driving is not deleted, nor one that another run is measured against.
 
     \b
     Examples:
@@ -159,7 +160,8 @@ def delete(
       enquete delete personas.csv --out results --yes
 
     \b
-    Exit codes: 0 deleted, or you said no · 1 a process is driving it · 2 no such simulation or run, or nobody could be asked
+    Exit codes: 0 deleted, or you said no · 1 a process is driving it · 2 no such simulation or run, or nobody could be
+    asked
     """
     from enquete.study import deletion  # noqa: PLC0415 - takes seconds to import
 

@@ -1,4 +1,5 @@
-"""What a run's user is told afterwards: who answered, how many, what to beware of, where it is, and commands to go on with."""
+"""What a run's user is told afterwards: who answered, how many, what to beware of, where it is, and commands to go on
+with."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ Step = tuple[str, str]
 
 @dataclass(frozen=True)
 class Place:
-    """Where a simulation and its results are, as the user named them, and the commands that name them again. `sim` may be an id
-    under `root` or a path; `out` is where results go instead; `instruments`: files, by methodology."""
+    """Where a simulation and its results are, as the user named them, and the commands that name them again. `sim` may
+    be an id under `root` or a path; `out` is where results go instead; `instruments`: files, by methodology."""
 
     sim: str
     root: str | None = None
@@ -301,7 +302,8 @@ def going_on(run: Run, place: Place) -> list[Step]:
 
 
 def same_questions(run: Run, place: Place) -> Iterator[str]:
-    """Options by which another run asks what this one asked. Where a file was named some time ago its name is all that is known."""
+    """Options by which another run asks what this one asked. Where a file was named some time ago its name is all that
+    is known."""
     from enquete.graphs.registry import methodologies  # noqa: PLC0415 - not for --help
     from enquete.instruments.pack import packs  # noqa: PLC0415 - reads YAML
 

@@ -1,5 +1,5 @@
-"""What a terminal is told: results on stdout, everything else on stderr, with --json exactly one object on stdout; amounts, the
-words of the person typing, and Ctrl-C.
+"""What a terminal is told: results on stdout, everything else on stderr, with --json exactly one object on stdout;
+amounts, the words of the person typing, and Ctrl-C.
 """
 
 from __future__ import annotations
@@ -177,7 +177,8 @@ class Interrupts:
 
 
 def tongue(environment: Mapping[str, str] = os.environ) -> str:
-    """The locale's language (LC_ALL, LC_MESSAGES, LANG, in that order) where there is a catalogue of it, else English."""
+    """The locale's language (LC_ALL, LC_MESSAGES, LANG, in that order) where there is a catalogue of it, else
+    English."""
     for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
         if environment.get(name):
             named = re.split(r"[_.@]", environment[name].lower())[0]

@@ -210,7 +210,8 @@ def get_interview_results(
         Spoken, Field(description="of the sentences and labels; what was said stays as it was")
     ] = CALLER,
 ) -> Annotated[CallToolResult, shapes.ResultsState]:
-    """Findings of one methodology. Call it without a section first: it says them in ten sentences and lists the sections."""
+    """Findings of one methodology. Call it without a section first: it says them in ten sentences and lists the
+    sections."""
     with explain_errors(ctx) as server:
         run, found = findings_of(server.sandbox, sim_id, methodology, run_id)
         parts = in_sections(shapes.rounded(found))
@@ -256,7 +257,8 @@ def get_interview_report(
     page: Page = 1,
     run_id: RunIdArgument = None,
 ) -> Annotated[CallToolResult, shapes.ReportState]:
-    """The report, in Markdown and in the run's language. Call it without a section first: it gives page one and the contents."""
+    """The report, in Markdown and in the run's language. Call it without a section first: it gives page one and the
+    contents."""
     with explain_errors(ctx) as server:
         run = server.sandbox.finished(sim_id, run_id)
         parts = report_sections(report_of(server.sandbox, run))
@@ -316,8 +318,8 @@ def simulation_text(one: shapes.SimulationState) -> str:
 
 
 def list_instruments(ctx: Ctx) -> Annotated[CallToolResult, shapes.InstrumentsState]:
-    """The methodologies that can be named in conduct_interviews: topic, languages, items, what each answers, whether it needs a T0;
-    and the instruments of this server's own folder."""
+    """The methodologies that can be named in conduct_interviews: topic, languages, items, what each answers, whether it
+    needs a T0; and the instruments of this server's own folder."""
     with explain_errors(ctx) as server:
         state = shapes.InstrumentsState(instruments=[], own=[])
         for row in instrument_rows(Path(server.sandbox.given["shelf"]), server.mask):
@@ -333,7 +335,7 @@ def list_instruments(ctx: Ctx) -> Annotated[CallToolResult, shapes.InstrumentsSt
                 shapes.InstrumentState(
                     name=name, title_en=titles.get("en", name), title_de=titles.get("de", name), packs=row.packs,
                     resource_uri=f"enquete://instruments/{name}", **asked,
-                )
+                ),
             )  # fmt: skip
         lines = [f"- {one.name}: {instrument_text(one)} ({one.resource_uri})" for one in state.instruments]
         lines += [
@@ -355,7 +357,8 @@ def search_memory(
     ] = "",
     agent: Annotated[str, Field(max_length=200, description="only of this agent, by name or id")] = "",
 ) -> Annotated[CallToolResult, shapes.EpisodesState]:
-    """What agents said in the interviews of a simulation, found by words: a summary for each agent, methodology and phase."""
+    """What agents said in the interviews of a simulation, found by words: a summary for each agent, methodology and
+    phase."""
     with explain_errors(ctx) as server:
         server.sandbox.simulation(sim_id)
         found = memory_search(sim_id, query, agent=agent, limit=A_PAGE, root=str(server.sandbox.root))

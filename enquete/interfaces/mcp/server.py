@@ -1,5 +1,5 @@
-"""The MCP server: tools, resources and a prompt over one root, served over stdio and over streamable HTTP. HTTP stays on this
-machine unless a token protects it.
+"""The MCP server: tools, resources and a prompt over one root, served over stdio and over streamable HTTP. HTTP stays
+on this machine unless a token protects it.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ Schema = dict[str, Any]
 
 
 def input_schema(schema: Schema) -> Schema:
-    """What may be left out is left out rather than null, which is taken all the same; a text that is too long is told by the
-    tool. Nothing else is taken."""
+    """What may be left out is left out rather than null, which is taken all the same; a text that is too long is told
+    by the tool. Nothing else is taken."""
     short = _without(schema, (*MADE_UP, *LENGTHS))
     said = {name: _not_null(one) for name, one in short["properties"].items()}
     return {**short, "properties": said, "additionalProperties": False}
@@ -152,8 +152,8 @@ class StrictTool(Tool):
 def strict_tool(
     function: Callable[..., Any], title: str, annotations: ToolAnnotations, *, returns_as: str = ""
 ) -> StrictTool:
-    """The tool, with concise schemas that say that nothing else is taken. `returns_as`: the tool that publishes what this one
-    returns, too."""
+    """The tool, with concise schemas that say that nothing else is taken. `returns_as`: the tool that publishes what
+    this one returns, too."""
     meaning = " ".join((function.__doc__ or "").split())
     tool = StrictTool.from_function(unhurried(function), title=title, description=meaning, annotations=annotations)
     assert isinstance(tool, StrictTool)  # from_function is a class method
@@ -398,7 +398,8 @@ FAMILIES: Mapping[str, tuple[OfferedTool, ...]] = {
         OfferedTool(reading.export_responses, "Export responses", WRITES),
     ),
 }
-"""Tools by what they are taken for, as the server's instructions tell it; methodologies add theirs (`Methodology.offers`)."""
+"""Tools by what they are taken for, as the server's instructions tell it; methodologies add theirs
+(`Methodology.offers`)."""
 
 INSTRUCTIONS = """\
 Enquete interviews the simulated stakeholders of an OASIS simulation with scientific instruments. Which tools to take when:
@@ -476,7 +477,8 @@ async def serve_stdio(server_state: ServerState) -> None:
 
 
 def leave() -> None:
-    """With exit code 0. The thread that reads stdin cannot be woken: an ordinary end would wait for the client's next line."""
+    """With exit code 0. The thread that reads stdin cannot be woken: an ordinary end would wait for the client's next
+    line."""
     sys.stderr.flush()
     os._exit(0)
 

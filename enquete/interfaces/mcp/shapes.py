@@ -1,5 +1,5 @@
-"""What the tools return: small enough for a context window, the rest by resource URI (see MOST_CHARS); and what a run found in
-sentences of the caller's language.
+"""What the tools return: small enough for a context window, the rest by resource URI (see MOST_CHARS); and what a run
+found in sentences of the caller's language.
 
 Counts are of agents or answers, money is US dollars, None is unknown.
 """
@@ -95,8 +95,8 @@ class SectionOf(BaseModel):
 
 
 class ResultsState(BaseModel):
-    """Without a section: ten sentences of findings, a digest of its tables, and the sections. With one: a page of it, numbers
-    with two decimals."""
+    """Without a section: ten sentences of findings, a digest of its tables, and the sections. With one: a page of it,
+    numbers with two decimals."""
 
     run_id: str
     methodology: str
@@ -273,7 +273,8 @@ def _stated(run: Run, methodology: str, found: JsonValue, language: Language) ->
 
 
 def digest(run: Run, methodology: str, found: JsonValue, language: Language = CALLER) -> dict[str, JsonValue]:
-    """The tables that the methodology declares for a program, in words where ids say nothing; {} where it declares none."""
+    """The tables that the methodology declares for a program, in words where ids say nothing; {} where it declares
+    none."""
     own = _own(run, methodology)
     if own is None or not isinstance(found, dict):
         return {}

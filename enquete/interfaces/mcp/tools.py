@@ -136,8 +136,8 @@ def uri(sim_id: str, run_id: str, *rest: str) -> str:
 
 
 def run_state(run: Run, task: Task | None, clear: Callable[[str], str], sim_id: str | None = None) -> RunState:
-    """`task`: what drives it in this server right now. `clear`: takes secrets and folders out of what it says. `sim_id`:
-    as the caller calls it."""
+    """`task`: what drives it in this server right now. `clear`: takes secrets and folders out of what it says.
+    `sim_id`: as the caller calls it."""
     status: StatusWord = status_of(run, task)
     known_as, main, standing = sim_id or run.record.sim_id, run.record.main, run.standing
     return RunState(
@@ -353,7 +353,8 @@ async def watched(ctx: Ctx, task: Task, sim_id: str | None, seconds: float) -> C
 
 
 async def followed(ctx: Ctx, task: Task, seconds: float) -> Run | None:
-    """Wait, and report progress while waiting. Progress counts agents over all rounds; how many rounds come is not known."""
+    """Wait, and report progress while waiting. Progress counts agents over all rounds; how many rounds come is not
+    known."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
     reported = 0
@@ -413,8 +414,8 @@ def draft_instruments(
     sim_id: SimId,
     into: Annotated[FileName | None, Field(description="name of the drafts; drafts-SIM_ID unless named")] = None,
 ) -> Annotated[CallToolResult, DraftsState]:
-    """Draft an instrument for every methodology that can, by rule, from what the agents of a simulation wrote. Drafts are read, and
-    shown to the user, before they are asked."""
+    """Draft an instrument for every methodology that can, by rule, from what the agents of a simulation wrote. Drafts
+    are read, and shown to the user, before they are asked."""
     with explain_errors(ctx) as server:
         made = draft_on_server(server.sandbox, sim_id, into or "")
         files = [

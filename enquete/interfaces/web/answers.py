@@ -1,5 +1,5 @@
-"""A run as its pages read it: its answers, filtered and searched in memory; what was sent to a model for one of them; its files,
-parsed once.
+"""A run as its pages read it: its answers, filtered and searched in memory; what was sent to a model for one of them;
+its files, parsed once.
 
 Measured by: 129,000 rows are filtered and searched within 100 ms.
 """
@@ -136,7 +136,8 @@ class AnswerTable:
 
     @cached_property
     def _folded(self) -> tuple[str, npt.NDArray[np.intp]]:
-        """All words in one text, and where each row's begin: looking through it once takes a tenth of looking row by row."""
+        """All words in one text, and where each row's begin: looking through it once takes a tenth of looking row by
+        row."""
         folded = [text.casefold().replace(BETWEEN, " ") for text in self.frame["text"]]
         return BETWEEN.join(folded), np.cumsum([0, *(len(text) + 1 for text in folded)])[:-1]
 
@@ -230,7 +231,8 @@ _TURN = N_("Question of the conversation ({item})")
 
 @dataclass(frozen=True)
 class Wording:
-    """An item as it was asked, from the run's codebook. is_turn: a turn of a conversation, where everybody is asked something else."""
+    """An item as it was asked, from the run's codebook. is_turn: a turn of a conversation, where everybody is asked
+    something else."""
 
     methodology: str
     item_id: str
@@ -319,8 +321,8 @@ class Key:
 
 @dataclass(frozen=True)
 class AnswerRequests:
-    """What the ledger holds of an answer: as it is stored, the requests that brought it, and what else was asked of a model
-    about the same turn. `stored` is None where it was never answered."""
+    """What the ledger holds of an answer: as it is stored, the requests that brought it, and what else was asked of a
+    model about the same turn. `stored` is None where it was never answered."""
 
     stored: Mapping[str, Any] | None
     answering: list[dict[str, Any]]
@@ -527,7 +529,8 @@ class OpenRun:
 
     @cached_property
     def drawings(self) -> Drawings:
-        """Rendered anew, so that marks lead somewhere and colours follow the page; what is rendered is kept with them."""
+        """Rendered anew, so that marks lead somewhere and colours follow the page; what is rendered is kept with
+        them."""
         kept = self.cache.drawings
         return kept.get(self.run.folder, [self.file(FILE)], lambda: Drawings.of(read(self.run.path)))
 

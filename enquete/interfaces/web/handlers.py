@@ -1,5 +1,5 @@
-"""What a request comes to: the façade's request, started in the background, and the answer that says so; statuses read once for
-everybody who asks within the same second, so that a hundred clients cost a run what one costs."""
+"""What a request comes to: the façade's request, started in the background, and the answer that says so; statuses read
+once for everybody who asks within the same second, so that a hundred clients cost a run what one costs."""
 
 from __future__ import annotations
 
@@ -105,9 +105,9 @@ class StatusAnswer:
 
 
 class StatusShortcut:
-    """ASGI middleware behind the guard: a status that lies ready goes past routing and validation, which cost more than the
-    answer itself. `ready` gives the answer to a simulation and task that somebody asked for a moment ago, in the same
-    words, so that these were found valid then; everything else goes on to the paths."""
+    """ASGI middleware behind the guard: a status that lies ready goes past routing and validation, which cost more than
+    the answer itself. `ready` gives the answer to a simulation and task that somebody asked for a moment ago, in the
+    same words, so that these were found valid then; everything else goes on to the paths."""
 
     PATH = re.compile(r"/api/interview/([^/]+)/status")
 
@@ -231,7 +231,8 @@ class RequestHandlers:
         return await self.status(sim_id, run_id)
 
     def deletion(self, sim_id: str, run_id: str) -> Deletion:
-        """What would go. Raises RunNotFound, RunLocked where it is driven, StillNeeded where another run rests on it."""
+        """What would go. Raises RunNotFound, RunLocked where it is driven, StillNeeded where another run rests on
+        it."""
         self.sandbox.simulation(sim_id)
         return deletion(sim_id, run_id, root=self.sandbox.root)
 

@@ -35,15 +35,16 @@ class Problem:
 
 
 class Details(BaseModel):
-    """`type`: the name of the error in docs/errors.md. `remedy`: what a client of this API can do, where there is something."""
+    """`type`: the name of the error in docs/errors.md. `remedy`: what a client of this API can do, where there is
+    something."""
 
     type: str
     remedy: str | None
 
 
 class Envelope(BaseModel, Generic[T]):
-    """Every JSON answer. `error` is a sentence, null where there is none. `data` of a failure is what helps to go on: the
-    estimate, the status with its resume token."""
+    """Every JSON answer. `error` is a sentence, null where there is none. `data` of a failure is what helps to go on:
+    the estimate, the status with its resume token."""
 
     success: bool
     data: T | None
@@ -104,8 +105,8 @@ def _response(
 
 # --- What the interview pages in the history of MiroFish's front end read of this API (`Step4bInterviews.vue`,
 # `interviews/*Panel.vue` and `api/interview.js` of github.com/666ghj/MiroFish, which speak HTTP): a panel's numbers
-# (`data.aggregate`), the three words of a task that they poll, and what they call a methodology. They call the paths of this
-# API, so nothing here is a path. Findings are known by what is in them, not by who found it
+# (`data.aggregate`), the three words of a task that they poll, and what they call a methodology. They call the paths of
+# this API, so nothing here is a path. Findings are known by what is in them, not by who found it
 
 
 METHODOLOGY = AliasChoices("methodology", "subagent")
@@ -116,8 +117,8 @@ TASK_STATUS: Mapping[StatusWord, TaskStatus] = {
     "running": "running", "pausing": "running", "writing_up": "running", "completed": "completed",
     "awaiting_simulation": "completed", "waiting": "failed", "paused": "failed", "failed": "failed",
 }  # fmt: skip
-"""They poll until one of the last two: whatever goes on no more by itself is one of them. A run that awaits the simulation has
-asked what can be asked by then."""
+"""They poll until one of the last two: whatever goes on no more by itself is one of them. A run that awaits the
+simulation has asked what can be asked by then."""
 
 
 class ItemChange(BaseModel):
@@ -144,8 +145,8 @@ class Theme(BaseModel):
 
 
 class ScenarioPlace(BaseModel):
-    """A scenario between what is wished and what is expected, in scale points. `n`: agents who rated it, in the dimension that
-    fewer rated."""
+    """A scenario between what is wished and what is expected, in scale points. `n`: agents who rated it, in the
+    dimension that fewer rated."""
 
     n: int
     mean_desirability: float | None
@@ -188,7 +189,8 @@ def _changes(found: Found) -> dict[str, ItemChange]:
 
 
 def _clusters(found: Found, agent_ids: Mapping[str, int | None]) -> list[Cluster]:
-    """The types, labelled by what they are for (+) and against (−); where there are none, all agents that were compared."""
+    """The types, labelled by what they are for (+) and against (−); where there are none, all agents that were
+    compared."""
     names = {str(one["item"]): str(one["label"]) for one in _rows(found, "items", has="item label")}
     groups = [
         (" / ".join(f"{sign} {names.get(one[end], one[end])}" for sign,
@@ -447,7 +449,8 @@ class ReportData(OfRun):
 
 
 class FitData(BaseModel):
-    """Whether the questions are about what the simulation is about; a run that says `fit: any` is begun all the same."""
+    """Whether the questions are about what the simulation is about; a run that says `fit: any` is begun all the
+    same."""
 
     methods: Annotated[list[str], Field(description="methodologies whose questions are about something else")]
     language: Annotated[str, Field(description="of the simulation's texts, where it is not that of the interviews")]

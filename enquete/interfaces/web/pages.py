@@ -80,8 +80,8 @@ class Head:
 
     @staticmethod
     def share_of(stage: Stage) -> float:
-        """How much of a stage is done: by tokens where they were estimated, but those of requests in flight count before their
-        answers are there, so never more than the agents allow."""
+        """How much of a stage is done: by tokens where they were estimated, but those of requests in flight count
+        before their answers are there, so never more than the agents allow."""
         if stage.outcome == "done":
             return 1.0
         rest, spent = stage.remaining_tokens, stage.tokens
@@ -172,7 +172,8 @@ def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
 
 
 async def _wanted(handlers: RequestHandlers, sim_id: str, fields: Fields) -> tuple[Wanted, Any]:
-    """What a filled-in form means: a methodology anew, all that is left once the simulation has completed, else both waves."""
+    """What a filled-in form means: a methodology anew, all that is left once the simulation has completed, else both
+    waves."""
     said, method = request_of(fields), dict(fields).get("methodology")
     if method:
         return Wanted({**said, "methods": [method], "rerun": True}), "rerun"
@@ -248,7 +249,8 @@ def add_reading(router: APIRouter, handlers: RequestHandlers) -> None:
             return render(request, template, tabs=tabs, head=head, **named, **facts)
 
     async def resting(run: OpenRun) -> Head:
-        """How far the run is; of one that rests, as it was when its ledger was last written: counting a large one takes a while."""
+        """How far the run is; of one that rests, as it was when its ledger was last written: counting a large one takes
+        a while."""
         key, stamp = run.run.folder, await run_in_thread(lambda: stamp_of(run.ledger))
         held = None if handlers.drives(run.run.run_id) else heads.held(key, stamp)
         if held is not None:
@@ -355,8 +357,8 @@ def add_seats(router: APIRouter, handlers: RequestHandlers) -> None:
             raise RunNotFound("nobody of this name has a seat in this run")
         return render(
             request, "run_seat.html.j2", 400 if error else 200, sim_id=sim_id, run_id=run_id, who=who,
-            persons=seats.persons, seat=seats.waiting.get(who), said=said, error=error,
-            run_language=head.data.language, waits=head.data.status != "completed",
+            persons=seats.persons, seat=seats.waiting.get(who), said=said, error=error, run_language=head.data.language,
+            waits=head.data.status != "completed",
         )  # fmt: skip
 
     @router.get("/runs/{sim_id}/{run_id}/seat")

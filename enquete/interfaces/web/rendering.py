@@ -1,5 +1,5 @@
-"""A page from its template: in the reader's language, everything untrusted escaped and its control characters seen; and what went
-wrong, as a page.
+"""A page from its template: in the reader's language, everything untrusted escaped and its control characters seen; and
+what went wrong, as a page.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ TEMPLATES = "enquete.interfaces.web:templates/"
 
 
 def render(request: Request, template: str, /, code: int = 200, **context: Any) -> Response:
-    """`template`: a name in templates/, or `package:path`. Known in every template: `_`, `C_`, `NN_`, `static`, `url`, `language`,
-    `languages`, `in_language(one)` (this page), `signed_in`; filters `num`, `whole`, `tell`."""
+    """`template`: a name in templates/, or `package:path`. Known in every template: `_`, `C_`, `NN_`, `static`, `url`,
+    `language`, `languages`, `in_language(one)` (this page), `signed_in`; filters `num`, `whole`, `tell`."""
     language = language_of(request)
     facts = {
         "in_language": lambda one: f"?{urlencode({**request.query_params, 'lang': one})}",

@@ -1,4 +1,5 @@
-"""The report as tabs: page one, a methodology, the synthesis, instrument health. Its own text and figures, linked to answers."""
+"""The report as tabs: page one, a methodology, the synthesis, instrument health. Its own text and figures, linked to
+answers."""
 
 from __future__ import annotations
 

@@ -119,9 +119,7 @@ EVENTS: Responses = {200: {"content": {"text/event-stream": {}}, "description": 
 
 def api_routers(handlers: RequestHandlers, runner: Runner) -> list[APIRouter]:
     """All paths of the API."""
-    return [
-        interview_router(handlers), list_router(handlers), control_router(handlers), operation_router(runner),
-    ]  # fmt: skip
+    return [interview_router(handlers), list_router(handlers), control_router(handlers), operation_router(runner)]
 
 
 def answer_of(model: Any, responses: Responses, *known: str) -> dict[str, Any]:
@@ -167,7 +165,8 @@ def interview_router(handlers: RequestHandlers) -> APIRouter:
 
     @router.get("/{sim_id}/results/{methodology}", **answer_of(models.ResultData, READING, "run_id"))
     async def results(sim_id: SimId, methodology: Method, run_id: WhichRun = None) -> Response:
-        """A methodology's findings: of the run that counts for it, unless one is named; also while others are being asked."""
+        """A methodology's findings: of the run that counts for it, unless one is named; also while others are being
+        asked."""
         return succeeded(await handlers.read(lambda: read_result(sandbox, sim_id, methodology, run_id)))
 
     @router.get("/{sim_id}/memory", **answer_of(models.MemoryData, READING, "query", "agent", "limit"))
@@ -189,8 +188,8 @@ def interview_router(handlers: RequestHandlers) -> APIRouter:
     async def data(
         sim_id: SimId, format_: DataFormat, run_id: WhichRun = None, layout: DataLayout = "both", bom: Bom = False
     ) -> Response:
-        """Answers, agents, items and tables with their codebook: a workbook, or a zip of csv, parquet or sav (SPSS). Made when asked
-        for; a large run takes minutes."""
+        """Answers, agents, items and tables with their codebook: a workbook, or a zip of csv, parquet or sav (SPSS).
+        Made when asked for; a large run takes minutes."""
         return await handlers.data(lambda: sandbox.finished(sim_id, run_id), format_, layout, bom=bom)
 
     return router
@@ -233,8 +232,8 @@ RECONNECT_MS = 3000
 
 
 async def status_events(handlers: RequestHandlers, sim_id: str, run_id: str) -> AsyncIterator[bytes]:
-    """A run followed by server-sent events, read once a second for all who follow it. Ends with the run, and with the server. The
-    data of `status` is the body of GET …/status, in one line."""
+    """A run followed by server-sent events, read once a second for all who follow it. Ends with the run, and with the
+    server. The data of `status` is the body of GET …/status, in one line."""
     yield f"retry: {RECONNECT_MS}\n\n".encode()
     told, spoken = b"", time.monotonic()
     while not handlers.is_closing:
@@ -281,7 +280,8 @@ def control_router(handlers: RequestHandlers) -> APIRouter:
         ),
     )  # fmt: skip
     async def draft(sim_id: SimId, body: models.DraftBody | None = None) -> Response:
-        """Instruments drafted by rule from what the agents wrote, in the server's own folder. A study asks them by their names."""
+        """Instruments drafted by rule from what the agents wrote, in the server's own folder. A study asks them by
+        their names."""
         into = (body or models.DraftBody()).into or ""
         return succeeded(await run_in_thread(lambda: draft_on_server(handlers.sandbox, sim_id, into)))
 
@@ -301,14 +301,16 @@ def control_router(handlers: RequestHandlers) -> APIRouter:
         ),
     )
     async def delete(sim_id: SimId, run_id: RunIdInPath) -> Response:
-        """Delete a run: its answers, its results, and what the memory holds of them. What Enquete did not write stays."""
+        """Delete a run: its answers, its results, and what the memory holds of them. What Enquete did not write
+        stays."""
         gone = await handlers.delete(sim_id, run_id)
         counts = {"files": len(gone.files), "bytes": gone.bytes, "kept": len(gone.kept)}
         return succeeded(models.DeletedData(run_ids=list(gone.runs), **counts))
 
     @router.get("/{sim_id}/runs/{run_id}/events", response_class=Response, responses=READING | EVENTS, **only())
     async def events(sim_id: SimId, run_id: RunIdInPath) -> Response:
-        """Server-sent events: `status` with what /status answers, whenever it has changed; `end` when the run goes on no more."""
+        """Server-sent events: `status` with what /status answers, whenever it has changed; `end` when the run goes on
+        no more."""
         await handlers.status(sim_id, run_id)  # one that is not there is told as everywhere
         return StreamingResponse(
             status_events(handlers, sim_id, run_id), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
@@ -318,7 +320,8 @@ def control_router(handlers: RequestHandlers) -> APIRouter:
 
 
 def operation_router(runner: Runner) -> APIRouter:
-    """What methodologies offer beside a run (docs/discovery.md): a path each, whose body is what the operation takes."""
+    """What methodologies offer beside a run (docs/discovery.md): a path each, whose body is what the operation
+    takes."""
     router = APIRouter(prefix="/api/operations", tags=["operations"])
     failures = failing(
         _404="no such simulation, project or interview", _413="the body is too large",
@@ -328,8 +331,7 @@ def operation_router(runner: Runner) -> APIRouter:
     for name, (_, operation) in operations().items():
         router.add_api_route(
             f"/{name}", _endpoint(runner, operation), methods=["POST"], name=name, summary=operation.title,
-            description=operation.meaning,
-            **answer_of(dict[str, JsonValue], {**failures, 400: OVER_BUDGET_OR_WRONG}),
+            description=operation.meaning, **answer_of(dict[str, JsonValue], {**failures, 400: OVER_BUDGET_OR_WRONG}),
         )  # fmt: skip
     return router
 

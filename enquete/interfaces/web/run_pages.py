@@ -155,8 +155,8 @@ ITEM = ["methodology", "phase", "round", "item_id"]
 
 @dataclass(frozen=True)
 class Differences:
-    """`items`: those that both runs asked and that have a scale, the largest difference first: `n_first`, `mean_first` and the
-    second's, of the main arm; `changed`: answers that differ, of those that both have."""
+    """`items`: those that both runs asked and that have a scale, the largest difference first: `n_first`, `mean_first`
+    and the second's, of the main arm; `changed`: answers that differ, of those that both have."""
 
     comparison: Comparison
     items: list[dict[str, Any]]
@@ -240,7 +240,8 @@ def found_of(run: OpenRun, participant: str) -> list[tuple[str, str]]:
 def talks_of(
     run: OpenRun, participant: str, language: str, methodology: str = ""
 ) -> Iterator[tuple[str, str, Talk]]:  # fmt: skip
-    """(methodology, phase, conversation) of everything that the agent took part in; of one methodology where it is named."""
+    """(methodology, phase, conversation) of everything that the agent took part in; of one methodology where it is
+    named."""
     for name, dotted in run.run.record.methods.items():
         if methodology not in ("", name):
             continue
@@ -255,7 +256,8 @@ def talks_of(
 
 @dataclass(frozen=True)
 class ItemRow:
-    """n: answers of the main arm, of n_total planned, over all phases and rounds. shapes: of a closed item, one a phase and round."""
+    """n: answers of the main arm, of n_total planned, over all phases and rounds. shapes: of a closed item, one a phase
+    and round."""
 
     wording: Wording
     n: int
@@ -526,7 +528,8 @@ def drawn_as(picture: Picture, kind: str) -> tuple[bytes, str]:
 
 
 def files_of(run: OpenRun) -> list[tuple[str, list[tuple[str, int]]]]:
-    """(title, [(path, bytes)]) of everything that the run wrote for its readers. Paths are as `open_file` takes them."""
+    """(title, [(path, bytes)]) of everything that the run wrote for its readers. Paths are as `open_file` takes
+    them."""
     found = [("", _listed(run.run.path, ""))]
     for name, title in run.titles.items():
         own = [one for phase, folder in run.stage_folders(name) for one in _listed(folder, f"{name}/{phase}/")]

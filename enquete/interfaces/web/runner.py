@@ -1,5 +1,5 @@
-"""Runs in the background of the server: a loop of their own, so that a request is answered while a run computes; and what is
-written down of them, so that another server after it knows.
+"""Runs in the background of the server: a loop of their own, so that a request is answered while a run computes; and
+what is written down of them, so that another server after it knows.
 """
 
 from __future__ import annotations
@@ -126,7 +126,8 @@ class Runner:
         follower.add_done_callback(self._followers.discard)
 
     async def _followed(self, simulation: Path, task: Task, file: TaskFile) -> None:
-        """Write down that the run goes on, and later that it ended. A disk that refuses is no reason to stop the run."""
+        """Write down that the run goes on, and later that it ended. A disk that refuses is no reason to stop the
+        run."""
         error, status = "", ""
         try:
             write_task(simulation, file)
@@ -154,8 +155,8 @@ Kind = Literal["pre", "post", "rerun", "resume", "watch"]
 
 
 class TaskFile(BaseModel):
-    """`ended_at` None: a server drives the run, or was killed while it did. `stopped`: a server paused it because it was
-    being stopped itself. `error`: what ended it, where that stands nowhere else."""
+    """`ended_at` None: a server drives the run, or was killed while it did. `stopped`: a server paused it because it
+    was being stopped itself. `error`: what ended it, where that stands nowhere else."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -1,4 +1,5 @@
-"""Who may speak to the server, from where, and how much at once: checked before any path is looked at; and how a browser signs in."""
+"""Who may speak to the server, from where, and how much at once: checked before any path is looked at; and how a
+browser signs in."""
 
 from __future__ import annotations
 
@@ -86,8 +87,8 @@ class Guard:
         )
 
     def _of_origin(self, scope: Scope, headers: Headers) -> Response | None:
-        """A page of another site in a browser on this machine must not call the server: not even blindly. What a browser does
-        to a form or with its cookie says where it comes from."""
+        """A page of another site in a browser on this machine must not call the server: not even blindly. What a
+        browser does to a form or with its cookie says where it comes from."""
         origin = headers.get("origin")
         own = tuple(f"{scheme}://{headers['host']}" for scheme in ("http", "https"))  # a proxy may speak https for us
         page = self._is_page(scope["path"])

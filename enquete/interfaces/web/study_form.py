@@ -1,4 +1,5 @@
-"""The form that begins a run: what can be chosen, made of RunRequest's fields, and the request that a filled-in form means."""
+"""The form that begins a run: what can be chosen, made of RunRequest's fields, and the request that a filled-in form
+means."""
 
 from __future__ import annotations
 
@@ -57,7 +58,8 @@ def schema_of(model: type[BaseModel]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def fields_for(model: type[BaseModel], names: Iterable[str], prefix: str = "") -> list[Field]:
-    """In this order; what a form cannot say is left out: what is no single value and no list of words, such as a mapping."""
+    """In this order; what a form cannot say is left out: what is no single value and no list of words, such as a
+    mapping."""
     made = []
     for name in names:
         schema, info = schema_of(model).get(name, {}), model.model_fields[name]

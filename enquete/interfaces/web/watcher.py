@@ -1,7 +1,7 @@
 """Interviews as simulations go on: T0 when one is ready, the rest when it has completed; the simulator needs no change.
 
-Nothing is remembered between looks that a restart could lose: which runs there are says what is left to do. A simulation
-is judged once its status files have stayed the same from one look to the next, and again when they change.
+Nothing is remembered between looks that a restart could lose: which runs there are says what is left to do. A
+simulation is judged once its status files have stayed the same from one look to the next, and again when they change.
 """
 
 from __future__ import annotations

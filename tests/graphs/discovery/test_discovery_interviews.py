@@ -79,7 +79,8 @@ def test_a_decrement_of_a_tenth_buys_ten_questions() -> None:
 @pytest.mark.parametrize("language", ["de", "en"])
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_planted_record_is_recovered_completely_within_the_budget(name: str, language: Language) -> None:
-    """Optional fields included; the reader of answers knows the schema, the plant words them in truth/discovery.yaml."""
+    """Optional fields included; the reader of answers knows the schema, the plant words them in
+    truth/discovery.yaml."""
     discovery = load_schema(name)
     for number in range(6):
         who = person(number)
@@ -164,8 +165,7 @@ def test_a_contradiction_is_kept_asked_about_once_and_settled_by_the_answer() ->
     changed = {"shifts": said(2, "two shifts"), "troubles": [said("bottleneck")]}
     memory = context(
         ["Soup.", "Three shifts.", "No, two shifts, and a bottleneck.", "Two it is."],
-        reading({"name": said("Soup")}, {"shifts": said(3, "Three shifts")}, changed,
-                {"shifts": said(2, "Two")}),
+        reading({"name": said("Soup")}, {"shifts": said(3, "Three shifts")}, changed, {"shifts": said(2, "Two")}),
     )  # fmt: skip
     talk = interviewed(memory, settings(schema("shifts and troubles")))
     assert [(one.earlier, one.later) for turn in talk.turns for one in turn.contradictions] == [(3.0, 2.0)]

@@ -1,8 +1,10 @@
-"""A desk without a ledger, for interviews in memory: a synthetic respondent answers, rules do the interviewer's work; and how much of
+"""A desk without a ledger, for interviews in memory: a synthetic respondent answers, rules do the interviewer's work;
+and how much of
 what was planted they found: a planted link counts if its two thoughts are linked in the graph.
 
-Recall is of what can be found: a turn brings up one thought at most, a beginning or one that hangs on another. An agent of
-c chains with t thoughts in all can so give t − c links, and an interview of n turns that hears every beginning n − c of them.
+Recall is of what can be found: a turn brings up one thought at most, a beginning or one that hangs on another. An agent
+of c chains with t thoughts in all can so give t − c links, and an interview of n turns that hears every beginning n − c
+of them.
 """
 
 from __future__ import annotations

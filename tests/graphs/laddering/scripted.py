@@ -1,4 +1,5 @@
-"""What the model server says in a laddering interview: every answer names one new thought, every reading finds and links it."""
+"""What the model server says in a laddering interview: every answer names one new thought, every reading finds and
+links it."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ THOUGHT = re.compile(r"Gedanke [0-9a-f]{8}")
 
 
 def script(body: dict[str, Any]) -> str | None:
-    """By the schema that is asked for; unreadable for the model called "bad"; None (the server's own answer) without one."""
+    """By the schema that is asked for; unreadable for the model called "bad"; None (the server's own answer) without
+    one."""
     if body.get("model") == "bad":
         return "no idea what you mean"
     text = "\n".join(str(message["content"]) for message in body["messages"])

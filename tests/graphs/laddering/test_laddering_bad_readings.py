@@ -24,8 +24,7 @@ ANSWERS = (
     "stuff we used to have.",
     "Price, obviously. The carton. Also that it keeps for weeks in the cupboard, and my daughter can drink it.",
     "It keeps for weeks so I don't run to the shop every other day and that leaves me an evening free, which with two "
-    "kids is "
-    "basically gold dust.",
+    "kids is basically gold dust.",
     "Oh sure, because nothing says saving the planet like shipping cartons of porridge water across half of Europe. "
     "Brilliant.",
     "I said price before, but honestly that's not it. I'd buy it if it cost more. Scratch that. It's that my daughter "
@@ -102,10 +101,8 @@ READINGS = (
 )  # fmt: skip
 SURVIVE = {
     "it holds up in a flat white", "keeps for weeks in the cupboard", "my daughter can drink it",
-        "I don't run to the shop",
-    "my daughter doesn't get cramps", "Calm", "I don't snap at anybody", "Patient with them",
-        "I don't do it for the animals",
-    "half an hour on the sofa", "being there for my family",
+    "I don't run to the shop", "my daughter doesn't get cramps", "Calm", "I don't snap at anybody", "Patient with them",
+    "I don't do it for the animals", "half an hour on the sofa", "being there for my family",
 }  # fmt: skip
 LINKS = {
     ("keeps for weeks in the cupboard", "I don't run to the shop"),
@@ -153,8 +150,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
     with ModelServer(script=reading_badly) as server:
         run = enquete.conduct_interviews(
             personas(place, 1), out=str(place / "out"), methods=["laddering"], settings={"laddering": settings},
-                language="en",
-            model="test", base_url=server.base_url, budget_tokens=10**8, fit="any",
+            language="en", model="test", base_url=server.base_url, budget_tokens=10**8, fit="any",
         )  # fmt: skip
     assert run.status == "completed"
     (folder,) = (run.folder.parent.parent / "T1" / "laddering").iterdir()

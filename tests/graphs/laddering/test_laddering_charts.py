@@ -83,7 +83,8 @@ def crossed(lines: list[list[Point]], boxes: list[Point], wide: float, tall: flo
 
 
 def test_no_line_runs_behind_a_box() -> None:
-    """Four kinds of concepts, 3, 2, 3 and 1 of them, and every link, to the right and to the left, that skips a kind."""
+    """Four kinds of concepts, 3, 2, 3 and 1 of them, and every link, to the right and to the left, that skips a
+    kind."""
     levels = [[f"{level}{place}" for place in range(size)] for level, size in enumerate((3, 2, 3, 1))]
     every = [one for row in levels for one in row]
     links = [(a, b) for a in every for b in every if abs(int(a[0]) - int(b[0])) > 1]

@@ -1,4 +1,5 @@
-"""A codebook that is applied again: unedited it changes nothing; renamed, merged, split and retyped codes are counted anew."""
+"""A codebook that is applied again: unedited it changes nothing; renamed, merged, split and retyped codes are counted
+anew."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ def interview(unit: str, known: KnowledgeGraph, turns: int = 2, stop: str = "max
 
 
 def test_an_element_is_spoken_of_by_code_in_whatever_words() -> None:
-    """a1 is linked to the element in one of its two interviews, half of them: both cover it. a2 in one of three: nobody does."""
+    """a1 is linked to the element in one of its two interviews, half of them: both cover it. a2 in one of three: nobody
+    does."""
     linked = {"a1": (ELEMENT,)}
     both = [interview("x", graph("a1 f1", "a1>f1", linked)), interview("y", graph("a1"))]
     concepts = pool(both)

@@ -1,4 +1,5 @@
-"""Findings of the interviews: shares of interviews with an interval for one singled out, and none where a rule read the answers."""
+"""Findings of the interviews: shares of interviews with an interval for one singled out, and none where a rule read the
+answers."""
 
 from __future__ import annotations
 
@@ -27,9 +28,7 @@ TABLES: dict[str, list[dict[str, Any]]] = {
 }  # fmt: skip
 FACTS = {
     "n": 20, "n_total": 22, "climbs": True, "by_rule": False, "top_rung": "value", "n_concepts": 2,
-        "most_named": "alone",
-        "n_late_new": 1,
-    "n_by_rule": 0, "n_read": 100, "n_answers": 100,
+    "most_named": "alone", "n_late_new": 1, "n_by_rule": 0, "n_read": 100, "n_answers": 100,
 }  # fmt: skip
 
 
@@ -70,7 +69,8 @@ def test_no_concept_is_said_and_few_interviews_say_nothing() -> None:
 
 
 def groups(planted: bool) -> dict[str, Any]:
-    """Quiet is named by all ten fishers and none of ten members of NGOs, or by half of each; calm by every other agent."""
+    """Quiet is named by all ten fishers and none of ten members of NGOs, or by half of each; calm by every other
+    agent."""
     people = [f"p{n}" for n in range(20)]
     half = np.arange(20) % 2.0
     values = pd.DataFrame({"c1": half, "c2": (np.arange(20) < 10).astype(float) if planted else 1 - half}, index=people)

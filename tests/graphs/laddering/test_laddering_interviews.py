@@ -179,7 +179,8 @@ def test_the_same_seed_gives_the_same_interview_and_another_one_another() -> Non
 
 
 def test_a_static_script_asks_everybody_the_same_ways_to_the_last_turn() -> None:
-    """Whatever is answered: two agents and one who says nothing are asked in the same order, as far as there is a concept."""
+    """Whatever is answered: two agents and one who says nothing are asked in the same order, as far as there is a
+    concept."""
     settings = LadderingSettings(strategy="static", turns=8)
     interviews = [interviewed(MemoryDesk(person(number)), settings) for number in (2, 3)]
     silent = interviewed(

@@ -213,8 +213,8 @@ def words(one: KnowledgeGraph) -> tuple[list[Row], list[Row]]:
 
 
 def gephi_labels(graphml: str) -> dict[str, list[str]]:
-    """What Gephi takes for the label of nodes and of edges: attributes called so, and yEd's numbers (ImporterGraphML.java, where
-    a key's id goes before its name)."""
+    """What Gephi takes for the label of nodes and of edges: attributes called so, and yEd's numbers
+    (ImporterGraphML.java, where a key's id goes before its name)."""
     keys = [
         (re.search(r'id="([^"]+)"', key)[1], re.search(r'for="([^"]+)"', key)[1],
             re.search(r'attr.name="([^"]+)"', key)[1])

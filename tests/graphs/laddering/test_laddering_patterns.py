@@ -1,4 +1,5 @@
-"""What interviews without a ladder are summed up by: forces, journey, incidents, each from graphs written down by hand."""
+"""What interviews without a ladder are summed up by: forces, journey, incidents, each from graphs written down by
+hand."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ def interview(
     unit: str, kinds: Mapping[str, str], links: Sequence[str] = (), valence: Mapping[str, int] | None = None,
     by: str = "model",
 ) -> LadderingInterview:  # fmt: skip
-    """Concepts by name with their types, each told in a turn of its own, in this order; links as "a>b"; valence of the turn that
-    told a concept, as `by` rated it."""
+    """Concepts by name with their types, each told in a turn of its own, in this order; links as "a>b"; valence of the
+    turn that told a concept, as `by` rated it."""
     nodes, turns = {}, []
     for number, (name, kind) in enumerate(kinds.items(), start=1):
         said = ConceptSource(utterance=f"{unit}#{number}", quote=name)
@@ -104,8 +105,8 @@ JOURNEY = [
 
 
 def test_a_journey_is_told_stage_by_stage_with_the_feeling_of_each_step() -> None:
-    """start before end with two of three agents who told both; desk belongs to start. Valence at the desk: a 1 (by way of the
-    friction), b (2 + 4) / 2 = 3, so 2 on average of two agents."""
+    """start before end with two of three agents who told both; desk belongs to start. Valence at the desk: a 1 (by way
+    of the friction), b (2 + 4) / 2 = 3, so 2 on average of two agents."""
     own = found("customer_journey", JOURNEY)
     start, desk, end = own["steps"]
     assert [label(own, one["step"]) for one in (start, desk, end)] == ["start", "desk", "end"]

@@ -1,5 +1,5 @@
-"""What is planted, and what comes back of it: questions reveal one thought at a time; every ontology finds what was planted; of 50 agents,
-codes and links over all interviews, precision and recall against the plant."""
+"""What is planted, and what comes back of it: questions reveal one thought at a time; every ontology finds what was
+planted; of 50 agents, codes and links over all interviews, precision and recall against the plant."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from tests.graphs.laddering.memory_desk import (
 )
 from tests.graphs.laddering.test_laddering_layers import FIVE
 
-# Share found that is held to; .8 is the aim, which jobs and journeys miss with the weights that ship (measured .63 to .80).
+# Share found that is held to; .8 is the aim, which jobs and journeys miss with the weights that ship (measured .63 to
+# .80).
 LEAST = {
     "means_end_chain": 0.8,
     "jobs_to_be_done": 0.55,
@@ -102,7 +103,8 @@ def test_wordings_are_long_enough_to_be_told_apart() -> None:
 def test_planted_thoughts_are_found_in_every_ontology_and_far_more_than_by_chance(
     methodology: str, concept: str, language: Language
 ) -> None:
-    """Measured 2026-11-24, 12 agents, German, in the order of LEAST: .97, .65, .69, .78, .68 of what the turns allow."""
+    """Measured 2026-11-24, 12 agents, German, in the order of LEAST: .97, .65, .69, .78, .68 of what the turns
+    allow."""
     settings = LadderingSettings(methodology=methodology, concept=concept)
     scored, interviews = study(6, settings, language)
     chance, _ = study(6, settings.model_copy(update={"strategy": "random"}), language)
@@ -126,8 +128,8 @@ def thought_of(concept: PooledConcept, thoughts: Sequence[Thought]) -> int:
 
 
 def recovered(interviews: Sequence[LadderingInterview], settings: LadderingSettings) -> dict[str, float]:
-    """codes; thoughts that have one; precision: direct links between thoughts that are planted so; recall: of the thoughts' links that
-    agents carry and could be asked, those that any interview gave."""
+    """codes; thoughts that have one; precision: direct links between thoughts that are planted so; recall: of the
+    thoughts' links that agents carry and could be asked, those that any interview gave."""
     plant = planting(settings)
     who = [person(n, TYPES[n % len(TYPES)]) for n in range(len(interviews))]
     carried = [plant.carried(one, settings.method.id, 0) for one in who]
@@ -154,9 +156,8 @@ def recovered(interviews: Sequence[LadderingInterview], settings: LadderingSetti
     return {
         "codes": len(concepts), "planted": len(thoughts), "thoughts": len({one for one in home.values() if one >= 0}),
         "precision": right / sum(n for _, n in found),
-            "recall": len(chained & {pair for pair, _ in found}) / len(chained),
-        "cut_off": shown["cut_off"], "share": shown["map_share"] or 0,
-            "levels": len({one["level"] for one in rows} - {None}),
+        "recall": len(chained & {pair for pair, _ in found}) / len(chained), "cut_off": shown["cut_off"],
+        "share": shown["map_share"] or 0, "levels": len({one["level"] for one in rows} - {None}),
     }  # fmt: skip
 
 
@@ -186,7 +187,8 @@ def _constructs(
 def test_fifty_interviews_give_back_what_was_planted(
     methodology: str, concept: str, language: Language, recall: float, levels: int
 ) -> None:
-    """Measured 2026-11-23: docs/laddering.md. Before near-equal questions were drawn for each agent, all 50 interviews went the same
+    """Measured 2026-11-23: docs/laddering.md. Before near-equal questions were drawn for each agent, all 50 interviews
+    went the same
     way: 24 of 33 thoughts of the journey were brought up, and recall was .50."""
     settings = LadderingSettings(methodology=methodology, concept=concept)
     _, interviews = study(AGENTS, settings, language)

@@ -1,8 +1,8 @@
-"""The rules that stand in for a model, which are crude: the reader on answers as people give them, the judge on an answer's surface,
-and that neither knows the words of what is planted.
+"""The rules that stand in for a model, which are crude: the reader on answers as people give them, the judge on an
+answer's surface, and that neither knows the words of what is planted.
 
-Each answer comes with words of which one must stand in the concept (none: nothing may be read), and whether it hangs on what
-was asked about; they were written without a look at the reader or the plant. Measured 2026-11-24: see LEAST.
+Each answer comes with words of which one must stand in the concept (none: nothing may be read), and whether it hangs on
+what was asked about; they were written without a look at the reader or the plant. Measured 2026-11-24: see LEAST.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def reading(
         ExtractionInput(
             topic="t", question="Warum?", answer=text, focus=focus, aims=list(aims), known=[focus] if focus else [],
             node_types=dict.fromkeys(METHOD.node_types, ""), edges=allowed_edges(METHOD), elements={},
-        )
+        ),
     )  # fmt: skip
 
 

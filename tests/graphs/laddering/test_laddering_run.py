@@ -38,9 +38,8 @@ def test_interviews_with_faults_killed_have_every_turn_once(
     with ModelServer(faults=FAULTS, seed=4, script=script, retry_after="0") as server:
         arguments = {
             "sim_id": str(personas(tmp_path, agents)), "out": str(tmp_path / "out"), "model": "test",
-                "base_url": server.base_url,
-            "concurrency": 32, "methods": ["laddering"], "settings": {"laddering": {"turns": turns}},
-                "budget_tokens": 10**9,
+            "base_url": server.base_url, "concurrency": 32, "methods": ["laddering"],
+            "settings": {"laddering": {"turns": turns}}, "budget_tokens": 10**9,
         }  # fmt: skip
         for _ in range(kills):
             assert kill_after(Driven(arguments), lambda: len(server.requests), agents * turns * 4 // (kills + 1))
@@ -144,10 +143,10 @@ def test_the_report_and_the_files_tell_the_interviews(tmp_path: Path, language: 
 def test_a_pause_in_the_middle_shows_what_there_is(tmp_path: Path) -> None:
     whole = interview(tmp_path, 3, out="whole")
     spent = sum(row[0] for row in rows(whole.folder, "SELECT input_tokens + output_tokens FROM calls"))
-    run = enquete.conduct_interviews(personas(tmp_path, 3), out=str(tmp_path / "cut"), methods=["laddering"],
-        concurrency=1,
-                                     settings={"laddering": {"turns": 4}}, budget_tokens=spent // 2 + 9000,
-                                         confirm=True)  # fmt: skip
+    run = enquete.conduct_interviews(
+        personas(tmp_path, 3), out=str(tmp_path / "cut"), methods=["laddering"], concurrency=1,
+        settings={"laddering": {"turns": 4}}, budget_tokens=spent // 2 + 9000, confirm=True,
+    )  # fmt: skip
     assert run.status == "paused"
     found = run.results["laddering"]
     assert found["partial"]

@@ -131,7 +131,8 @@ def test_the_choice_takes_the_technique_whose_answer_is_still_missing() -> None:
 
 
 def test_of_pairs_nearly_as_good_one_is_drawn_for_each_agent() -> None:
-    """Two bottom concepts that differ in nothing: without a key the first, with one either of them, and the same every time."""
+    """Two bottom concepts that differ in nothing: without a key the first, with one either of them, and the same every
+    time."""
     known = graph("a1 a2")
     found = detected(METHOD, view(known, {"a1": NodeState(), "a2": NodeState()}))
     possible = [one for one in candidates(METHOD, known, frozenset(), "de") if one.strategy == "deepen"]

@@ -27,8 +27,8 @@ from tests.graphs.laddering.builders import graph, past, view
 
 DEEP = ("moderate", "deep")
 RATED = Readings(
-    specificity=AnswerRating(rating=1), certainty=AnswerRating(rating=2), valence=AnswerRating(rating=5), engagement=AnswerRating(rating=4),
-    sentiment="positive", topics=("a", "b"),
+    specificity=AnswerRating(rating=1), certainty=AnswerRating(rating=2), valence=AnswerRating(rating=5),
+    engagement=AnswerRating(rating=4), sentiment="positive", topics=("a", "b"),
 )  # fmt: skip
 
 # name → [(view, value, word)]: of the interview
@@ -183,7 +183,8 @@ def test_every_registered_signal_has_boundary_cases_and_a_description_in_both_la
 
 
 def test_every_value_is_flat_and_one_that_its_scale_knows() -> None:
-    """Port point 3: a dict never matches a weight key, and a number must be binned before it is compared with a word."""
+    """Port point 3: a dict never matches a weight key, and a number must be binned before it is compared with a
+    word."""
     known = graph("a1 a2 f1 p1", "a1>f1 f1>p1", {"a1": ("quota",)})
     found = detect(view(known, {"a1": EXHAUSTED}, [past(new_nodes=2)], RATED, "a1"), ["deepen", "explore"])
     for node in known.nodes:

@@ -1,4 +1,5 @@
-"""Three elements are named and compared, and what comes of it is a construct with two poles: in graph, codes and matrix."""
+"""Three elements are named and compared, and what comes of it is a construct with two poles: in graph, codes and
+matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The course of a discussion: rounds and their end, what is private, who only reads, what is summed up, and going on."""
+"""The course of a discussion: rounds and their end, what is private, who only reads, what is summed up, and going
+on."""
 
 from __future__ import annotations
 
@@ -87,8 +88,8 @@ def test_rounds_are_public_and_the_exit_is_that_of_the_last_complete_round() -> 
 
 
 def test_planted_casts_end_as_planted() -> None:
-    """Who is not stubborn has gone over to the majority by round 2. Who never moves has been unmoved for two rounds after
-    round 3. One mind from the beginning needs one round."""
+    """Who is not stubborn has gone over to the majority by round 2. Who never moves has been unmoved for two rounds
+    after round 3. One mind from the beginning needs one round."""
     assert ended(cast("consensus")) == (2, "consensus")
     assert ended(cast("convergence")) == (3, "convergence")
     assert ended(cast("groupthink")) == (1, "consensus")

@@ -71,8 +71,8 @@ def test_groups_by_hand_go_by_name_or_id_and_name_strangers() -> None:
 
 
 def test_groups_of_most_different_views_keep_like_minded_apart(tmp_path: Path) -> None:
-    """Eight agents in four tight corners, two each: groups of four have one of each corner, and every pair in a group is
-    about a side of the square apart or more."""
+    """Eight agents in four tight corners, two each: groups of four have one of each corner, and every pair in a group
+    is about a side of the square apart or more."""
     people = participants(9)
     corners = [(1.0, 1.0), (-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0)]
     loadings = {

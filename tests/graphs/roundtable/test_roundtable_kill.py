@@ -1,4 +1,5 @@
-"""Groups that discuss at a faulty server, in two arms, killed twice: every turn once, and no arm cut off by the other."""
+"""Groups that discuss at a faulty server, in two arms, killed twice: every turn once, and no arm cut off by the
+other."""
 
 from __future__ import annotations
 

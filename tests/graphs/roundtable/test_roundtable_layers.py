@@ -1,4 +1,5 @@
-"""The answer in four layers, and the argument table, of discussions made up here: no run. Expectations by hand from the facts."""
+"""The answer in four layers, and the argument table, of discussions made up here: no run. Expectations by hand from the
+facts."""
 
 from __future__ import annotations
 
@@ -241,8 +242,8 @@ def test_every_key_point_is_a_statement_or_the_position_where_there_is_none() ->
 
 
 def test_who_raised_an_argument_and_who_answered_it() -> None:
-    """At the same time a and c raise it, since neither heard the other, and b comes back to it from the other side; one after
-    the other c has heard a."""
+    """At the same time a and c raise it, since neither heard the other, and b comes back to it from the other side; one
+    after the other c has heard a."""
     themes = coded("a|group_01#1.1", "c|group_01#3.1", "b|group_01#5.1")
     (together,) = argument_rows(themes, [TALK], hear_one_another=False)
     assert together["raised"] == ["a", "c"]

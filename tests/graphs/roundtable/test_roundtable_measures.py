@@ -125,7 +125,8 @@ def test_like_minded_without_being_sure_is_flagged_by_side_and_words() -> None:
 
 
 def test_sure_opponents_are_no_groupthink() -> None:
-    """One sign of three: all sure. Their words are the same but for "never", which the measure of words counts as none."""
+    """One sign of three: all sure. Their words are the same but for "never", which the measure of words counts as
+    none."""
     found = groupthink({"a": said(LEVY, 0.95, "yes"), "b": said(SCHOOLS, 0.95, "no")})
     assert found.indicators == ("all_sure",)
     assert not found.detected
@@ -135,7 +136,8 @@ def test_sure_opponents_are_no_groupthink() -> None:
 
 
 def test_two_confident_opponents_are_not_ended_by_confidence() -> None:
-    """Agreement .7 · 0 + .3 · 1 = .3, below .7, though both are sure; unmoved, they end by convergence after round 3."""
+    """Agreement .7 · 0 + .3 · 1 = .3, below .7, though both are sure; unmoved, they end by convergence after round
+    3."""
     opponents = {"a": said(LEVY, 0.95, "yes"), "b": said(NO_LEVY, 0.95, "no")}
     assert should_exit([opponents]).reason == ""
     assert should_exit([opponents] * 2).reason == ""

@@ -1,4 +1,5 @@
-"""Roundtables as callers hold them: one discussion, begun over HTTP, gone on with over MCP, on the command line and in Python."""
+"""Roundtables as callers hold them: one discussion, begun over HTTP, gone on with over MCP, on the command line and in
+Python."""
 
 from __future__ import annotations
 
@@ -209,8 +210,8 @@ def test_all_of_it_is_written_to_a_file_and_read_page_by_page(held: Held) -> Non
 
 
 def test_one_that_is_over_goes_on_and_only_what_is_new_is_asked(tmp_path: Path) -> None:
-    """Privately asked before and after: before once, after again. A budget that is short pauses it, a larger one does not
-    ask anything twice."""
+    """Privately asked before and after: before once, after again. A budget that is short pauses it, a larger one does
+    not ask anything twice."""
     mirofish_folder(tmp_path / "simulations" / "sim_x", 3)
     profiles = json.loads((tmp_path / "simulations" / "sim_x" / "reddit_profiles.json").read_text())
     agents = [profiles[1]["name"], profiles[0]["name"]]

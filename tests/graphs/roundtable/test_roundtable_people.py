@@ -1,5 +1,5 @@
-"""A roundtable of one person and two agents out of twelve, in a mode that assigns stances, on a question of its own: what its
-report, table and progress say of who took part. Expected counts by hand from that sentence."""
+"""A roundtable of one person and two agents out of twelve, in a mode that assigns stances, on a question of its own:
+what its report, table and progress say of who took part. Expected counts by hand from that sentence."""
 
 from __future__ import annotations
 

@@ -32,8 +32,9 @@ def test_one_pair_by_hand() -> None:
 
 
 def test_weak_pairs_count_down_in_the_adjusted_form_alone() -> None:
-    """Considerations 12345 and 25314: Σd² = 1+9+0+9+1 = 20, r = 1 − 120/120 = 0; options 1234 and 2413: Σd² = 1+4+4+1 = 10,
-    r = 1 − 60/60 = 0. d = 0, index 1; the adjusted form has strength 0: 2 · (0 − λ)/(1 − λ) − 1 = −1.8284, λ = 1 − √2/2."""
+    """Considerations 12345 and 25314: Σd² = 1+9+0+9+1 = 20, r = 1 − 120/120 = 0; options 1234 and 2413: Σd² = 1+4+4+1 =
+    10, r = 1 − 60/60 = 0. d = 0, index 1; the adjusted form has strength 0: 2 · (0 − λ)/(1 − λ) − 1 = −1.8284, λ = 1 −
+    √2/2."""
     found = deliberative_reason(table(a="12345", b="25314"), {"a": "wxyz", "b": "ywzx"})
     assert found.index == pytest.approx(1)
     assert found.adjusted == pytest.approx(-2 * (1 - np.sqrt(0.5)) / np.sqrt(0.5) - 1)
@@ -100,8 +101,9 @@ def test_who_left_something_out_or_gave_one_value_is_counted_not_guessed() -> No
 
 
 def test_conformity_by_hand() -> None:
-    """a: 1 4 7 → 3 4 7, b: 7 4 3 → 7 4 3. One of six ratings changed, by 2 of the 6 points of the scale: 1/6 and 1/18. Its
-    others' mean was 7: closer. SDs (n − 1) of two: |difference|/√2, so 6, 0, 4 → 4, 0, 4: ratios 2/3 and 1, mean 5/6."""
+    """a: 1 4 7 → 3 4 7, b: 7 4 3 → 7 4 3. One of six ratings changed, by 2 of the 6 points of the scale: 1/6 and 1/18.
+    Its others' mean was 7: closer. SDs (n − 1) of two: |difference|/√2, so 6, 0, 4 → 4, 0, 4: ratios 2/3 and 1, mean
+    5/6."""
     found = conformity(table(a="147", b="743"), table(a="347", b="743"), {"a": "g", "b": "g"}, (1, 7))
     assert found.changed == pytest.approx(1 / 6)
     assert found.mean_change == pytest.approx(1 / 18)

@@ -1,5 +1,6 @@
-"""What a run of roundtables shows: two groups of three in which everybody is sure of the same (the cast groupthink), and two
-agents who only read. What must come out is planted in truth/roundtable.yaml, and said beside each expectation."""
+"""What a run of roundtables shows: two groups of three in which everybody is sure of the same (the cast groupthink),
+and two agents who only read. What must come out is planted in truth/roundtable.yaml, and said beside each
+expectation."""
 
 from __future__ import annotations
 
@@ -61,7 +62,8 @@ def test_nobody_moves_where_all_are_stubborn_and_nobody_persuades(run: enquete.R
 
 
 def test_tables_have_every_stage_of_everybody(run: enquete.Run) -> None:
-    """Six participants privately before, in one round, privately after, and two readers before and after: 6 · 3 + 2 · 2."""
+    """Six participants privately before, in one round, privately after, and two readers before and after: 6 · 3 + 2 ·
+    2."""
     assert len(table(run, "positions.csv")) == 22
     assert len(table(run, "moves.csv")) == 8
     agreement = table(run, "rounds.csv")
