@@ -51,7 +51,7 @@ class Amount(NamedTuple):
 NOTHING = Amount(0, 0.0)
 
 
-class Kind(NamedTuple):
+class CostKind(NamedTuple):
     """Whose calls cost alike: those of one model for one purpose."""
 
     model: str
@@ -99,7 +99,7 @@ class TokenCalibration:
         self._changed = asyncio.Event()
         self._closed = False
 
-    async def admit(self, kind: Kind | None, borne: Callable[[], float] = lambda: 0.0) -> None:
+    async def admit(self, kind: CostKind | None, borne: Callable[[], float] = lambda: 0.0) -> None:
         """Wait until one more call of this kind may be under way; `leave` behind it. None: nothing is billed. `borne`:
         how many reservations like its own the caps have room for."""
         if kind is None:
@@ -109,7 +109,7 @@ class TokenCalibration:
             await self._changed.wait()
         mine.admitted += 1
 
-    def leave(self, kind: Kind | None) -> None:
+    def leave(self, kind: CostKind | None) -> None:
         if kind is not None:
             self._of(kind)[1].admitted -= 1
             self._wake()
@@ -123,25 +123,25 @@ class TokenCalibration:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def hold(self, kind: Kind | None, sends: int) -> None:
+    def hold(self, kind: CostKind | None, sends: int) -> None:
         """So many reservations more; negative: fewer."""
         if kind is not None:
             self._of(kind)[1].holding += sends
 
-    def measure(self, kind: Kind | None, excess: Amount) -> None:
+    def measure(self, kind: CostKind | None, excess: Amount) -> None:
         """A call was answered, and billed so much beyond its bound (less: below 0)."""
         if kind is not None:
             mine = self._of(kind)[1]
             mine.measured += 1
             mine.excess = mine.excess.at_least(excess)
 
-    def unanswered(self, kind: Kind | None) -> None:
+    def unanswered(self, kind: CostKind | None) -> None:
         """A send got no answer."""
         if kind is not None:
             self._of(kind)[0].unanswered = True
             self._wake()
 
-    def excess(self, kind: Kind | None) -> Amount:
+    def excess(self, kind: CostKind | None) -> Amount:
         """What one more call of this kind should hold beyond its bound: of a kind not measured yet, as the model's
         dearest."""
         if kind is None or kind.model not in self._models:
@@ -161,11 +161,11 @@ class TokenCalibration:
         for name, model in self._models.items():
             if model.dearest > NOTHING:
                 for purpose, kind in model.kinds.items():
-                    each = self.excess(Kind(name, purpose))
+                    each = self.excess(CostKind(name, purpose))
                     tokens, usd = tokens + kind.holding * each.tokens, usd + kind.holding * each.usd
         return Amount(tokens, usd)
 
-    def _of(self, kind: Kind) -> tuple[_Model, _Kind]:
+    def _of(self, kind: CostKind) -> tuple[_Model, _Kind]:
         model = self._models.setdefault(kind.model, _Model())
         return model, model.kinds.setdefault(kind.purpose, _Kind())
 
@@ -294,7 +294,7 @@ class Budget:
         self.calibration = TokenCalibration(at_once=at_once)
         self._changed = asyncio.Condition()
 
-    async def reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: Kind | None = None) -> bool:
+    async def reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: CostKind | None = None) -> bool:
         """True when the amount is reserved, and what calls of this kind are billed beyond it; False when this claim
         must stop launching calls."""
         await self.calibration.admit(kind, lambda: self._borne(tokens, usd))
@@ -306,7 +306,7 @@ class Budget:
                 self.calibration.leave(kind)
         return granted
 
-    async def _reserve(self, tokens: int, usd: float, claim: str, kind: Kind | None) -> bool:
+    async def _reserve(self, tokens: int, usd: float, claim: str, kind: CostKind | None) -> bool:
         async with self._changed:
             while not self.stopped:
                 need = self._needed(tokens, usd, kind)
@@ -324,7 +324,7 @@ class Budget:
                 await self._changed.wait()
             return False
 
-    def try_reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: Kind | None = None) -> bool:
+    def try_reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: CostKind | None = None) -> bool:
         """Reserve at once or not at all, for another send of one that got no answer: it already holds a reservation,
         and must not wait for others like it."""
         self.calibration.unanswered(kind)
@@ -350,7 +350,7 @@ class Budget:
         *,
         unanswered: tuple[int, float] = (0, 0.0),
         answered: bool = True,
-        kind: Kind | None = None,
+        kind: CostKind | None = None,
         sends: int = 1,
     ) -> None:
         """Replace a reservation by what was used; `unanswered`: tokens and dollars of that for sends without an answer.
@@ -415,11 +415,11 @@ class Budget:
             return by_tokens
         return min(by_tokens, (self.cap_usd - self.spent_usd) / usd)
 
-    def _needed(self, tokens: int, usd: float, kind: Kind | None) -> Amount:
+    def _needed(self, tokens: int, usd: float, kind: CostKind | None) -> Amount:
         excess = self.calibration.excess(kind)
         return Amount(tokens + excess.tokens, usd + excess.usd)
 
-    def _take(self, tokens: int, usd: float, claim: str, kind: Kind | None) -> None:
+    def _take(self, tokens: int, usd: float, claim: str, kind: CostKind | None) -> None:
         self.calibration.hold(kind, 1)
         self.reserved += tokens
         self.reserved_usd += usd

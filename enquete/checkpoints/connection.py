@@ -150,7 +150,7 @@ def whole_text(raw: bytes) -> str:
     raise TornText("a text is torn (zeros)")
 
 
-class Reading(sqlite3.Connection):
+class ReadConnection(sqlite3.Connection):
     """A ledger that is read: a page that turns out to be damaged, however late, is a LedgerError whoever fetches it."""
 
     ledger = Path()
@@ -171,7 +171,7 @@ class Reading(sqlite3.Connection):
 
 
 class _Rows(sqlite3.Cursor):
-    connection: Reading
+    connection: ReadConnection
 
     def execute(self, sql: str, values: Any = (), /) -> Self:
         try:
@@ -259,7 +259,7 @@ def _for_writing(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _for_reading(path: Path) -> Reading:
+def _for_reading(path: Path) -> ReadConnection:
     connection = _readable(path)
     connection.ledger = path
     try:
@@ -271,7 +271,7 @@ def _for_reading(path: Path) -> Reading:
     return connection
 
 
-def _readable(path: Path) -> Reading:
+def _readable(path: Path) -> ReadConnection:
     """Creates no file where nobody drives the run.
 
     A reader of a WAL file creates `-wal` and `-shm` beside it, and fails on read-only media. Where there is no `-wal`
@@ -294,13 +294,13 @@ def _readable(path: Path) -> Reading:
     return connection
 
 
-def _private_copy(path: Path) -> Reading:
+def _private_copy(path: Path) -> ReadConnection:
     with TemporaryDirectory(prefix="enquete-") as scratch:
         twin = Path(scratch) / path.name
         for suffix in ("", "-wal", "-journal"):
             if path.with_name(path.name + suffix).exists():
                 shutil.copyfile(path.with_name(path.name + suffix), twin.with_name(twin.name + suffix))
-        source, copy = _opened(twin, "rw"), Reading("", isolation_level=None, check_same_thread=False)
+        source, copy = _opened(twin, "rw"), ReadConnection("", isolation_level=None, check_same_thread=False)
         try:
             source.backup(copy)
         except BaseException:
@@ -312,9 +312,9 @@ def _private_copy(path: Path) -> Reading:
     return copy
 
 
-def _opened(path: Path, mode: str) -> Reading:
+def _opened(path: Path, mode: str) -> ReadConnection:
     uri = f"{path.absolute().as_uri()}?mode={mode}"
-    connection = Reading(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
+    connection = ReadConnection(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
     connection.ledger = path
     return connection
 

@@ -41,7 +41,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class StageOutcome:
     """How far a methodology got in a phase."""
 
     methodology: str

@@ -26,7 +26,7 @@ from enquete.checkpoints.entries import (
     CALL,
     OCCASION,
     Failure,
-    Stage,
+    StageOutcome,
     Usage,
     answer_from_row,
     answer_to_row,
@@ -48,7 +48,7 @@ from enquete.state.asking import Answer, BlockKey, CallKey, Participant
 from enquete.state.errors import LedgerError
 from enquete.state.interview_context import Completion, Prompt
 
-__all__ = ["Failure", "Ledger", "Stage", "Usage", "connect", "now"]
+__all__ = ["Failure", "Ledger", "StageOutcome", "Usage", "connect", "now"]
 
 T = TypeVar("T")
 log = logging.getLogger("enquete")
@@ -233,12 +233,23 @@ class Ledger:
 
         def write(connection: sqlite3.Connection) -> None:
             changed = connection.execute(
-                f"UPDATE calls SET status='settled', response=?, finish=?, input_tokens=?, output_tokens=?," f" allowance=allowance+?, sends=sends+?, latency_ms=?, fingerprint=?, raw=?, settled_at=?" f" WHERE {CALL} AND status='reserved' RETURNING model",
+                f"UPDATE calls SET status='settled', response=?, finish=?, input_tokens=?, output_tokens=?,"
+                f" allowance=allowance+?, sends=sends+?, latency_ms=?, fingerprint=?, raw=?, settled_at=?"
+                f" WHERE {CALL} AND status='reserved' RETURNING model",
                 (
-                    completion.text, completion.finish, usage.input_tokens, usage.output_tokens, usage.allowance,
-                    usage.sends, usage.latency_ms, usage.fingerprint, usage.raw, now_ms(), *call_values(key),
+                    completion.text,
+                    completion.finish,
+                    usage.input_tokens,
+                    usage.output_tokens,
+                    usage.allowance,
+                    usage.sends,
+                    usage.latency_ms,
+                    usage.fingerprint,
+                    usage.raw,
+                    now_ms(),
+                    *call_values(key),
                 ),
-            ).fetchall()  # fmt: skip
+            ).fetchall()
             if not changed:
                 raise RuntimeError(f"call {key} was settled twice or never reserved")
             note_unanswered(connection, key, changed[0][0], usage.allowance, usage.allowance_read)
@@ -363,10 +374,10 @@ class Ledger:
             )
         )
 
-    def stages(self) -> dict[tuple[str, str], Stage]:
+    def stages(self) -> dict[tuple[str, str], StageOutcome]:
         rows = self._rows("SELECT methodology, phase, outcome, note, at FROM stages")
         require_outcomes(self.path, (row[2] for row in rows))
-        return {(row[0], row[1]): Stage(*row) for row in rows}
+        return {(row[0], row[1]): StageOutcome(*row) for row in rows}
 
     async def record_failure(self, failure: Failure) -> None:
         """One row a unit: a repeated failure replaces the earlier one."""

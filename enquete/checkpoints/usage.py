@@ -21,7 +21,7 @@ DO UPDATE SET value=CAST(CAST(value AS INTEGER) + CAST(excluded.value AS INTEGER
 """
 
 
-class Asked(NamedTuple):
+class CallGroup(NamedTuple):
     """Whose calls: of which methodology, phase and arm, by which model."""
 
     methodology: str
@@ -43,7 +43,7 @@ class Used(NamedTuple):
 
 def note_unanswered(connection: sqlite3.Connection, key: CallKey, model: str, tokens: int, read: int) -> None:
     """Add to what was never answered, inside the transaction that files the allowance."""
-    asked = Asked(key.methodology, key.phase, key.arm, model)
+    asked = CallGroup(key.methodology, key.phase, key.arm, model)
     for name, value in ((TOTAL, tokens), (QUESTIONS, read)):
         if value:
             connection.execute(NOTED, (json.dumps([name, *asked]), str(value)))
@@ -52,26 +52,26 @@ def note_unanswered(connection: sqlite3.Connection, key: CallKey, model: str, to
 def note_cached(connection: sqlite3.Connection, key: CallKey, model: str, tokens: int) -> None:
     """Add to what the server had in its cache, inside the transaction that settles the call."""
     if tokens:
-        asked = Asked(key.methodology, key.phase, key.arm, model)
+        asked = CallGroup(key.methodology, key.phase, key.arm, model)
         connection.execute(NOTED, (json.dumps([CACHED, *asked]), str(tokens)))
 
 
-def cached(query: Callable[..., sqlite3.Cursor]) -> dict[Asked, int]:
+def cached(query: Callable[..., sqlite3.Cursor]) -> dict[CallGroup, int]:
     rows = query("SELECT key, value FROM meta WHERE key LIKE ?", (f'["{CACHED}"%',)).fetchall()
-    return {Asked(*json.loads(key)[1:]): int(value) for key, value in rows}
+    return {CallGroup(*json.loads(key)[1:]): int(value) for key, value in rows}
 
 
-def unanswered(query: Callable[..., sqlite3.Cursor]) -> dict[Asked, tuple[int, int]]:
+def unanswered(query: Callable[..., sqlite3.Cursor]) -> dict[CallGroup, tuple[int, int]]:
     """Allowances and the questions among them. `query`: a ledger's `read`."""
-    found: dict[Asked, tuple[int, int]] = {}
+    found: dict[CallGroup, tuple[int, int]] = {}
     for key, value in query("SELECT key, value FROM meta WHERE key LIKE ?", (f'["{TOTAL}%',)).fetchall():
         name, *asked = json.loads(key)
-        tokens, questions = found.get(Asked(*asked), (0, 0))
-        found[Asked(*asked)] = (int(value), questions) if name == TOTAL else (tokens, int(value))
+        tokens, questions = found.get(CallGroup(*asked), (0, 0))
+        found[CallGroup(*asked)] = (int(value), questions) if name == TOTAL else (tokens, int(value))
     return found
 
 
-def usage(query: Callable[..., sqlite3.Cursor], without: Collection[str] = ()) -> dict[Asked, Used]:
+def usage(query: Callable[..., sqlite3.Cursor], without: Collection[str] = ()) -> dict[CallGroup, Used]:
     """All calls but those of the methodologies `without`."""
     questions = {asked: tokens for asked, (_, tokens) in unanswered(query).items()}
     before = cached(query)
@@ -83,6 +83,6 @@ def usage(query: Callable[..., sqlite3.Cursor], without: Collection[str] = ()) -
     ).fetchall()
     found = {}
     for methodology, phase, arm, model, read, written, lost in rows:
-        asked = Asked(methodology, phase, arm, model)
+        asked = CallGroup(methodology, phase, arm, model)
         found[asked] = Used(read, written, lost, min(lost, questions.get(asked, 0)), min(read, before.get(asked, 0)))
     return found

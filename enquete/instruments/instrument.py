@@ -22,7 +22,7 @@ from enquete.instruments.document import (
     shown,
     wrong,
 )
-from enquete.instruments.review import Wording
+from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import AGREEMENT, Ends, Human, Scale, with_builtin_scales
 from enquete.instruments.text import Part, Text, language_of
 from enquete.locale import N_, tell
@@ -285,7 +285,7 @@ class Instrument(Part):
         """Texts that say what it is about, its topic first."""
         return self.topic, self.title
 
-    def wordings(self) -> Iterable[Wording]:
+    def wordings(self) -> Iterable[ReviewedText]:
         """What is asked, item by item, for those who review it; a methodology names its own."""
         return ()
 

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, StrictFloat, StrictInt, ValidationIn
 
 from enquete.instruments.document import Line, identifier, not_empty, wrong
 from enquete.instruments.instrument import Draft, Instrument, slug
-from enquete.instruments.review import Wording
+from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import Human, Scale, ScaleName, on_scale, points_of
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Item, Language, Option
@@ -103,12 +103,14 @@ class QuestionsInstrument(Instrument):
     def scale_of(self, question: QuestionEntry) -> Scale:
         return self.scales[question.scale or self.scale]
 
-    def wordings(self) -> Iterator[Wording]:
+    def wordings(self) -> Iterator[ReviewedText]:
         """Questions and options."""
         for question in self.questions:
-            yield Wording(question.question_id, question.wording, "item" if question.kind == "likert" else "question")
+            yield ReviewedText(
+                question.question_id, question.wording, "item" if question.kind == "likert" else "question"
+            )
             for place, option in enumerate(question.options, start=1):
-                yield Wording(f"{question.question_id}.{place}", option.label, "text")
+                yield ReviewedText(f"{question.question_id}.{place}", option.label, "text")
 
     def human_answers(self) -> dict[str, Human]:
         return {one.question_id: one.human for one in self.questions if one.human is not None}

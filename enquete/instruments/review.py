@@ -65,7 +65,7 @@ _DIFFERS = {
 
 
 @dataclass(frozen=True)
-class Wording:
+class ReviewedText:
     """A text of an instrument as it is asked. `family` and `reverse` where it is rated and keyed."""
 
     id: str
@@ -90,13 +90,13 @@ class ReviewFinding:
         return f"{self.where}{f' ({self.language})' if self.language else ''}: {said}"
 
 
-def review(wordings: Sequence[Wording]) -> list[ReviewFinding]:
+def review(wordings: Sequence[ReviewedText]) -> list[ReviewFinding]:
     """Everything that the rules find, in the order of the items; families and pairs last."""
     found = [finding for one in wordings for finding in _of_one(one)]
     return [*found, *missing_translations(wordings), *unbalanced(wordings), *duplicates(wordings)]
 
 
-def _of_one(one: Wording) -> Iterator[ReviewFinding]:
+def _of_one(one: ReviewedText) -> Iterator[ReviewFinding]:
     for language in LANGUAGES:
         text = getattr(one.text, language)
         for rule in BY_WORDS[one.kind] if text else ():
@@ -139,7 +139,7 @@ def _lexicon() -> Mapping[tuple[str, str], tuple[tuple[re.Pattern[str], ...], re
 # --- over several items ----------------------------------------------------------------------------------------------
 
 
-def missing_translations(wordings: Sequence[Wording]) -> Iterator[ReviewFinding]:
+def missing_translations(wordings: Sequence[ReviewedText]) -> Iterator[ReviewFinding]:
     """Where some texts are in both languages, those that are in one only."""
     both = any(one.text.de and one.text.en for one in wordings)
     for one in wordings if both else ():
@@ -165,7 +165,7 @@ def translation_differs(german: str, english: str) -> str:
     return "" if LENGTHS[0] <= ratio <= LENGTHS[1] else "length"
 
 
-def unbalanced(wordings: Iterable[Wording]) -> Iterator[ReviewFinding]:
+def unbalanced(wordings: Iterable[ReviewedText]) -> Iterator[ReviewFinding]:
     """Families in which all, or all but one of many, are keyed the same way."""
     families: dict[str, list[bool]] = {}
     for one in wordings:
@@ -177,7 +177,7 @@ def unbalanced(wordings: Iterable[Wording]) -> Iterator[ReviewFinding]:
             yield ReviewFinding("unbalanced_keying", family, None, {"found": most, "n": n})
 
 
-def duplicates(wordings: Sequence[Wording]) -> Iterator[ReviewFinding]:
+def duplicates(wordings: Sequence[ReviewedText]) -> Iterator[ReviewFinding]:
     """Pairs that say almost the same in a language both have; a negated twin is one, too. The same said of the matters
     of two families is none."""
     closed = [one for one in wordings if one.kind != "text"]

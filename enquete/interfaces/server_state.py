@@ -159,7 +159,7 @@ async def nothing() -> None:
     """No work to do before the end."""
 
 
-class Server(uvicorn.Server):
+class StoppableServer(uvicorn.Server):
     """uvicorn, stopped by a signal as by request: uvicorn itself raises the signal again once it has stopped, which
     ends the process before its runs are paused, or with a signal's exit code."""
 
@@ -309,7 +309,7 @@ class Unauthorised(InputError):
 
 
 @dataclass(frozen=True)
-class Reply:
+class ErrorReply:
     """To one kind of error. What is left out is that of the kind's parent. `http`: a remedy; `mcp`: which call would
     help."""
 
@@ -318,50 +318,52 @@ class Reply:
     mcp: str = ""
 
 
-REPLIES: Mapping[type[EnqueteError], Reply] = {
-    EnqueteError: Reply(500),
-    InputError: Reply(400),
-    Unauthorised: Reply(401, "send the header Authorization: Bearer TOKEN"),
-    OutsideRoot: Reply(
+REPLIES: Mapping[type[EnqueteError], ErrorReply] = {
+    EnqueteError: ErrorReply(500),
+    InputError: ErrorReply(400),
+    Unauthorised: ErrorReply(401, "send the header Authorization: Bearer TOKEN"),
+    OutsideRoot: ErrorReply(
         403, "remove the link on the server", "The link has to be removed on the server; no other call helps."
     ),
-    SimulationNotFound: Reply(404, mcp="Take a sim_id from list_simulations; a path is not accepted."),
-    SimulationError: Reply(
+    SimulationNotFound: ErrorReply(404, mcp="Take a sim_id from list_simulations; a path is not accepted."),
+    SimulationError: ErrorReply(
         http="put the simulation's files right on the server",
         mcp="The simulation's files have to be put right on the server; no other call helps.",
     ),
-    RunNotFound: Reply(
+    RunNotFound: ErrorReply(
         404,
         "GET …/status without task_id names the latest run",
         "interview_status shows the latest run of a simulation, list_simulations those of all.",
     ),
-    NobodyInterviewed: Reply(
+    NobodyInterviewed: ErrorReply(
         http="POST …/pre begins a run before the simulation, POST …/post after it",
         mcp="conduct_interviews begins a run.",
     ),
-    NothingYet: Reply(404, mcp="export_responses writes what a stopped run has; interview_status shows how far it is."),
-    RunMismatch: Reply(
+    NothingYet: ErrorReply(
+        404, mcp="export_responses writes what a stopped run has; interview_status shows how far it is."
+    ),
+    RunMismatch: ErrorReply(
         409,
         "POST …/resume goes on with an unfinished run; new=true starts another one beside it",
         "Go on with the unfinished run by resume_interviews with its resume_token (interview_status shows it), "
         "or start another one beside it by conduct_interviews with new=true.",
     ),
-    PopulationMismatch: Reply(409),
-    NotCompleted: Reply(409, "ask again when the simulation has completed, or send assume_completed=true"),
-    AlreadyCompleted: Reply(409, "POST …/post"),
-    RunLocked: Reply(409, "follow it by GET …/status", "Poll interview_status until it has stopped."),
-    StillNeeded: Reply(409),
-    TooManyRuns: Reply(
+    PopulationMismatch: ErrorReply(409),
+    NotCompleted: ErrorReply(409, "ask again when the simulation has completed, or send assume_completed=true"),
+    AlreadyCompleted: ErrorReply(409, "POST …/post"),
+    RunLocked: ErrorReply(409, "follow it by GET …/status", "Poll interview_status until it has stopped."),
+    StillNeeded: ErrorReply(409),
+    TooManyRuns: ErrorReply(
         429,
         "ask again when one of them is over",
         "Poll interview_status until one has stopped, or call pause_interviews.",
     ),
-    NotInTime: Reply(
+    NotInTime: ErrorReply(
         503, "ask again later", "Wait before you call it again; whoever runs the server has to look at its drives."
     ),
-    Busy: Reply(503, "ask again later", "Wait before you call it again; nothing was changed."),
-    DiskFull: Reply(507),
-    ModelError: Reply(
+    Busy: ErrorReply(503, "ask again later", "Wait before you call it again; nothing was changed."),
+    DiskFull: ErrorReply(507),
+    ModelError: ErrorReply(
         502,
         "start the model's server, or have its address and key put right where Enquete runs, and send this again",
         "The model's server has to be started, or its address and key put right, where Enquete runs; no other call helps.",
@@ -379,6 +381,6 @@ def advice(error: EnqueteError, caller: Literal["http", "mcp"]) -> str:
     return next((said for reply in _replies(error) if (said := getattr(reply, caller))), "")
 
 
-def _replies(error: EnqueteError) -> list[Reply]:
+def _replies(error: EnqueteError) -> list[ErrorReply]:
     """Its own kind's first, then those of the kinds above it."""
     return [REPLIES[kind] for kind in type(error).__mro__ if kind in REPLIES]

@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, JsonValue
 import enquete
 from enquete.checkpoints.folders import NeverStarted
 from enquete.locale import languages
-from enquete.simulations.locate import Known
+from enquete.simulations.locate import KnownSimulation
 from enquete.state.data_formats import FileFormat, Layout
 from enquete.state.errors import EnqueteError, InputError, LedgerError, RunNotFound
 from enquete.study.run import Run, StageStatus
@@ -187,7 +187,7 @@ def simulation_rows(sandbox: PathSandbox, task_of: TaskOf, clear: Clear) -> list
     return [simulation_row(sandbox, known, task_of, clear) for known in sandbox.simulations()]
 
 
-def simulation_row(sandbox: PathSandbox, known: Known, task_of: TaskOf, clear: Clear) -> SimulationRow:
+def simulation_row(sandbox: PathSandbox, known: KnownSimulation, task_of: TaskOf, clear: Clear) -> SimulationRow:
     """Raises nothing: one that cannot be read must not hide the others."""
     row = SimulationRow(sim_id=known.sim_id)
     try:

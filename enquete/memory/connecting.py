@@ -22,7 +22,7 @@ LARGEST_FILE = 256_000_000
 STATE = "state.json"
 
 
-class Known(BaseModel):
+class GraphMemory(BaseModel):
     """What a run read from its graph, by participant id, or why nothing could be read. Kept in the run's folder."""
 
     graph: str
@@ -74,7 +74,7 @@ def graph_of(sim_path: Path) -> str:
 
 def read_once(
     folder: Path, kind: MemoryKind, sim_path: Path, sim_id: str, machine: Machine, agents: list[str]
-) -> Known | None:
+) -> GraphMemory | None:
     """What the graph knows of these agents: from the run's folder where it was read before, else read and kept there.
 
     Of all or of none: agents with and without facts could not be compared. Never raises for a graph; None without one.
@@ -84,7 +84,7 @@ def read_once(
     path = folder / FILE
     if path.exists():
         try:
-            return Known.model_validate_json(read_regular(path, LARGEST_FILE))
+            return GraphMemory.model_validate_json(read_regular(path, LARGEST_FILE))
         except (OSError, ValidationError):
             pass  # read again
     known = _read(kind, sim_path, sim_id, machine, agents)
@@ -92,15 +92,15 @@ def read_once(
     return known
 
 
-def _read(kind: MemoryKind, sim_path: Path, sim_id: str, machine: Machine, agents: list[str]) -> Known:
+def _read(kind: MemoryKind, sim_path: Path, sim_id: str, machine: Machine, agents: list[str]) -> GraphMemory:
     try:
         graph = connect(kind, sim_path, sim_id, machine)
     except MemoryFault as fault:
-        return Known(graph=kind, fault=str(fault))
+        return GraphMemory(graph=kind, fault=str(fault))
     assert graph is not None
     try:
-        return Known(graph=graph.name, agents=graph.read(agents))
+        return GraphMemory(graph=graph.name, agents=graph.read(agents))
     except MemoryFault as fault:
-        return Known(graph=graph.name, fault=str(fault))
+        return GraphMemory(graph=graph.name, fault=str(fault))
     finally:
         graph.close()

@@ -22,7 +22,7 @@ from langgraph.store.sqlite import SqliteStore
 from pydantic import JsonValue
 
 from enquete.checkpoints.connection import connect
-from enquete.memory.recall import Graph, MemoryFault, Preference, Record, episodes
+from enquete.memory.recall import Graph, MemoryFault, MemoryRecord, Preference, episodes
 
 FILE = "memory.sqlite"
 RECORDS, PREFERENCES, DELIVERIES = ("records",), ("preferences",), "deliveries"
@@ -56,16 +56,16 @@ class LocalMemory:
         with closing(connect(path, read_only=read_only)) as connection:
             yield cls(interviews, connection, read_only=read_only)
 
-    def remember(self, records: Sequence[Record]) -> None:
+    def remember(self, records: Sequence[MemoryRecord]) -> None:
         """Those that are not there yet."""
         with self._merging:
             there = self._store.batch([GetOp(RECORDS, one.id) for one in records])
             new = [one for one, found in zip(records, there, strict=True) if found is None]
             self._store.batch([PutOp(RECORDS, one.id, one.model_dump(exclude_defaults=True)) for one in new])
 
-    def record(self, record_id: str) -> Record | None:
+    def record(self, record_id: str) -> MemoryRecord | None:
         found = self._store.get(RECORDS, record_id)
-        return Record.model_validate(found.value) if found else None
+        return MemoryRecord.model_validate(found.value) if found else None
 
     def annotate(self, record_id: str, fields: Mapping[str, JsonValue]) -> bool:
         """Add these fields to a record, keeping what is there. False, and a warning in the log, where there is none."""
@@ -97,7 +97,7 @@ class LocalMemory:
         else:
             self._store.delete(_to(graph), record_id)
 
-    def undelivered(self, graph: str) -> list[Record]:
+    def undelivered(self, graph: str) -> list[MemoryRecord]:
         """Episodes that this graph has not got for certain, oldest first. Raises MemoryFault where a file of them is
         damaged."""
         states = self.delivered(graph)
@@ -139,7 +139,7 @@ class Delivery:
     """How many were sent now, which are still to be sent, and why."""
 
     sent: int = 0
-    left: list[Record] = field(default_factory=list)
+    left: list[MemoryRecord] = field(default_factory=list)
     why: str = ""
 
 
@@ -186,7 +186,7 @@ def deliver(
     return done
 
 
-def _send(memory: LocalMemory, graph: Graph, record: Record, unsure: bool) -> None:
+def _send(memory: LocalMemory, graph: Graph, record: MemoryRecord, unsure: bool) -> None:
     """A marker goes where the request itself did not arrive, not where the graph could not be asked what it holds."""
     if not (unsure and graph.holds(record)):
         memory.mark(graph.name, record.id, "sending")
@@ -199,6 +199,6 @@ def _send(memory: LocalMemory, graph: Graph, record: Record, unsure: bool) -> No
     memory.mark(graph.name, record.id, "sent")
 
 
-def _stopped(done: Delivery, rest: Sequence[Record]) -> Delivery:
+def _stopped(done: Delivery, rest: Sequence[MemoryRecord]) -> Delivery:
     done.left.extend(rest)
     return done

@@ -23,7 +23,7 @@ TIMEOUT_S = 20.0
 Kind = Literal["interview", "overall", "aggregate", "answer"]
 
 
-class Record(BaseModel):
+class MemoryRecord(BaseModel):
     """Something that was said, found again by its id. Annotations stand beside these fields: respondent_id,
     critic_score (1–5), pairwise_winner, or anything else."""
 
@@ -76,15 +76,15 @@ class Graph(Protocol):
     def read(self, agents: Sequence[str]) -> dict[str, Knowledge]:
         """What is known of these participants, by id; of nobody a part only."""
 
-    def write(self, record: Record) -> None: ...
+    def write(self, record: MemoryRecord) -> None: ...
 
-    def holds(self, record: Record) -> bool:
+    def holds(self, record: MemoryRecord) -> bool:
         """Whether an earlier request whose answer was lost did arrive."""
 
     def close(self) -> None: ...
 
 
-__all__ = ["TIMEOUT_S", "Graph", "Kind", "MemoryFault", "Preference", "Record"]
+__all__ = ["TIMEOUT_S", "Graph", "Kind", "MemoryFault", "MemoryRecord", "Preference"]
 
 
 # --- Episodes of a simulation's interviews: read where its runs wrote them, exports/episodes.jsonl, and found again
@@ -97,7 +97,7 @@ INDEX = 'CREATE VIRTUAL TABLE words USING fts5(agent, text, tokenize="unicode61 
 _WORD = re.compile(r"\w+")
 
 
-def episodes(interviews: Path) -> Iterator[Record]:
+def episodes(interviews: Path) -> Iterator[MemoryRecord]:
     """Of all runs in this interviews/ folder, oldest first, each once. Raises MemoryFault where a file is damaged."""
     known: set[str] = set()
     for folder in sorted(interviews.glob("synthesis/*/")):
@@ -108,19 +108,19 @@ def episodes(interviews: Path) -> Iterator[Record]:
                 yield record
 
 
-def complete(file: Path) -> Iterator[Record]:
+def complete(file: Path) -> Iterator[MemoryRecord]:
     """Episodes that nothing will be added to. Raises MemoryFault where the file is damaged."""
     try:
         with file.open(encoding="utf-8") as opened:
             for line in opened:
                 episode: dict[str, Any] = json.loads(line)
                 if episode.pop("complete"):
-                    yield Record.model_validate(episode)
+                    yield MemoryRecord.model_validate(episode)
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise MemoryFault(f"{file} is damaged; enquete export writes the run's files again") from error
 
 
-def search(records: Iterable[Record], query: str, *, agent: str = "", limit: int = 10) -> list[Record]:
+def search(records: Iterable[MemoryRecord], query: str, *, agent: str = "", limit: int = 10) -> list[MemoryRecord]:
     """Best first: how well the words fit (1 for the best, by BM25), + 0.1 where the query names the agent. Words match
     by their beginnings. `agent`: only of whom this name or id is. Without words the last."""
     said, asked = list(records), _WORD.findall(query)
@@ -147,7 +147,7 @@ def _prefixes(words: Sequence[str]) -> list[str]:
     return [f'"{word}"*' for word in words]
 
 
-def _named(record: Record, asked: Sequence[str]) -> bool:
+def _named(record: MemoryRecord, asked: Sequence[str]) -> bool:
     names = {word.casefold() for word in _WORD.findall(record.agent_name)}
     return any(word.casefold() in names for word in asked)
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from enquete.memory.recall import TIMEOUT_S, Record
+from enquete.memory.recall import TIMEOUT_S, MemoryRecord
 from enquete.memory.wire import ONCE, Wire
 from enquete.simulations.digest import Fact, Knowledge
 
@@ -59,7 +59,7 @@ class ZepSessions:
             summary = memory.summary.content if memory.summary else ""
             return Knowledge(summary=summary or "", facts=tuple(facts))
 
-    def write(self, record: Record) -> None:
+    def write(self, record: MemoryRecord) -> None:
         """A session that is not there yet is made, and its user."""
         with self._wire.talking("writing an episode"):
             try:
@@ -70,7 +70,7 @@ class ZepSessions:
                 self._open(record.participant)
                 self._add(record)
 
-    def _add(self, record: Record) -> None:
+    def _add(self, record: MemoryRecord) -> None:
         from zep_python.types import Message  # noqa: PLC0415
 
         message = Message(
@@ -86,7 +86,7 @@ class ZepSessions:
                 session_id=self.session(participant), user_id=self.user(participant), request_options=ONCE
             )
 
-    def holds(self, record: Record) -> bool:
+    def holds(self, record: MemoryRecord) -> bool:
         with self._wire.talking("reading a session"):
             try:
                 memory = self._zep.memory.get(self.session(record.participant), lastn=LOOKED_BACK, request_options=ONCE)

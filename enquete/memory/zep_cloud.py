@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from enquete.memory.recall import TIMEOUT_S, MemoryFault, Record
+from enquete.memory.recall import TIMEOUT_S, MemoryFault, MemoryRecord
 from enquete.memory.wire import ONCE, Wire
 from enquete.simulations.digest import Fact, Knowledge
 
@@ -66,7 +66,7 @@ class ZepCloudGraph:
             cursor = last
         raise MemoryFault(f"reading {what}: more than {MOST_PAGES * PAGE:,}")
 
-    def write(self, record: Record) -> None:
+    def write(self, record: MemoryRecord) -> None:
         with self._wire.talking("writing an episode"):
             self._zep.graph.add(
                 data=record.text,
@@ -76,7 +76,7 @@ class ZepCloudGraph:
                 request_options=ONCE,
             )
 
-    def holds(self, record: Record) -> bool:
+    def holds(self, record: MemoryRecord) -> bool:
         with self._wire.talking("reading episodes"):
             found = self._zep.graph.episode.get_by_graph_id(self._graph_id, lastn=LOOKED_BACK, request_options=ONCE)
             return any(one.source_description == source(record) for one in found.episodes or [])
@@ -85,6 +85,6 @@ class ZepCloudGraph:
         self._wire.close()
 
 
-def source(record: Record) -> str:
+def source(record: MemoryRecord) -> str:
     """By which an episode is known again."""
     return f"enquete {record.id}"

@@ -43,17 +43,17 @@ from enquete.models.batches import (
     MOST_BYTES,
     MOST_LINES,
     BatchJob,
+    BatchReply,
     Came,
     Denied,
     Provider,
-    Reply,
     Unanswered,
     line,
     paused,
     read,
 )
 from enquete.models.chat_completions import (
-    Response,
+    ModelResponse,
     ResponseFormat,
     fallback_of,
     filtered,
@@ -191,7 +191,7 @@ class Ordering:
                 return seen
         raise AssertionError
 
-    async def fetched(self, order: Noted, ended: BatchJob, deliver: Callable[[Reply], Awaitable[None]]) -> None:
+    async def fetched(self, order: Noted, ended: BatchJob, deliver: Callable[[BatchReply], Awaitable[None]]) -> None:
         """Every reply delivered, some of them twice where the connection broke. Raises AwaitsBatch."""
         for wait in _growing(FIRST_POLL_S):
             try:
@@ -345,7 +345,7 @@ class BatchQueue:
 
     async def send(
         self, key: CallKey, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
-    ) -> Response:
+    ) -> ModelResponse:
         """The server's answer, as `Transport.send` has it. Raises what that raises, and AwaitsBatch where the run
         pauses first."""
         fallback, counts, lowest, failures = (
@@ -444,7 +444,7 @@ class BatchQueue:
         waiting = {one.name: one for one in file}
         share, size = self._shares[model], sum(len(one.line) for one in file)
 
-        async def deliver(reply: Reply) -> None:
+        async def deliver(reply: BatchReply) -> None:
             if reply.name in waiting:
                 waiting[reply.name].end(Came(reply, ended))
                 self._moves += 1
@@ -525,7 +525,7 @@ class BatchQueue:
     ) -> None:
         ready: list[Coroutine[Any, Any, None]] = []
 
-        async def deliver(reply: Reply | None, name: str = "") -> None:
+        async def deliver(reply: BatchReply | None, name: str = "") -> None:
             call = owed.pop(reply.name if reply else name, None)
             if call:
                 ready.append(settle(*call, Came(reply, ended)))  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ import openai
 from openai.types import Batch
 from pydantic import JsonValue, SecretStr
 
-from enquete.models.chat_completions import Response, completed, response_from
+from enquete.models.chat_completions import ModelResponse, completed, response_from
 from enquete.models.faults import (
     PASSING,
     NotRead,
@@ -66,7 +66,7 @@ class BatchJob:
 
 
 @dataclass(frozen=True)
-class Reply:
+class BatchReply:
     """What became of one request. `body`: the chat completion where `status` is 200. `status` 0: it was never asked
     (the batch expired or was cancelled first). `told`: the error's words otherwise."""
 
@@ -146,7 +146,7 @@ class Provider:
             found = await self._client.batches.retrieve(order)
         return self._order(found)
 
-    async def fetch(self, order: BatchJob) -> AsyncIterator[Reply]:
+    async def fetch(self, order: BatchJob) -> AsyncIterator[BatchReply]:
         """The replies of an order that ended, in no order. A request that is in neither file has none. Lines that
         cannot be read, and those longer than any reply, are left out like those."""
         for file in order.files:
@@ -201,7 +201,7 @@ class Provider:
         stage = _ENDS.get(batch.status, "under way")
         return BatchJob(batch.id, stage, done, failed, total, mask(told, self._key), files)
 
-    def _reply(self, text: bytes) -> Reply | None:
+    def _reply(self, text: bytes) -> BatchReply | None:
         try:
             line = json.loads(text)
             name, response = line["custom_id"], line.get("response") or {}
@@ -211,8 +211,8 @@ class Provider:
         if not isinstance(name, str):
             return None
         if status == 200 and isinstance(body, dict):
-            return Reply(name, status, body, ServerError(""))
-        return Reply(name, status, {}, read_error(body or line.get("error"), self._key))
+            return BatchReply(name, status, body, ServerError(""))
+        return BatchReply(name, status, {}, read_error(body or line.get("error"), self._key))
 
 
 def line(name: str, body: Mapping[str, JsonValue]) -> bytes:
@@ -227,11 +227,11 @@ def line(name: str, body: Mapping[str, JsonValue]) -> bytes:
 class Came(NamedTuple):
     """What came of a request: its reply, None where its batch ended without one; and the batch."""
 
-    reply: Reply | None
+    reply: BatchReply | None
     order: BatchJob
 
 
-def read(came: Came, prompt: Prompt, model: str, counts: SendCounts, key: str) -> Response:
+def read(came: Came, prompt: Prompt, model: str, counts: SendCounts, key: str) -> ModelResponse:
     """Raises Refused, Trouble, and Unavailable with `outage` where somebody cancelled the batch. Counts in `counts`
     what was sent and what may have been billed."""
     reply = came.reply
@@ -263,6 +263,6 @@ def paused(words: str) -> Unavailable:
     return Unavailable(words, SendCounts(), outage=True)
 
 
-def _response(body: JsonValue, prompt: Prompt, model: str, counts: SendCounts, key: str) -> Response:
+def _response(body: JsonValue, prompt: Prompt, model: str, counts: SendCounts, key: str) -> ModelResponse:
     response = response_from(completed(body, counts), prompt, model, 0, key)
     return replace(response, sends=counts.sends, timeouts=counts.timeouts, broken=counts.broken)

@@ -11,7 +11,7 @@ cache. Parameters that a server rejects (temperature and seed on reasoning model
 limit) are dropped and remembered. Steps are relative to the form a request had, so that 256 requests refused at once
 step down once.
 
-What came back is reduced to what is stored (`Response`): text, why it ended, reported usage, who answered.
+What came back is reduced to what is stored (`ModelResponse`): text, why it ended, reported usage, who answered.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ _FINISH = {
 
 
 @dataclass(frozen=True)
-class Response:
+class ModelResponse:
     """An answered request. Token counts are None when the server did not report them, or reported what cannot be
     (`unbelieved`), never 0.
 
@@ -292,7 +292,7 @@ def completed(told: JsonValue, counts: SendCounts) -> ChatCompletion:
         raise Trouble(f"sent a {error}") from None
 
 
-def response_from(completed: ChatCompletion, prompt: Prompt, model: str, latency_ms: int, key: str) -> Response:
+def response_from(completed: ChatCompletion, prompt: Prompt, model: str, latency_ms: int, key: str) -> ModelResponse:
     """The key is masked, should a server have echoed it."""
     secret = "" if key.isalpha() and len(key) <= LONGEST_PLACEHOLDER else key
     text = mask(clean_text(completed.text), secret)
@@ -302,7 +302,7 @@ def response_from(completed: ChatCompletion, prompt: Prompt, model: str, latency
     counted = _tokens(usage, prompt, len(text or refusal))
     input_tokens, output_tokens = counted or (None, None)
     raw = {"refusal": refusal or None, "finish_reason": reason or None, "usage": usage or None}
-    return Response(
+    return ModelResponse(
         text=text or refusal,
         finish="refusal" if refusal else _FINISH.get(reason.lower(), "stop"),
         input_tokens=input_tokens,
@@ -316,10 +316,12 @@ def response_from(completed: ChatCompletion, prompt: Prompt, model: str, latency
     )
 
 
-def filtered(message: str, model: str, counts: SendCounts) -> Response:
+def filtered(message: str, model: str, counts: SendCounts) -> ModelResponse:
     """A prompt that the server's content filter refused with an error: an answer about one agent, not a fault."""
     raw = json.dumps({"refusal": message, "finish_reason": "content_filter", "usage": None})
-    return Response("", "content_filter", None, None, model, "", 0, raw, counts.sends, counts.timeouts, counts.broken)
+    return ModelResponse(
+        "", "content_filter", None, None, model, "", 0, raw, counts.sends, counts.timeouts, counts.broken
+    )
 
 
 def _tokens(usage: JsonValue, prompt: Prompt, written: int) -> tuple[int | None, int | None] | None:

@@ -26,7 +26,7 @@ from typing import IO
 
 import psutil
 
-from enquete.models.chat_completions import Response
+from enquete.models.chat_completions import ModelResponse
 from enquete.models.faults import SendCounts, Unavailable
 from enquete.models.transport import Transport
 from enquete.state.errors import SettingsError
@@ -141,7 +141,7 @@ class LocalModel:
 
     async def send(
         self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool] | None = None
-    ) -> Response:
+    ) -> ModelResponse:
         """As `Transport.send`. Raises Unavailable with `outage` where the server did not start, or ended."""
         transport = await self._started()
         assert self._ended is not None

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypedDict
 
-from enquete.checkpoints.budget import Budget, Kind
+from enquete.checkpoints.budget import Budget, CostKind
 from enquete.checkpoints.drives import DiskFull
 from enquete.checkpoints.ledger import Ledger, Usage
 from enquete.checkpoints.usage import Used
 from enquete.models.cache import ResponseCache, request_key
-from enquete.models.chat_completions import Response
+from enquete.models.chat_completions import ModelResponse
 from enquete.models.faults import AwaitsBatch
 from enquete.models.prices import Price, cost
 from enquete.state.asking import CallKey
@@ -35,7 +35,7 @@ class Sender(Protocol):
 
     async def send(
         self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
-    ) -> Response: ...
+    ) -> ModelResponse: ...
 
     async def fit(self, prompt: Prompt, model: str) -> Prompt: ...
 
@@ -71,7 +71,7 @@ class Batches(Protocol):
 
     async def send(
         self, key: CallKey, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
-    ) -> Response: ...
+    ) -> ModelResponse: ...
 
     async def earlier(self, key: CallKey) -> None: ...
 
@@ -116,7 +116,7 @@ def valued(price: Price, used: Used) -> float:
 class Reservation:
     """What one call holds of the budget: a reservation for each send that may have been billed."""
 
-    def __init__(self, budget: Budget, bound: int, tokens: int, usd: float, claim: str, kind: Kind | None):
+    def __init__(self, budget: Budget, bound: int, tokens: int, usd: float, claim: str, kind: CostKind | None):
         """`bound`: tokens of the question; `tokens`, `usd`: of question and longest reply."""
         self.bound = bound
         self.each = tokens
@@ -254,7 +254,7 @@ class MeteredModel:
 
     def _reservation(self, key: CallKey, prompt: Prompt, *, paid: bool) -> Reservation:
         bound, terms = input_bound(prompt), self._terms
-        kind = Kind(terms.model, f"{key.methodology}/{key.phase}/{key.purpose}") if paid else None
+        kind = CostKind(terms.model, f"{key.methodology}/{key.phase}/{key.purpose}") if paid else None
         usd = terms.cost(bound, prompt.max_output_tokens)
         return Reservation(self._budget, bound, bound + prompt.max_output_tokens, usd, terms.claim, kind)
 
@@ -337,7 +337,7 @@ class MeteredModel:
         return completion, usage
 
 
-def usage_of(response: Response, prompt: Prompt, reservation: Reservation) -> Usage:
+def usage_of(response: ModelResponse, prompt: Prompt, reservation: Reservation) -> Usage:
     """Reported usage; where a server reports none, or one that cannot be, the upper bound of the input and the bytes
     that came back."""
     lost = reservation.lost(response.timeouts + response.broken, response.sends)

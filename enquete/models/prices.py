@@ -80,7 +80,7 @@ def _server_name(value: str) -> str:
     return value
 
 
-class Entry(BaseModel):
+class PriceEntry(BaseModel):
     """US dollars per million tokens."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -95,10 +95,10 @@ class PriceFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    models: dict[str, Entry] = {}
-    servers: dict[Annotated[str, AfterValidator(_server_name)], dict[str, Entry]] = {}
+    models: dict[str, PriceEntry] = {}
+    servers: dict[Annotated[str, AfterValidator(_server_name)], dict[str, PriceEntry]] = {}
 
-    def find(self, model: str, server: Server | None) -> tuple[Entry, str] | None:
+    def find(self, model: str, server: Server | None) -> tuple[PriceEntry, str] | None:
         """The price and its place in the file ("models.my-*"), or None."""
         for name, prices in self.servers.items():
             section = server_of(name)
@@ -153,7 +153,7 @@ def _about_prices(problem: str) -> str:
     return f"{what.removesuffix(usual)}; {EXAMPLE}" if "instrument" in remedy or what.endswith(usual) else problem
 
 
-def _pick(prices: Mapping[str, Entry], model: str) -> str | None:
+def _pick(prices: Mapping[str, PriceEntry], model: str) -> str | None:
     """The name itself, else the first pattern in the file that fits, whatever its case."""
     if model in prices:
         return model

@@ -29,8 +29,8 @@ from pydantic import SecretStr
 from enquete.models.chat_completions import (
     ChatCompletion,
     FormatFallback,
+    ModelResponse,
     RequestForm,
-    Response,
     ResponseFormat,
     fallback_of,
     filtered,
@@ -218,7 +218,7 @@ class Transport:
 
     async def send(
         self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool] | None = None
-    ) -> Response:
+    ) -> ModelResponse:
         """The server's answer, whatever it says. Raises Unavailable (ModelUnavailable) or Rejected (ModelRejected).
 
         `room`: asked before a request is sent again that may already have been billed (time-out, cut connection);
@@ -337,7 +337,7 @@ class Transport:
 
     async def _attempt(
         self, request: Request, fallback: FormatFallback, limiter: RateLimiter, state: RetryState
-    ) -> Response:
+    ) -> ModelResponse:
         request = await self._fitted(request, limiter, state)
         async with self._slot(request, fallback, limiter, state) as counted:
             form = state.form = fallback.form(state.lowest)

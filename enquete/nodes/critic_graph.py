@@ -24,7 +24,7 @@ from enquete.analysis.preference import position_bias
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.usage import Used
 from enquete.memory.local import LocalMemory
-from enquete.memory.recall import Preference, Record
+from enquete.memory.recall import MemoryRecord, Preference
 from enquete.nodes.critic_pairs import (
     ANNOTATED,
     COSTS,
@@ -379,9 +379,9 @@ def _tell(
     return done
 
 
-def _remembered(record: RunRecord, asked: AskedQuestion, people: Mapping[str, Participant]) -> Record:
+def _remembered(record: RunRecord, asked: AskedQuestion, people: Mapping[str, Participant]) -> MemoryRecord:
     who = people.get(asked.participant)
-    return Record(
+    return MemoryRecord(
         id=asked.answer_id, kind="answer", text=f"{asked.wording.strip()}\n{asked.said}", sim_id=record.sim_id,
         run_id=record.run_id, participant=asked.participant, agent_name=who.name if who else "",
         stakeholder_type=who.stakeholder_type if who else "", methodology=asked.methodology, phase=asked.phase,

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict
 from enquete.checkpoints.ledger import Ledger
 from enquete.nodes.planning import CRITIC, planned, rounds_owed
 from enquete.nodes.run_session import RunSession
-from enquete.respondents.critic import Question
+from enquete.respondents.critic import CriticQuestion
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.planted import uniform
@@ -160,8 +160,8 @@ class AnswerPair:
     persona: str
 
     @property
-    def question(self) -> Question:
-        return Question(self.persona, self.a.shown)
+    def question(self) -> CriticQuestion:
+        return CriticQuestion(self.persona, self.a.shown)
 
     @property
     def alike(self) -> bool:

@@ -18,7 +18,15 @@ from pydantic import BaseModel
 
 from enquete.checkpoints.budget import Budget
 from enquete.instruments.document import LANGUAGES
-from enquete.instruments.review import ReviewFinding, Wording, alike, review, translation_differs, triples, words_found
+from enquete.instruments.review import (
+    ReviewedText,
+    ReviewFinding,
+    alike,
+    review,
+    translation_differs,
+    triples,
+    words_found,
+)
 from enquete.instruments.text import LANGUAGE_NAMES, language_of, words_of
 from enquete.models.metered import estimate
 from enquete.models.prices import Prices, cost
@@ -26,7 +34,7 @@ from enquete.nodes.material import OTHER, Material, Slot, SlotText, by_rule, dra
 from enquete.nodes.model_server import url_of
 from enquete.respondents.quoting import fence
 from enquete.respondents.roles import Role
-from enquete.simulations.discourse import FEWEST, MOST, STANDING, Post, Statement, Theme, stems_of
+from enquete.simulations.discourse import FEWEST, MOST, STANDING, DiscourseTheme, Post, PostStatement, stems_of
 from enquete.simulations.sources import clip, one_line
 from enquete.state.asking import Language, Spoken
 from enquete.state.errors import SettingsError
@@ -119,7 +127,7 @@ class Author:
         sentences = candidates(material)
         asked = statements_input(material, sentences)
         into = asked.into
-        chosen: dict[int, Statement] = {}
+        chosen: dict[int, PostStatement] = {}
         faults: list[str] = []
         for _ in range(2):
             given = await self._ask(STATEMENTS, asked.model_copy(update={"again": faults}))
@@ -151,7 +159,7 @@ class Author:
     async def _texts(self, material: Material, slots: Sequence[Slot], shown: Sequence[Post]) -> None:
         """Of one instrument."""
         due = list(slots)
-        kept: list[Wording] = []
+        kept: list[ReviewedText] = []
         for _ in range(2):
             faults = [f"{n}: {self.dropped[slot.id]}" for n, slot in enumerate(due, start=1) if slot.id in self.dropped]
             asked = texts_input(material, due, shown).model_copy(update={"again": faults})
@@ -164,7 +172,7 @@ class Author:
                 return
 
     def _used(
-        self, material: Material, slot: Slot, given: TextOut | None, kept: list[Wording], shown: Sequence[Post]
+        self, material: Material, slot: Slot, given: TextOut | None, kept: list[ReviewedText], shown: Sequence[Post]
     ) -> str:
         """Why a text is not; "" where it is."""
         if given is None:
@@ -244,12 +252,12 @@ def themes_input(material: Material, shown: Sequence[Post]) -> ThemesIn:
     return ThemesIn(topic=material.topic, posts=_numbered(shown), hints=[theme.label for theme in material.themes])
 
 
-def candidates(material: Material) -> list[Statement]:
+def candidates(material: Material) -> list[PostStatement]:
     """The rule's first, then those that it left out although they can stand alone."""
     return [one for one in material.statements if one.left_out in ("", *STANDING)][:MOST_SENTENCES]
 
 
-def statements_input(material: Material, sentences: Sequence[Statement]) -> StatementsIn:
+def statements_input(material: Material, sentences: Sequence[PostStatement]) -> StatementsIn:
     lines = [
         Numbered(number=number, text=f"{one.text} ({one.post.name}, {one.post.kind})")
         for number, one in enumerate(sentences, start=1)
@@ -303,13 +311,13 @@ def _numbered(posts: Sequence[Post], numbers: Iterable[int] | None = None) -> li
     ]
 
 
-def _theme(given: ThemeOut, named: Sequence[Post], material: Material) -> Theme:
+def _theme(given: ThemeOut, named: Sequence[Post], material: Material) -> DiscourseTheme:
     """Counted over all posts: those that it named, and those with all of its words."""
     label = one_line(given.in_(material.language))
     own = stems_of(label)
     posts = {post for post in material.posts if own and own <= stems_of(post.text)} | set(named)
     labels: dict[Spoken, str] = {language: one_line(given.in_(language)) for language in LANGUAGES}
-    return Theme(label, len(posts), len({post.agent for post in posts}), labels)
+    return DiscourseTheme(label, len(posts), len({post.agent for post in posts}), labels)
 
 
 # --- What a model is asked for a draft, and the form of what it says. In English whatever the study's language: each
@@ -514,7 +522,7 @@ def theme_faults(theme: ThemeOut, kept: Sequence[ThemeOut], posts: Sequence[Post
     return ""
 
 
-def text_faults(slot: Slot, pair: Pair, kept: Sequence[Wording], sources: Sequence[Post]) -> list[str]:
+def text_faults(slot: Slot, pair: Pair, kept: Sequence[ReviewedText], sources: Sequence[Post]) -> list[str]:
     """kept: those of the same instrument that are used already; sources: posts named that speak of it."""
     if fault := unusable(pair):
         return [fault]

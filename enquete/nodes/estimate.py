@@ -29,7 +29,7 @@ from enquete.nodes.critic_pairs import REPEATED
 from enquete.nodes.model_server import asked_url
 from enquete.nodes.planning import CRITIC, NARRATIVE_SHARE, claim_name, load_methodology, planned
 from enquete.nodes.run_session import RunSession, Sources
-from enquete.respondents.critic import STAND_IN, Question, comparing, grading
+from enquete.respondents.critic import STAND_IN, CriticQuestion, comparing, grading
 from enquete.respondents.ledger_context import PERSON
 from enquete.state.asking import ATTEMPTS, Arm, Participant
 from enquete.state.interview_context import REHEARSAL
@@ -615,7 +615,7 @@ def critic_lines(record: RunRecord, rehearsal: Rehearsal, prices: Prices, url: s
     ]
     likely, most = (sum(min(each[end], how.pairs or each[end]) for _, each in stages) for end in (0, 1))
     least = sum(ANSWERED * min(rows, how.pairs or rows) for stage, (rows, _) in stages if not _strays(rehearsal, stage))
-    written, asked = WRITTEN if has_model else BY_STAND_IN, Question("", "")
+    written, asked = WRITTEN if has_model else BY_STAND_IN, CriticQuestion("", "")
     graded = grading(asked, "", how.rubric, record.language)
     compared = comparing(asked, "", "", how.rubric, record.language)
     prompts = {

@@ -18,11 +18,21 @@ from pathlib import Path
 from enquete.checkpoints.folders import write_atomically
 from enquete.instruments.document import LANGUAGES
 from enquete.instruments.instrument import slug
-from enquete.instruments.review import Kind, ReviewFinding, Wording
+from enquete.instruments.review import Kind, ReviewedText, ReviewFinding
 from enquete.instruments.text import LANGUAGE_NAMES, Text, language_of
 from enquete.nodes.instrument_pins import MARKS, digest
 from enquete.nodes.planning import load_methodology
-from enquete.simulations.discourse import Post, Statement, Theme, actors, posts, spoken, statements, stems_of, themes
+from enquete.simulations.discourse import (
+    DiscourseTheme,
+    Post,
+    PostStatement,
+    actors,
+    posts,
+    spoken,
+    statements,
+    stems_of,
+    themes,
+)
 from enquete.simulations.population import Population
 from enquete.simulations.sources import one_line
 from enquete.state.asking import Spoken
@@ -49,13 +59,13 @@ class Slot:
     de: str
     en: str
     kind: Kind = "item"
-    about: Theme | None = None
+    about: DiscourseTheme | None = None
     family: str = ""
     reverse: bool = False
 
-    def wording(self, de: str, en: str) -> Wording:
+    def wording(self, de: str, en: str) -> ReviewedText:
         """What the rules of a questionnaire look at."""
-        return Wording(self.id, Text(de=de, en=en), self.kind, self.family, self.reverse)
+        return ReviewedText(self.id, Text(de=de, en=en), self.kind, self.family, self.reverse)
 
 
 @dataclass(frozen=True)
@@ -84,7 +94,7 @@ def source_of(slot: Slot) -> str:
     return counted(slot.about) if slot.about else "the simulation's requirement"
 
 
-def counted(theme: Theme) -> str:
+def counted(theme: DiscourseTheme) -> str:
     return f"theme “{one_line(theme.label)}”, in {theme.posts} posts of {theme.agents} agents"
 
 
@@ -98,8 +108,8 @@ class Material:
     topics: Mapping[Spoken, str]
     sim_id: str
     language: Spoken
-    themes: tuple[Theme, ...]
-    statements: tuple[Statement, ...]
+    themes: tuple[DiscourseTheme, ...]
+    statements: tuple[PostStatement, ...]
     posts: tuple[Post, ...]
     folder: Path
     write: Callable[[Slot], SlotText] = by_rule
@@ -119,7 +129,7 @@ class Material:
         return len(self.topics) == len(LANGUAGES) and all(len(theme.labels) == len(LANGUAGES) for theme in self.themes)
 
     @property
-    def chosen(self) -> list[Statement]:
+    def chosen(self) -> list[PostStatement]:
         return [one for one in self.statements if not one.left_out]
 
     def doubt(self, where: str) -> str:
@@ -140,16 +150,16 @@ class Material:
         left = replace(own, de="") if self.language == "en" else replace(own, en="")
         return replace(left, source=f"{own.source}{mixed}")
 
-    def theme_of(self, one: Statement) -> str:
+    def theme_of(self, one: PostStatement) -> str:
         """The name of the theme that it shares most with; "" where there is none."""
         own = stems_of(one.text)
         shared = {theme.label: len(own & stems_of(theme.label)) for theme in self.themes}
         return max(shared, key=lambda label: shared[label]) if any(shared.values()) else ""
 
-    def labels(self, theme: Theme) -> Mapping[Spoken, str]:
+    def labels(self, theme: DiscourseTheme) -> Mapping[Spoken, str]:
         return theme.labels or {self.language: theme.label}
 
-    def said(self, one: Statement) -> Mapping[Spoken, str]:
+    def said(self, one: PostStatement) -> Mapping[Spoken, str]:
         """Word for word, and translated where it is."""
         return {self.language: one.text} | ({OTHER[self.language]: one.other} if one.other else {})
 
@@ -234,7 +244,7 @@ def pair(texts: Mapping[Spoken, str]) -> str:
     return f"{{{', '.join(f'{language}: {quoted(texts[language])}' for language in LANGUAGES if language in texts)}}}"
 
 
-def identifier(theme: Theme, place: int) -> str:
+def identifier(theme: DiscourseTheme, place: int) -> str:
     """A theme as an id that begins with a letter; place: from 0."""
     plain = slug(theme.label).lower().replace(".", "-")
     return plain if plain != "own" and plain[:1].isalpha() else f"theme-{place + 1}"

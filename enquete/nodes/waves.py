@@ -14,12 +14,12 @@ from enquete.checkpoints.canonical import latest
 from enquete.checkpoints.folders import LEDGER, read_record, run_folder
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord, UsedInstrument
-from enquete.memory.connecting import Known, read_once
+from enquete.memory.connecting import GraphMemory, read_once
 from enquete.nodes.planning import of_two_waves, open_ledger
 from enquete.nodes.run_session import RunSession
 from enquete.simulations.digest import SOURCES, digests
 from enquete.simulations.join import Join, join, require_joinable
-from enquete.simulations.locate import Completion, completion
+from enquete.simulations.locate import SimulationProgress, completion
 from enquete.simulations.population import Population, load_population
 from enquete.state.asking import Arm
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
@@ -116,12 +116,12 @@ def baseline_personas(folder: Path, population: Population) -> tuple[Any, ...]:
 # --- Between T0 and T1: has the simulation completed, are its agents still the same, and what do they remember?
 
 UNREAD = "the graph could not be read ({fault}): the agents remember what the simulation's files say, and no more"
-WITHOUT = Completion(True, "no_simulation", "a personas file has no simulation to wait for")
+WITHOUT = SimulationProgress(True, "no_simulation", "a personas file has no simulation to wait for")
 
 
 def simulation_status(
     record: RunRecord, sim_path: Path, *, assume_completed: bool = False, read: Population | None = None
-) -> Completion:
+) -> SimulationProgress:
     """Decided by the files alone; the simulation's environment need not be running. `read`: as it was a moment ago,
     which is looked at again unless it had completed by then."""
     if record.kind == "personas" or record.replay_of:
@@ -172,13 +172,13 @@ async def _remember(run_session: RunSession, population: Population | None) -> J
     return await run_session.ledger.freeze("", "", "T1", "memory", summary)
 
 
-def _known(run_session: RunSession, agents: list[str]) -> Known:
+def _known(run_session: RunSession, agents: list[str]) -> GraphMemory:
     """What the run's graph knows of them; nothing where it has none."""
     record = run_session.record
     found = read_once(
         run_session.folder, record.memory, run_session.sim_path, record.sim_id, run_session.machine, agents
     )
-    return found or Known(graph="local")
+    return found or GraphMemory(graph="local")
 
 
 def _summary(joined: Join, texts: dict[str, str | None], notes: list[str]) -> dict[str, JsonValue]:

@@ -670,8 +670,10 @@ _COLOUR = re.compile(rf'\b(fill|stroke)="({"|".join(PROPERTIES)})"', re.IGNORECA
 _BACKGROUND = re.compile(r"(<svg[^>]*>)<rect[^>]*/>")
 _MARK = re.compile(r'<(path|line|rect|image|text)( aria-label="([^"]*)")([^<>]*?)(/>|>(.*?)</\1>)', re.DOTALL)
 _NOTHING = re.compile(
-    r'<path class="foreground"[^>]*/>|<path class="background"[^>]* d="M0,0h0v0h0Z"[^>]*/>' r'| aria-roledescription="[^"]*"| role="graphics-\w+"' r'| pointer-events="none"| opacity="1"| class="[^"]*"',
-)  # fmt: skip
+    r'<path class="foreground"[^>]*/>|<path class="background"[^>]* d="M0,0h0v0h0Z"[^>]*/>'
+    r'| aria-roledescription="[^"]*"| role="graphics-\w+"'
+    r'| pointer-events="none"| opacity="1"| class="[^"]*"',
+)
 _LONG = re.compile(r'( (?:d|transform|x|y|x2|y2|dy|width|height)=")([^"]*)')
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
 

@@ -217,7 +217,7 @@ class Table:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Text:
+class TextBlock:
     """A paragraph over facts. where: a fact that must be true or a query over facts; word: the fact that picks the
     sentence."""
 
@@ -314,7 +314,7 @@ class Presentation:
     """All that a methodology declares of its results. Raises TypeError naming what nobody declared."""
 
     def __init__(
-        self, *, tables: Sequence[Table], facts: Sequence[Column] = (), texts: Sequence[Text] = (),
+        self, *, tables: Sequence[Table], facts: Sequence[Column] = (), texts: Sequence[TextBlock] = (),
         prose: Sequence[Prose] = (), findings: Sequence[Finding] = (), charts: Sequence[Chart] = (),
     ) -> None:  # fmt: skip
         self.tables = {one.name: one for one in tables}

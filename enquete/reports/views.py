@@ -31,7 +31,7 @@ from enquete.reports.declarations import (
     Prose,
     Spread,
     Table,
-    Text,
+    TextBlock,
     View,
 )
 from enquete.reports.markdown import MISSING, escape, excerpt, number, of, p_value, quote, readable, share
@@ -350,7 +350,7 @@ class Results:
                 if says:
                     yield self.fill(says, self.facts, self.presentation.facts, markdown=True)
 
-    def _holds(self, each: Text) -> bool:
+    def _holds(self, each: TextBlock) -> bool:
         """A comparison with a fact that is missing does not hold."""
         frame = pd.DataFrame([dict(self.facts)]).fillna(float("nan")) if each.where else pd.DataFrame()
         return not each.where or not chosen_rows(frame, each.where, self.facts).empty

@@ -129,11 +129,11 @@ _COMPARE = N_(
 )
 
 
-class _Part(BaseModel):
+class _RubricPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _Text(_Part):
+class _Text(_RubricPart):
     de: str
     en: str
 
@@ -141,7 +141,7 @@ class _Text(_Part):
         return self.de if language == "de" else self.en
 
 
-class RubricText(_Part):
+class RubricText(_RubricPart):
     """A criterion, and what each grade means."""
 
     criterion: _Text
@@ -156,14 +156,14 @@ def rubrics() -> Mapping[str, RubricText]:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CriticQuestion:
     """What was asked of whom, as the critic sees it."""
 
     persona: str
     text: str
 
 
-def grading(question: Question, answer: str, rubric: Rubric, language: Language) -> Prompt:
+def grading(question: CriticQuestion, answer: str, rubric: Rubric, language: Language) -> Prompt:
     """One answer by a rubric."""
     chosen = rubrics()[rubric]
     grades = "\n".join(f"{mark}: {text.in_(language)}" for mark, text in sorted(chosen.grades.items()))
@@ -173,7 +173,7 @@ def grading(question: Question, answer: str, rubric: Rubric, language: Language)
     return _prompt(question, task, GRADE_TOKENS, language)
 
 
-def comparing(question: Question, first: str, second: str, rubric: Rubric, language: Language) -> Prompt:
+def comparing(question: CriticQuestion, first: str, second: str, rubric: Rubric, language: Language) -> Prompt:
     """Two answers, in this order."""
     criterion = rubrics()[rubric].criterion.in_(language)
     task = tell(_COMPARE, language).format(
@@ -182,7 +182,7 @@ def comparing(question: Question, first: str, second: str, rubric: Rubric, langu
     return _prompt(question, task, COMPARE_TOKENS, language)
 
 
-def _prompt(question: Question, task: str, room: int, language: Language) -> Prompt:
+def _prompt(question: CriticQuestion, task: str, room: int, language: Language) -> Prompt:
     """Without a schema: the result is read from the end of the text, which any model can write."""
     asked = tell(_ASKED, language).format(
         persona=fence("persona", question.persona), question=fence("question", question.text)

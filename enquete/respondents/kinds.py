@@ -21,7 +21,7 @@ from enquete.state.asking import Answer, Item, Language, Option
 # --- The fixed texts of an interview, in each language.
 
 
-class Wording(NamedTuple):
+class PromptTexts(NamedTuple):
     """All fixed texts that a respondent's prompt needs in one language."""
 
     role: str
@@ -42,7 +42,7 @@ class Wording(NamedTuple):
     again_short: str
 
 
-WORDING: Final = Wording(
+WORDING: Final = PromptTexts(
     role=N_(
         "You are taking part in a survey and answer as the person or organisation described below really would: with "
         "their knowledge, interests and language, even where that is inconvenient or one-sided. Stay in the role.\nWhat "
@@ -108,9 +108,9 @@ FRAMES: Final = {"as_written": WORDING, "paraphrased": PARAPHRASED}
 
 
 @cache
-def worded(frame: Literal["as_written", "paraphrased"], language: Language) -> Wording:
+def worded(frame: Literal["as_written", "paraphrased"], language: Language) -> PromptTexts:
     """The texts of a frame in this language."""
-    return Wording(*(tell(text, language) for text in FRAMES[frame]))
+    return PromptTexts(*(tell(text, language) for text in FRAMES[frame]))
 
 
 # --- What counts as a number in a model's reply: "3", " 4 ", 3.0 and "-2"; not true, "high" or infinity.
@@ -255,13 +255,13 @@ class Kind(ABC):
 
     # --- how it is put ---
 
-    def lines(self, item: Item, words: Wording) -> list[str]:
+    def lines(self, item: Item, words: PromptTexts) -> list[str]:
         """What stands below the question."""
         shown = item.options_in_shown_order()
         options = "; ".join(f"{one.value} = {one.label}" if one.label else str(one.value) for one in shown)
         return [f"{words.options}: {options}"]
 
-    def wanted(self, item: Item, words: Wording) -> str:
+    def wanted(self, item: Item, words: PromptTexts) -> str:
         """In which form the answer is wanted, where options alone do not say it."""
         return words.distribution if item.elicitation == "distribution" else ""
 
@@ -347,7 +347,7 @@ def by_nearness(position: float, options: Sequence[Option]) -> list[int | str]:
 # --- One point of a scale, as a number.
 
 
-class Scale(Kind):
+class ScaleKind(Kind):
     """Strict: "3", " 4 ", 3.0 and "-2" are points; true, 3.5 and "high" are not."""
 
     label: ClassVar[str] = N_("scale")
@@ -382,7 +382,7 @@ def nearest(position: float, k: int) -> int:
 # --- One of several options, which need not be numbers nor stand in an order.
 
 
-class Choice(Kind):
+class ChoiceKind(Kind):
     """`data` is the option's value, or a distribution whose `mode` is."""
 
     label: ClassVar[str] = N_("choice")
@@ -410,7 +410,7 @@ def _option(data: JsonValue) -> JsonValue:
 # --- A number between two bounds, either of which may be missing.
 
 
-class Number(Kind):
+class NumberKind(Kind):
     """Out of its bounds it is no answer."""
 
     label: ClassVar[str] = N_("number")
@@ -419,7 +419,7 @@ class Number(Kind):
         low, high = _bounds(item)
         return "" if low <= high else f"has nothing between {low:g} and {high:g}"
 
-    def lines(self, item: Item, words: Wording) -> list[str]:
+    def lines(self, item: Item, words: PromptTexts) -> list[str]:
         """None where there are no bounds: then the wording says what is wanted."""
         if item.minimum is None and item.maximum is None:
             return []
@@ -462,7 +462,7 @@ class FreeText(Kind):
     def problem(self, item: Item) -> str:
         return "has options, which an answer in words does not take" if item.options else ""
 
-    def lines(self, item: Item, words: Wording) -> list[str]:
+    def lines(self, item: Item, words: PromptTexts) -> list[str]:
         return [f"({words.text})"]
 
     def schema(self, item: Item) -> Members:
@@ -499,7 +499,7 @@ class Ranking(Kind):
 
     label: ClassVar[str] = N_("ranking")
 
-    def wanted(self, item: Item, words: Wording) -> str:
+    def wanted(self, item: Item, words: PromptTexts) -> str:
         return words.ranking
 
     def _value_schema(self, item: Item) -> JsonValue:
@@ -545,7 +545,7 @@ class BestWorst(Kind):
     def problem(self, item: Item) -> str:
         return super().problem(item) or ("" if len(item.options) > 1 else "has one option, and best and worst are two")
 
-    def wanted(self, item: Item, words: Wording) -> str:
+    def wanted(self, item: Item, words: PromptTexts) -> str:
         return words.best_worst
 
     def schema(self, item: Item) -> Members:
@@ -579,9 +579,9 @@ class BestWorst(Kind):
 
 
 KINDS: dict[str, Kind] = {
-    "scale": Scale(),
-    "choice": Choice(),
-    "number": Number(),
+    "scale": ScaleKind(),
+    "choice": ChoiceKind(),
+    "number": NumberKind(),
     "text": FreeText(),
     "ranking": Ranking(),
     "best_worst": BestWorst(),

@@ -18,10 +18,10 @@ from pydantic import JsonValue
 
 from enquete.locale import N_, tell
 from enquete.models.parsing import compact
-from enquete.respondents.kinds import ROOM_IN_WORDS, Wording, kind_of, require_answerable, worded
+from enquete.respondents.kinds import ROOM_IN_WORDS, PromptTexts, kind_of, require_answerable, worded
 from enquete.respondents.questions import (
     Names,
-    Reading,
+    ParsedReply,
     explain_grid,
     form,
     grid_of,
@@ -247,7 +247,7 @@ def _questions(
     return _Questions(form(items, names), text, compact(reply_schema(items, names)), max(OUTPUT_FLOOR, room))
 
 
-def _again(problem: Problem, words: Wording) -> str:
+def _again(problem: Problem, words: PromptTexts) -> str:
     return {
         "unreadable": words.again_unreadable,
         "refused": words.again_refused,
@@ -273,7 +273,7 @@ async def interview(
     constraint, names = constraint_of(block), names_of(block)
     pending = block.in_shown_order()
     answers: dict[str, Answer] = {}
-    reading = Reading()
+    reading = ParsedReply()
     problem: Problem = ""
     cuts = 0
     for attempt in range(block.attempts):
@@ -323,7 +323,7 @@ def _composer(
     return prompt
 
 
-def _taken(reading: Reading, attempt: int) -> dict[str, Answer]:
+def _taken(reading: ParsedReply, attempt: int) -> dict[str, Answer]:
     if attempt == 0:
         return reading.answers
     return {item: replace(answer, status="repaired") for item, answer in reading.answers.items()}
@@ -335,7 +335,7 @@ def _violating(block: Block, constraint: Constraint | None, answers: Mapping[str
     return tuple(item for item in block.in_shown_order() if item.id in again)
 
 
-def _problem(reading: Reading) -> Problem:
+def _problem(reading: ParsedReply) -> Problem:
     if reading.refused:
         return "refused"
     if reading.cut_off:
@@ -343,7 +343,7 @@ def _problem(reading: Reading) -> Problem:
     return "unreadable" if reading.unreadable else "missing"
 
 
-def _left_open(pending: tuple[Item, ...], reading: Reading) -> dict[str, Status]:
+def _left_open(pending: tuple[Item, ...], reading: ParsedReply) -> dict[str, Status]:
     return {item.id: "refused" if reading.refused or item.id in reading.declined else "invalid" for item in pending}
 
 

@@ -33,7 +33,7 @@ class Nobody(_Part):
     text: str
 
 
-class Translated(_Part):
+class NeutralText(_Part):
     """One text in every language of the interviews."""
 
     de: str
@@ -43,18 +43,18 @@ class Translated(_Part):
         return self.de if language == "de" else self.en
 
 
-class Point(Translated):
+class Point(NeutralText):
     value: int
 
 
-class Control(Translated):
+class Control(NeutralText):
     id: str
 
 
 class Controls(_Part):
     """Items that nothing in a simulation touches, on a scale of their own."""
 
-    instruction: Translated
+    instruction: NeutralText
     scale: tuple[Point, ...]
     items: tuple[Control, ...]
 

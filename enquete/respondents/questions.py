@@ -20,7 +20,7 @@ from pydantic import JsonValue
 
 from enquete.locale import N_, in_language
 from enquete.models.parsing import looks_like_refusal, read_object
-from enquete.respondents.kinds import DECIMAL, Wording, kind_of, parse_number
+from enquete.respondents.kinds import DECIMAL, PromptTexts, kind_of, parse_number
 from enquete.respondents.quoting import fence
 from enquete.simulations.digest import unmarked
 from enquete.state.asking import Answer, Block, Item, Language
@@ -41,7 +41,7 @@ def names_of(block: Block) -> Names:
     return {name: f"q{place}" for place, name in enumerate(ids, start=1)}
 
 
-def written(items: Sequence[Item], names: Names, words: Wording) -> str:
+def written(items: Sequence[Item], names: Names, words: PromptTexts) -> str:
     """What several questions share, after their names; then the questions in their order.
 
     What several of them are about is quoted once, before the first.
@@ -62,7 +62,7 @@ def written(items: Sequence[Item], names: Names, words: Wording) -> str:
     return "\n".join(lines)
 
 
-def _told(item: Item, words: Wording) -> list[str]:
+def _told(item: Item, words: PromptTexts) -> list[str]:
     """What stands beside a question: its options, and what is wanted."""
     kind = kind_of(item)
     extras = [
@@ -152,7 +152,7 @@ marks."""
 
 
 @dataclass
-class Reading:
+class ParsedReply:
     """What one reply gave: answers by item, items declined in so many words, and what was wrong with the whole."""
 
     answers: dict[str, Answer] = field(default_factory=dict)
@@ -163,7 +163,7 @@ class Reading:
     cut_off: bool = False
 
 
-def read_reply(completion: Completion, items: Sequence[Item], names: Names) -> Reading:
+def read_reply(completion: Completion, items: Sequence[Item], names: Names) -> ParsedReply:
     """Answers that can be taken from a reply; items not in `answers` are still open.
 
     `names`: under which names they were asked for. An item's id is one too, as a run's earlier calls may have had it.
@@ -176,8 +176,8 @@ def read_reply(completion: Completion, items: Sequence[Item], names: Names) -> R
     found = None if read is None else {called.get(name, name): given for name, given in read.items()}
     if found is None or not wanted & found.keys():
         refused = refused or (found is None and looks_like_refusal(completion.text))
-        return Reading(unreadable=True, refused=refused, cut_off=cut_off, unknown=len(found or ()))
-    reading = Reading(cut_off=cut_off, unknown=len(found.keys() - wanted))
+        return ParsedReply(unreadable=True, refused=refused, cut_off=cut_off, unknown=len(found or ()))
+    reading = ParsedReply(cut_off=cut_off, unknown=len(found.keys() - wanted))
     for item in items:
         given = found.get(item.id)
         answer = read_answer(item, given)
@@ -190,7 +190,7 @@ def read_reply(completion: Completion, items: Sequence[Item], names: Names) -> R
     return reading
 
 
-def _note_unknown(reading: Reading) -> None:
+def _note_unknown(reading: ParsedReply) -> None:
     """Unknown item ids are ignored and counted: the count is a note on the first answer."""
     for answer in reading.answers.values():
         answer.notes = (*answer.notes, f"{reading.unknown} unknown items ignored")

@@ -152,7 +152,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class TextCluster:
     """Positions of the texts that belong together, the most central first."""
 
     members: tuple[int, ...]
@@ -201,7 +201,7 @@ def _content_words(text: str) -> list[str]:
     return [word for word in _WORD.findall(text.casefold()) if word not in STOP_WORDS]
 
 
-def _clusters(texts: Sequence[str], most: int, *, keep_all: bool = False) -> list[Cluster]:
+def _clusters(texts: Sequence[str], most: int, *, keep_all: bool = False) -> list[TextCluster]:
     """At most `most` clusters, the largest first. Strays go to the nearest centre or, unless `keep_all`, nowhere."""
     if not texts:
         return []
@@ -213,7 +213,7 @@ def _clusters(texts: Sequence[str], most: int, *, keep_all: bool = False) -> lis
     stray = (home < 0) & (keep_all | (nearness.max(axis=1) >= NEAR))
     home[stray] = nearness[stray].argmax(axis=1)
     found = _together([np.flatnonzero(home == k) for k in range(len(kept))], x)
-    return [Cluster(tuple(members.tolist())) for members in found]
+    return [TextCluster(tuple(members.tolist())) for members in found]
 
 
 def _together(groups: Sequence[NDArray[np.int64]], x: csr_matrix) -> list[NDArray[np.int64]]:
@@ -314,7 +314,7 @@ def _partition(similarity: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     return best
 
 
-def _title(texts: Sequence[str], cluster: Cluster) -> str:
+def _title(texts: Sequence[str], cluster: TextCluster) -> str:
     """The shortest of the most central sentences: what several say, without what each of them says before it. One about
     the topic where there is any, not one about oneself."""
     theirs = [texts[i] for i in cluster.members]
@@ -334,7 +334,7 @@ def _distinct(labels: Sequence[str]) -> list[str]:
     return numbered
 
 
-def _description(texts: Sequence[str], cluster: Cluster, title: str) -> str:
+def _description(texts: Sequence[str], cluster: TextCluster, title: str) -> str:
     """The most central sentences that say in other words what the title says, up to two that fit."""
     told, said = "", set(_stems_of(title))
     for i in cluster.members:

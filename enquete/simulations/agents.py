@@ -38,7 +38,7 @@ FACTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class AgentRecord:
     """`index` is what OASIS counts agents by: the row's position, or an entry's agent_id in the configuration."""
 
     file: str
@@ -61,9 +61,9 @@ class Record:
     """All of them but those that say who it is, by name, in small letters."""
 
 
-def record_of(file: str, index: int, row: Row) -> Record:
+def record_of(file: str, index: int, row: Row) -> AgentRecord:
     fields = row.fields
-    return Record(
+    return AgentRecord(
         file=file,
         where=row.where,
         index=index,
@@ -127,12 +127,12 @@ def interests(value: JsonValue) -> str:
     return text
 
 
-def read_profiles(path: Path) -> list[Record]:
+def read_profiles(path: Path) -> list[AgentRecord]:
     """The rows of a profiles or personas file; `index` is the position, as OASIS builds its agents."""
     return [record_of(path.name, position, row) for position, row in enumerate(read_rows(path))]
 
 
-def try_profiles(path: Path, issues: list[Issue]) -> list[Record]:
+def try_profiles(path: Path, issues: list[Issue]) -> list[AgentRecord]:
     """As read_profiles; a missing file is empty, an unreadable one is an error among `issues`."""
     if not path.exists():
         return []
@@ -145,7 +145,7 @@ def try_profiles(path: Path, issues: list[Issue]) -> list[Record]:
     return records
 
 
-def from_database(path: Path, issues: list[Issue]) -> list[Record]:
+def from_database(path: Path, issues: list[Issue]) -> list[AgentRecord]:
     """The users of an OASIS database, for a folder without profiles; an unreadable one is an error among `issues`."""
     if not path.is_file():
         return []
@@ -167,7 +167,7 @@ def from_database(path: Path, issues: list[Issue]) -> list[Record]:
     ]
 
 
-def user_id_issues(records: Sequence[Record]) -> list[Issue]:
+def user_id_issues(records: Sequence[AgentRecord]) -> list[Issue]:
     """OASIS numbers agents by position whatever user_id says, so a gap in user_id is the trace of an omitted entity."""
     off = [record for record in records if record.user_id is not None and record.user_id != record.index]
     if not off:
@@ -187,7 +187,7 @@ def try_object(path: Path, issues: list[Issue]) -> dict[str, JsonValue]:
         return {}
 
 
-def agent_configs(config: Mapping[str, JsonValue], file: str, issues: list[Issue]) -> list[Record]:
+def agent_configs(config: Mapping[str, JsonValue], file: str, issues: list[Issue]) -> list[AgentRecord]:
     """The agents of simulation_config.json; an entry that cannot be used is an error among `issues`."""
     entries = config.get("agent_configs")
     if entries is None:
@@ -217,20 +217,20 @@ def without_file(path: Path, error: SimulationError) -> str:
 
 # --- Which record of one file is the same agent as which record of another, without ever trusting the index alone ----
 
-Key = Callable[[Record], Hashable | None]
+Key = Callable[[AgentRecord], Hashable | None]
 
 
 @dataclass
 class Pairing:
     """Positions into `left` and `right`: `pairs` left -> right, and what stayed alone on either side."""
 
-    left: Sequence[Record]
-    right: Sequence[Record]
+    left: Sequence[AgentRecord]
+    right: Sequence[AgentRecord]
     pairs: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.left_alone: dict[int, Record] = dict(enumerate(self.left))
-        self.right_alone: dict[int, Record] = dict(enumerate(self.right))
+        self.left_alone: dict[int, AgentRecord] = dict(enumerate(self.left))
+        self.right_alone: dict[int, AgentRecord] = dict(enumerate(self.right))
 
     @property
     def shifted(self) -> bool:
@@ -240,7 +240,7 @@ class Pairing:
         self.pairs[a] = b
         del self.left_alone[a], self.right_alone[b]
 
-    def doubtful(self) -> list[tuple[Record, Record]]:
+    def doubtful(self) -> list[tuple[AgentRecord, AgentRecord]]:
         """Records that stayed alone although the other side has a candidate: same name several times, or same index."""
         by_name = {fold(record.name): record for record in self.right_alone.values() if record.name}
         by_index = {record.index: record for record in self.right_alone.values()}
@@ -248,7 +248,7 @@ class Pairing:
         return [(record, other) for record, other in candidates if other is not None]
 
 
-def pair(left: Sequence[Record], right: Sequence[Record]) -> Pairing:
+def pair(left: Sequence[AgentRecord], right: Sequence[AgentRecord]) -> Pairing:
     """Join by uuid, then by name and username, then by a name unique on both sides; by position only within equal
     names.
 
@@ -272,7 +272,7 @@ def join_unique(pairing: Pairing, key: Key) -> None:
             pairing.join(a, right[value])
 
 
-def unique(records: Mapping[int, Record], key: Key) -> dict[Hashable, int]:
+def unique(records: Mapping[int, AgentRecord], key: Key) -> dict[Hashable, int]:
     keys = {position: value for position, record in records.items() if (value := key(record)) is not None}
     counts = Counter(keys.values())
     return {value: position for position, value in keys.items() if counts[value] == 1}
@@ -285,7 +285,7 @@ def join_nameless(pairing: Pairing) -> None:
         join_unique(pairing, lambda record: fold(record.username) or None)
 
 
-def any_nameless(records: Iterable[Record]) -> bool:
+def any_nameless(records: Iterable[AgentRecord]) -> bool:
     return any(not record.name for record in records)
 
 
@@ -306,7 +306,7 @@ def join_positions(pairing: Pairing) -> None:
             pairing.join(a, b)
 
 
-def compatible(a: Record, b: Record) -> bool:
+def compatible(a: AgentRecord, b: AgentRecord) -> bool:
     """Two different uuids are two entities, whatever their names."""
     return not (a.uuid and b.uuid) or a.uuid == b.uuid
 
@@ -319,9 +319,9 @@ REDDIT, TWITTER = "reddit_profiles.json", "twitter_profiles.csv"
 class Agent:
     """One agent: its richest profile, its index on each platform, its entry in the configuration."""
 
-    profile: Record
-    platforms: dict[str, Record] = field(default_factory=dict)
-    config: Record | None = None
+    profile: AgentRecord
+    platforms: dict[str, AgentRecord] = field(default_factory=dict)
+    config: AgentRecord | None = None
 
     @property
     def name(self) -> str:
@@ -348,12 +348,12 @@ class Agent:
         """Whether every file has the agent at the same index."""
         return len({record.index for record in self.sources()}) == 1
 
-    def sources(self) -> list[Record]:
+    def sources(self) -> list[AgentRecord]:
         return [*self.platforms.values(), *([self.config] if self.config else [])]
 
 
 def reconcile(
-    reddit: Sequence[Record], twitter: Sequence[Record], configs: Sequence[Record]
+    reddit: Sequence[AgentRecord], twitter: Sequence[AgentRecord], configs: Sequence[AgentRecord]
 ) -> tuple[list[Agent], list[Issue]]:
     """Reddit's agents in their order, then twitter's own; each with its configuration where it has one."""
     issues: list[Issue] = []
@@ -365,7 +365,7 @@ def reconcile(
 
 
 def join_platforms(
-    reddit: Sequence[Record], twitter: Sequence[Record], known: Set[str], issues: list[Issue]
+    reddit: Sequence[AgentRecord], twitter: Sequence[AgentRecord], known: Set[str], issues: list[Issue]
 ) -> list[Agent]:
     """`known`: folded names of the configuration, where two names at one index are simply two entities."""
     pairing = pair(reddit, twitter)
@@ -383,7 +383,7 @@ def join_platforms(
     return agents + [Agent(record, {"twitter": record}) for record in alone]
 
 
-def join_configs(agents: Sequence[Agent], configs: Sequence[Record], issues: list[Issue]) -> None:
+def join_configs(agents: Sequence[Agent], configs: Sequence[AgentRecord], issues: list[Issue]) -> None:
     if not configs:
         return
     pairing = pair([agent.profile for agent in agents], configs)
@@ -402,7 +402,7 @@ def join_configs(agents: Sequence[Agent], configs: Sequence[Record], issues: lis
             issues.append(Issue("warning", record.file, message))
 
 
-def doubt(mine: Record, other: Record) -> Issue:
+def doubt(mine: AgentRecord, other: AgentRecord) -> Issue:
     """Nothing tells who is who: the person who ran the simulation has to."""
     same = fold(mine.name) == fold(other.name)
     reason = "several agents of this name, and the files are shifted" if same else "the names differ at the same index"

@@ -23,7 +23,7 @@ from enquete.state.asking import Language
 SEVERITIES = ("error", "warning", "info")
 
 
-class Finding(BaseModel):
+class CheckFinding(BaseModel):
     """An Issue for the report: error, warning or info."""
 
     model_config = ConfigDict(frozen=True)
@@ -64,7 +64,7 @@ class CheckReport(BaseModel):
     agents_with_memory: int
     actions: int
     missing: tuple[str, ...]
-    issues: tuple[Finding, ...]
+    issues: tuple[CheckFinding, ...]
 
     @property
     def ok(self) -> bool:
@@ -138,8 +138,8 @@ def check(path: str | Path, root: Path | None = None) -> CheckReport:
     )
 
 
-def finding(issue: Issue) -> Finding:
-    return Finding(severity=issue.severity, file=issue.file, message=issue.message)
+def finding(issue: Issue) -> CheckFinding:
+    return CheckFinding(severity=issue.severity, file=issue.file, message=issue.message)
 
 
 def memory_sources(memory: Digests) -> tuple[MemorySource, ...]:

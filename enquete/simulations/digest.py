@@ -11,7 +11,7 @@ from types import MappingProxyType
 from pydantic import BaseModel, ConfigDict
 
 from enquete.locale import C_, N_, in_language, tell
-from enquete.simulations.experience import Entry, Experience, Kind, Source, read_experience
+from enquete.simulations.experience import Experience, Kind, MemoryEntry, Source, read_experience
 from enquete.simulations.population import Population
 from enquete.simulations.sources import Issue, clip, one_line
 from enquete.state.asking import Language
@@ -106,7 +106,7 @@ class Digests:
 class Placed:
     """An entry, and where it stands."""
 
-    entry: Entry
+    entry: MemoryEntry
     source: str
 
 
@@ -204,7 +204,7 @@ def merged(participant_id: str, experiences: Sequence[Experience], kind: Kind) -
 
 
 def compose(
-    own: Sequence[Entry], reactions: Sequence[str], shown: Sequence[str], limit: int, language: Language
+    own: Sequence[MemoryEntry], reactions: Sequence[str], shown: Sequence[str], limit: int, language: Language
 ) -> str:
     """Own words come first and get at least OWN_SHARE of the limit where there are that many; the rest is shared."""
     headings = in_language(HEADINGS, language)
@@ -219,7 +219,7 @@ def compose(
     return "\n".join(part for part in (said, others) if part)
 
 
-def own_section(own: Sequence[Entry], room: int, words: int, context_room: int, language: Language) -> str:
+def own_section(own: Sequence[MemoryEntry], room: int, words: int, context_room: int, language: Language) -> str:
     """Own posts in at most `room` characters, heading included, at most `words` of them the agent's own.
 
     What the words answer is added within `context_room`.
@@ -253,11 +253,11 @@ def section(heading: str, lines: Sequence[str], room: int) -> str:
     return text if text != heading else ""
 
 
-def reaction_line(entry: Entry, language: Language) -> str:
+def reaction_line(entry: MemoryEntry, language: Language) -> str:
     author = f"{entry.about}: " if entry.about else ""
     return f"{in_language(VERBS, language)[entry.verb]}: {author}{clip(entry.text, CONTEXT)}"
 
 
-def shown_line(entry: Entry) -> str:
+def shown_line(entry: MemoryEntry) -> str:
     author = f"{entry.about}: " if entry.about else ""
     return f"{author}{clip(entry.text, 2 * CONTEXT)}"

@@ -146,7 +146,7 @@ class Post:
 
 
 @dataclass(frozen=True)
-class Statement:
+class PostStatement:
     """A sentence of a post. cluster: its theme, from 0. left_out: why it is not among the statements chosen; "" where
     it is.
     other: the same in the other language, where a model translated it."""
@@ -159,7 +159,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Theme:
+class DiscourseTheme:
     """What several agents speak of, as they write it; in how many posts of how many agents. labels: in both languages,
     where a model gave them."""
 
@@ -261,7 +261,7 @@ def _acts(stem: str, form: str, barred: frozenset[str]) -> bool:
     return all(part in barred for part in stem.split()) or bool(_OFFICE.search(form))
 
 
-def themes(written: Sequence[Post], most: int = 8, barred: frozenset[str] = frozenset()) -> list[Theme]:
+def themes(written: Sequence[Post], most: int = 8, barred: frozenset[str] = frozenset()) -> list[DiscourseTheme]:
     """Pairs of words and words that most agents use, the widest first; none that is part of another, none that is an
     actor or place.
 
@@ -296,7 +296,7 @@ def themes(written: Sequence[Post], most: int = 8, barred: frozenset[str] = froz
         if len(chosen) == most:
             break
     spelled = {stem: _as_written(forms[stem].most_common(1)[0][0], written) for stem in chosen}
-    return [Theme(spelled[stem], len(places[stem]), len(users[stem])) for stem in chosen]
+    return [DiscourseTheme(spelled[stem], len(places[stem]), len(users[stem])) for stem in chosen]
 
 
 def _is_noun(form: str, written: Sequence[Post], language: Spoken | None) -> bool:
@@ -324,7 +324,7 @@ def _as_written(form: str, written: Sequence[Post]) -> str:
 
 def statements(
     written: Sequence[Post], language: Spoken | None, about: Sequence[str] = (), begun: Sequence[str] = ()
-) -> list[Statement]:
+) -> list[PostStatement]:
     """Every sentence that could be one, with what became of it: chosen ones first by theme, speaker and stance.
 
     about: the topic and its themes. Sentences that speak of none of them, or of their speaker alone, are left out where
@@ -347,8 +347,8 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def _without(
-    kept: Sequence[Statement], unwanted: Callable[[str], bool], why: str
-) -> tuple[list[Statement], list[Statement]]:
+    kept: Sequence[PostStatement], unwanted: Callable[[str], bool], why: str
+) -> tuple[list[PostStatement], list[PostStatement]]:
     """Those that remain, and those left out; all remain where fewer than a Q-set would."""
     rest = [one for one in kept if not unwanted(one.text)]
     if len(rest) < FEWEST:
@@ -356,14 +356,14 @@ def _without(
     return rest, [replace(one, left_out=why) for one in kept if unwanted(one.text)]
 
 
-def _candidates(written: Sequence[Post], language: Spoken | None) -> tuple[list[Statement], list[Statement]]:
-    fit: list[Statement] = []
-    unfit: list[Statement] = []
+def _candidates(written: Sequence[Post], language: Spoken | None) -> tuple[list[PostStatement], list[PostStatement]]:
+    fit: list[PostStatement] = []
+    unfit: list[PostStatement] = []
     for post in written:
         for sentence in _SENTENCE.split(post.text):
             text = alone(sentence)
             why = _why_not(text, language)
-            (unfit if why else fit).append(Statement(text, post, left_out=why))
+            (unfit if why else fit).append(PostStatement(text, post, left_out=why))
     return fit, unfit
 
 
@@ -380,8 +380,8 @@ def _why_not(sentence: str, language: Spoken | None) -> str:
     return "another language" if language and language_of([sentence]) not in (language, None) else ""
 
 
-def _distinct(fit: Sequence[Statement]) -> tuple[list[Statement], list[Statement]]:
-    kept: list[tuple[frozenset[str], Statement]] = []
+def _distinct(fit: Sequence[PostStatement]) -> tuple[list[PostStatement], list[PostStatement]]:
+    kept: list[tuple[frozenset[str], PostStatement]] = []
     doubled = []
     for one in fit:
         own = triples(one.text)
@@ -393,7 +393,7 @@ def _distinct(fit: Sequence[Statement]) -> tuple[list[Statement], list[Statement
     return [one for _, one in kept], doubled
 
 
-def _covering(kept: Sequence[Statement], near: frozenset[str]) -> list[Statement]:
+def _covering(kept: Sequence[PostStatement], near: frozenset[str]) -> list[PostStatement]:
     """Clusters in turn, in each the agent and stance heard least so far, statements that share a word with what it
     began with first, then the one nearest to the cluster's centre."""
     if len(kept) <= FEWEST:

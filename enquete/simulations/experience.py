@@ -105,7 +105,7 @@ LONGEST_OTHER = 240
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MemoryEntry:
     """`text`: the agent's own words, or what it reacted to; `about`: what its words answer, or whose post it was.
 
     `source`: which post or comment it is ("post 12"), else which row or line. `place`: rowid or line number, which
@@ -120,7 +120,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ActionForm:
     """How an action becomes an entry: its kind, which arguments hold the text and what it is about, and the post's or
     comment's id."""
 
@@ -135,26 +135,28 @@ POST, COMMENT = ("post_content", "content"), ("comment_content", "content")
 POST_ID, COMMENT_ID = ("post_id",), ("comment_id",)
 AUTHOR, COMMENTER, TARGET = ("post_author_name",), ("comment_author_name",), ("target_user_name",)
 READINGS = {
-    "create_post": Reading("own", "post", ("content",), (), POST_ID),
-    "create_comment": Reading("own", "comment", ("content",), ("parent_content",), COMMENT_ID),
-    "quote_post": Reading("own", "quote", ("quote_content",), ("original_content",), ("new_post_id",)),
-    "send_to_group": Reading("own", "message", ("message", "content")),
-    "repost": Reading("reaction", "repost", ("original_content", "content"), (), ("reposted_id", "original_post_id")),
-    "like_post": Reading("reaction", "like", POST, AUTHOR, POST_ID),
-    "dislike_post": Reading("reaction", "dislike", POST, AUTHOR, POST_ID),
-    "report_post": Reading("reaction", "report", POST, AUTHOR, POST_ID),
-    "like_comment": Reading("reaction", "like", COMMENT, COMMENTER, COMMENT_ID),
-    "dislike_comment": Reading("reaction", "dislike", COMMENT, COMMENTER, COMMENT_ID),
-    "follow": Reading("reaction", "follow", TARGET),
-    "unfollow": Reading("reaction", "unfollow", TARGET),
-    "mute": Reading("reaction", "mute", TARGET),
-    "unmute": Reading("reaction", "unmute", TARGET),
-    "search_posts": Reading("reaction", "search", ("query",)),
-    "search_user": Reading("reaction", "search", ("query",)),
+    "create_post": ActionForm("own", "post", ("content",), (), POST_ID),
+    "create_comment": ActionForm("own", "comment", ("content",), ("parent_content",), COMMENT_ID),
+    "quote_post": ActionForm("own", "quote", ("quote_content",), ("original_content",), ("new_post_id",)),
+    "send_to_group": ActionForm("own", "message", ("message", "content")),
+    "repost": ActionForm(
+        "reaction", "repost", ("original_content", "content"), (), ("reposted_id", "original_post_id")
+    ),
+    "like_post": ActionForm("reaction", "like", POST, AUTHOR, POST_ID),
+    "dislike_post": ActionForm("reaction", "dislike", POST, AUTHOR, POST_ID),
+    "report_post": ActionForm("reaction", "report", POST, AUTHOR, POST_ID),
+    "like_comment": ActionForm("reaction", "like", COMMENT, COMMENTER, COMMENT_ID),
+    "dislike_comment": ActionForm("reaction", "dislike", COMMENT, COMMENTER, COMMENT_ID),
+    "follow": ActionForm("reaction", "follow", TARGET),
+    "unfollow": ActionForm("reaction", "unfollow", TARGET),
+    "mute": ActionForm("reaction", "mute", TARGET),
+    "unmute": ActionForm("reaction", "unmute", TARGET),
+    "search_posts": ActionForm("reaction", "search", ("query",)),
+    "search_user": ActionForm("reaction", "search", ("query",)),
 }
 
 
-def interpret(action: str, args: Mapping[str, JsonValue], place: float) -> tuple[Kind, Entry] | None:
+def interpret(action: str, args: Mapping[str, JsonValue], place: float) -> tuple[Kind, MemoryEntry] | None:
     """An action with its arguments (as the action log names them) as an entry; None where there is nothing to tell."""
     reading = READINGS.get(action.lower())
     text = one_line(first(args, reading.text)) if reading else ""
@@ -162,7 +164,7 @@ def interpret(action: str, args: Mapping[str, JsonValue], place: float) -> tuple
         return None
     about = clip(one_line(first(args, reading.about)), LONGEST_OTHER)
     shown_text = text if reading.kind == "own" else clip(text, LONGEST_OTHER)
-    return reading.kind, Entry(reading.verb, shown_text, about, place, source_of(args, reading.source, place))
+    return reading.kind, MemoryEntry(reading.verb, shown_text, about, place, source_of(args, reading.source, place))
 
 
 def source_of(args: Mapping[str, JsonValue], names: tuple[str, ...], place: float) -> str:
@@ -173,9 +175,9 @@ def source_of(args: Mapping[str, JsonValue], names: tuple[str, ...], place: floa
     return f"row {place:.0f}"
 
 
-def shown_entry(post: Mapping[str, JsonValue], author: str, place: float) -> Entry | None:
+def shown_entry(post: Mapping[str, JsonValue], author: str, place: float) -> MemoryEntry | None:
     text = clip(one_line(clean(post.get("content"))), LONGEST_OTHER)
-    return Entry("shown", text, author, place, source_of(post, POST_ID, place)) if text else None
+    return MemoryEntry("shown", text, author, place, source_of(post, POST_ID, place)) if text else None
 
 
 @dataclass
@@ -187,26 +189,26 @@ class Shelf:
     """
 
     budget: int
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, MemoryEntry] = field(default_factory=dict)
     length: int = 0
 
     @property
     def full(self) -> bool:
         return self.length >= self.budget
 
-    def add_older(self, entry: Entry) -> None:
+    def add_older(self, entry: MemoryEntry) -> None:
         """For sources read backwards."""
         if not self.full and entry.text not in self.entries:
             self.put(entry)
 
-    def add_newer(self, entry: Entry) -> None:
+    def add_newer(self, entry: MemoryEntry) -> None:
         """For sources read forwards: a repeated text moves to its latest place, the oldest make room."""
         self.drop(entry.text)
         self.put(entry)
         while len(self.entries) > 1 and self.length - len(oldest := next(iter(self.entries))) >= self.budget:
             self.drop(oldest)
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: MemoryEntry) -> None:
         self.entries[entry.text] = entry
         self.length += len(entry.text)
 

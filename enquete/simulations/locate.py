@@ -24,7 +24,7 @@ MOST_LISTED = 10
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownSimulation:
     """A simulation under a root."""
 
     sim_id: str
@@ -89,15 +89,15 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def list_simulations(root: Path) -> list[Known]:
+def list_simulations(root: Path) -> list[KnownSimulation]:
     """The simulations under `<root>/simulations` and `<root>`, by id; a missing root holds none."""
     base = root.resolve()
-    found: dict[str, Known] = {}
+    found: dict[str, KnownSimulation] = {}
     for parent in (base / "simulations", base):
         for folder in sorted(parent.iterdir()) if is_folder(parent) else ():
             inside = is_plain(folder.name) and is_folder(folder) and folder.resolve().is_relative_to(base)
             if inside and is_simulation(folder):
-                found.setdefault(folder.name, Known(folder.name, folder))
+                found.setdefault(folder.name, KnownSimulation(folder.name, folder))
     return sorted(found.values(), key=lambda known: known.sim_id)
 
 
@@ -151,7 +151,7 @@ ERROR_CHARS = 200
 
 
 @dataclass(frozen=True)
-class Completion:
+class SimulationProgress:
     """`status`: run_state's own word, or ended / not_ended by the logs, or database, or not_started, or no_simulation.
 
     progress: rounds done and planned; error: what stopped the runner; both as run_state.json has them.
@@ -165,10 +165,10 @@ class Completion:
     error: str = ""
 
 
-NO_SIMULATION = Completion(False, "no_simulation", "a personas file has no simulation")
+NO_SIMULATION = SimulationProgress(False, "no_simulation", "a personas file has no simulation")
 
 
-def completion(path: Path, assume_completed: bool = False) -> Completion:
+def completion(path: Path, assume_completed: bool = False) -> SimulationProgress:
     """Whether the simulation in folder `path` has completed, and what says so.
 
     `assume_completed` is the user's word for a run that was killed and therefore still says running.
@@ -176,14 +176,14 @@ def completion(path: Path, assume_completed: bool = False) -> Completion:
     return completion_from(path, summarise_logs(path), assume_completed)
 
 
-def completion_from(path: Path, logs: Mapping[Platform, LogSummary], assume_completed: bool) -> Completion:
+def completion_from(path: Path, logs: Mapping[Platform, LogSummary], assume_completed: bool) -> SimulationProgress:
     found = from_run_state(path) or (from_logs(logs) if logs else from_databases(path))
     if found.completed or not assume_completed:
         return found
     return replace(found, completed=True, reason=f"assumed to be completed; {found.reason}", assumed=True)
 
 
-def from_run_state(path: Path) -> Completion | None:
+def from_run_state(path: Path) -> SimulationProgress | None:
     """None where run_state.json is missing, unreadable or without a runner_status."""
     file = path / "run_state.json"
     try:
@@ -200,8 +200,8 @@ def from_run_state(path: Path) -> Completion | None:
     error = clip(one_line(clean(said.get("error"))), ERROR_CHARS)
     if status in ENDING and not error and all_done(said):
         reason += ", but its platforms are completed and all rounds are done"
-        return Completion(True, status, reason, progress=progress)
-    return Completion(status in FINISHED, status, reason, progress=progress, error=error)
+        return SimulationProgress(True, status, reason, progress=progress)
+    return SimulationProgress(status in FINISHED, status, reason, progress=progress, error=error)
 
 
 def all_done(said: Mapping[str, JsonValue]) -> bool:
@@ -222,22 +222,22 @@ def all_done(said: Mapping[str, JsonValue]) -> bool:
     )
 
 
-def from_databases(path: Path) -> Completion:
+def from_databases(path: Path) -> SimulationProgress:
     """What OASIS alone leaves: a database without any state. Nothing else will be written into it."""
     counts = {database_path(path, platform).name: count_trace(path, platform) for platform in PLATFORMS}
     found = {name: n for name, n in counts.items() if n}
     if not found or (path / "state.json").exists():
-        return Completion(False, "not_started", "neither run_state.json nor action logs can be read")
+        return SimulationProgress(False, "not_started", "neither run_state.json nor action logs can be read")
     held = ", ".join(f"{name} holds {n} actions" for name, n in found.items())
-    return Completion(True, "database", f"no state files and no action logs, but {held}")
+    return SimulationProgress(True, "database", f"no state files and no action logs, but {held}")
 
 
-def from_logs(logs: Mapping[Platform, LogSummary]) -> Completion:
+def from_logs(logs: Mapping[Platform, LogSummary]) -> SimulationProgress:
     unfinished = [platform for platform, summary in logs.items() if not summary.ended]
     where = ", ".join(f"{platform}/actions.jsonl" for platform in unfinished or logs)
     if unfinished:
-        return Completion(False, "not_ended", f"run_state.json cannot be read and {where} lacks simulation_end")
-    return Completion(True, "ended", f"run_state.json cannot be read, but {where} ends with simulation_end")
+        return SimulationProgress(False, "not_ended", f"run_state.json cannot be read and {where} lacks simulation_end")
+    return SimulationProgress(True, "ended", f"run_state.json cannot be read, but {where} ends with simulation_end")
 
 
 def count_from(path: Path, logs: Mapping[Platform, LogSummary]) -> int:

@@ -20,7 +20,7 @@ from enquete.simulations.agents import (
     REDDIT,
     TWITTER,
     Agent,
-    Record,
+    AgentRecord,
     agent_configs,
     from_database,
     read_profiles,
@@ -28,7 +28,7 @@ from enquete.simulations.agents import (
     try_object,
     try_profiles,
 )
-from enquete.simulations.locate import NO_SIMULATION, Completion, completion_from, count_from, is_simulation
+from enquete.simulations.locate import NO_SIMULATION, SimulationProgress, completion_from, count_from, is_simulation
 from enquete.simulations.sources import Issue, clean, clip, one_line, refuse_errors
 from enquete.state.asking import Participant
 from enquete.state.errors import SettingsError, SimulationError
@@ -51,7 +51,7 @@ def usable_agent(agent: Agent, issues: list[Issue]) -> bool:
     return False
 
 
-def without_prose(records: Sequence[Record]) -> list[Issue]:
+def without_prose(records: Sequence[AgentRecord]) -> list[Issue]:
     """Rows with neither bio nor persona: asked from what there is, and told with their number."""
     found = [record for record in records if not record.has_prose]
     if not found:
@@ -64,7 +64,7 @@ def without_prose(records: Sequence[Record]) -> list[Issue]:
     return [Issue("warning", found[0].file, message)]
 
 
-def unused_columns(records: Sequence[Record]) -> list[Issue]:
+def unused_columns(records: Sequence[AgentRecord]) -> list[Issue]:
     """Columns of which interviews make nothing: neither prompts nor groups show them."""
     told = {name for name, _ in FACTS}
     unused = dict.fromkeys(name for record in records for name in record.columns if name not in told)
@@ -74,9 +74,9 @@ def unused_columns(records: Sequence[Record]) -> list[Issue]:
     return [Issue("info", records[0].file, message)]
 
 
-def namesakes(named: Sequence[tuple[str, Record]]) -> list[Issue]:
+def namesakes(named: Sequence[tuple[str, AgentRecord]]) -> list[Issue]:
     """Agents of one name: tables and reports cannot tell them apart, and --agents NAME means all of them."""
-    by_name: dict[str, list[Record]] = {}
+    by_name: dict[str, list[AgentRecord]] = {}
     for name, record in named:
         by_name.setdefault(fold(name), []).append(record)
     return [
@@ -91,7 +91,7 @@ def namesakes(named: Sequence[tuple[str, Record]]) -> list[Issue]:
     ]
 
 
-def described(record: Record, kind: str) -> str:
+def described(record: AgentRecord, kind: str) -> str:
     """The persona; where there is neither bio nor persona, the type and what facts there are."""
     if record.has_prose or kind == "unknown":
         return record.persona
@@ -112,7 +112,7 @@ def participant_of(agent: Agent, participant_id: str) -> Participant:
     )
 
 
-def usable_persona(record: Record, issues: list[Issue]) -> bool:
+def usable_persona(record: AgentRecord, issues: list[Issue]) -> bool:
     """A row needs a name, and an id that can stand in keys."""
     problems = []
     if not (record.name or record.username):
@@ -123,8 +123,8 @@ def usable_persona(record: Record, issues: list[Issue]) -> bool:
     return not problems
 
 
-def repeated_ids(records: Sequence[Record]) -> list[Issue]:
-    seen: dict[str, Record] = {}
+def repeated_ids(records: Sequence[AgentRecord]) -> list[Issue]:
+    seen: dict[str, AgentRecord] = {}
     issues = []
     for record in records:
         if not (record.id or record.uuid):
@@ -138,14 +138,14 @@ def repeated_ids(records: Sequence[Record]) -> list[Issue]:
     return issues
 
 
-def persona_key(record: Record) -> str:
+def persona_key(record: AgentRecord) -> str:
     identity = record.id or record.uuid
     if not identity:
         return name_id(record.name or record.username, record.persona)
     return identity if identity.startswith("agent:") else f"agent:{identity}"
 
 
-def persona_participant(record: Record, participant_id: str) -> Participant:
+def persona_participant(record: AgentRecord, participant_id: str) -> Participant:
     return Participant(
         id=participant_id,
         name=record.name or record.username,
@@ -202,7 +202,7 @@ class Population:
     path: Path
     kind: Literal["simulation", "personas"]
     participants: tuple[Participant, ...]
-    completion: Completion
+    completion: SimulationProgress
     actions: int
     issues: tuple[Issue, ...]
     topic: str = ""

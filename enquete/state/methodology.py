@@ -146,7 +146,7 @@ class Steps(NamedTuple):
     unit: Callable[[], Any] | None = None  # the compiled graph that one unit goes through, drawn inside `ask`
 
 
-class Asking(NamedTuple):
+class MethodParts(NamedTuple):
     """What a methodology asks with."""
 
     instrument: type[Any]  # of BaseModel
@@ -180,7 +180,7 @@ class Methodology:
     default: bool  # part of a run that names no methods
     order: int  # place in a run that names no methods
     phases: tuple[str, ...]
-    asks: Callable[[], Asking]
+    asks: Callable[[], MethodParts]
     evaluation: Callable[[], Any]  # its Evaluation (reports/evaluation.py), all that reads answers: imports pandas
     steps: Steps = field(default=Steps())  # of its graph
     probes: tuple[str, ...] = PROBES_OF_CLOSED  # kinds that make sense for it: see nodes/arms.py
@@ -190,7 +190,7 @@ class Methodology:
     offers: Offer | None = None
 
     @cached_property
-    def _asking(self) -> Asking:
+    def _asking(self) -> MethodParts:
         return self.asks()
 
     @property

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from enquete.memory.connecting import connect
 from enquete.memory.local import Delivery, LocalMemory, deliver
-from enquete.memory.recall import Record, Standing, episodes, search, standings
+from enquete.memory.recall import MemoryRecord, Standing, episodes, search, standings
 from enquete.nodes.run_list import survey
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.request import MemoryKind, RunRequest
 from enquete.state.settings import Environment, resolve_machine
 from enquete.study.simulations import interviews_of
 
-__all__ = ["Delivery", "Record", "Standing", "memory_preferences", "search_memory", "sync_memory"]
+__all__ = ["Delivery", "MemoryRecord", "Standing", "memory_preferences", "search_memory", "sync_memory"]
 
 PATIENCE_S = 3600.0
 MOST = 100
@@ -28,7 +28,7 @@ def search_memory(
     limit: int = 10,
     root: str | None = None,
     out: str | None = None,
-) -> list[Record]:
+) -> list[MemoryRecord]:
     """Episodes of a simulation's interviews that fit the words, best first; the newest without words.
 
     agent: only of whom this name or id is. Creates nothing and asks no graph: runs' own files are read. Raises

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from enquete.checkpoints.folders import LEDGER
-from enquete.simulations.locate import MOST_LISTED, Known, by_id, list_simulations, nearest
+from enquete.simulations.locate import MOST_LISTED, KnownSimulation, by_id, list_simulations, nearest
 from enquete.state.errors import InputError, RunLocked, RunNotFound, SimulationNotFound
 from enquete.state.request import parse_request
 from enquete.study.background import awaited, run_in_thread
@@ -239,7 +239,7 @@ class PathSandbox:
         may name."""
         return {"root": str(self.root), "shelf": str(self.root / SHELF)}
 
-    def simulations(self) -> list[Known]:
+    def simulations(self) -> list[KnownSimulation]:
         """By id."""
         return list_simulations(self.root)
 

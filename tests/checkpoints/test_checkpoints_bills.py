@@ -7,9 +7,9 @@ import random
 
 import pytest
 
-from enquete.checkpoints.budget import DEAREST, FIRST_WAVE, GROWTH, MARGIN, MEASURED, WITHOUT_ANSWER, Budget, Kind
+from enquete.checkpoints.budget import DEAREST, FIRST_WAVE, GROWTH, MARGIN, MEASURED, WITHOUT_ANSWER, Budget, CostKind
 
-KIND, OTHER = Kind("m", "answer"), Kind("m", "themes")
+KIND, OTHER = CostKind("m", "answer"), CostKind("m", "themes")
 BOUND, LONGEST = 1100, 500  # tokens of a question, at most, and of the reply it asks for
 CALL = BOUND + LONGEST
 NARROW = 300 * CALL  # room for all calls of a test, and not for two that are billed at DEAREST
@@ -23,7 +23,7 @@ async def settled(budget: Budget) -> None:
 class Calls:
     """Calls of one kind that were asked for; those that may go, in order."""
 
-    def __init__(self, budget: Budget, number: int, kind: Kind = KIND):
+    def __init__(self, budget: Budget, number: int, kind: CostKind = KIND):
         self.budget = budget
         self.kind = kind
         self.going = 0

@@ -239,9 +239,10 @@ def spoil_last_round(folder: Path, name: str) -> set[str]:
                 f"SELECT sum(input_tokens + output_tokens) FROM calls WHERE {calls[0]}", calls[1]
             ).fetchone()
             spoiled = connection.execute(
-                "UPDATE calls SET status='failed', response='', error='HTTP 500', input_tokens=0, output_tokens=0" f" WHERE {calls[0]} RETURNING subject",
+                "UPDATE calls SET status='failed', response='', error='HTTP 500', input_tokens=0, output_tokens=0"
+                f" WHERE {calls[0]} RETURNING subject",
                 calls[1],
-            ).fetchall()  # fmt: skip
+            ).fetchall()
             subjects |= {*spoiled}
             for counter, change in (
                 *before,

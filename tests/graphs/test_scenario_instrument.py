@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from enquete.graphs.scenario.instrument import ScenarioInstrument
-from enquete.graphs.scenario.procedure import Rating
+from enquete.graphs.scenario.procedure import ScenarioRating
 from enquete.instruments.load import load_instrument, load_shipped
 from enquete.instruments.text import instrument_notices, texts_of
 from enquete.state.asking import Asking
@@ -172,7 +172,7 @@ def test_the_example_of_the_page_loads_and_every_key_is_documented(tmp_path: Pat
 
 def test_the_plan_counts_blocks_or_items(tmp_path: Path) -> None:
     def plan(instrument: ScenarioInstrument, asking: Asking) -> Plan:
-        return Rating(instrument, NoSettings(), "de").plan(BareDesk(10, asking))  # type: ignore[arg-type]
+        return ScenarioRating(instrument, NoSettings(), "de").plan(BareDesk(10, asking))  # type: ignore[arg-type]
 
     block, item = plan(SHIPPED, "block"), plan(SHIPPED, "item")
     assert block.calls["answer"] == (40, 120)  # 10 agents × 4 scenarios, 3 attempts

@@ -12,7 +12,7 @@ import pytest
 
 import enquete
 from enquete.graphs.scenario.instrument import ScenarioInstrument
-from enquete.graphs.scenario.procedure import Rating, themes_of
+from enquete.graphs.scenario.procedure import ScenarioRating, themes_of
 from enquete.instruments.load import load_shipped
 from enquete.state.asking import Answer, Arm, BlockKey
 from enquete.state.methodology import NoSettings
@@ -111,7 +111,7 @@ class _Desk:
 
 
 def close(context: _Desk) -> str:
-    return asyncio.run(Rating(INSTRUMENT, NoSettings(), "de").between(1, context))  # type: ignore[arg-type]
+    return asyncio.run(ScenarioRating(INSTRUMENT, NoSettings(), "de").between(1, context))  # type: ignore[arg-type]
 
 
 def said(text: str = "Ich würde auswandern.") -> list[Answer]:

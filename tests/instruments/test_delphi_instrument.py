@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.graphs.delphi.instrument import DelphiInstrument, Dimension
+from enquete.graphs.delphi.instrument import DelphiDimension, DelphiInstrument
 from enquete.instruments.load import load_shipped
 from enquete.instruments.text import Text, texts_of
 from enquete.state.asking import Language
@@ -79,5 +79,5 @@ def test_a_number_of_points_is_an_amount_here() -> None:
 
 
 def test_dimension_without_description() -> None:
-    dimension = Dimension(dimension_id="x", wording=Text(de="Wie teuer ist {theme}?"), scale="likert5")
+    dimension = DelphiDimension(dimension_id="x", wording=Text(de="Wie teuer ist {theme}?"), scale="likert5")
     assert dimension.about("Klima", "egal", "en") == "Wie teuer ist Klima?"

@@ -12,7 +12,7 @@ import yaml
 from enquete.graphs.registry import methodologies
 from enquete.instruments.load import load_shipped
 from enquete.instruments.review import (
-    Wording,
+    ReviewedText,
     duplicates,
     missing_translations,
     review,
@@ -30,8 +30,8 @@ def finds(rule: str, language: str, one: Any) -> bool:
         return bool(translation_differs(german, english))
     if rule == "near_duplicate":
         pair = german if language == "de" else english
-        return bool(list(duplicates([Wording(str(n), Text(**{language: text})) for n, text in enumerate(pair)])))
-    found = review([Wording("a", Text(de=german, en=english))])
+        return bool(list(duplicates([ReviewedText(str(n), Text(**{language: text})) for n, text in enumerate(pair)])))
+    found = review([ReviewedText("a", Text(de=german, en=english))])
     return any((one.rule, one.language) == (rule, language) for one in found)
 
 
@@ -53,7 +53,7 @@ def test_keying_of_ten_families_each() -> None:
     """(items, of them reverse-coded); at most four in five the same way, from three items on."""
 
     def found(n: int, reverse: int) -> bool:
-        return bool(list(unbalanced(Wording(str(i), Text(en="x"), "item", "f", i < reverse) for i in range(n))))
+        return bool(list(unbalanced(ReviewedText(str(i), Text(en="x"), "item", "f", i < reverse) for i in range(n))))
 
     assert [one for one in KEYED if not found(*one)] == []
     assert [one for one in BALANCED if found(*one)] == []
@@ -61,12 +61,12 @@ def test_keying_of_ten_families_each() -> None:
 
 def test_missing_translations_are_told_where_others_are_there() -> None:
     both, german, english = Text(de="Ja.", en="Yes."), Text(de="Ja."), Text(en="Yes.")
-    found = list(missing_translations([Wording("a", both), Wording("b", german), Wording("c", english)]))
+    found = list(missing_translations([ReviewedText("a", both), ReviewedText("b", german), ReviewedText("c", english)]))
     assert [(one.where, one.told("en")) for one in found] == [
         ("b", "b: is missing in English"),
         ("c", "c: is missing in German"),
     ]
-    assert list(missing_translations([Wording("a", german), Wording("b", german)])) == []
+    assert list(missing_translations([ReviewedText("a", german), ReviewedText("b", german)])) == []
 
 
 @pytest.mark.parametrize("pack", ["fisheries", "high_street"])
@@ -82,5 +82,5 @@ def test_what_ships_reads_well(pack: str) -> None:
 
 
 def test_a_finding_in_german() -> None:
-    (one,) = review([Wording("a", Text(de="Die Bank ist ehrlich und günstig."))])
+    (one,) = review([ReviewedText("a", Text(de="Die Bank ist ehrlich und günstig."))])
     assert one.told("de").startswith("a (de): fragt zweierlei auf einmal („und“)")

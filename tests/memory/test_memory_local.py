@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from enquete.memory.local import LocalMemory
-from enquete.memory.recall import Preference, Record, episodes, search, standings
+from enquete.memory.recall import MemoryRecord, Preference, episodes, search, standings
 from tests.support.episodes import write_episodes
 
 
-def said(name: str, who: str, text: str, **more: object) -> Record:
-    return Record(
+def said(name: str, who: str, text: str, **more: object) -> MemoryRecord:
+    return MemoryRecord(
         id=name, kind="interview", text=text, sim_id="s", run_id="r", participant=f"agent:{who}", agent_name=who, **more
     )  # type: ignore[arg-type]
 

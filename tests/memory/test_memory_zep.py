@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from enquete.memory.local import LocalMemory, deliver
-from enquete.memory.recall import Graph, MemoryFault, Record
+from enquete.memory.recall import Graph, MemoryFault, MemoryRecord
 from enquete.memory.wire import seconds
 from enquete.memory.zep import ZepSessions
 from enquete.memory.zep_cloud import PAGE, ZepCloudGraph
@@ -58,8 +58,8 @@ def reading(graph: Graph) -> str:
     return "POST /graph/node" if graph.name.startswith("zep-cloud") else "GET /sessions"
 
 
-def said(number: int) -> Record:
-    return Record(
+def said(number: int) -> MemoryRecord:
+    return MemoryRecord(
         id=f"r/{number}", kind="interview", text=f"Agent Marie: {number}", sim_id="sim_1", run_id="r",
         participant=MARIE, agent_name="Marie",
     )  # fmt: skip

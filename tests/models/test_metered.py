@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.usage import usage
-from enquete.models.chat_completions import Response
+from enquete.models.chat_completions import ModelResponse
 from enquete.models.metered import MeteredModel, Terms, estimate, input_bound, valued
 from enquete.models.prices import Price
 from enquete.models.servers import Limiter
@@ -323,8 +323,8 @@ def test_an_unanswered_request_costs_the_same_while_a_run_is_driven_and_in_its_l
     written."""
     price = Price(1.0, 10.0, "test")
     asked = input_bound(prompt())
-    lost = {"late": 2, "away": 3}["late" if isinstance(outcome, Response) else "away"]
-    answered = 10 * 1.0 + 5 * 10.0 if isinstance(outcome, Response) else 0.0
+    lost = {"late": 2, "away": 3}["late" if isinstance(outcome, ModelResponse) else "away"]
+    answered = 10 * 1.0 + 5 * 10.0 if isinstance(outcome, ModelResponse) else 0.0
 
     async def work(ledger: Ledger) -> None:
         budget = Budget(10**6, cap_usd=1.0)

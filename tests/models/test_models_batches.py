@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from enquete.models.batches import LONGEST_LINE, BatchJob, Denied, Provider, Reply, Unanswered, line
+from enquete.models.batches import LONGEST_LINE, BatchJob, BatchReply, Denied, Provider, Unanswered, line
 from tests.support.model_server import ModelServer
 
 KEY = "sk-secret-of-the-tests"
@@ -46,7 +46,7 @@ async def ordered(provider: Provider, bodies: dict[str, Any], *, run: str, mark:
     return await provider.order(file, run=run, mark=mark)
 
 
-async def fetched(provider: Provider, order: BatchJob) -> dict[str, Reply]:
+async def fetched(provider: Provider, order: BatchJob) -> dict[str, BatchReply]:
     return {reply.name: reply async for reply in provider.fetch(order)}
 
 

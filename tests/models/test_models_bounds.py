@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from enquete.models.chat_completions import MOST_WRITTEN, Response
+from enquete.models.chat_completions import MOST_WRITTEN, ModelResponse
 from enquete.models.faults import Rejected, Unavailable
 from enquete.models.http_client import LARGE_AT_ONCE, MOST_BYTES, SMALL_BYTES
 from enquete.models.servers import Limiter
@@ -25,8 +25,8 @@ GOOD = completion('{"a": 1}')
 HEAD = b"HTTP/1.1 200 OK\r\n"
 
 
-def ask(url: str, times: int = 1) -> list[Response | BaseException]:
-    async def all_of_them() -> list[Response | BaseException]:
+def ask(url: str, times: int = 1) -> list[ModelResponse | BaseException]:
+    async def all_of_them() -> list[ModelResponse | BaseException]:
         transport = Transport(
             url, SecretStr("sk-test-0123456789"), limiter=Limiter(256), timeout_s=60, backoff_s=0.001, patience_s=0
         )
@@ -86,7 +86,7 @@ def test_a_broken_reply_is_typed_and_asked_again(fault: str) -> None:
     assert error.sends >= 3
     with RawServer(lambda n: BROKEN[fault] if n == 0 else reply(GOOD)) as server:
         (got,) = ask(server.base_url)
-    assert isinstance(got, Response), got
+    assert isinstance(got, ModelResponse), got
     assert (got.text, got.sends) == ('{"a": 1}', 2)
 
 
@@ -140,7 +140,7 @@ def test_a_long_answer_within_the_limit_is_read() -> None:
     text = json.dumps({"a": "x" * 3_000_000})
     with RawServer(lambda _: reply(completion(text))) as server:
         (got,) = ask(server.base_url)
-    assert isinstance(got, Response)
+    assert isinstance(got, ModelResponse)
     assert got.text == text
 
 
@@ -162,7 +162,7 @@ def test_the_same_server_may_send_a_request_on() -> None:
     there = reply(b"", "307 There", "Location: /v1/other", "Connection: close")
     with RawServer(lambda n: there if n == 0 else reply(GOOD)) as server:
         (got,) = ask(server.base_url)
-        assert isinstance(got, Response)
+        assert isinstance(got, ModelResponse)
         assert len(server.requests) == 2
         assert server.requests[0] == server.requests[1]
     assert "again and again" in str(told(lambda _: there))
@@ -178,7 +178,7 @@ def test_a_usage_that_cannot_be_loses_no_answer_and_counts_nothing(odd: Any) -> 
     for usage in (usage_of(odd, odd), usage_of(50, odd), odd if not isinstance(odd, dict) else [odd]):
         with RawServer(lambda _, usage=usage: reply(completion(text, usage=usage))) as server:  # type: ignore[misc]
             (got,) = ask(server.base_url)
-        assert isinstance(got, Response), got
+        assert isinstance(got, ModelResponse), got
         assert (got.text, got.sends, got.unbelieved) == (text, 1, True)
         assert got.input_tokens is got.output_tokens is None
 
@@ -187,7 +187,7 @@ def test_a_usage_that_cannot_be_loses_no_answer_and_counts_nothing(odd: Any) -> 
 def test_a_usage_that_is_missing_is_no_lie(usage: Any) -> None:
     with RawServer(lambda _: reply(completion("{}", usage=usage))) as server:
         (got,) = ask(server.base_url)
-    assert isinstance(got, Response)
+    assert isinstance(got, ModelResponse)
     assert (got.input_tokens, got.output_tokens, got.unbelieved) == (None, None, False)
 
 
@@ -196,7 +196,7 @@ def test_odd_details_of_a_usage_change_nothing(details: Any) -> None:
     usage = {**usage_of(50, 5), "prompt_tokens_details": details, "completion_tokens_details": details}
     with RawServer(lambda _: reply(completion("{}", usage=usage, service_tier="flex"))) as server:
         (got,) = ask(server.base_url)
-    assert isinstance(got, Response)
+    assert isinstance(got, ModelResponse)
     assert (got.input_tokens, got.output_tokens, got.unbelieved) == (50, 5, False)
 
 
@@ -205,5 +205,5 @@ def test_what_the_server_had_in_its_cache_is_believed_up_to_the_prompt(told: Any
     usage = {**usage_of(50, 5), "prompt_tokens_details": {"cached_tokens": told}}
     with RawServer(lambda _: reply(completion("{}", usage=usage))) as server:
         (got,) = ask(server.base_url)
-    assert isinstance(got, Response)
+    assert isinstance(got, ModelResponse)
     assert (got.input_tokens, got.cached_tokens) == (50, taken)

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from enquete.models.chat_completions import Response
+from enquete.models.chat_completions import ModelResponse
 from enquete.models.faults import SendCounts, Trouble, Unavailable
 from enquete.models.servers import Limiter, ServerHealth, backoff, health_of
 from enquete.models.transport import CONFIRMATIONS, HEALTH_PROBE, MOST_RETURNS, RetryState, Transport
@@ -26,7 +26,7 @@ from tests.support.model_server import Logged, ModelServer
 
 # --- A server that goes away and comes back, stays away, or fails one request alone: over real HTTP, in short times.
 
-Ended = Response | Unavailable
+Ended = ModelResponse | Unavailable
 
 
 def transport_to(server: ModelServer, limiter: Limiter | None = None, **options: float) -> Transport:
@@ -572,7 +572,7 @@ def test_what_is_on_its_way_is_answered_and_what_waits_for_its_turn_is_not_sent(
         ended, took = halted_after(made(server.base_url, limits=limits), 0.3)
         assert server.count() == 1
     assert took < 3
-    assert [type(each) for each in ended].count(Response) == 1
+    assert [type(each) for each in ended].count(ModelResponse) == 1
     assert sum(isinstance(each, Unavailable) and each.short for each in ended) == 3
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from enquete.models.chat_completions import Response
+from enquete.models.chat_completions import ModelResponse
 from enquete.models.http_client import _within
 from enquete.models.servers import (
     CUT,
@@ -110,8 +110,8 @@ def test_a_time_out_looks_again_when_it_is_due() -> None:
     assert next(looks, None) is None
 
 
-def send(server: SmallServer, *prompts: Prompt, timeout_s: float = 60) -> list[Response]:
-    async def work() -> list[Response]:
+def send(server: SmallServer, *prompts: Prompt, timeout_s: float = 60) -> list[ModelResponse]:
+    async def work() -> list[ModelResponse]:
         transport = Transport(
             server.base_url, SecretStr("k"), limiter=Limiter(32), timeout_s=timeout_s, backoff_s=0.01, patience_s=0
         )

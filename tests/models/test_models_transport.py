@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue, SecretStr
 
-from enquete.models.chat_completions import Response
+from enquete.models.chat_completions import ModelResponse
 from enquete.models.faults import Rejected, Unavailable
 from enquete.models.http_client import retry_after
 from enquete.models.parsing import compact, looks_like_refusal, read_object
@@ -45,7 +45,7 @@ def prompt(question: str = "How do you feel about it?", tokens: int = 500) -> Pr
     return Prompt("You are Ada, a baker.", ({"role": "user", "content": question},), compact(SCHEMA), tokens)
 
 
-async def ask(server: ModelServer | str, *questions: str, limit: int = 32, **options: float) -> list[Response]:
+async def ask(server: ModelServer | str, *questions: str, limit: int = 32, **options: float) -> list[ModelResponse]:
     url = server if isinstance(server, str) else server.base_url
     transport = Transport(
         url,
@@ -63,7 +63,7 @@ async def ask(server: ModelServer | str, *questions: str, limit: int = 32, **opt
         await transport.aclose()
 
 
-def one(server: ModelServer | str, *, timeout_s: float = 5) -> Response:
+def one(server: ModelServer | str, *, timeout_s: float = 5) -> ModelResponse:
     return asyncio.run(ask(server, timeout_s=timeout_s))[0]
 
 
@@ -181,7 +181,7 @@ def test_a_base_url_that_is_none_is_refused_without_repeating_a_password(url: st
     assert "pass-word" not in str(caught.value)
 
 
-def _values(answer: Response) -> dict[str, JsonValue]:
+def _values(answer: ModelResponse) -> dict[str, JsonValue]:
     read = read_object(answer.text) or {}
     return {name: part["value"] for name, part in read.items() if isinstance(part, dict)}
 
@@ -221,7 +221,7 @@ def test_an_answer_longer_than_allowed_ends_by_length() -> None:
     with ModelServer() as server:
         transport_prompt = prompt(tokens=8)
 
-        async def main() -> Response:
+        async def main() -> ModelResponse:
             transport = Transport(server.base_url, None, limiter=Limiter(1))
             try:
                 return await transport.send(transport_prompt, model="m", temperature=0, seed=0)
@@ -292,7 +292,7 @@ def test_one_transport_serves_several_event_loops() -> None:
     with ModelServer() as server:
         transport = Transport(server.base_url, SecretStr(KEY), limiter=Limiter(4))
 
-        async def main() -> Response:
+        async def main() -> ModelResponse:
             try:
                 return await transport.send(prompt(), model="m", temperature=0, seed=0)
             finally:
@@ -315,7 +315,7 @@ def test_a_key_that_the_server_echoes_is_masked_everywhere() -> None:
 def test_a_short_key_is_masked_too_unless_it_is_a_word_for_none(key: str, shown: str) -> None:
     with ModelServer(script=lambda body: json.dumps({"a": f"your key is {key}."})) as server:
 
-        async def main() -> Response:
+        async def main() -> ModelResponse:
             transport = Transport(server.base_url, SecretStr(key), limiter=Limiter(1))
             try:
                 return await transport.send(prompt(), model="m", temperature=0, seed=0)
@@ -328,7 +328,7 @@ def test_a_short_key_is_masked_too_unless_it_is_a_word_for_none(key: str, shown:
 def test_text_that_is_no_utf8_can_be_sent_and_stored() -> None:
     with ModelServer(script=lambda body: '{"a": "\ud800 \x00"}') as server:
 
-        async def main() -> Response:
+        async def main() -> ModelResponse:
             return (await ask(server, "lone \ud83d surrogate \x00"))[0]
 
         answer = asyncio.run(main())
@@ -338,7 +338,7 @@ def test_text_that_is_no_utf8_can_be_sent_and_stored() -> None:
 
 def test_langchain_used_whole_asks_and_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where tracing is asked for. Oracle: ChatOpenAI itself, against the request that Enquete writes."""
-    heard: list[tuple[str, dict[str, Any], Response]] = []
+    heard: list[tuple[str, dict[str, Any], ModelResponse]] = []
     with ModelServer(script=lambda body: '{"a": "äöü"}') as server:
         for wanted in ("", "1"):
             monkeypatch.setenv("ENQUETE_TRACING", wanted)

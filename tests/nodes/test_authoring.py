@@ -8,7 +8,7 @@ import pytest
 
 from enquete.nodes.draft_author import Pair, ThemeOut, comes_back, speaking_of, text_faults, theme_faults
 from enquete.nodes.material import Slot
-from enquete.simulations.discourse import Post, Theme
+from enquete.simulations.discourse import DiscourseTheme, Post
 
 BACK = {
     "Without cars more people come into the shops.": "More people come into the shops without cars.",
@@ -57,7 +57,7 @@ def test_a_theme_is_in_both_languages_new_and_spoken_of_by_two() -> None:
 
 
 def test_an_item_passes_the_rules_and_names_a_post() -> None:
-    slot = Slot("survey/fees_fair", "", "", "", about=Theme("fees", 2, 2))
+    slot = Slot("survey/fees_fair", "", "", "", about=DiscourseTheme("fees", 2, 2))
     fair = Pair(de="Die Gebühren sind gerecht.", en="The fees are fair.")
     assert text_faults(slot, fair, [], POSTS[:1]) == []
     assert text_faults(slot, fair, [], []) == ["survey/fees_fair: names no post that speaks of it"]

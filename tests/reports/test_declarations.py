@@ -19,7 +19,7 @@ from enquete.reports.declarations import (
     Presentation,
     Spread,
     Table,
-    Text,
+    TextBlock,
     View,
     adjusted_p,
     code,
@@ -68,7 +68,7 @@ CHANGED = Finding(
 )  # fmt: skip
 PRESENTATION = Presentation(
     tables=(FRUIT, SOLD), facts=(integer("least", "least"), share("open", "open")), findings=(CHANGED,),
-    texts=(Text(at="section", says="Open: {open}.", where="open > .1"),),
+    texts=(TextBlock(at="section", says="Open: {open}.", where="open > .1"),),
 )  # fmt: skip
 
 
@@ -115,7 +115,7 @@ WHOLE = made(
         "p_adjusted"),
     ({"tables": (FRUIT,), "findings": (Finding(name="f", table="fruit", says="", after="g", n="", n_total=""),)}, "'g'"),
     ({"tables": (FRUIT, FRUIT)}, "share a name"),
-    ({"tables": (FRUIT,), "texts": (Text(at="section", says="{least}"),)}, "least"),
+    ({"tables": (FRUIT,), "texts": (TextBlock(at="section", says="{least}"),)}, "least"),
 ])  # fmt: skip
 def test_what_nobody_declared_is_named_when_declarations_are_made(change: dict[str, Any], said: str) -> None:
     with pytest.raises(TypeError, match=said):

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
-from enquete.models.chat_completions import Response
+from enquete.models.chat_completions import ModelResponse
 from enquete.models.metered import MeteredModel, Terms
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.llm import LLMRespondent
@@ -132,7 +132,7 @@ class TestAsk:
         class Counting(ScriptedSender):
             most = now = 0
 
-            async def send(self, *given: Any, **named: Any) -> Response:
+            async def send(self, *given: Any, **named: Any) -> ModelResponse:
                 self.now += 1
                 self.most = max(self.most, self.now)
                 await asyncio.sleep(0)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.simulations.digest import Fact, Knowledge, digests, write_digest
-from enquete.simulations.experience import Entry, Experience, Memory
+from enquete.simulations.experience import Experience, Memory, MemoryEntry
 from enquete.simulations.population import load_population
 from tests.simulations.conftest import Folder, post, write_log
 
@@ -158,9 +158,9 @@ def test_usernames_in_the_database_identify_after_a_shift(oasis_run: Path) -> No
 def memory_of(own: list[str], shown: list[str], about: str = "") -> Experience:
     memory = Memory(10_000)
     for place, text in enumerate(own):
-        memory.shelves["own"].add_newer(Entry("comment", text, about, float(place)))
+        memory.shelves["own"].add_newer(MemoryEntry("comment", text, about, float(place)))
     for place, text in enumerate(shown):
-        memory.shelves["shown"].add_newer(Entry("shown", text, "Bob", float(place)))
+        memory.shelves["shown"].add_newer(MemoryEntry("shown", text, "Bob", float(place)))
     return Experience("reddit", "log", {"a": memory}, length=max(len(own), len(shown), 1))
 
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from enquete.simulations.agents import Record, pair
+from enquete.simulations.agents import AgentRecord, pair
 
 
-def records(*described: str) -> list[Record]:
+def records(*described: str) -> list[AgentRecord]:
     """ "Ann" or "Ann/username" or "Ann//uuid", in file order."""
     parts = [(*text.split("/"), "", "")[:3] for text in described]
-    return [Record("f", f"entry {i}", i, name, user, uuid) for i, (name, user, uuid) in enumerate(parts)]
+    return [AgentRecord("f", f"entry {i}", i, name, user, uuid) for i, (name, user, uuid) in enumerate(parts)]
 
 
 @pytest.mark.parametrize(

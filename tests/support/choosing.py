@@ -12,7 +12,7 @@ from enquete.reports.evaluation import Evaluation
 from enquete.respondents.planted import answer_at, uniform
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
 from enquete.state.interview_context import InterviewContext
-from enquete.state.methodology import Asking, Methodology, NoSettings, Procedure, Truth
+from enquete.state.methodology import Methodology, MethodParts, NoSettings, Procedure, Truth
 
 OPTIONS = (
     Option(value="sea", label="The sea"),
@@ -57,7 +57,7 @@ METHODOLOGY = Methodology(
     default=False,
     order=97,
     phases=("T1",),
-    asks=lambda: Asking(ChoosingInstrument, NoSettings, Choosing, planted),
+    asks=lambda: MethodParts(ChoosingInstrument, NoSettings, Choosing, planted),
     evaluation=lambda: EVALUATION,
     probes=(),
 )

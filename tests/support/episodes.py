@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from enquete.memory.recall import Record
+from enquete.memory.recall import MemoryRecord
 
 
-def write_episodes(interviews: Path, *records: Record, run: str = "r", complete: bool = True) -> None:
+def write_episodes(interviews: Path, *records: MemoryRecord, run: str = "r", complete: bool = True) -> None:
     file = interviews / "synthesis" / run / "exports" / "episodes.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)
     lines = [one.model_copy(update={"complete": complete}).model_dump_json() for one in records]

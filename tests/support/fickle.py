@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from enquete.state.asking import Answer, Block, Item, Language, Option, Outcome, Participant
 from enquete.state.errors import LedgerError
 from enquete.state.interview_context import InterviewContext
-from enquete.state.methodology import Asking, Methodology, NoSettings, Procedure, Truth
+from enquete.state.methodology import Methodology, MethodParts, NoSettings, Procedure, Truth
 
 Behaviour = Literal["bug", "ledger", "slow", "short"]
 
@@ -59,7 +59,7 @@ METHODOLOGY = Methodology(
     default=False,
     order=99,
     phases=("T1",),
-    asks=lambda: Asking(FickleInstrument, NoSettings, Fickle, planted),
+    asks=lambda: MethodParts(FickleInstrument, NoSettings, Fickle, planted),
     evaluation=lambda: None,
     probes=(),
 )

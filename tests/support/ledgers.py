@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from enquete.checkpoints.ledger import Ledger
-from enquete.models.chat_completions import Response
+from enquete.models.chat_completions import ModelResponse
 from enquete.state.asking import BlockKey, CallKey
 from enquete.state.errors import ModelError
 from enquete.state.interview_context import Prompt
 from tests.support.studies import rows
 
 RUN = "run_test"
-Outcome = str | Response | ModelError
+Outcome = str | ModelResponse | ModelError
 """What a scripted request comes to: a text, a whole response, or an error that is raised."""
 
 
@@ -86,14 +86,14 @@ class ScriptedSender:
 
     async def send(
         self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
-    ) -> Response:
+    ) -> ModelResponse:
         self.sent.append(prompt)
         if self.gate is not None:
             await self.gate.wait()
         outcome = self._next(prompt)
         if isinstance(outcome, ModelError):
             raise outcome
-        return outcome if isinstance(outcome, Response) else response(outcome)
+        return outcome if isinstance(outcome, ModelResponse) else response(outcome)
 
     async def fit(self, prompt: Prompt, model: str) -> Prompt:
         return prompt
@@ -113,7 +113,7 @@ class ScriptedSender:
 
 def response(
     text: str, *, finish: str = "stop", read: int | None = 10, written: int | None = 5, timeouts: int = 0
-) -> Response:
-    return Response(
+) -> ModelResponse:
+    return ModelResponse(
         text, finish, read, written, "m-2026", "fp_1", 12, f'{{"content": "{len(text)}"}}', 1 + timeouts, timeouts
     )

@@ -11,7 +11,7 @@ from enquete.reports.declarations import Presentation, shaped
 from enquete.reports.evaluation import Evaluation
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
 from enquete.state.interview_context import InterviewContext
-from enquete.state.methodology import Asking, Methodology, NoSettings, Procedure, Truth
+from enquete.state.methodology import Methodology, MethodParts, NoSettings, Procedure, Truth
 
 LAST = {"main": 2, "people": 3, "replicate_2": 1}
 """By arm, the round in which its verdict is to end."""
@@ -65,7 +65,7 @@ METHODOLOGY = Methodology(
     default=False,
     order=98,
     phases=("T1",),
-    asks=lambda: Asking(UnevenInstrument, NoSettings, Uneven, planted),
+    asks=lambda: MethodParts(UnevenInstrument, NoSettings, Uneven, planted),
     evaluation=lambda: EVALUATION,
     probes=(),
 )

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from enquete.locale import N_
-from enquete.state.methodology import PROBES_OF_CLOSED, Asking, Methodology, Steps
+from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, MethodParts, Steps
 
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
     from enquete.reports.evaluation import Evaluation
 
 
-def _asking() -> Asking:
+def _asking() -> MethodParts:
     from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
     from enquete.graphs.delphi.procedure import Delphi
     from enquete.graphs.delphi.synthetic import planted
 
-    return Asking(DelphiInstrument, DelphiSettings, Delphi, planted)
+    return MethodParts(DelphiInstrument, DelphiSettings, Delphi, planted)
 
 
 def _evaluation() -> Evaluation:

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, 
 from enquete.analysis.agreement import Limits
 from enquete.instruments.document import Line, identifier, not_empty, suggestion, wrong
 from enquete.instruments.instrument import Draft, Instrument
-from enquete.instruments.review import Wording
+from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import AMOUNT, Scale, ScaleName
 from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
 from enquete.nodes.material import Material, Slot, head
@@ -34,7 +34,7 @@ def _about_a_theme(template: Text) -> Text:
     return template
 
 
-class Instructions(Part):
+class DelphiInstructions(Part):
     """What is said at the beginning of a round; `round3` also opens every later round of revision."""
 
     round1: Text
@@ -51,7 +51,7 @@ class Question(Part):
     wording: Text
 
 
-class Dimension(Part):
+class DelphiDimension(Part):
     """A rating of each theme. The wording holds {theme} and may hold {description}."""
 
     inline_text = "wording"
@@ -150,9 +150,9 @@ class DelphiInstrument(Instrument):
     scale_ends = AMOUNT
     listed = ("questions", "question_id")
 
-    instructions: Instructions
+    instructions: DelphiInstructions
     questions: Annotated[tuple[Question, ...], AfterValidator(not_empty)]
-    dimensions: Annotated[tuple[Dimension, ...], AfterValidator(not_empty)]
+    dimensions: Annotated[tuple[DelphiDimension, ...], AfterValidator(not_empty)]
     rounds: Annotated[StrictInt, Field(ge=FEWEST_ROUNDS, le=MOST_ROUNDS)] | Literal["auto"] = FEWEST_ROUNDS
     ending: Ending = Ending()
     max_themes: Annotated[StrictInt, Field(ge=1, le=50)] = 15
@@ -186,12 +186,12 @@ class DelphiInstrument(Instrument):
             for question in self.questions
         )
 
-    def wordings(self) -> Iterator[Wording]:
+    def wordings(self) -> Iterator[ReviewedText]:
         """The open questions, and what themes are rated on."""
         for question in self.questions:
-            yield Wording(question.question_id, question.wording, "question")
+            yield ReviewedText(question.question_id, question.wording, "question")
         for dimension in self.dimensions:
-            yield Wording(dimension.dimension_id, dimension.wording, "text")
+            yield ReviewedText(dimension.dimension_id, dimension.wording, "text")
 
     def rating_items(
         self, themes: Sequence[tuple[str, str, str]], language: Language, reason: bool = False
@@ -204,14 +204,16 @@ class DelphiInstrument(Instrument):
             self._rating_item(theme, dimension, language, reason) for theme in themes for dimension in self.dimensions
         )
 
-    def dimension(self, dimension_id: str) -> Dimension:
+    def dimension(self, dimension_id: str) -> DelphiDimension:
         """KeyError for an unknown id."""
         return {dimension.dimension_id: dimension for dimension in self.dimensions}[dimension_id]
 
     def scale_of(self, dimension_id: str) -> Scale:
         return self.scales[self.dimension(dimension_id).scale]
 
-    def _rating_item(self, theme: tuple[str, str, str], dimension: Dimension, language: Language, reason: bool) -> Item:
+    def _rating_item(
+        self, theme: tuple[str, str, str], dimension: DelphiDimension, language: Language, reason: bool
+    ) -> Item:
         theme_id, label, description = theme
         scale = self.scales[dimension.scale]
         return Item(

@@ -28,7 +28,7 @@ from enquete.state.asking import Answer, Block, Item, Language, Participant
 CONSENSUAL_SD = 0.28
 
 
-class Rating(Data):
+class PlantedRating(Data):
     """Consensual: all near `low` (= `high`). Polarised: the theme's camp near `high`, everybody else near `low`."""
 
     low: float
@@ -45,7 +45,7 @@ def _shared(given: object) -> object:
     return {"low": given, "high": given} if isinstance(given, int | float) else given
 
 
-Rated = Annotated[Rating, BeforeValidator(_shared)]
+Rated = Annotated[PlantedRating, BeforeValidator(_shared)]
 """A number stands for a position that all share."""
 
 
@@ -67,7 +67,7 @@ class PlantedTheme(Data):
     def polarised(self) -> bool:
         return self.importance.polarised
 
-    def rating(self, dimension: str) -> Rating:
+    def rating(self, dimension: str) -> PlantedRating:
         """The planted rating; a dimension of one's own instrument is rated like importance."""
         return self.plausibility if dimension == "plausibility" else self.importance
 
@@ -115,7 +115,7 @@ _MEDIAN = re.compile(r"^[^\w\n]*(\S+?):[ \t].*?\bmedian\b[^\d\n-]*(-?\d+(?:[.,]\
 
 
 @dataclass(frozen=True)
-class Planted:
+class PlantedPanel:
     """The truth of one instrument: the themes of the pack that knows its topic, else those that any topic has."""
 
     topic: Text
@@ -237,9 +237,9 @@ def _general() -> DelphiTruth:
     return pack_named(NEUTRAL).truth(METHODOLOGY, DelphiTruth)
 
 
-def _unplanted(topic: str, dimension: str) -> Rating:
+def _unplanted(topic: str, dimension: str) -> PlantedRating:
     centre = CENTRE_RANGE * (2 * uniform(METHODOLOGY, "unplanted", topic, dimension) - 1)
-    return Rating(low=centre, high=centre, sd=UNPLANTED_SD)
+    return PlantedRating(low=centre, high=centre, sd=UNPLANTED_SD)
 
 
 def _position_of(median: float | None, item: Item) -> float | None:
@@ -256,6 +256,6 @@ def _medians(block: Block) -> dict[str, float]:
     return {match[1]: float(match[2].replace(",", ".")) for match in found}
 
 
-def planted(instrument: DelphiInstrument, settings: BaseModel | None = None) -> Planted:
+def planted(instrument: DelphiInstrument, settings: BaseModel | None = None) -> PlantedPanel:
     """The truth of an instrument, by the pack that knows its topic."""
-    return Planted(instrument.topic, pack_on(instrument.topic))
+    return PlantedPanel(instrument.topic, pack_on(instrument.topic))

@@ -12,7 +12,7 @@ from enquete.reports.declarations import (
     Presentation,
     Spread,
     Table,
-    Text,
+    TextBlock,
     View,
     adjusted_p,
     code,
@@ -416,15 +416,15 @@ FACTS = (
 codings have."""
 
 TEXTS = (
-    Text(at="section", where="n_themes == 0", says=N_("No themes have been formed yet, so nothing was rated.")),
-    Text(at="section", where="n_themes > 0", says=N_(
+    TextBlock(at="section", where="n_themes == 0", says=N_("No themes have been formed yet, so nothing was rated.")),
+    TextBlock(at="section", where="n_themes > 0", says=N_(
         "The agents answered open questions, rated the themes formed of their answers on {dimensions} "
         "({scale_min}–{scale_max}), were told "
         "median and interquartile range (IQR) of all, and rated again. Consensus is an IQR of {consensus_iqr} at "
         "most; disputed is an IQR above "
         "{disagreement_iqr}, an agreement A below {polarised_below} (1: of one mind, −1: two camps) or two sides that "
         "lie apart.")),
-    Text(at="section", after="ratings", word="ended", says={
+    TextBlock(at="section", after="ratings", word="ended", says={
         "consensus": N_("The panel ended after round {last_round} by consensus: {ended_agreement} of the ratings are "
                         "agreed."),
         "convergence": N_("The panel ended after round {last_round} because ratings had settled: {ended_stable} of "
@@ -433,9 +433,9 @@ TEXTS = (
                          "ratings are agreed, {ended_stable} of the "
                          "agents hardly changed theirs."),
     }),
-    Text(at="appendix", after="themes", where="uncoded > 0", says=N_("Answers of round 1 that belong to no theme: "
+    TextBlock(at="appendix", after="themes", where="uncoded > 0", says=N_("Answers of round 1 that belong to no theme: "
                                                                      "{uncoded}.")),
-    Text(at="appendix", after="second_coding", word="second_coding_state", says={
+    TextBlock(at="appendix", after="second_coding", word="second_coding_state", says={
         "done": N_("{coded_twice} answers were given to the themes a second time, in another order and without "
                    "knowledge of the first. "
                    "Krippendorff's α = {alpha} (MASI; from .80 reliable, from .67 tentative); {coded_alike} of the "

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from enquete.locale import N_
-from enquete.state.methodology import Asking, Methodology, Offer, Steps
+from enquete.state.methodology import Methodology, MethodParts, Offer, Steps
 
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from enquete.state.methodology import Operation
 
 
-def _asking() -> Asking:
+def _asking() -> MethodParts:
     from enquete.graphs.discovery.instrument import DiscoveryInstrument
     from enquete.graphs.discovery.interview import DiscoverySettings
     from enquete.graphs.discovery.procedure import Discovery
     from enquete.graphs.discovery.synthetic import planted
 
-    return Asking(DiscoveryInstrument, DiscoverySettings, Discovery, planted)
+    return MethodParts(DiscoveryInstrument, DiscoverySettings, Discovery, planted)
 
 
 def _evaluation() -> Evaluation:

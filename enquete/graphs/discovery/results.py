@@ -215,12 +215,12 @@ PRESENTATION = d.Presentation(
         findings=FINDINGS,
     charts=CHARTS,
     texts=(
-        d.Text(at="section", where="n > 0", says=N_(
+        d.TextBlock(at="section", where="n > 0", says=N_(
             "Each agent was interviewed one to one to fill a record, “{title}”: after every answer the next question "
             "asked for what was still "
             "missing, {budget} questions at most. {complete} of {n} records are complete, after {questions} questions "
             "on average.")),
-        d.Text(at="section", where="read_by_rule > 0", says=N_(
+        d.TextBlock(at="section", where="read_by_rule > 0", says=N_(
             "A rule stood in for the model and read {read_by_rule} of {answers_read} answers: it knows words, not "
             "meanings.")),
     ),

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from enquete.locale import N_
-from enquete.state.methodology import Asking, Methodology, Steps
+from enquete.state.methodology import Methodology, MethodParts, Steps
 
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
     from enquete.reports.evaluation import Evaluation
 
 
-def _asking() -> Asking:
+def _asking() -> MethodParts:
     from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings
     from enquete.graphs.diversity.procedure import Diversity
     from enquete.graphs.diversity.synthetic import planted
 
-    return Asking(DiversityInstrument, DiversitySettings, Diversity, planted)
+    return MethodParts(DiversityInstrument, DiversitySettings, Diversity, planted)
 
 
 def _evaluation() -> Evaluation:

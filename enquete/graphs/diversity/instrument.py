@@ -22,7 +22,7 @@ from pydantic import (
 
 from enquete.instruments.document import LANGUAGES, Line, current, identifier, shown, wrong
 from enquete.instruments.instrument import Draft, Instrument
-from enquete.instruments.review import Wording
+from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import Human, on_scale
 from enquete.instruments.text import Part, Text
 from enquete.locale import N_
@@ -46,7 +46,7 @@ StatementId = Annotated[Line, AfterValidator(identifier("statement"))]
 AxisId = Annotated[Line, AfterValidator(identifier("axis")), AfterValidator(_new_axis)]
 
 
-class Statement(Part):
+class QStatement(Part):
     """A statement of the Q-sort; `short` names it in archetypes and figures."""
 
     inline_text = "label"
@@ -92,7 +92,7 @@ class Poles(Part):
     high: Text
 
 
-class Instructions(Part):
+class DiversityInstructions(Part):
     """What is said above the Q-sort and above the axes."""
 
     sort: Text
@@ -122,7 +122,7 @@ def _coherent(grid: dict[int, int]) -> dict[int, int]:
     return dict(sorted(grid.items()))
 
 
-def _not_too_many(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+def _not_too_many(statements: tuple[QStatement, ...]) -> tuple[QStatement, ...]:
     if not statements:
         raise wrong("has no entry; at least 3 are needed")
     if not 3 <= len(statements) <= MOST_STATEMENTS:
@@ -191,10 +191,10 @@ class DiversityInstrument(Instrument):
 
     listed = ("statements", "statement_id")
 
-    instructions: Instructions
+    instructions: DiversityInstructions
     distribution: Distribution
     poles: Poles = AGREEMENT
-    statements: Annotated[tuple[Statement, ...], AfterValidator(_not_too_many)]
+    statements: Annotated[tuple[QStatement, ...], AfterValidator(_not_too_many)]
     likert_axes: tuple[Axis, ...] = ()
 
     @classmethod
@@ -247,19 +247,19 @@ class DiversityInstrument(Instrument):
             for axis in self.likert_axes
         )
 
-    def wordings(self) -> Iterator[Wording]:
+    def wordings(self) -> Iterator[ReviewedText]:
         """Statements, and the axes with their poles."""
         for statement in self.statements:
-            yield Wording(statement.statement_id, statement.label, "statement")
+            yield ReviewedText(statement.statement_id, statement.label, "statement")
         for axis in self.likert_axes:
             for part, text in (("", axis.label), (".low", axis.low), (".high", axis.high)):
-                yield Wording(f"{axis.axis_id}{part}", text, "text")
+                yield ReviewedText(f"{axis.axis_id}{part}", text, "text")
 
     def human_answers(self) -> dict[str, Human]:
         """By axis; places in a forced sort have no marginals of their own."""
         return {axis.axis_id: axis.human for axis in self.likert_axes if axis.human is not None}
 
-    def statement(self, statement_id: str) -> Statement:
+    def statement(self, statement_id: str) -> QStatement:
         """KeyError for an unknown id."""
         return {statement.statement_id: statement for statement in self.statements}[statement_id]
 

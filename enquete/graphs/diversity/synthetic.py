@@ -55,7 +55,7 @@ class DiversityTruth(Data):
 
 
 @dataclass(frozen=True)
-class Planted:
+class PlantedSorts:
     """The truth of one instrument. `noise`: of an agent's views; on the axes in proportion. `sloppy`: share of
     statements put one column off, which breaks the grid (for tests of the repair)."""
 
@@ -108,6 +108,6 @@ class Planted:
         return answer_at(self.truth.place(self.archetype_of(who), item.id) + own, item, confidence=0.5)
 
 
-def planted(instrument: DiversityInstrument, settings: BaseModel | None = None) -> Planted:
+def planted(instrument: DiversityInstrument, settings: BaseModel | None = None) -> PlantedSorts:
     """The truth of an instrument, by the pack that knows its topic."""
-    return Planted(pack_on(instrument.topic))
+    return PlantedSorts(pack_on(instrument.topic))

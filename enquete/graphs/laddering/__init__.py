@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from enquete.locale import N_
-from enquete.state.methodology import Asking, Methodology, Offer, Steps
+from enquete.state.methodology import Methodology, MethodParts, Offer, Steps
 
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from enquete.state.methodology import Operation
 
 
-def _asking() -> Asking:
+def _asking() -> MethodParts:
     from enquete.graphs.laddering.procedure import Laddering
     from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings
     from enquete.graphs.laddering.synthetic import planted
 
-    return Asking(LadderingInstrument, LadderingSettings, Laddering, planted)
+    return MethodParts(LadderingInstrument, LadderingSettings, Laddering, planted)
 
 
 def _evaluation() -> Evaluation:

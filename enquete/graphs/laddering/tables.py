@@ -15,7 +15,7 @@ from enquete.reports.declarations import (
     Presentation,
     Spread,
     Table,
-    Text,
+    TextBlock,
     View,
     adjusted_p,
     code,
@@ -382,7 +382,7 @@ FACTS = (
 )  # fmt: skip
 
 TEXTS = (
-    Text(at="section", word="climbs", says={
+    TextBlock(at="section", word="climbs", says={
         "True": N_("Each agent was interviewed one to one on “{topic}” ({method}); every answer was broken down into "
                    "concepts on the rungs "
                    "{ladder} and links between them, from which the next question was computed."),
@@ -390,22 +390,22 @@ TEXTS = (
                     "concepts and links "
                     "between them, from which the next question was computed."),
     }),
-    Text(at="section", where="n_by_rule > 0", says=N_(
+    TextBlock(at="section", where="n_by_rule > 0", says=N_(
         "A rule stood in for the model and read {n_by_rule} of {n_read} answers: it knows words, not meanings, so the "
         "tables show how an "
         "interview works, not what was meant.")),
-    Text(at="section", where="n_by_rule == 0", says=N_("A link counts once an agent; concepts in nearly equal words "
+    TextBlock(at="section", where="n_by_rule == 0", says=N_("A link counts once an agent; concepts in nearly equal words "
                                                        "are one.")),
-    Text(at="section", where="n_concepts == 0", says=N_("No concept has been found in the answers yet.")),
-    Text(at="appendix", where="n > 0", says=N_(
+    TextBlock(at="section", where="n_concepts == 0", says=N_("No concept has been found in the answers yet.")),
+    TextBlock(at="appendix", where="n > 0", says=N_(
         "{n_over} of {n} interviews begun are over ({n_total} agents), on average with {mean_turns} turns, "
         "{mean_richness} concepts, "
         "{mean_links} links and {mean_coverage} of the elements.")),
-    Text(at="appendix", word="strategy", says={
+    TextBlock(at="appendix", word="strategy", says={
         "random": N_("Strategy and concept were chosen at random (comparison)."),
         "static": N_("A fixed script of the same length was asked, whatever was answered (comparison)."),
     }),
-    Text(at="appendix", after="concepts", word="coding", where="n_concepts > 0", says={
+    TextBlock(at="appendix", after="concepts", word="coding", where="n_concepts > 0", says={
         "model": N_("Codes are a model's ({n_rest} are a rule's, for concepts that it gave none)."),
         "rule": N_("Codes are a rule's, a stand-in that knows stems of words, not meanings: read codebook.yaml, edit "
                    "it, and apply it again."),
@@ -413,14 +413,14 @@ TEXTS = (
                      "stems of words, not "
                      "meanings: read codebook.yaml, edit it, and apply it again."),
     }),
-    Text(at="appendix", after="implications", where="map_repeated < .5", says=N_(
+    TextBlock(at="appendix", after="implications", where="map_repeated < .5", says=N_(
         "Only {map_repeated} of the links were given by two agents or more: too few repetitions for a map of a group, "
         "it shows single "
         "voices.")),
-    Text(at="appendix", after="implications", where="cut_off_wanted != cut_off and cut_off_wanted == cut_off_wanted",
+    TextBlock(at="appendix", after="implications", where="cut_off_wanted != cut_off and cut_off_wanted == cut_off_wanted",
         says=N_(
         "The cut-off was meant to be {cut_off_wanted}; with {cut_off} the map can be read.")),
-    Text(at="appendix", after="work", where="n_answers > 0", says=N_(
+    TextBlock(at="appendix", after="work", where="n_answers > 0", says=N_(
         "Of {n_answers} answers {n_unread} were read by nobody and {n_empty} gave no concept; of {n_found} concepts "
         "{n_invented} were left "
         "out because nobody said them.")),

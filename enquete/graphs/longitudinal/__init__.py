@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from enquete.locale import N_
-from enquete.state.methodology import PROBES_OF_CLOSED, Asking, Methodology, NoSettings, Steps
+from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, MethodParts, NoSettings, Steps
 
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
     from enquete.reports.evaluation import Evaluation
 
 
-def _asking() -> Asking:
+def _asking() -> MethodParts:
     from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
     from enquete.graphs.longitudinal.procedure import Wave
     from enquete.graphs.longitudinal.synthetic import planted
 
-    return Asking(LongitudinalInstrument, NoSettings, Wave, planted)
+    return MethodParts(LongitudinalInstrument, NoSettings, Wave, planted)
 
 
 def _evaluation() -> Evaluation:

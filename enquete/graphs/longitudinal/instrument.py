@@ -9,12 +9,12 @@ from pydantic import AfterValidator, StrictBool, ValidationInfo, field_validator
 
 from enquete.instruments.document import Line, identifier, not_empty, reference
 from enquete.instruments.instrument import Draft, Instrument, in_every_language, slug, spelled
-from enquete.instruments.review import Wording
+from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import Human, Scale, ScaleName, on_scale, points_of
 from enquete.instruments.text import Part, Text
 from enquete.nodes.material import Material, Slot, head, pair
 from enquete.nodes.material import identifier as theme_identifier
-from enquete.simulations.discourse import Theme
+from enquete.simulations.discourse import DiscourseTheme
 from enquete.state.asking import Item, Language, Spoken
 
 DEFAULT_SCALE = "likert5"
@@ -112,12 +112,14 @@ class LongitudinalInstrument(Instrument):
         """By item id."""
         return {item.item_id: item.human for item in self.items if item.human is not None}
 
-    def wordings(self) -> Iterator[Wording]:
+    def wordings(self) -> Iterator[ReviewedText]:
         """Items with their keying; a control is nobody's family."""
         for item in self.items:
-            yield Wording(item.item_id, item.wording, "item", "" if item.control else item.family, item.reverse_coded)
+            yield ReviewedText(
+                item.item_id, item.wording, "item", "" if item.control else item.family, item.reverse_coded
+            )
         if self.comment is not None:
-            yield Wording(self.comment.item_id, self.comment.wording, "question")
+            yield ReviewedText(self.comment.item_id, self.comment.wording, "question")
 
     def item(self, item_id: str) -> LongitudinalItem:
         """The closed item of that id; KeyError for the comment and for unknown ids."""
@@ -208,12 +210,12 @@ def draft(material: Material) -> Mapping[str, str]:
     }
 
 
-def _family(theme: Theme, place: int) -> str:
+def _family(theme: DiscourseTheme, place: int) -> str:
     name = theme_identifier(theme, place)
     return name if name != PLAN else f"theme-{place + 1}"
 
 
-def _items(material: Material, family: str, theme: Theme | None = None) -> Iterator[str]:
+def _items(material: Material, family: str, theme: DiscourseTheme | None = None) -> Iterator[str]:
     told = {"de": theme.in_("de"), "en": theme.in_("en")} if theme else {}
     for reverse, name, what, german, english in ITEMS if theme else ON_THE_PLAN:
         wanted = WANTED.format(which=KEYED[reverse], about=theme.label if theme else "the plan", what=what)

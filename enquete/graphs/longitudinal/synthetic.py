@@ -52,7 +52,7 @@ class Keyed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Planted:
+class PlantedWaves:
     """The truth of one instrument, on one occasion of asking; see `respondents.planted.Occasional`.
 
     `labels`: of families, shown where no pack has words for them. `asking` names an occasion beside the waves.
@@ -68,7 +68,7 @@ class Planted:
         """One answer per item of the block, in its order."""
         return tuple(self._answer(who, block, item, language, seed) for item in block.items)
 
-    def again(self, asking: int) -> Planted:
+    def again(self, asking: int) -> PlantedWaves:
         return replace(self, asking=asking)
 
     @cached_property
@@ -154,8 +154,8 @@ def _general() -> LongitudinalTruth:
     return pack_named(NEUTRAL).truth(METHODOLOGY, LongitudinalTruth)
 
 
-def planted(instrument: LongitudinalInstrument, settings: BaseModel | None = None) -> Planted:
+def planted(instrument: LongitudinalInstrument, settings: BaseModel | None = None) -> PlantedWaves:
     """The truth of an instrument: its families, their labels, its keys, and the pack that knows its topic."""
     items = {item.item_id: Keyed(item.family, item.reverse_coded, item.control) for item in instrument.items}
     labels = {name: family.label for name, family in instrument.families.items()}
-    return Planted(items, labels, pack_on(instrument.topic))
+    return PlantedWaves(items, labels, pack_on(instrument.topic))

@@ -10,7 +10,7 @@ from enquete.reports.declarations import (
     Presentation,
     Spread,
     Table,
-    Text,
+    TextBlock,
     View,
     adjusted_p,
     code,
@@ -250,14 +250,14 @@ FACTS = (
 )  # fmt: skip
 
 TEXTS = (
-    Text(at="flag", where="kind == 'experience_effect'", says=N_(
+    TextBlock(at="flag", where="kind == 'experience_effect'", says=N_(
         "Longitudinal: nothing happened in the simulation between T0 (the same personas without memory) and T1. Differences "
         "are an experience effect, not drift.")),
-    Text(at="flag", where="interpretable == False and no_memory == False",
+    TextBlock(at="flag", where="interpretable == False and no_memory == False",
          says=N_("Longitudinal: the change cannot be interpreted. {reasons}.")),
-    Text(at="flag", where="no_memory == True", says=N_(
+    TextBlock(at="flag", where="no_memory == True", says=N_(
         "Longitudinal: the change cannot be interpreted. No agent that answered at T1 had a memory.")),
-    Text(at="section", word="kind", says={
+    TextBlock(at="section", word="kind", says={
         "one_wave": N_("{n} of {n_total} agents rated {n_items} statements once; nothing can be said about change. In "
                        "brackets: 95% "
                        "intervals that hold for all statements together."),
@@ -271,24 +271,24 @@ TEXTS = (
             "changes in the "
             "answers; they are not tested unless a neutral memory stands beside them."),
     }),
-    Text(at="section", where="interpretable == False and no_memory == False",
+    TextBlock(at="section", where="interpretable == False and no_memory == False",
          says=N_("**The change cannot be interpreted.** {reasons}.")),
-    Text(at="section", where="no_memory == True", says=N_(
+    TextBlock(at="section", where="no_memory == True", says=N_(
         "**The change cannot be interpreted.** No agent that answered at T1 had a memory, so nothing of the "
         "simulation can show in the "
         "answers.")),
-    Text(at="section", after="changes", where="has_placebo == True", says=N_(
+    TextBlock(at="section", after="changes", where="has_placebo == True", says=N_(
         "{n_placebo} agents were also asked at T1 with a neutral memory. Tested is what goes beyond it.")),
-    Text(at="appendix", after="waves", where="n_paired >= 0", says=N_(
+    TextBlock(at="appendix", after="waves", where="n_paired >= 0", says=N_(
         "{n_paired} agents answered in both waves ({n_only_t0} only at T0, {n_only_t1} only at T1, {n_neither} at "
         "neither); {pairs} of "
         "{pairs_total} possible pairs of answers are complete.")),
-    Text(at="appendix", after="family_changes", where="n_agents > 0", says=N_(
+    TextBlock(at="appendix", after="family_changes", where="n_agents > 0", says=N_(
         "An agent changed a statement by {mean_abs_unweighted} points on average (weighted {mean_abs}), directed "
         "{mean_signed_unweighted} ({mean_signed}); {share_changed_unweighted} of the answers changed "
         "({share_changed}). Without memory: "
         "{n_memoryless} of {n_agents}, who count {memoryless_weight} in brackets.")),
-    Text(at="appendix", after="reliable", where="wants_retest == True", says=N_(
+    TextBlock(at="appendix", after="reliable", where="wants_retest == True", says=N_(
         "Without a retest arm it is not known how far answers vary of themselves: no reliable change index.")),
 )  # fmt: skip
 

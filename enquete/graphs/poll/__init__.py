@@ -10,7 +10,7 @@ from enquete.instruments.polls import QuestionsInstrument
 from enquete.locale import N_
 from enquete.state.asking import Block, Item
 from enquete.state.interview_context import InterviewContext
-from enquete.state.methodology import Asking, Methodology, NoSettings, Procedure, Steps
+from enquete.state.methodology import Methodology, MethodParts, NoSettings, Procedure, Steps
 
 if TYPE_CHECKING:
     from enquete.reports.evaluation import Evaluation
@@ -47,7 +47,7 @@ METHODOLOGY = Methodology(
     default=False,
     order=80,
     phases=("T1",),
-    asks=lambda: Asking(PollInstrument, NoSettings, Poll),
+    asks=lambda: MethodParts(PollInstrument, NoSettings, Poll),
     evaluation=_evaluation,
     steps=Steps("open_questions", "ask_questions", "close_questions"),
 )

@@ -107,7 +107,7 @@ CHARTS = (
 PRESENTATION = d.Presentation(
     tables=(QUESTIONS, MEANS, OPTIONS, DISTRIBUTION, *reversed(group_tables(ITEM, N_("Mean answers by group"))), SAID),
     facts=(d.integer("n_questions", N_("questions")),), findings=FINDINGS, charts=CHARTS,
-    texts=(d.Text(at="section", says=N_("Every agent was asked {n_questions} questions once; 95% intervals over "
+    texts=(d.TextBlock(at="section", says=N_("Every agent was asked {n_questions} questions once; 95% intervals over "
                                         "agents hold for all means and options together.")),),
 )  # fmt: skip
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from enquete.locale import N_
-from enquete.state.methodology import Asking, Methodology, Offer, Steps
+from enquete.state.methodology import Methodology, MethodParts, Offer, Steps
 
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from enquete.state.methodology import Operation
 
 
-def _asking() -> Asking:
+def _asking() -> MethodParts:
     from enquete.graphs.roundtable.discussion import RoundtableSettings
     from enquete.graphs.roundtable.instrument import RoundtableInstrument
     from enquete.graphs.roundtable.procedure import Roundtable
     from enquete.graphs.roundtable.synthetic import planted
 
-    return Asking(RoundtableInstrument, RoundtableSettings, Roundtable, planted)
+    return MethodParts(RoundtableInstrument, RoundtableSettings, Roundtable, planted)
 
 
 def _evaluation() -> Evaluation:

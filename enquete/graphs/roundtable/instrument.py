@@ -13,7 +13,7 @@ from pydantic import AfterValidator
 from enquete.instruments.document import Line, identifier
 from enquete.instruments.instrument import Draft, Instrument
 from enquete.instruments.load import OWN
-from enquete.instruments.review import Wording
+from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import ScaleName
 from enquete.instruments.source import read_source
 from enquete.instruments.text import Part, Text
@@ -113,13 +113,13 @@ class RoundtableInstrument(Instrument):
         for part in AROUND:
             draft.add(part, _shipped()[part])
 
-    def wordings(self) -> Iterator[Wording]:
+    def wordings(self) -> Iterator[ReviewedText]:
         """The question, what is rated and what is ranked."""
-        yield Wording("question", self.question, "question")
+        yield ReviewedText("question", self.question, "question")
         for name, text in self.considerations.items():
-            yield Wording(name, text)
+            yield ReviewedText(name, text)
         for name, text in self.preferences.items():
-            yield Wording(name, text, "text")
+            yield ReviewedText(name, text, "text")
 
     def stance_options(self, language: Language) -> tuple[Option, ...]:
         texts = (("yes", self.stances.yes), ("neutral", self.stances.neutral), ("no", self.stances.no))

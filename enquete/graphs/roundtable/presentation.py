@@ -340,25 +340,25 @@ GLOSSARY = {
 }  # fmt: skip
 
 TEXTS = (
-    d.Text(at="section", where="begun == 0", says=N_("No group has discussed yet.")),
-    d.Text(at="section", where="begun > 0 and people > 0", says=N_(
+    d.TextBlock(at="section", where="begun == 0", says=N_("No group has discussed yet.")),
+    d.TextBlock(at="section", where="begun > 0 and people > 0", says=N_(
         "{n} participants, {people} of them people, discussed in {begun} groups, {compose}, in the mode "
         "“{mode_title}”: {question}")),
-    d.Text(at="section", where="begun > 0 and people == 0", says=N_("{n} agents discussed in {begun} groups, "
+    d.TextBlock(at="section", where="begun > 0 and people == 0", says=N_("{n} agents discussed in {begun} groups, "
                                                                     "{compose}, in the mode “{mode_title}”: {question}")),
-    d.Text(at="section", where="readers > 0", says=N_("{readers} more only read what a group said.")),
-    d.Text(at="section", where="unseated > 0", says=N_("{unseated} agents had no seat.")),
-    d.Text(at="section", where="begun > 0", says=N_(
+    d.TextBlock(at="section", where="readers > 0", says=N_("{readers} more only read what a group said.")),
+    d.TextBlock(at="section", where="unseated > 0", says=N_("{unseated} agents had no seat.")),
+    d.TextBlock(at="section", where="begun > 0", says=N_(
         "Agreement is by the words of positions and the side taken, 0 to 1; before and after were asked privately. "
         "The consensus counts people: by their "
         "stances where they have any, else by a model's reading, else by words, which are never a high one.")),
-    d.Text(at="section", where="begun > 0 and assigned", says=N_(
+    d.TextBlock(at="section", where="begun > 0 and assigned", says=N_(
         "In this mode stances were assigned: what was said to the group is a part that was played, so the consensus, "
         "and agreement before and after, "
         "are from the private answers.")),
-    d.Text(at="section", after="movement", where="minority > 0", says=N_(
+    d.TextBlock(at="section", after="movement", where="minority > 0", says=N_(
         "{joined} of {minority} participants whose stance was in their group's minority had the majority's afterwards.")),
-    d.Text(at="section", after="arguments", where="n_arguments > 0", says=N_("{unanswered} of {n_arguments} arguments "
+    d.TextBlock(at="section", after="arguments", where="n_arguments > 0", says=N_("{unanswered} of {n_arguments} arguments "
                                                                              "were answered by nobody.")),
 )  # fmt: skip
 

@@ -64,7 +64,7 @@ def answer(
     settings: RoundtableSettings,
 ) -> tuple[Answer, ...]:
     """One answer per item of the block."""
-    speaker = _Speaker(who, block, language, seed, instrument, settings)
+    speaker = _Debater(who, block, language, seed, instrument, settings)
     return tuple(speaker.answered(item) for item in block.items)
 
 
@@ -81,7 +81,7 @@ def _manner() -> RoundtableManner:
     return pack_named(NEUTRAL).truth(METHODOLOGY, RoundtableManner)
 
 
-class _Speaker:
+class _Debater:
     """An agent before one turn."""
 
     def __init__(

@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from enquete.locale import N_
-from enquete.state.methodology import Asking, Methodology, NoSettings, Steps
+from enquete.state.methodology import Methodology, MethodParts, NoSettings, Steps
 
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
     from enquete.reports.evaluation import Evaluation
 
 
-def _asking() -> Asking:
+def _asking() -> MethodParts:
     from enquete.graphs.scenario.instrument import ScenarioInstrument
-    from enquete.graphs.scenario.procedure import Rating
+    from enquete.graphs.scenario.procedure import ScenarioRating
     from enquete.graphs.scenario.synthetic import planted
 
-    return Asking(ScenarioInstrument, NoSettings, Rating, planted)
+    return MethodParts(ScenarioInstrument, NoSettings, ScenarioRating, planted)
 
 
 def _evaluation() -> Evaluation:

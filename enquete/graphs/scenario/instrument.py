@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from enquete.instruments.document import LANGUAGES, Line, current, identifier, not_empty, shown, suggestion, wrong
 from enquete.instruments.instrument import Draft, Instrument, in_every_language, spelled
-from enquete.instruments.review import Wording
+from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import AMOUNT, Human, Scale, ScaleName, on_scale, points_of
 from enquete.instruments.text import Part, Text
 from enquete.locale import N_, tell
@@ -96,7 +96,7 @@ class Scenario(Part):
         return human
 
 
-class Dimension(Part):
+class ScenarioDimension(Part):
     """What each scenario is rated on: a name, the question (without one the name is asked), and its scale.
 
     `role` says which dimension is meant where polarity is computed; without it, the ids of that name are.
@@ -116,7 +116,7 @@ class ScenarioInstrument(Instrument):
 
     instruction: Text
     scale: ScaleName = DEFAULT_SCALE
-    dimensions: Annotated[tuple[Dimension, ...], AfterValidator(not_empty)]
+    dimensions: Annotated[tuple[ScenarioDimension, ...], AfterValidator(not_empty)]
     open_question: Text | None = None
     scenarios: Annotated[tuple[Scenario, ...], AfterValidator(_at_least_two)]
     max_themes: Annotated[StrictInt, Field(ge=1, le=50)] = 8  # in the open answers to one scenario
@@ -160,15 +160,15 @@ class ScenarioInstrument(Instrument):
             for dimension, human in (scenario.human or {}).items()
         }
 
-    def wordings(self) -> Iterator[Wording]:
+    def wordings(self) -> Iterator[ReviewedText]:
         """Scenarios are read, dimensions asked."""
         for scenario in self.scenarios:
-            yield Wording(f"{scenario.scenario_id}.label", scenario.label, "text")
-            yield Wording(scenario.scenario_id, scenario.description, "text")
+            yield ReviewedText(f"{scenario.scenario_id}.label", scenario.label, "text")
+            yield ReviewedText(scenario.scenario_id, scenario.description, "text")
         for dimension in self.dimensions:
-            yield Wording(dimension.dimension_id, dimension.description or dimension.label, "question")
+            yield ReviewedText(dimension.dimension_id, dimension.description or dimension.label, "question")
         if self.open_question is not None:
-            yield Wording(OPEN, self.open_question, "question")
+            yield ReviewedText(OPEN, self.open_question, "question")
 
     def introduction(self, scenario_id: str, language: Language) -> str:
         """What stands above the questions: the instruction and the scenario's name and text."""
@@ -182,7 +182,7 @@ class ScenarioInstrument(Instrument):
         """KeyError for an unknown id."""
         return {scenario.scenario_id: scenario for scenario in self.scenarios}[scenario_id]
 
-    def dimension(self, dimension_id: str) -> Dimension:
+    def dimension(self, dimension_id: str) -> ScenarioDimension:
         """KeyError for an unknown id."""
         return {dimension.dimension_id: dimension for dimension in self.dimensions}[dimension_id]
 
@@ -195,7 +195,7 @@ class ScenarioInstrument(Instrument):
         by_role = _first(self.dimensions, lambda d: d.role == role)
         return by_role or _first(self.dimensions, lambda d: d.role is None and d.dimension_id == role)
 
-    def _rating_item(self, scenario_id: str, dimension: Dimension, language: Language) -> Item:
+    def _rating_item(self, scenario_id: str, dimension: ScenarioDimension, language: Language) -> Item:
         scale = self.scale_of(dimension.dimension_id)
         return Item(
             id=f"{scenario_id}/{dimension.dimension_id}",
@@ -207,7 +207,7 @@ class ScenarioInstrument(Instrument):
         )
 
 
-def _first(dimensions: Sequence[Dimension], wanted: Callable[[Dimension], bool]) -> str | None:
+def _first(dimensions: Sequence[ScenarioDimension], wanted: Callable[[ScenarioDimension], bool]) -> str | None:
     return next((dimension.dimension_id for dimension in dimensions if wanted(dimension)), None)
 
 

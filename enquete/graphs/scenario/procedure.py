@@ -17,7 +17,7 @@ from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import NoSettings, Plan, Procedure
 
 
-class Rating(Procedure[ScenarioInstrument, NoSettings]):
+class ScenarioRating(Procedure[ScenarioInstrument, NoSettings]):
     """One round. Units are agents; the barrier after it codes the open answers."""
 
     def __init__(self, instrument: ScenarioInstrument, settings: NoSettings, language: Language):

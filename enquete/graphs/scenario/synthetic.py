@@ -59,7 +59,7 @@ class ScenarioTruth(Data):
 
 
 @dataclass(frozen=True)
-class Planted:
+class PlantedRatings:
     """The truth of one instrument, which gives names by scenario and roles by dimension."""
 
     labels: Mapping[str, Text]
@@ -135,8 +135,8 @@ class Planted:
         return self.truth.reactions[known], self.truth.actions.get(kind, anybody)
 
 
-def planted(instrument: ScenarioInstrument, settings: BaseModel | None = None) -> Planted:
+def planted(instrument: ScenarioInstrument, settings: BaseModel | None = None) -> PlantedRatings:
     """The truth of an instrument: its scenarios are recognised by id or name, its dimensions by role or id."""
     labels = {scenario.scenario_id: scenario.label for scenario in instrument.scenarios}
     roles = {named: str(role) for role in ROLES if (named := instrument.dimension_for(role)) is not None}
-    return Planted(labels, roles, pack_on(instrument.topic))
+    return PlantedRatings(labels, roles, pack_on(instrument.topic))

@@ -14,7 +14,7 @@ from enquete.reports.declarations import (
     ScaleValue,
     Spread,
     Table,
-    Text,
+    TextBlock,
     View,
     adjusted_p,
     code,
@@ -206,10 +206,10 @@ FACTS = (
 )  # fmt: skip
 
 TEXTS = (
-    Text(at="section", where="question == question", says=N_(
+    TextBlock(at="section", where="question == question", says=N_(
         "{n} of {n_total} agents rated {n_scenarios} possible futures, one after another, and said what they would do in each. Means, with "
         "95% intervals that hold for all scenarios at once.")),
-    Text(at="section", where="question != question", says=N_(
+    TextBlock(at="section", where="question != question", says=N_(
         "{n} of {n_total} agents rated {n_scenarios} possible futures, one after another. Means, with 95% intervals that hold for all "
         "scenarios at once.")),
 )  # fmt: skip

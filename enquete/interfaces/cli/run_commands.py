@@ -314,7 +314,7 @@ def progress_display(quiet: bool, stream: TextIO | None = None) -> Iterator[Call
 
 
 @dataclass
-class Pace:
+class AgentsPerSecond:
     """Agents a second since this process began the round; those found answered in the ledger do not count."""
 
     started: float = field(default_factory=time.monotonic)
@@ -343,7 +343,7 @@ def round_title(event: Event) -> str:
     return " ".join(words if arm == "main" else [*words, f"({arm})"])
 
 
-def pace_text(event: Event, pace: Pace, now: float) -> str:
+def pace_text(event: Event, pace: AgentsPerSecond, now: float) -> str:
     """Speed, tokens so far and in the end, time left; no speed before there is one."""
     left = pace.left(event["done"], event["total"], now)
     capped = event["cap"] < sys.maxsize  # a replay has no cap
@@ -371,13 +371,13 @@ class Plain:
     def __init__(self, stream: TextIO, every: float = PLAIN_EVERY_S):
         self._stream = stream
         self._every = every
-        self._paces: dict[Row, Pace] = {}
+        self._paces: dict[Row, AgentsPerSecond] = {}
         self._last: dict[Row, tuple[float, int]] = {}
         self._fault = ("", float("-inf"))  # what was said last, and when
 
     def __call__(self, event: Event) -> None:
         row, now = row_of(event), time.monotonic()
-        pace = self._paces.setdefault(row, Pace(now, event["done"]))
+        pace = self._paces.setdefault(row, AgentsPerSecond(now, event["done"]))
         said_at, said_done = self._last.get(row, (float("-inf"), -1))
         finished = event["done"] >= event["total"]
         self._say_fault(event, now)
@@ -417,7 +417,7 @@ class Live:
             redirect_stderr=False,
         )  # fmt: skip
         self._tasks: dict[Row, TaskID] = {}
-        self._paces: dict[Row, Pace] = {}
+        self._paces: dict[Row, AgentsPerSecond] = {}
 
     def __enter__(self) -> Live:
         self._bars.start()
@@ -428,7 +428,7 @@ class Live:
 
     def __call__(self, event: Event) -> None:
         row, now = row_of(event), time.monotonic()
-        pace = self._paces.setdefault(row, Pace(now, event["done"]))
+        pace = self._paces.setdefault(row, AgentsPerSecond(now, event["done"]))
         if row not in self._tasks:
             self._tasks[row] = self._bars.add_task(round_title(event), total=event["total"], pace="")
         text = event.get("fault") or pace_text(event, pace, now)

@@ -20,7 +20,7 @@ from enquete.interfaces.mcp.tools import ABOUT_A_RUN, SYNTHETIC, Ctx, ServerStat
 from enquete.interfaces.mcp.tools import estimate_state, estimate_text  # isort: skip
 from enquete.interfaces.parameters import with_parameters
 from enquete.interfaces.views import findings_of, instrument_rows, report_of, status_of
-from enquete.simulations.locate import Known
+from enquete.simulations.locate import KnownSimulation
 from enquete.state.asking import Spoken
 from enquete.state.data_formats import FileFormat
 from enquete.state.errors import EnqueteError, InputError, SettingsError
@@ -285,7 +285,7 @@ def list_simulations(ctx: Ctx, page: Page = 1) -> Annotated[CallToolResult, shap
         return answer(state, "\n".join(lines))
 
 
-def simulation_state(server: ServerState, known: Known) -> shapes.SimulationState:
+def simulation_state(server: ServerState, known: KnownSimulation) -> shapes.SimulationState:
     """Its facts are empty where its files cannot be read: estimate_interviews says why."""
     try:
         runs = server.sandbox.runs(known.sim_id)

@@ -40,8 +40,8 @@ from enquete.interfaces.mcp.tools import Ctx, ServerState, error_words, explain_
 from enquete.interfaces.parameters import Parameter, with_parameters
 from enquete.interfaces.server_state import (
     PromptHeaders,
-    Server,
     ServerSettings,
+    StoppableServer,
     address,
     bound,
     mask_of,
@@ -487,7 +487,7 @@ def leave() -> None:
 class HttpServer:
     """Listening already, so that its address is true; `serve` answers."""
 
-    server: Server
+    server: StoppableServer
     listening: socket.socket
 
     @property
@@ -507,7 +507,7 @@ def http_server(server_state: ServerState, host: str, port: int, allowed: list[s
         timeout_graceful_shutdown=GRACE_S,
     )  # fmt: skip
     with bound(host, port) as taken:
-        yield HttpServer(Server(config, server_state.tasks.close), taken)
+        yield HttpServer(StoppableServer(config, server_state.tasks.close), taken)
 
 
 def http_app(server_state: ServerState, host: str, allowed: list[str]) -> ASGIApp:

@@ -253,7 +253,7 @@ class Approval(BaseModel):
 
 
 @dataclass(frozen=True)
-class BegunRun:
+class StartedTask:
     """A run on disk that goes on in the background: nobody had to be asked."""
 
     task: Task
@@ -265,7 +265,7 @@ def can_elicit(ctx: Ctx) -> bool:
 
 
 @with_parameters(STARTING)
-async def begin(ctx: Ctx, sim_id: str, **asked: Any) -> BegunRun | Elicit[Approval]:
+async def begin(ctx: Ctx, sim_id: str, **asked: Any) -> StartedTask | Elicit[Approval]:
     """The run begun, or the question to the user. Where the client cannot ask, over budget is an error."""
     with explain_errors(ctx) as server:
         try:
@@ -274,7 +274,7 @@ async def begin(ctx: Ctx, sim_id: str, **asked: Any) -> BegunRun | Elicit[Approv
             if not can_elicit(ctx):
                 raise
             return Elicit(approval_question(over.estimate), Approval)
-    return BegunRun(task)
+    return StartedTask(task)
 
 
 @with_parameters(STARTING)
@@ -292,7 +292,7 @@ async def conduct_interviews(
     asked and the estimate is returned. Cancelling the call pauses the run.
     """
     with explain_errors(ctx) as server:
-        if isinstance(begun, AcceptedElicitation) and isinstance(begun.data, BegunRun):
+        if isinstance(begun, AcceptedElicitation) and isinstance(begun.data, StartedTask):
             return await watched(ctx, begun.data.task, sim_id, wait_seconds)
         if not isinstance(begun, AcceptedElicitation) or not begun.data.go_ahead:
             raise ToolError("the user did not approve of going over the budget; nothing was asked")

@@ -230,7 +230,7 @@ _TURN = N_("Question of the conversation ({item})")
 
 
 @dataclass(frozen=True)
-class Wording:
+class ItemWording:
     """An item as it was asked, from the run's codebook. is_turn: a turn of a conversation, where everybody is asked
     something else."""
 
@@ -244,7 +244,7 @@ class Wording:
     is_turn: bool = False
 
     @classmethod
-    def of(cls, entry: Mapping[str, object], language: Language) -> Wording:
+    def of(cls, entry: Mapping[str, object], language: Language) -> ItemWording:
         wording, scale = _mapping(entry.get("wording")), _mapping(entry.get("scale"))
         labels = _mapping(_told(_mapping(scale.get("labels") or entry.get("options")), language))
         low, high, item = scale.get("min"), scale.get("max"), str(entry["item_id"])
@@ -513,13 +513,13 @@ class OpenRun:
         return self.cache.tables.get(path, [path], lambda: AnswerTable.read(path))
 
     @cached_property
-    def wordings(self) -> dict[tuple[str, str], Wording]:
+    def wordings(self) -> dict[tuple[str, str], ItemWording]:
         """By methodology and item, as they were asked."""
-        made = (Wording.of(one, self.language) for one in self.json("exports", "codebook.json").get("items", []))
+        made = (ItemWording.of(one, self.language) for one in self.json("exports", "codebook.json").get("items", []))
         return {(one.methodology, one.item_id): one for one in made}
 
-    def wording(self, methodology: str, item: str) -> Wording:
-        return self.wordings.get((methodology, item)) or Wording(methodology, item, "", item, {}, None)
+    def wording(self, methodology: str, item: str) -> ItemWording:
+        return self.wordings.get((methodology, item)) or ItemWording(methodology, item, "", item, {}, None)
 
     @cached_property
     def names(self) -> Mapping[str, str]:

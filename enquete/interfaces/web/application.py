@@ -20,8 +20,8 @@ from enquete.interfaces.server_state import (
     Mask,
     MaskingFormatter,
     PromptHeaders,
-    Server,
     ServerSettings,
+    StoppableServer,
     code_of,
     mask_of,
 )
@@ -170,7 +170,7 @@ def _explain_errors(app: FastAPI, mask: Mask) -> None:
         return told(request, 500, Problem(type="InternalError", message=message))
 
 
-def make_server(settings: ServerSettings) -> Server:
+def make_server(settings: ServerSettings) -> StoppableServer:
     """Raises SimulationNotFound where the root is no folder."""
     app = make_app(settings)
     config = uvicorn.Config(
@@ -185,7 +185,7 @@ def make_server(settings: ServerSettings) -> Server:
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=GRACE_S,
     )
-    return Server(config, app.state.before_end)
+    return StoppableServer(config, app.state.before_end)
 
 
 def log_to_stderr(settings: ServerSettings) -> None:

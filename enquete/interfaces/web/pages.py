@@ -29,7 +29,7 @@ from enquete.interfaces.web.study_form import Fields, choices, fields_of, form_o
 from enquete.locale import tell
 from enquete.nodes.fit import told
 from enquete.reports.run_reading import open_run
-from enquete.simulations.locate import Known, completion
+from enquete.simulations.locate import KnownSimulation, completion
 from enquete.state.asking import Block, Item
 from enquete.state.data_formats import FileFormat
 from enquete.state.errors import EnqueteError, InputError, RunMismatch, RunNotFound
@@ -105,7 +105,9 @@ def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
 
     async def row_of(sim_id: str) -> SimulationRow:
         def read() -> SimulationRow:
-            return simulation_row(sandbox, Known(sim_id, sandbox.simulation(sim_id)), handlers.task_of, handlers.mask)
+            return simulation_row(
+                sandbox, KnownSimulation(sim_id, sandbox.simulation(sim_id)), handlers.task_of, handlers.mask
+            )
 
         return await run_in_thread(read)
 

@@ -18,10 +18,10 @@ from enquete.interfaces.web.answers import (
     COLUMNS,
     FEW,
     GIVEN,
+    ItemWording,
     Key,
     OpenRun,
     Where,
-    Wording,
     marked,
     phrases,
     requests_behind,
@@ -51,7 +51,7 @@ class ShownAnswer:
     """One answer. given: what was answered, without its words; pieces: its words, those looked for marked."""
 
     row: Mapping[str, Any]
-    wording: Wording
+    wording: ItemWording
     kind: str
     given: str
     pieces: list[tuple[str, bool]]
@@ -64,14 +64,14 @@ class ShownAnswer:
 
 
 @dataclass(frozen=True)
-class Choice:
+class FilterOption:
     value: str
     text: str
     chosen: bool
 
 
 @dataclass(frozen=True)
-class Listing:
+class AnswerListing:
     """page: from 1."""
 
     where: Where
@@ -88,11 +88,11 @@ def pages_of(total: int) -> int:
     return max(1, -(-total // PER_PAGE))
 
 
-def listing(run: OpenRun, where: Where, page: int, language: str) -> Listing:
+def listing(run: OpenRun, where: Where, page: int, language: str) -> AnswerListing:
     places = run.table.places(where)
     page = min(max(page, 1), pages_of(len(places)))
     rows = run.table.rows(places[(page - 1) * PER_PAGE : page * PER_PAGE])
-    return Listing(where, len(places), page, list(shown(run, rows, where.words, language)))
+    return AnswerListing(where, len(places), page, list(shown(run, rows, where.words, language)))
 
 
 def shown(run: OpenRun, rows: Iterable[Mapping[str, Any]], words: str, language: str) -> Iterable[ShownAnswer]:
@@ -105,7 +105,7 @@ def shown(run: OpenRun, rows: Iterable[Mapping[str, Any]], words: str, language:
         )  # fmt: skip
 
 
-def given(row: Mapping[str, Any], wording: Wording, language: str) -> str:
+def given(row: Mapping[str, Any], wording: ItemWording, language: str) -> str:
     """A closed answer in words: its number with its label, or what was chosen; "" for one in words alone."""
     if row["value"] is None:
         return str(row["chosen"] or "")
@@ -114,7 +114,7 @@ def given(row: Mapping[str, Any], wording: Wording, language: str) -> str:
     return f"{number} · {label}" if label and label != number else number
 
 
-def choices(run: OpenRun, where: Where) -> dict[str, list[Choice]]:
+def choices(run: OpenRun, where: Where) -> dict[str, list[FilterOption]]:
     """What can be chosen by, each with what is chosen."""
     methodology = where.one("methodology")
     items = [one for one in run.wordings.values() if not methodology or one.methodology == methodology]
@@ -126,9 +126,13 @@ def choices(run: OpenRun, where: Where) -> dict[str, list[Choice]]:
         "arm": [(arm, arm) for arm in run.table.kinds("arm")],
     }  # fmt: skip
     return {
-        name: [Choice(value, text, where.arm == value if name == "arm" else where.one(name) == value) for value, text in entries if value]
+        name: [
+            FilterOption(value, text, where.arm == value if name == "arm" else where.one(name) == value)
+            for value, text in entries
+            if value
+        ]
         for name, entries in texts.items()
-    }  # fmt: skip
+    }
 
 
 def further(run: OpenRun, where: Where) -> list[tuple[str, str]]:
@@ -259,14 +263,14 @@ class ItemRow:
     """n: answers of the main arm, of n_total planned, over all phases and rounds. shapes: of a closed item, one a phase
     and round."""
 
-    wording: Wording
+    wording: ItemWording
     n: int
     n_total: int
     shapes: list[Mapping[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class UsedInstrument:
+class InstrumentView:
     methodology: str
     title: str
     facts: Mapping[str, Any]
@@ -274,7 +278,7 @@ class UsedInstrument:
     items: list[ItemRow]
 
 
-def used_instruments(run: OpenRun) -> list[UsedInstrument]:
+def used_instruments(run: OpenRun) -> list[InstrumentView]:
     book, health = run.json("exports", "codebook.json"), run.json("health.json")
     shapes: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for shape in health.get("shapes", []):
@@ -283,7 +287,7 @@ def used_instruments(run: OpenRun) -> list[UsedInstrument]:
     facts = {one["methodology"]: one for one in book.get("instruments", [])}
     counts = _counts(run)
     return [
-        UsedInstrument(
+        InstrumentView(
             name, title, facts.get(name, {}), verdicts.get(name, {}).get("verdict", ""),
             [
                 ItemRow(wording, *counts.get(key, (0, 0)), shapes.get(key, []))
@@ -396,7 +400,7 @@ def answer(run: OpenRun, request: Request, language: str) -> Facts:
     }  # fmt: skip
 
 
-def _question(run: OpenRun, key: Key, wording: Wording, language: str) -> str:
+def _question(run: OpenRun, key: Key, wording: ItemWording, language: str) -> str:
     """As it was asked of this agent."""
     if not wording.is_turn:
         return wording.text

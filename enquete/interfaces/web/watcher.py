@@ -19,7 +19,7 @@ from enquete.interfaces.web.handlers import RequestHandlers, wanted_after
 from enquete.interfaces.web.runner import tasks_of
 from enquete.nodes.run_list import survey
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
-from enquete.simulations.locate import Completion, Known, completion
+from enquete.simulations.locate import KnownSimulation, SimulationProgress, completion
 from enquete.simulations.sources import read_object
 from enquete.state.errors import EnqueteError, SimulationError
 from enquete.state.regular_files import Stamp, stamp_of
@@ -58,7 +58,7 @@ class Watcher:
             if self._is_quiet(known):
                 await self._act(known)
 
-    def _is_quiet(self, known: Known) -> bool:
+    def _is_quiet(self, known: KnownSimulation) -> bool:
         """Whether its files are as they were at the last look, and nothing has been made of them yet."""
         stamp = status_stamp(known.path)
         look = self._looks.get(known.sim_id)
@@ -67,7 +67,7 @@ class Watcher:
             return False
         return not look.is_settled
 
-    async def _act(self, known: Known) -> None:
+    async def _act(self, known: KnownSimulation) -> None:
         """What cannot be started is said once, and tried again when the simulation's files change."""
         look = self._looks[known.sim_id]
         try:
@@ -117,7 +117,7 @@ def broken_off_token(simulation: Path, runs: Runs) -> str | None:
     return None
 
 
-def is_ready(path: Path, found: Completion) -> bool:
+def is_ready(path: Path, found: SimulationProgress) -> bool:
     """Prepared, not given up, and touched lately."""
     if not (path / CONFIG).is_file() or found.status in GIVEN_UP:
         return False

@@ -18,7 +18,7 @@ from enquete.locale import N_
 from enquete.respondents.planted import normal, persona_hash
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
 from enquete.state.interview_context import InterviewContext
-from enquete.state.methodology import Asking, Methodology, NoSettings, Procedure, Steps, Truth
+from enquete.state.methodology import Methodology, MethodParts, NoSettings, Procedure, Steps, Truth
 
 if TYPE_CHECKING:
     from enquete.reports.evaluation import Evaluation
@@ -96,7 +96,7 @@ def evaluation() -> Evaluation:
 
 METHODOLOGY = Methodology(
     name="best_worst", title=N_("Best–worst scaling"), default=False, order=60, phases=("T1",),
-    asks=lambda: Asking(BestWorstInstrument, NoSettings, BestWorst, planted), evaluation=evaluation,
+    asks=lambda: MethodParts(BestWorstInstrument, NoSettings, BestWorst, planted), evaluation=evaluation,
     steps=Steps("open_sets", "ask_sets", "close_sets"),
     probes=("options_reversed",),
 )  # fmt: skip
