@@ -99,9 +99,9 @@ def _about(about: InstrumentSummary, instrument: object, language: str) -> Instr
 
 
 def _answers(name: str) -> str:
-    """The first line of its package, without its name."""
+    """The first paragraph of its package, without its name."""
     said = importlib.import_module(dotted_paths()[name].partition(":")[0]).__doc__ or ""
-    return said.partition("\n")[0].partition(": ")[2]
+    return " ".join(said.partition("\n\n")[0].split()).partition(": ")[2]
 
 
 # --- An instrument before it is used: read by the rules, and tried on a few agents

@@ -41,7 +41,7 @@ def listed() -> dict[str, dict[str, str]]:
     found = {"interviews": {"path": "enquete.graphs.standalone:interviews", "description": about}}
     for name, dotted in dotted_paths().items():
         if dotted.startswith("enquete."):
-            says = str(importlib.import_module(dotted.partition(":")[0]).__doc__).partition(": ")[2]
+            says = " ".join(str(importlib.import_module(dotted.partition(":")[0]).__doc__).split()).partition(": ")[2]
             description = f"{methodologies()[name].title} alone: {says}"
             found[name] = {"path": f"enquete.graphs.standalone:{name}", "description": description}
     return found
