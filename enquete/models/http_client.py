@@ -256,7 +256,7 @@ class ServerClient:
             headers = {**client.default_headers, **client.auth_headers}
             question = http.build_request(
                 "POST",
-                f"{client.base_url}chat/completions",
+                f"{self._base_url}/chat/completions",
                 headers={name: value for name, value in headers.items() if isinstance(value, str)},
                 timeout=client.timeout,
             )

@@ -229,9 +229,7 @@ def find_named(name: str, request: RunRequest) -> Path:
     holding = [known for known in list_simulations(root) if (known.path / "interviews" / "runs" / run_id).is_dir()]
     if len(holding) > 1:
         there = ", ".join(known.sim_id for known in holding)
-        raise RunNotFound(
-            f"run {run_id!r} is in several simulations under {root} ({there}); say which with sim=START_LOCK"
-        )
+        raise RunNotFound(f"run {run_id!r} is in several simulations under {root} ({there}); say which with sim=NAME")
     if not holding:
         raise RunNotFound(f"no run {name!r} in any simulation under {root}; name its folder with root, out or sim")
     return find_run(holding[0].path / "interviews", name)

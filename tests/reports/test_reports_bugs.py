@@ -25,9 +25,9 @@ def broken_analysis(frame, instrument, settings, context):
     raise ZeroDivisionError("n is 0")
 
 
-STUMBLING = replace(LONGITUDINAL, procedure=Stumbling)
+STUMBLING = replace(LONGITUDINAL, asks=lambda: LONGITUDINAL.asks()._replace(procedure=Stumbling))
 BROKEN = replace(EVALUATION, analyse=broken_analysis)
-UNANALYSED = replace(LONGITUDINAL, results=f"{__name__}:BROKEN")
+UNANALYSED = replace(LONGITUDINAL, evaluation=lambda: BROKEN)
 
 
 def dotted(name: str) -> dict[str, str]:

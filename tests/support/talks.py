@@ -121,7 +121,7 @@ At = Runtime["InquiryContext"]
 
 @dataclass(frozen=True)
 class InquiryContext:
-    context: InterviewContext
+    interview_context: InterviewContext
     inquiry: Inquiry
 
 

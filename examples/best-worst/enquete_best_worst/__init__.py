@@ -66,7 +66,9 @@ class BestWorst(Procedure[BestWorstInstrument, NoSettings]):
 
     def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
         instruction = self.instrument.instruction.in_(self.language)
-        return [Block(key=context.key(unit, "sets"), instruction=instruction, items=self.instrument.items(self.language))]
+        return [
+            Block(key=context.key(unit, "sets"), instruction=instruction, items=self.instrument.items(self.language))
+        ]
 
 
 def planted(instrument: BestWorstInstrument, settings: NoSettings) -> Truth:

@@ -83,7 +83,7 @@ class TableDesk(MemoryDesk):
 class Table:
     """A discussion that was held."""
 
-    context: TableDesk
+    interview_context: TableDesk
     procedure: Roundtable
     talk: Discussion
 
