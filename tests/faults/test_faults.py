@@ -36,8 +36,7 @@ AGENTS, MANY = 12, 30
 ATTEMPTS = 3
 METHODS = ["longitudinal", "delphi"]
 """All transport, metering and reading is shared; tests/conformance runs over every methodology. What happens on the way
-is
-the same for whatever is asked: for such a fault alone a questionnaire does."""
+is the same for whatever is asked: for such a fault alone a questionnaire does."""
 
 SEEDS = {"cut_body": 5, "big_body": 7}
 """Where the usual 3 draws a fault three times running for one request: a questionnaire, or the only theme coding."""

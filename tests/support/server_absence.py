@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import socket
 from collections.abc import Coroutine
@@ -15,6 +16,26 @@ def free_port() -> int:
     with socket.socket() as alone:
         alone.bind(("127.0.0.1", 0))
         return int(alone.getsockname()[1])
+
+
+def _held(port: int) -> socket.socket:
+    holding = socket.socket()
+    holding.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holding.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    try:
+        holding.bind(("127.0.0.1", port))
+    except OSError:
+        holding.close()
+        raise
+    return holding
+
+
+def _held_anywhere() -> socket.socket:
+    """A free port may be another's by the time that it is bound, with dozens of servers and clients side by side."""
+    for _ in range(50):
+        with contextlib.suppress(OSError):
+            return _held(free_port())
+    raise OSError("no port is free")
 
 
 class Doors:
@@ -33,11 +54,8 @@ class Doors:
 
     async def open(self, runner: web.AppRunner) -> None:
         self._runner = runner
-        self._wanted = self._wanted or free_port()
-        self._held = socket.socket()
-        self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        self._held.bind(("127.0.0.1", self._wanted))
+        self._held = _held(self._wanted) if self._wanted else _held_anywhere()
+        self._wanted = self.port
         await self._listen()
 
     async def close(self) -> None:
