@@ -72,7 +72,7 @@ def test_the_live_display_shows_agents_speed_tokens_and_time_left() -> None:
 
 def test_time_left_does_not_count_what_an_earlier_process_had_done() -> None:
     """90 found done; 5 more in 10 s leave 5 for another 10 s."""
-    pace = run_commands.Pace(started=0, first=90)
+    pace = run_commands.AgentsPerSecond(started=0, first=90)
     assert pace.left(95, 100, now=10) == 10
     assert pace.left(90, 100, now=10) is None
     assert (run_commands.clock(65), run_commands.clock(7380)) == ("1:05", "2:03:00")

@@ -57,7 +57,7 @@ SCORES = d.Chart(
 )  # fmt: skip
 PRESENTATION = d.Presentation(
     tables=(OBJECTS, AGENTS, *group_tables(OBJECT, N_("Scores by group"))), findings=(DIFFER, MOST), charts=(SCORES,),
-    texts=(d.Text(at="section", says=N_("Score: (most − least) / times shown, −1 to 1; 95% intervals over agents.")),),
+    texts=(d.TextBlock(at="section", says=N_("Score: (most − least) / times shown, −1 to 1; 95% intervals over agents.")),),
 )  # fmt: skip
 
 
