@@ -25,7 +25,6 @@ from urllib.request import getproxies
 
 import httpx2
 import openai
-from langchain_openai import ChatOpenAI
 from pydantic import JsonValue, SecretStr
 
 from enquete.models.chat_completions import ChatCompletion, RequestForm, completed, messages, request_body
@@ -121,10 +120,10 @@ def _origin(request: httpx2.Request) -> tuple[str, str, int | None]:
 
 @dataclass
 class _OfLoop:
-    """A connection belongs to an event loop. `question`: a request of which body alone changes."""
+    """A connection belongs to an event loop. `question`: a request of which body alone changes, made for the first one."""
 
     http: BoundedClient
-    question: httpx2.Request
+    question: httpx2.Request | None = None
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -153,7 +152,7 @@ class ServerClient:
         asked = messages(prompt, form.reply_format)
         content = json.dumps(request_body(model, asked, body), ensure_ascii=False, separators=(",", ":")).encode()
         mine = self._of_this_loop()
-        like = mine.question
+        like = mine.question = mine.question or self._question(mine.http)
         request = type(like)("POST", like.url, headers=like.headers, content=content, extensions=like.extensions)
         try:
             async with _within(patience):
@@ -252,22 +251,14 @@ class ServerClient:
         if mine is None:
             # To read the trusted certificates takes as long as twenty calls: not for a server that shows none.
             http = BoundedClient(timeout=TIMEOUT, verify=not self._base_url.startswith("http:") or bool(getproxies()))
-            client = self._langchains(http)
-            headers = {**client.default_headers, **client.auth_headers}
-            question = http.build_request(
-                "POST",
-                f"{self._base_url}/chat/completions",
-                headers={name: value for name, value in headers.items() if isinstance(value, str)},
-                timeout=client.timeout,
-            )
-            question.headers.pop("Content-Length", None)
-            mine = self._loops[loop] = _OfLoop(http, question)
+            mine = self._loops[loop] = _OfLoop(http)
         return mine
 
-    def _langchains(self, http: BoundedClient) -> openai.AsyncOpenAI:
-        """The client that langchain's model would ask with: address, organisation, project and key are sent as it sends
-        them."""
-        model = ChatOpenAI(
+    def _question(self, http: BoundedClient) -> httpx2.Request:
+        """As the client of langchain's model would ask: organisation, project and key are sent as it sends them."""
+        from langchain_openai import ChatOpenAI  # noqa: PLC0415 - not to ask whether a server is there
+
+        client = ChatOpenAI(
             model="unnamed",
             base_url=self._base_url,
             api_key=SecretStr(self._key or "none"),  # not None, or OPENAI_API_KEY would be sent to any server
@@ -279,9 +270,16 @@ class ServerClient:
             use_responses_api=False,
             openai_proxy="",  # OPENAI_PROXY excludes an own client; HTTPS_PROXY is honoured
             cache=False,
+        ).root_async_client
+        headers = {**client.default_headers, **client.auth_headers}
+        question = http.build_request(
+            "POST",
+            f"{self._base_url}/chat/completions",
+            headers={name: value for name, value in headers.items() if isinstance(value, str)},
+            timeout=client.timeout,
         )
-        client: openai.AsyncOpenAI = model.root_async_client
-        return client
+        question.headers.pop("Content-Length", None)
+        return question
 
 
 @asynccontextmanager
