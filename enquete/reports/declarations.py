@@ -486,20 +486,28 @@ def _frame(table: Table, rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None
     return pd.DataFrame(made, columns=pd.Index(names, dtype=object))
 
 
-def _lists(rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None) -> dict[str, list[Any]]:
-    """By column. As lists, for a frame on the way would cost as much as all else here: a run has a hundred tables."""
+def _lists(rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None) -> dict[str, Any]:
+    """By column. As lists, for a frame on the way would cost as much as all else here: a run has a hundred tables. Numbers
+    of a frame stay arrays, for some have a row an agent."""
     import pandas as pd  # noqa: PLC0415 - see above
 
     if isinstance(rows, pd.DataFrame):
-        return {str(name): rows[name].tolist() for name in rows}
+        return {str(name): one if one.dtype.kind in "iuf" else one.tolist() for name, one in rows.items()}
     listed = list(rows or ())
     return {name: [row.get(name) for row in listed] for name in dict.fromkeys(name for row in listed for name in row)}
 
 
-def _cast(values: list[Any], column: Column) -> Any:
+def _cast(values: Any, column: Column) -> Any:
+    """values: a list, or a series of numbers."""
     import numpy as np  # noqa: PLC0415 - see above
     import pandas as pd  # noqa: PLC0415
 
+    if isinstance(values, pd.Series):
+        if DTYPES.get(column.format) == "float64":
+            return values.to_numpy(dtype=np.float64, na_value=np.nan)
+        if DTYPES.get(column.format) == "Int64" and values.dtype.kind != "f":
+            return values.astype("Int64").array
+        values = values.tolist()
     known = [None if not isinstance(one, str | list | tuple | dict) and pd.isna(one) else one for one in values]
     match DTYPES.get(column.format):
         case "float64":
