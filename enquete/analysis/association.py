@@ -60,9 +60,12 @@ def kruskal_wallis(values: pd.Series[float], groups: pd.Series[str], *, seed: in
     fewer than three values. Raises ValueError for a doubled participant.
     Source: Kruskal & Wallis 1952; Kelley 1935 for ε² (Tomczak & Tomczak 2014). H by scipy.stats.kruskal.
     """
-    joined = _joined(values, groups)
+    return _kruskal_wallis(_joined(values, groups), seed)
+
+
+def _kruskal_wallis(joined: _Joined, seed: int) -> GroupTest:
     if joined.reason:
-        return joined.without()
+        return joined.test(None, (), None, "none", None)
     n, k, rank = joined.x.size, joined.k, np.asarray(scipy.stats.rankdata(joined.x), dtype=np.float64)
     h, approximate = map(float, scipy.stats.kruskal(*(joined.x[joined.label == group] for group in range(k))))
     p, method = _p_between(joined, rank, seed) or (approximate, "chi-squared")
@@ -77,7 +80,15 @@ class _Joined:
     label: Labels
     names: tuple[str, ...]
     n_missing: int
-    reason: str
+
+    @property
+    def reason(self) -> str:
+        """Why there is no test; else nothing."""
+        if self.x.size < 3:
+            return "fewer than 3 values"
+        if self.k < 2:
+            return "fewer than 2 groups"
+        return "no variation" if np.ptp(self.x) == 0 else ""
 
     @property
     def k(self) -> int:
@@ -89,22 +100,11 @@ class _Joined:
         counts = dict(zip(self.names, np.bincount(self.label, minlength=self.k).tolist(), strict=True))
         return GroupTest(self.x.size, self.n_missing, counts, statistic, df, p, method, effect, self.reason)
 
-    def without(self) -> GroupTest:
-        return self.test(None, (), None, "none", None)
-
 
 def _joined(values: pd.Series[float], groups: pd.Series[str]) -> _Joined:
     x, kind, n_missing = paired_scores(values, groups, ("values", "groups"))
     names, label = np.unique(kind.astype(str).to_numpy(dtype=object), return_inverse=True)
-    data: Floats = np.asarray(x, dtype=np.float64)
-    reason = ""
-    if data.size < 3:
-        reason = "fewer than 3 values"
-    elif len(names) < 2:
-        reason = "fewer than 2 groups"
-    elif np.ptp(data) == 0:
-        reason = "no variation"
-    return _Joined(data, label.astype(np.int64), tuple(map(str, names)), n_missing, reason)
+    return _Joined(np.asarray(x, dtype=np.float64), label.astype(np.int64), tuple(map(str, names)), n_missing)
 
 
 def _p_between(joined: _Joined, scores: Floats, seed: int) -> tuple[float, str] | None:
@@ -153,13 +153,18 @@ def cramers_v(x: pd.Series[str], y: pd.Series[str], *, draws: int = DRAWS, seed:
     None below three agents or with one category only. Source: Bergsma 2013.
     """
     a, b, n_missing = paired_scores(x, y, NAMES)
-    n = len(a)
-    left, right = (pd.factorize(values.astype(str), sort=True) for values in (a, b))
-    r, k = len(left[1]), len(right[1])
+    rows, columns = (pd.factorize(values.astype(str), sort=True)[0].astype(np.int64) for values in (a, b))
+    return cramers_v_of(rows, columns, n_missing=n_missing, draws=draws, seed=seed)
+
+
+def cramers_v_of(
+    rows: Labels, columns: Labels, *, n_missing: int = 0, draws: int = DRAWS, seed: int = 0
+) -> Association:
+    """`cramers_v` of numbered categories, each of which somebody is in."""
+    n, r, k = rows.size, int(rows.max(initial=-1)) + 1, int(columns.max(initial=-1)) + 1
     reason = "fewer than 3 agents" if n < 3 else ("one category only" if min(r, k) < 2 else "")
     if reason:
         return Association("cramers_v", n, n_missing, None, None, None, None, None, "none", reason)
-    rows, columns = left[0].astype(np.int64), right[0].astype(np.int64)
     table = np.bincount(rows * k + columns, minlength=r * k).reshape(r, k)
     chi2 = float(_chi2(table[None, :, :])[0])
     p, method = _p_of_table(rows, columns, table, chi2, draws, seed)
@@ -174,10 +179,14 @@ def epsilon_squared(values: pd.Series[float], groups: pd.Series[str], *, seed: i
     Interval: BCa over agents resampled (`bootstrap`), corrected for what resampling adds. ε² of g groups of noise is
     itself about (g − 1)/(n − 1), not 0: whether there is anything at all is read from p.
     """
-    test = kruskal_wallis(values, groups, seed=seed)
-    low, high = (
-        _resampled_e(*paired_scores(values, groups, NAMES)[:2], seed) if test.effect is not None else (None, None)
-    )
+    joined = _joined(values, groups)
+    return epsilon_squared_of(joined.x, joined.label, n_missing=joined.n_missing, seed=seed)
+
+
+def epsilon_squared_of(x: Floats, label: Labels, *, n_missing: int = 0, seed: int = 0) -> Association:
+    """`epsilon_squared` of complete values in numbered groups, each of which somebody is in."""
+    test = _kruskal_wallis(_Joined(x, label, tuple(map(str, range(int(label.max(initial=-1)) + 1))), n_missing), seed)
+    low, high = _resampled_e(x, label, seed) if test.effect is not None else (None, None)
     return Association(
         "epsilon_squared", test.n, test.n_missing, test.effect, low, high, test.statistic, test.p, test.method,
         test.reason,
@@ -285,15 +294,14 @@ def _bergsma_each(tables: Floats, noise: float) -> Floats:
     return np.asarray(np.minimum(1.0, v))
 
 
-def _resampled_e(values: pd.Series, groups: pd.Series, seed: int) -> tuple[float | None, float | None]:
+def _resampled_e(x: Floats, label: Labels, seed: int) -> tuple[float | None, float | None]:
     """Cells are the distinct pairs of value and group, in the order of the values, so that ranks are running sums.
 
     As with V, a resample is corrected for the noise that resampling adds, (1 − ε²)(g − 1)/(n − 1).
     """
-    value = np.unique(values.to_numpy(dtype=float), return_inverse=True)[1]
-    names, kind = np.unique(groups.astype(str).to_numpy(dtype=object), return_inverse=True)
-    cells, n_agents = np.unique(value * len(names) + kind, return_counts=True)
-    value, group = cells // len(names), pd.factorize(cells % len(names))[0]
+    value, k = np.unique(x, return_inverse=True)[1], int(label.max()) + 1
+    cells, n_agents = np.unique(value * k + label, return_counts=True)
+    value, group = cells // k, pd.factorize(cells % k)[0]
     starts = np.flatnonzero(np.diff(value, prepend=-1))
     inside = (group[:, None] == np.arange(group.max() + 1)).astype(np.float64)
 

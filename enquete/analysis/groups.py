@@ -7,12 +7,15 @@ too.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from enquete.analysis.association import TINY, Association, cramers_v, epsilon_squared
+from enquete.analysis.association import TINY, cramers_v_of, epsilon_squared_of
 from enquete.analysis.change import holm
 from enquete.analysis.estimates import Floats, require_single, require_unique
 from enquete.analysis.inference import (
@@ -69,21 +72,22 @@ def compare_groups(
     require_unique(values, "values")
     require_single(groups.index, "groups")
     group = groups.reindex(values.index)
-    group = group.astype(str).where(group.notna())
-    columns = {str(name): _column(values[name], kind, str(name)) for name in values}
-    described = {name: _by_group(name, x, group, kind, fewest, ends) for name, x in columns.items()}
-    tested = [_test(name, x, group, described[name], kind, draws, seed) for name, x in columns.items()]
-    found = pd.DataFrame(tested, columns=list(_TESTS))
-    found["p_adjusted"] = _jointly(columns, group, found, kind, fewest, draws, seed)
+    label, names = pd.factorize(group.astype(str).where(group.notna()), sort=True)
+    panel = _Panel(label.astype(np.int64), tuple(names), fewest)
+    columns = [_variable(values[name], kind, str(name), panel) for name in values]
+    described = [row for variable in columns for row in _by_group(variable, panel, kind, ends)]
+    found = pd.DataFrame([_test(variable, panel, kind, draws, seed) for variable in columns], columns=list(_TESTS))
+    found["p_adjusted"] = _jointly(columns, panel, found, kind, draws, seed)
     count = QUESTIONS * max(1, int(found["p"].notna().sum())) if tests is None else tests
     found["detectable"] = pd.Series(
         [
-            _detectable(columns[name], group, described[name], kind, count, reason)
-            for name, reason in zip(found["variable"], found["reason"], strict=True)
+            None if reason else _detectable(variable, kind, count)
+            for variable, reason in zip(columns, found["reason"], strict=True)
         ],
         dtype=float,
     )
-    by_group = pd.concat(described.values(), ignore_index=True) if described else pd.DataFrame(columns=list(_GROUPS))
+    by_group = pd.DataFrame(described, columns=list(_GROUPS))
+    by_group["category"] = pd.Series([row[_GROUPS.index("category")] for row in described], dtype=object)
     return GroupComparison(by_group.astype({"small": bool}), found)
 
 
@@ -95,107 +99,138 @@ _TESTS = (
 )  # fmt: skip
 
 
-def _column(x: pd.Series, kind: Kind, name: str) -> pd.Series:
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    """Who is in which group: `label` by participant, a place in `names`, −1 for none."""
+
+    label: Labels
+    names: tuple[str, ...]
+    fewest: int
+
+    def sizes(self, of: NDArray[np.bool_] | None = None) -> Labels:
+        """Participants of each group, of all or of some."""
+        inside = self.label >= 0 if of is None else of & (self.label >= 0)
+        return np.bincount(self.label[inside], minlength=len(self.names))
+
+
+@dataclass(frozen=True, slots=True)
+class _Variable:
+    """A variable by participant. large: the groups with values enough; inside: who has a value and is in one of them."""
+
+    name: str
+    x: NDArray[Any]
+    known: NDArray[np.bool_]
+    n: Labels  # values by group
+    large: Labels
+    inside: NDArray[np.bool_]
+    label: Labels  # of those inside, a place in `large`
+
+    def values(self) -> list[NDArray[Any]]:
+        """Of each large group."""
+        x = self.x[self.inside]
+        return [x[self.label == place] for place in range(self.large.size)]
+
+    def estimates(self) -> Floats:
+        """Mean of each large group: of 0 and 1 the share."""
+        return np.array([values.mean() for values in self.values()], dtype=np.float64)
+
+
+def _variable(column: pd.Series, kind: Kind, name: str, panel: _Panel) -> _Variable:
+    """Raises ValueError for ratings that are no numbers and shares other than 0 and 1."""
+    known = column.notna().to_numpy()
+    x: NDArray[Any]
     if kind == "category":
-        return x.astype(str).where(x.notna())
-    try:
-        numbers = pd.to_numeric(x).astype(float)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"variable {name!r} is said to be a {kind} but holds no numbers: {error}") from None
-    other = numbers[numbers.notna() & ~numbers.isin([0, 1])]
-    if kind == "share" and len(other):
-        raise ValueError(f"variable {name!r}: a share is counted over 0 and 1; {other.iloc[0]:g} was given")
-    return numbers
+        x = column.astype(str).to_numpy(dtype=object)
+    else:
+        try:
+            x = pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"variable {name!r} is said to be a {kind} but holds no numbers: {error}") from None
+        other = x[known & ~np.isin(x, (0, 1))]
+        if kind == "share" and other.size:
+            raise ValueError(f"variable {name!r}: a share is counted over 0 and 1; {other[0]:g} was given")
+    n = panel.sizes(known)
+    large = np.flatnonzero(n >= panel.fewest)
+    inside = known & np.isin(panel.label, large)
+    return _Variable(name, x, known, n, large, inside, np.searchsorted(large, panel.label[inside]))
 
 
 def _by_group(
-    name: str, x: pd.Series, group: pd.Series, kind: Kind, fewest: int, ends: tuple[float, float] | None
-) -> pd.DataFrame:
-    kinds = sorted(group.dropna().unique())
-    n = x[x.notna()].groupby(group).size().reindex(kinds, fill_value=0)
-    rows = pd.DataFrame({"variable": name, "group": kinds, "category": None, "n": n.to_numpy(dtype=int)})
-    rows["n_total"] = group.value_counts().reindex(kinds, fill_value=0).to_numpy(dtype=int)
-    rows["small"] = rows["n"] < fewest
-    large = [one for one, small in zip(kinds, rows["small"], strict=True) if not small]
+    variable: _Variable, panel: _Panel, kind: Kind, ends: tuple[float, float] | None
+) -> Iterator[tuple[object, ...]]:
+    """Rows of `_GROUPS`: one a group, of categories one a large group and category."""
+    places = {group: place for place, group in enumerate(variable.large)}
+    values = variable.values()
     if kind == "category":
-        return _category_shares(rows, x, group, large)[list(_GROUPS)]
-    own = {one: x[group.eq(one)].dropna().to_numpy(dtype=np.float64) for one in large}
-    if kind == "share":
-        level = 1 - (1 - LEVEL) / max(1, len(own))
-        each = [share_intervals([values.sum()], values.size, level=level) for values in own.values()]
-        known = pd.concat(each) if each else pd.DataFrame(columns=["estimate", "low", "high"], dtype=float)
+        categories, code = np.unique(variable.x[variable.known].astype(str), return_inverse=True)
+        coded = np.full(variable.x.size, -1)
+        coded[variable.known] = code
+        level = 1 - (1 - LEVEL) / max(1, len(values))
+    elif kind == "share":
+        known = share_intervals([x.sum() for x in values], [x.size for x in values])
     else:
         known = selected_intervals(
-            [values.size for values in own.values()], [values.mean() for values in own.values()],
-            [values.std(ddof=1) for values in own.values()], ends=ends,
-        )  # fmt: skip
-    known.index = pd.Index(large, dtype=object)
-    rows[["estimate", "low", "high"]] = known.reindex(kinds)[["estimate", "low", "high"]].to_numpy(dtype=np.float64)
-    return rows[list(_GROUPS)]
+            [x.size for x in values], [x.mean() for x in values], [x.std(ddof=1) for x in values], ends=ends
+        )
+    bounds = [] if kind == "category" else known[["estimate", "low", "high"]].to_numpy(dtype=np.float64).tolist()
+    for group, (name, n, total) in enumerate(zip(panel.names, variable.n, panel.sizes(), strict=True)):
+        if group not in places:
+            yield variable.name, name, None, int(n), int(total), np.nan, np.nan, np.nan, True
+        elif kind != "category":
+            yield variable.name, name, None, int(n), int(total), *bounds[places[group]], False
+        else:
+            inside = coded[variable.known & (panel.label == group)]
+            shares = share_intervals(np.bincount(inside, minlength=categories.size), int(n), level=level)
+            for category, row in zip(categories, shares[["estimate", "low", "high"]].to_numpy().tolist(), strict=True):
+                yield variable.name, name, str(category), int(n), int(total), *row, False
 
 
-def _category_shares(rows: pd.DataFrame, x: pd.Series, group: pd.Series, large: list[str]) -> pd.DataFrame:
-    """A row a group and category of a variable; of a small group one row."""
-    categories = sorted(x.dropna().unique())
-    parts = []
-    for row in rows.drop(columns="category").to_dict("records"):
-        if row["group"] not in large:
-            parts.append(pd.DataFrame([{**row, "category": None, "estimate": np.nan, "low": np.nan, "high": np.nan}]))
-            continue
-        counts = x[group.eq(row["group"])].value_counts().reindex(categories, fill_value=0)
-        level = 1 - (1 - LEVEL) / len(large)
-        shares = share_intervals(counts.to_numpy(), row["n"], level=level)
-        own = pd.DataFrame({**row, "category": categories})
-        own[["estimate", "low", "high"]] = shares[["estimate", "low", "high"]]
-        parts.append(own)
-    return pd.concat(parts, ignore_index=True) if parts else rows.assign(estimate=np.nan, low=np.nan, high=np.nan)
-
-
-def _test(
-    name: str, x: pd.Series, group: pd.Series, described: pd.DataFrame, kind: Kind, draws: int, seed: int
-) -> dict[str, object]:
-    sizes = described.drop_duplicates("group")
-    large = sizes[~sizes["small"]]
-    inside = x.notna() & group.isin(large["group"])
-    found = _associated(x[inside], group[inside], kind, draws, seed) if len(large) > 1 else None
-    ranked = large.dropna(subset="estimate").sort_values("estimate", kind="stable") if kind != "category" else large[:0]
+def _test(variable: _Variable, panel: _Panel, kind: Kind, draws: int, seed: int) -> dict[str, object]:
+    """A row of `_TESTS`, but for what is adjusted over the variables."""
+    large, values = variable.large, variable.x[variable.inside]
+    if large.size < 2:
+        found = None
+    elif kind == "rating":
+        found = epsilon_squared_of(values, variable.label, seed=seed)
+    else:
+        rows = np.unique(values.astype(str) if kind == "category" else values, return_inverse=True)[1]
+        found = cramers_v_of(rows, variable.label, draws=draws, seed=seed)
+    means = variable.estimates() if kind != "category" else np.array([])
+    order = np.argsort(means, kind="stable")
     ends = {
-        f"{key}{which}": ranked[column].iloc[place] if len(ranked) else default
+        f"{key}{which}": known
         for which, place in (("highest", -1), ("lowest", 0))
-        for key, column, default in (("", "group", None), ("estimate_", "estimate", np.nan))
+        for key, known in (
+            ("", panel.names[large[order[place]]] if order.size else None),
+            ("estimate_", float(means[order[place]]) if order.size else np.nan),
+        )
     }
     figures = {
-        "method": "none" if found is None else found.method,
         "statistic": None if found is None else found.statistic,
         "p": None if found is None else found.p,
         "effect": None if found is None else found.effect,
         "effect_low": None if found is None else found.low,
         "effect_high": None if found is None else found.high,
-        "reason": f"fewer than two groups of {FEWEST} agents" if found is None else found.reason,
     }
     return {
-        "variable": name,
+        "variable": variable.name,
         "kind": kind,
-        "n": int(inside.sum()),
-        "n_total": len(x),
-        "n_ungrouped": int((x.notna() & group.isna()).sum()),
-        "groups": len(large),
-        "small_groups": int(sizes["small"].sum()),
-        "n_small": int(sizes.loc[sizes["small"], "n"].sum()),
+        "n": int(variable.inside.sum()),
+        "n_total": variable.x.size,
+        "n_ungrouped": int((variable.known & (panel.label < 0)).sum()),
+        "groups": large.size,
+        "small_groups": len(panel.names) - large.size,
+        "n_small": int(variable.n.sum() - variable.n[large].sum()),
         "test": "kruskal_wallis" if kind == "rating" else "chi_squared",
-        **{key: np.nan if value is None and key != "reason" else value for key, value in figures.items()},
+        "method": "none" if found is None else found.method,
+        **{key: np.nan if value is None else value for key, value in figures.items()},
+        "reason": f"fewer than two groups of {FEWEST} agents" if found is None else found.reason,
         **ends,
     }
 
 
-def _associated(x: pd.Series, group: pd.Series, kind: Kind, draws: int, seed: int) -> Association:
-    if kind == "rating":
-        return epsilon_squared(x, group, seed=seed)
-    return cramers_v(x.astype(str), group, draws=draws, seed=seed)
-
-
 def _jointly(
-    columns: dict[str, pd.Series], group: pd.Series, found: pd.DataFrame, kind: Kind, fewest: int, draws: int, seed: int
+    columns: Sequence[_Variable], panel: _Panel, found: pd.DataFrame, kind: Kind, draws: int, seed: int
 ) -> list[float | None]:
     """Adjusted p of every tested variable: Westfall–Young's step-down max-T over relabellings of whole agents.
 
@@ -205,12 +240,12 @@ def _jointly(
     relabelling where there are few, else random ones, (b + 1)/(m + 1). Beyond 200 agents, and of categories, by Holm.
     Source: Westfall & Young 1993, algorithm 4.1.
     """
-    tested = found.index[found["p"].notna()]
-    kept = group[group.map(group.value_counts()).ge(fewest)]
-    if kind == "category" or len(kept) > SMALL or tested.empty:
+    tested = np.flatnonzero(found["p"].notna())
+    kept = np.isin(panel.label, np.flatnonzero(panel.sizes() >= panel.fewest))
+    if kind == "category" or kept.sum() > SMALL or not tested.size:
         return holm(found["p"].tolist())
-    label = pd.factorize(kept, sort=True)[0].astype(np.int64)
-    ranks = pd.DataFrame({name: columns[name].loc[kept.index].rank() for name in found.loc[tested, "variable"]})
+    label = np.unique(panel.label[kept], return_inverse=True)[1].astype(np.int64)
+    ranks = pd.DataFrame({place: columns[place].x[kept] for place in tested}).rank()
     centred = ranks.sub(ranks.mean()).div(ranks.std().clip(lower=TINY)).fillna(0.0)
     x, known = centred.to_numpy(), ranks.notna().to_numpy(dtype=np.float64)
 
@@ -231,20 +266,15 @@ def _jointly(
     return [None if np.isnan(one) else float(one) for one in adjusted]
 
 
-def _detectable(
-    x: pd.Series, group: pd.Series, described: pd.DataFrame, kind: Kind, tests: int, reason: str
-) -> float | None:
-    if reason:
-        return None
-    large = described[~described["small"]].drop_duplicates("group")
-    sizes = large["n"].astype(int).tolist()
-    inside = x[x.notna() & group.isin(large["group"])]
+def _detectable(variable: _Variable, kind: Kind, tests: int) -> float | None:
+    sizes = variable.n[variable.large].tolist()
+    x = variable.x[variable.inside]
     if kind == "category":
-        return detectable_association(sum(sizes), len(sizes), inside.nunique(), tests=tests, alpha=ALPHA)
+        return detectable_association(sum(sizes), len(sizes), len(set(x)), tests=tests, alpha=ALPHA)
     if kind == "share":
-        sd = float(np.sqrt(inside.mean() * (1 - inside.mean())))
+        sd = float(np.sqrt(x.mean() * (1 - x.mean())))
     else:
-        within = inside - inside.groupby(group).transform("mean")
-        sd = float(np.sqrt((within**2).sum() / (len(within) - len(sizes))))
+        within = x - variable.estimates()[variable.label]
+        sd = float(np.sqrt((within**2).sum() / (within.size - len(sizes))))
     found = detectable_difference(sizes, sd, tests=tests)
     return None if kind == "share" and found is not None and found >= 1 else found

@@ -174,28 +174,30 @@ def extreme(intervals: pd.DataFrame, side: Literal["highest", "lowest"]) -> tupl
     return places[0], places
 
 
-def share_intervals(counts: ArrayLike, n: int, *, selected: Side = "any", level: float = LEVEL) -> pd.DataFrame:
-    """Wilson's intervals of the shares counts/n of k options of one question, for the one that is singled out.
+def share_intervals(counts: ArrayLike, n: ArrayLike, *, selected: Side = "any", level: float = LEVEL) -> pd.DataFrame:
+    """Wilson's intervals of the shares counts/n of k options of one question, or of k groups with an n each, for the one
+    that is singled out.
 
     Corrected as in `selected_intervals`: z at 1 − α/(2k), on the outer side of the largest or the smallest share at 1 −
     α/2. Centre (p + z²/2n)/(1 + z²/n), reach z√(p(1 − p)/n + z²/4n²)/(1 + z²/n). Returns by option: n, estimate, low,
     high, level, tests. NaN where n is 0. Raises ValueError for a count above n. Source: Wilson 1927.
     """
     c = np.asarray(counts, dtype=np.float64)
-    if (c < 0).any() or (c > n).any():
-        raise ValueError(f"counts must lie between 0 and n = {n}; {c[(c < 0) | (c > n)][0]:g} was given")
-    p = np.divide(c, n, out=np.full(c.size, np.nan), where=n > 0)
+    of = np.broadcast_to(np.asarray(n, dtype=np.float64), c.shape)
+    if (wrong := (c < 0) | (c > of)).any():
+        raise ValueError(f"counts must lie between 0 and n = {of[wrong][0]:g}; {c[wrong][0]:g} was given")
+    p, m = np.divide(c, of, out=np.full(c.size, np.nan), where=of > 0), np.maximum(of, 1)
 
     def ends(tests: int) -> tuple[Floats, Floats]:
         z = float(scipy.special.ndtri(1 - (1 - level) / (2 * tests)))
-        widen = 1 + z**2 / max(n, 1)
-        centre = (p + z**2 / (2 * max(n, 1))) / widen
-        reach = z * np.sqrt(p * (1 - p) / max(n, 1) + z**2 / (4 * max(n, 1) ** 2)) / widen
+        widen = 1 + z**2 / m
+        centre = (p + z**2 / (2 * m)) / widen
+        reach = z * np.sqrt(p * (1 - p) / m + z**2 / (4 * m**2)) / widen
         return np.maximum(centre - reach, 0), np.minimum(centre + reach, 1)
 
     alone, among = ends(1), ends(max(c.size, 1))
     low, high = (alone if selected == "lowest" else among)[0], (alone if selected == "highest" else among)[1]
-    return pd.DataFrame({"n": n, "estimate": p, "low": low, "high": high, "level": level, "tests": c.size})
+    return pd.DataFrame({"n": of.astype(int), "estimate": p, "low": low, "high": high, "level": level, "tests": c.size})
 
 
 # --- what would have been found --------------------------------------------------------------------------------------
