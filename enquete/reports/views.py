@@ -549,8 +549,11 @@ def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd
     or none."""
     if not where or frame.empty:
         return frame
+    read = set(re.findall(r"\w+", where))  # pandas would prepare every column of the table
     try:
-        holds = frame.eval(where.replace("\n", " "), local_dict=dict(facts), engine="python")
+        holds = frame[[name for name in frame if name in read]].eval(
+            where.replace("\n", " "), local_dict=dict(facts), engine="python"
+        )
     except TypeError:  # a fact that is missing cannot be compared
         if any(value is None for value in facts.values()):
             return frame.iloc[:0]
