@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import vl_convert
 from hypothesis import settings
+
+from enquete.checkpoints.folders import write_atomically
 
 MACHINE = ("LLM_", "OPENAI_", "ENQUETE_", "LANGSMITH_", "LANGCHAIN_", "ZEP_")
 
@@ -29,6 +33,25 @@ def _away_from_the_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator
         patch.setenv("ENQUETE_RAISE_BUGS", "1")
         patch.setenv("ENQUETE_FIT", "any")  # what is tested mostly does not depend on what is asked about what
         patch.chdir(tmp_path_factory.mktemp("elsewhere"))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Vega takes 30 ms a picture, of which hundreds of runs make ten each, most of them alike: each is drawn once."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "drawn"
+    folder.mkdir(exist_ok=True)
+    draw = vl_convert.vegalite_to_svg
+
+    def drawn(spec: str, **options: object) -> str:
+        file = folder / hashlib.sha256(f"{options}{spec}".encode()).hexdigest()
+        if not file.exists():
+            write_atomically(file, draw(spec, **options))
+        return file.read_text("utf-8")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vl_convert, "vegalite_to_svg", drawn)
         yield
 
 
