@@ -7,7 +7,7 @@ replies are settled.
 
 A call in flight that stands in an order is not lost with the process that placed it: whoever goes on fetches its reply.
 One that stands in none was never sent. Measured by: what a server was asked, however often the process was killed
-(tests/kill/test_batch.py).
+(tests/study/test_batches.py).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Requests of a run gathered into batches: each waits until no more come, then all go in one file, and its reply comes
 hours later.
 
-    waits until nothing moves → as many to a file as it takes → ordered (ordering.py) → its reply: read, or asked again
+    waits until nothing moves → as many to a file as it takes → placed as an order → its reply: read, or asked again
     in the next batch
 
 Nothing moves when neither a request nor a reply came while the ledger was written back ten times: whoever works on an
@@ -124,7 +124,7 @@ class Ordering:
         return self._halted.is_set()
 
     async def place(self, model: str, asked: Mapping[str, int], content: bytes) -> Noted:
-        """`asked`: see checkpoints/orders.py. Raises AwaitsBatch where it may have been placed; after Halted,
+        """`asked`: see checkpoints/batch_jobs.py. Raises AwaitsBatch where it may have been placed; after Halted,
         Unavailable and Rejected it was not."""
         self._placed += 1
         order = await note(self._ledger, Noted(token_hex(8), self._placed, model, len(asked)), asked)

@@ -386,7 +386,7 @@ def _differential(frame: pd.DataFrame, reading: RunReading) -> Iterator[str]:
 
 # --- What answers named of a memory: which posts and exposures, whether they exist, and who named them, movers above
 # all
-# Answers in words carry the marks of entries (respondents/replies.py takes them out of the text and notes them). A
+# Answers in words carry the marks of entries (respondents/questions.py takes them out of the text and notes them). A
 # mover is an agent of whom any closed answer differs between T0 and T1 of the same methodology. A mark that stands in
 # no digest of the agent names nothing.
 

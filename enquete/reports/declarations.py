@@ -141,7 +141,7 @@ ADJUSTED = "p_adjusted"
 
 
 def adjusted_p() -> Column:
-    """Filled by the one correction of a report (page_findings.py): analyses leave it empty."""
+    """Filled by the one correction of a report (findings.py): analyses leave it empty."""
     return p_value(
         ADJUSTED, N_("adjusted p"), means=N_("p corrected for all tests that could stand on page one of the report")
     )

@@ -2,7 +2,7 @@
 
 A reply that cannot be read gets one corrective retry; items missing or out of range are asked for again, just those;
 what is still open after ATTEMPTS requests gets a typed status. Answers that break a constraint over the block are one
-more reason to ask again (constraints.py), with MORE_ATTEMPTS more requests; what is left of that is repaired.
+more reason to ask again, with MORE_ATTEMPTS more requests; what is left of that is repaired.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def constraint_of(block: Block) -> Constraint | None:
 # --- How a block becomes a prompt ------------------------------------------------------------------------------------
 # Shared text first, persona next, memory, question last: the system message is byte-identical for an agent within a
 # methodology, arm and phase, and what was wrong with the last reply stands behind the questions, so that providers can
-# cache all that comes before. Persona, posts and other people's words are data: each stands in a fence (fences.py).
+# cache all that comes before. Persona, posts and other people's words are data: each stands in a fence (quoting.py).
 
 Problem = Literal["", "unreadable", "refused", "missing", "short", "constraint"]
 

@@ -120,7 +120,7 @@ class Assignments(BaseModel):
 
 
 class SecondCoding(BaseModel):
-    """Statements of the sample with the ids of their themes, as a second coder gave them; see `themes/second.py`."""
+    """Statements of the sample with the ids of their themes, as a second coder gave them; see themes.py."""
 
     statements: dict[str, list[str]]
     n_sampled: int

@@ -147,7 +147,7 @@ class SyntheticRespondent:
         flaws: Noise = SOUND,
     ):
         """`again`: seed of another asking of the same agents: a truth that has noise of its own draws it anew, the
-        answers of any other vary a little (see flaws.py). `unmoved`: what they are shown as a memory is none of the
+        answers of any other vary a little (see `flawed`). `unmoved`: what they are shown as a memory is none of the
         simulation."""
         repeat = None if again == seed else again
         occasional = isinstance(truth, Occasional)

@@ -266,7 +266,7 @@ class ReadingInput(BaseModel):
 
 
 class Reading(BaseModel):
-    """What was read, in the form of the schema's model (reply.py); checked after."""
+    """What was read, in the form of the schema's model; checked after."""
 
     record: dict[str, JsonValue] = Field(default_factory=dict)
 

@@ -114,7 +114,7 @@ def _apart(one: str, other: str) -> bool:
 
 
 def pool(interviews: Sequence[LadderingInterview]) -> list[PooledConcept]:
-    """Concepts of all interviews as codes (codes.py), the most widespread first; only what stands, see
+    """Concepts of all interviews as codes, the most widespread first; only what stands, see
     KnowledgeGraph."""
     places: dict[tuple[str, str], list[Place]] = defaultdict(list)
     wordings: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)

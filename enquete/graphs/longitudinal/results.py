@@ -74,7 +74,7 @@ REASONS = {
     "no variation": "no_variation", "the reliability is negative": "negative", "the reliability is 1": "perfect",
     "no retest": "no_retest",
 }  # fmt: skip
-"""How the reasons of analysis/change/reliable.py begin."""
+"""How the reasons of `analysis.change.reliable_change` begin."""
 
 Row = dict[str, Any]
 
