@@ -36,6 +36,17 @@ def test_a_run_shows_what_it_is_read_by() -> None:
     assert all(member in (Run.__doc__ or "") for member in MEMBERS)
 
 
-def test_import_loads_nothing_heavy() -> None:
-    code = "import enquete, sys; sys.exit(any(m in sys.modules for m in ('langgraph', 'pandas', 'openai', 'langchain_openai')))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+def test_nothing_is_imported_before_it_is_needed() -> None:
+    """The package alone imports no graph and no client; what asks a run's questions imports nothing that analyses."""
+    code = """if True:
+        import sys
+        import enquete
+        early = {"langgraph", "pandas", "openai", "langchain_openai"} & set(sys.modules)
+        import enquete.study.driver
+        from enquete.graphs.registry import methodologies
+        procedures = [each.procedure for each in methodologies().values()]
+        late = {"scipy", "pandas", "sklearn", "altair"} & set(sys.modules)
+        sys.exit(f"{early} {late}" if early or late else 0)
+    """
+    found = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr

@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.analysis.answers import Flags
 from enquete.analysis.change import PairedTest, holm, wilcoxon
@@ -328,88 +327,3 @@ def pairwise_wilcoxon(ratings: pd.DataFrame) -> list[PairwiseTest]:
     tests = [wilcoxon(ratings[a].to_numpy(dtype=float), ratings[b].to_numpy(dtype=float)) for a, b in pairs]
     adjusted = holm([test.p for test in tests])
     return [PairwiseTest(str(a), str(b), test, p) for (a, b), test, p in zip(pairs, tests, adjusted, strict=True)]
-
-
-# --- When a group has talked, or rated, enough: agreed, or settled, or sure and agreed, or at its last round ----------
-# Of texts or of ratings alike: a methodology says how far a round agrees and how much each participant kept of its own
-# position (`RoundStanding`). Confidence never ends anything alone: two who are sure of opposite things would be sent
-# home.
-
-ExitReason = Literal["", "consensus", "convergence", "confidence", "max_rounds"]
-"""Why it is over; "" while it goes on."""
-
-Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class Limits(BaseModel):
-    """Thresholds, all from 0 to 1 but for the rounds."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    consensus: Share = 0.9  # agreement from which nothing is left to discuss
-    stable: Share = 0.7  # likeness to one's own last position from which one has not moved
-    stable_rounds: Annotated[int, Field(ge=1, le=10)] = 2  # on end, each compared with the one before
-    stable_share: Share = 1.0  # of the participants who must not have moved
-    confidence: Share = 0.85  # of everybody
-    agreement: Share = 0.7  # that confidence needs beside it
-    least_rounds: Annotated[int, Field(ge=1, le=20)] = 1
-    most_rounds: Annotated[int, Field(ge=1, le=20)] = 3
-
-
-@dataclass(frozen=True)
-class RoundStanding:
-    """Of one round. agreement: 0 to 1, None where there is nothing to compare; kept: likeness of each participant's
-    position to its own of the round before, where it has both; confidences: None for who gave none."""
-
-    agreement: float | None
-    participants: int
-    kept: Mapping[str, float]
-    confidences: Sequence[float | None] = ()
-
-
-class Exit(BaseModel):
-    """details: what was held against the limits, and the limits."""
-
-    model_config = ConfigDict(frozen=True)
-
-    should_exit: bool
-    reason: ExitReason
-    details: dict[str, JsonValue]
-
-
-def exit_after(standings: Sequence[RoundStanding], limits: Limits) -> Exit:
-    """Verdict after the last of these rounds. Reasons are tried in their order, and the first that holds is given."""
-    if not standings:
-        return Exit(should_exit=False, reason="", details={"round": 0})
-    last, number = standings[-1], len(standings)
-    settled = _settled(standings, limits)
-    sure = min((0.0 if one is None else one for one in last.confidences), default=0.0)
-    agreed = last.agreement or 0.0
-    tried: dict[ExitReason, bool] = {
-        "consensus": agreed >= limits.consensus,
-        "convergence": settled is not None and settled >= limits.stable_share,
-        "confidence": bool(last.confidences) and sure >= limits.confidence and agreed >= limits.agreement,
-    }
-    held = next((reason for reason, holds in tried.items() if holds and number >= limits.least_rounds), None)
-    reason: ExitReason = held or ("max_rounds" if number >= limits.most_rounds else "")
-    details: dict[str, JsonValue] = {
-        "round": number,
-        "agreement": last.agreement,
-        "stable_share": settled,
-        "least_confidence": sure if None not in last.confidences and last.confidences else None,
-        "limits": limits.model_dump(),
-    }
-    return Exit(should_exit=bool(reason), reason=reason, details=details)
-
-
-def _settled(standings: Sequence[RoundStanding], limits: Limits) -> float | None:
-    """Share of the last round's participants who kept their position all `stable_rounds`; None before there are as
-    many.
-
-    Who missed one of these rounds has not shown that it stays.
-    """
-    last = standings[-limits.stable_rounds :]
-    if len(standings) <= limits.stable_rounds or not last[-1].participants:
-        return None
-    stayed = [who for who in last[-1].kept if all(one.kept.get(who, 0.0) >= limits.stable for one in last)]
-    return len(stayed) / last[-1].participants

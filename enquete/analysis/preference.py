@@ -6,10 +6,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 
 from enquete.analysis.estimates import LEVEL, share_interval
@@ -75,7 +75,7 @@ def _effective(y: np.ndarray, who: np.ndarray, groups: np.ndarray) -> float:
 
 def wilson(rate: float, n: float) -> tuple[float, float]:
     """(ŵ + z²/2n ± z·√(ŵ(1 − ŵ)/n + z²/4n²)) / (1 + z²/n), Wilson 1927; n need not be whole."""
-    z = float(scipy.stats.norm.ppf((1 + LEVEL) / 2))
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
     middle, reach = rate + z**2 / (2 * n), z * math.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
     return max(0.0, (middle - reach) / (1 + z**2 / n)), min(1.0, (middle + reach) / (1 + z**2 / n))
 

@@ -10,8 +10,15 @@ from typing import Any
 
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.nodes.rounds import rounds_graph
-from enquete.nodes.study_graph import Synthesise, build
-from enquete.reports.synthesis import synthesise
+from enquete.nodes.run_session import RunSession
+from enquete.nodes.study_graph import Closed, Synthesise, build
+
+
+async def synthesise(run_session: RunSession, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
+    """`reports.synthesis.synthesise`: statistics and charts are imported for it, and no question waits for them."""
+    from enquete.reports.synthesis import synthesise as write_up  # noqa: PLC0415
+
+    return await write_up(run_session, planned, partial=partial)
 
 
 def study_graph(title: str, names: Iterable[str], synthesise: Synthesise = synthesise) -> Any:

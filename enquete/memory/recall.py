@@ -13,7 +13,6 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from enquete.analysis.preference import wilson
 from enquete.simulations.digest import Knowledge
 from enquete.state.errors import MemoryFault
 
@@ -188,6 +187,8 @@ def standings(preferences: Iterable[Preference]) -> list[Standing]:
 
 
 def _standing(question_type: str, stakeholder_type: str, configuration: str, n: int, wins: int, ties: int) -> Standing:
+    from enquete.analysis.preference import wilson  # noqa: PLC0415 - recall itself computes nothing
+
     rate = (wins + ties / 2) / n
     low, high = wilson(rate, n)
     return Standing(question_type, stakeholder_type, configuration, n, wins, ties, rate, low, high)

@@ -20,7 +20,6 @@ from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from enquete.analysis.preference import position_bias
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.usage import Used
 from enquete.memory.local import LocalMemory
@@ -321,6 +320,8 @@ async def annotate_memory(run_session: RunSession, second: Arm, pairs: Sequence[
     known, by_id = annotated(run_session.ledger, second.id), {pair.a.question_id: pair for pair in pairs}
     judged = [one for one in pair_records(run_session.ledger, second.id) if one.question_id in by_id]
     left = [one for one in judged if one.question_id not in known]
+    from enquete.analysis.preference import position_bias  # noqa: PLC0415 - no question waits for scipy
+
     usable = position_bias([one.forward for one in judged], [one.backward for one in judged]).verdict != "unusable"
     told: list[str] = []
     try:

@@ -8,12 +8,11 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, JsonValue
 
-from enquete.analysis.agreement import CodingAgreement, coding_agreement
 from enquete.locale import N_, tell
 from enquete.respondents.roles import Role
 from enquete.respondents.rule_coder import (
@@ -38,6 +37,9 @@ from enquete.respondents.rule_coder import (
 )
 from enquete.state.asking import Language
 from enquete.state.interview_context import InterviewerTask
+
+if TYPE_CHECKING:
+    from enquete.analysis.agreement import CodingAgreement
 
 # --- What a model is asked when it codes themes. Statements and drafts are data: fenced, numbered, one per line as
 # JSON.
@@ -347,6 +349,8 @@ CLOSE = 0.08  # cosine similarity to a theme's words from which the rule lets a 
 
 def agreement(first: Mapping[str, Iterable[str]], again: SecondCoding) -> CodingAgreement:
     """Of the first coding, theme → statements, with the second over the statements that this one was given."""
+    from enquete.analysis.agreement import coding_agreement  # noqa: PLC0415 - no question waits for statistics
+
     sets: dict[str, set[str]] = {name: set() for name in again.statements}
     for theme, statements in first.items():
         for name in statements:

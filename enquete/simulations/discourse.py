@@ -14,9 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from sklearn.cluster import KMeans
-from sklearn.feature_extraction.text import TfidfVectorizer
-
 from enquete.analysis.vocabulary import STOP_WORDS, stemmed
 from enquete.instruments.review import alike, triples
 from enquete.instruments.text import language_of, words_of
@@ -398,6 +395,9 @@ def _covering(kept: Sequence[PostStatement], near: frozenset[str]) -> list[PostS
     began with first, then the one nearest to the cluster's centre."""
     if len(kept) <= FEWEST:
         return list(kept)
+    from sklearn.cluster import KMeans  # noqa: PLC0415 - runs without a draft do not wait for it
+    from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
+
     vectors = TfidfVectorizer(analyzer=lambda text: [stemmed(word) for word in content(text)]).fit_transform(
         [one.text for one in kept]
     )

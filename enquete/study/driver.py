@@ -22,13 +22,12 @@ from enquete.checkpoints.batch_jobs import waited_for
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.drives import DiskFull, disk_fault, is_full
 from enquete.checkpoints.savers import saver, thread_id
-from enquete.graphs.interviews import study_graph
+from enquete.graphs.interviews import study_graph, synthesise
 from enquete.models.tracing import untraced
 from enquete.nodes.model_server import telling
 from enquete.nodes.planning import planned
 from enquete.nodes.run_session import Progress, RunSession, driving, using
 from enquete.nodes.study_graph import Synthesise
-from enquete.reports.synthesis import synthesise
 from enquete.simulations.population import Population
 from enquete.state.errors import EnqueteError
 from enquete.state.request import RunRequest

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictInt, model_validator
 
-from enquete.analysis.agreement import Limits
+from enquete.analysis.stopping import Limits
 from enquete.instruments.document import Line, identifier, not_empty, suggestion, wrong
 from enquete.instruments.instrument import Draft, Instrument
 from enquete.instruments.review import ReviewedText

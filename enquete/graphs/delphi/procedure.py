@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from enquete.analysis.agreement import Exit, RoundStanding, exit_after
-from enquete.analysis.panel import iqr
+from enquete.analysis.stopping import Exit, RoundStanding, exit_after
 from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
 from enquete.locale import N_, tell
 from enquete.nodes.feedback_lines import feedback_line, summary
@@ -24,7 +23,7 @@ from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Plan, Procedure
 
 # --- When a panel with `rounds: auto` has rated enough, by the criteria that end a discussion
-# (analysis/agreement.py)
+# (analysis/stopping.py)
 
 Ratings = Mapping[str, Mapping[str, float]]
 """panelist → item → rating, of one round."""
@@ -39,6 +38,8 @@ def rated_enough(rounds: Sequence[Ratings], instrument: DelphiInstrument) -> Exi
 
 def _standing(now: Ratings, before: Ratings, agreed_at: float) -> RoundStanding:
     """The share of items on which the panel agrees, and what each panelist left of its ratings as it was."""
+    from enquete.analysis.panel import iqr  # noqa: PLC0415 - no question waits for pandas
+
     items = {item for own in now.values() for item in own}
     spread = [iqr([own[item] for own in now.values() if item in own]) for item in items]
     kept = {

@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from enquete.analysis.agreement import Exit, Limits, RoundStanding, exit_after
+from enquete.analysis.stopping import Exit, Limits, RoundStanding, exit_after
 from enquete.analysis.vocabulary import content_words, denies, jaccard
 from enquete.graphs.roundtable.discussion import Discussion, Round
 from enquete.graphs.roundtable.modes import STANCES, Mode, Response, Stance

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, model_validator
 
-from enquete.analysis.agreement import Limits
+from enquete.analysis.stopping import Limits
 from enquete.graphs.roundtable.modes import Mode, Perspectives, Response, Violation, load_mode
 from enquete.instruments.document import suggestion
 from enquete.instruments.load import require_language

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enquete.analysis.agreement import Limits, RoundStanding, exit_after
+from enquete.analysis.stopping import Limits, RoundStanding, exit_after
 from enquete.graphs.roundtable.agreement import (
     ANALYST,
     Analysed,
