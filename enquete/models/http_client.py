@@ -54,7 +54,7 @@ LARGE_AT_ONCE = 4
 MOST_REDIRECTS = 3
 TIMEOUT = openai.Timeout(None, connect=20.0)
 """How long an answer may take is known to who asks (`ServerClient.complete`)."""
-LONGEST_WAIT = 60.0
+LONGEST_RETRY_AFTER_S = 60.0
 """Seconds. A longer Retry-After is cut: asking once a minute costs nothing, and a limit may be lifted. Nor is it waited
 for longer
 than the run is patient: it would only be found then that it has to pause."""
@@ -130,12 +130,12 @@ class _OfLoop:
 class ServerClient:
     """All requests to one server, from any number of event loops."""
 
-    def __init__(self, base_url: str, api_key: SecretStr | None, longest_wait_s: float = LONGEST_WAIT):
+    def __init__(self, base_url: str, api_key: SecretStr | None, longest_wait_s: float = LONGEST_RETRY_AFTER_S):
         self._base_url = base_url
         self._key = api_key.get_secret_value() if api_key else ""
         self._headers = {"Authorization": f"Bearer {self._key or 'none'}", "Accept": "application/json"}
         self._traced = tracing_wanted()
-        self._longest_wait = min(longest_wait_s, LONGEST_WAIT)
+        self._longest_wait = min(longest_wait_s, LONGEST_RETRY_AFTER_S)
         self._loops: dict[asyncio.AbstractEventLoop, _OfLoop] = {}
         self.known: dict[str, Facts] = {}  # by model, what the server said
         self._next_asking = float("-inf")
@@ -304,7 +304,7 @@ async def _within(patience: Callable[[], float]) -> AsyncIterator[None]:
         due.cancel()
 
 
-def retry_after(header: str | None, longest: float = LONGEST_WAIT) -> float | None:
+def retry_after(header: str | None, longest: float = LONGEST_RETRY_AFTER_S) -> float | None:
     """Seconds to wait by a Retry-After header in seconds or as an HTTP date, within 0 and `longest`; None if
     unreadable."""
     if not header:

@@ -35,7 +35,7 @@ from enquete.graphs.laddering.settings import (
     THIRD,
     InterviewMethod,
     LadderingSettings,
-    Stops,
+    StopRule,
     Strategy,
     Technique,
     most_words,
@@ -224,7 +224,7 @@ def stop_reason(
     closed: bool,
     phase: str,
     candidates: Collection[Pair],
-    stops: Stops,
+    stops: StopRule,
 ) -> Reason:
     """Why the interview ends after the last of `past`, "" to go on. `closed`: that turn's strategy was a closing one;
     `candidates`: every (strategy, focus) that could still be asked, "" for no focus."""

@@ -176,7 +176,7 @@ def _names_the_topic(instruction: Text) -> Text:
 Turns = Annotated[StrictInt, Field(ge=1, le=60)]
 
 
-class Stops(Part):
+class StopRule(Part):
     """When an interview ends early; all in turns. The three counts hold from `from_turn` on, or in the late phase.
 
     shallow: answers in a row that were shallow and brought nothing; of more than `without_yield` it could never be
@@ -195,7 +195,7 @@ class LadderingInstrument(Instrument):
     concept: Line  # a shipped concept or a YAML file; the setting of that name replaces it
     instruction: Annotated[Text, AfterValidator(_names_the_topic)]
     transcript_heading: Text
-    stops: Stops = Stops()
+    stops: StopRule = StopRule()
     cut_off: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = None  # by the share of links that the map represents
 
     def subject(self) -> tuple[Text, ...]:

@@ -38,7 +38,7 @@ from enquete.graphs.laddering.questions import (
     stop_reason,
     technique_of,
 )
-from enquete.graphs.laddering.settings import Stops
+from enquete.graphs.laddering.settings import StopRule
 from enquete.graphs.laddering.signals import (
     Depth,
     Detected,
@@ -232,7 +232,7 @@ async def continuation(state: TurnState, runtime: Turn) -> TurnState:
         state["past"], state["states"], turns=settings.turns, closed=asked is not None and asked.closing,
         phase="mid" if fixed else str(state["detected"].interview["meta.interview.phase"]),
         candidates=[(one.strategy, one.focus) for one in state["candidates"]],
-        stops=Stops(from_turn=settings.turns) if fixed else runtime.context.instrument.stops,
+        stops=StopRule(from_turn=settings.turns) if fixed else runtime.context.instrument.stops,
     )  # fmt: skip
     done, heard = len(state["past"]), bool(state["states"])
     last_word = closing_turn(settings.method, interview.used, turns=settings.turns, done=done, stop=stop, heard=heard)
