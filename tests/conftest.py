@@ -10,6 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+# Before numpy is loaded, as in app.main: a second thread spins beside what another worker computes.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
 import vl_convert
 from hypothesis import settings
 

@@ -71,9 +71,9 @@ def test_answers_without_an_effect_have_the_mean_that_their_intervals_are_held_a
 
 
 def test_a_false_claim_is_counted_and_a_true_one_is_found() -> None:
-    """Two pages of ten agents and one with effects planted: every methodology states something, intervals are held
+    """A page of ten agents and one with effects planted: every methodology states something, intervals are held
     against means."""
-    counts = counts_of(10, 2, 1, 0)
+    counts = counts_of(10, 1, 1, 0)
     assert counts["found"]["intervals"] >= counts["found"]["covered"] > 0
     assert set(counts["power"]) == {"drift", "groups", "camps", "feedback", "scenario", BESIDE}
     assert {name.partition(": ")[2] for name in counts["found"]} <= {

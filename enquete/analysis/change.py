@@ -104,20 +104,22 @@ def hodges_lehmann(d: ArrayLike) -> float | None:
     u, count = np.unique(np.asarray(d, dtype=np.float64), return_counts=True)
     if u.size == 0:
         return None
-    if u.size > LISTED_UP_TO:
-        m = int(count.sum()) * (int(count.sum()) + 1) // 2
-        return sum(walsh_averages(u, count, [(m - 1) // 2 + 1, m // 2 + 1])) / 2
-    i, j = np.triu_indices(u.size)
-    walsh = (u[i] + u[j]) / 2
-    weight = np.where(i == j, count[i] * (count[i] + 1) // 2, count[i] * count[j])
-    return _weighted_median(walsh, weight)
+    m = int(count.sum()) * (int(count.sum()) + 1) // 2
+    return sum(walsh_averages(u, count, [(m - 1) // 2 + 1, m // 2 + 1])) / 2
 
 
 def walsh_averages(u: Floats, count: NDArray[np.int64], places: Sequence[int]) -> list[float]:
     """The Walsh averages at these places (1 the smallest) of values u, ascending, that occur `count` times.
 
-    By bisection: exact to the last digits, without the memory that listing n(n + 1)/2 averages takes.
+    Of many different values by bisection: exact to the last digits, without the memory that listing n(n + 1)/2 averages
+    takes.
     """
+    if u.size <= LISTED_UP_TO:
+        i, j = np.triu_indices(u.size)
+        walsh = (u[i] + u[j]) / 2
+        order = np.argsort(walsh, kind="stable")
+        weight = np.where(i == j, count[i] * (count[i] + 1) // 2, count[i] * count[j])[order]
+        return [float(one) for one in walsh[order][np.searchsorted(np.cumsum(weight), places)]]
     below = np.concatenate([[0], np.cumsum(count)])
 
     def reached(t: float) -> int:
@@ -241,14 +243,6 @@ def _smallest(reached: Callable[[float], int], k: int, u: Floats) -> float:
     while low < (middle := (low + high) / 2) < high:
         low, high = (low, middle) if reached(middle) >= k else (middle, high)
     return low if reached(low) >= k else high
-
-
-def _weighted_median(values: Floats, weight: NDArray[np.int64]) -> float:
-    order = np.argsort(values, kind="stable")
-    v, reached = values[order], np.cumsum(weight[order])
-    total = int(reached[-1])
-    low, high = np.searchsorted(reached, [(total - 1) // 2 + 1, total // 2 + 1])
-    return float((v[low] + v[high]) / 2)
 
 
 def _holm(p: Floats) -> Floats:

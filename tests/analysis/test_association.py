@@ -55,12 +55,15 @@ def test_perfect_and_absent_association_of_categories():
     assert (even.effect, even.statistic, even.p) == (0, 0, 1)
 
 
-def test_bias_correction_takes_noise_to_zero():
+@pytest.mark.parametrize("panels", [40, pytest.param(200, marks=pytest.mark.soak)])
+def test_bias_correction_takes_noise_to_zero(panels):
     rng = np.random.default_rng(0)
-    noise = [cramers_v(*_pair(rng.choice(list("abcd"), 50), rng.choice(list("xyz"), 50)), draws=99) for _ in range(200)]
+    noise = [
+        cramers_v(*_pair(rng.choice(list("abcd"), 50), rng.choice(list("xyz"), 50)), draws=99) for _ in range(panels)
+    ]
     raw = [np.sqrt(one.statistic / 50 / 2) for one in noise]
     assert np.mean([one.effect for one in noise]) < 0.1 < np.mean(raw)
-    assert np.mean([one.p <= 0.05 for one in noise]) <= 0.09  # ± 2.6 standard errors of 200 draws at .05
+    assert np.mean([one.p <= 0.05 for one in noise]) <= (0.09 if panels == 200 else 0.14)  # .05 + 2.6 standard errors
 
 
 @given(NUMBERS)
@@ -106,10 +109,13 @@ def _echo(rng, n):
         (epsilon_squared, _leaning, 0.286),  # of 200,000 agents drawn so, by scipy.stats.kruskal
     ],
 )
-def test_intervals_cover_the_planted_effect(measure, draw, planted):
-    found = [measure(*draw(np.random.default_rng(seed), 50)) for seed in range(60)]
+@pytest.mark.parametrize("panels", [12, pytest.param(60, marks=pytest.mark.soak)])
+def test_intervals_cover_the_planted_effect(measure, draw, planted, panels):
+    found = [measure(*draw(np.random.default_rng(seed), 50)) for seed in range(panels)]
     assert all(one.low <= one.effect <= one.high for one in found)
-    assert np.mean([one.low <= planted <= one.high for one in found]) >= 0.88  # 95 % less 2.5 standard errors of 60
+    # 95 % less 2.5 standard errors of 60; of 12, more than two miss it with probability .02
+    covered = sum(one.low <= planted <= one.high for one in found)
+    assert covered >= (10 if panels == 12 else 0.88 * panels)
 
 
 @pytest.mark.parametrize("measure", [cramers_v, epsilon_squared])

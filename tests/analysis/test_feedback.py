@@ -128,13 +128,25 @@ def share_closer(second: Second, n: int, panels: int) -> float:
     return closer / panels
 
 
+@pytest.mark.parametrize("second", [anew, with_noise, to_the_middle])
+def test_without_an_effect_none_is_claimed(second: Second) -> None:
+    """12 panels: at a rate of .05 more than two are closer with probability .02."""
+    assert share_closer(second, 20, 12) <= 2 / 12
+
+
+def test_an_effect_is_found() -> None:
+    assert share_closer(halfway, 20, 20) >= 0.95
+
+
+@pytest.mark.soak
 @pytest.mark.parametrize("n", [10, 20, 50])
 @pytest.mark.parametrize("second", [anew, with_noise, to_the_middle])
-def test_without_an_effect_none_is_claimed(second: Second, n: int) -> None:
+def test_without_an_effect_none_is_claimed_over_many_panels(second: Second, n: int) -> None:
     """60 panels: a rate of .05 exceeds .12 with probability .01."""
     assert share_closer(second, n, 60) <= 0.12
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("second", "n", "least"), [(halfway, 10, 0.7), (halfway, 20, 0.95), (a_third, 20, 0.5)])
-def test_an_effect_is_found(second: Second, n: int, least: float) -> None:
+def test_an_effect_is_found_in_many_panels(second: Second, n: int, least: float) -> None:
     assert share_closer(second, n, 40) >= least

@@ -101,6 +101,7 @@ def test_max_t_draws_by_seed() -> None:
     assert np.abs(first["p_adjusted"] - other["p_adjusted"]).max() < 0.03
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("n", "found_at_least", "of_wilcoxon"), [(10, 0.15, 0.1), (20, 0.7, 0.7)])
 def test_max_t_finds_more_than_wilcoxon_at_the_same_level(n: int, found_at_least: float, of_wilcoxon: float) -> None:
     """One of 14 items rises by a point (facts/statistics.md: .23 and .82 at 10 and 20 agents, Wilcoxon with Holm .05
@@ -265,6 +266,7 @@ def test_a_question_that_waits_inherits_the_share() -> None:
     ]
 
 
+@pytest.mark.soak
 def test_the_correction_keeps_the_level_beside_what_is_there() -> None:
     """Two joint questions of five items that go together, one of four tests and one that waits; nothing to be found
     but, in every second study, in the first question's first item: 300 studies, any row below .05 in which nothing

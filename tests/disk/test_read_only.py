@@ -53,7 +53,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """(a personas file, results of a finished run of it)."""
     base = tmp_path_factory.mktemp("ro")
     sim = personas(base, 2)
-    enquete.conduct_interviews(sim, out=str(base / "out"), respondent="synthetic", methods=["diversity"])
+    enquete.conduct_interviews(sim, out=str(base / "out"), respondent="synthetic", methods=["longitudinal"])
     return sim, base / "out"
 
 

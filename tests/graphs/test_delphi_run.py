@@ -13,6 +13,7 @@ from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
 from enquete.graphs.delphi.procedure import Delphi
 from enquete.instruments.load import load_shipped
 from enquete.state.errors import SettingsError
+from tests.support import unwritten
 from tests.support.model_server import ModelServer
 from tests.support.populations import BareDesk
 from tests.support.studies import call_keys, personas, stored_answers
@@ -45,7 +46,7 @@ def test_the_second_coding_comes_last_and_can_be_left_out(tmp_path: Path) -> Non
 
 def test_a_second_arm_is_not_coded(tmp_path: Path) -> None:
     arms = [enquete.Arm(temperature=0), enquete.Arm(id="b", role="b", seed=5)]
-    run = interview(tmp_path, arms=arms)
+    run = unwritten.interview(personas(tmp_path, 4), methods=["delphi"], out=str(tmp_path / "out"), arms=arms)
     assert {key[2] for key in call_keys(run.folder) if key[4].startswith(SECOND)} == {"main"}
 
 
@@ -57,13 +58,12 @@ def test_a_model_codes_the_second_time_over_http(tmp_path: Path) -> None:
     assert themes_called(run)[-1] == f"{SECOND}batch 1"
 
 
-@pytest.mark.parametrize("language", ["de", "en"])
-def test_a_second_coding_that_cannot_be_read_leaves_the_study_without_it(tmp_path: Path, language: str) -> None:
+def test_a_second_coding_that_cannot_be_read_leaves_the_study_without_it(tmp_path: Path) -> None:
     def reply(body: dict[str, Any]) -> str | None:
         return "no JSON today" if "assignments" in body["messages"][-1]["content"] else None
 
     with ModelServer(script=reply) as server:
-        run = interview(tmp_path, model="m", base_url=server.base_url, language=language)
+        run = interview(tmp_path, model="m", base_url=server.base_url)
     assert run.status == "completed"
     assert run.results["delphi"]["second_coding_state"] == "missing"
     assert {row[5] for row in stored_answers(run.folder)} == {"ok"}

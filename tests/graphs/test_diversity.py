@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,16 @@ def table(agents: int, seed: int = 0, *, same: bool = False) -> pd.DataFrame:
     return pd.DataFrame(made)
 
 
+def apart(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of no groups: comparing them takes three quarters of the time."""
+    return frame.assign(stakeholder_type="")
+
+
+@lru_cache
+def automatic(agents: int) -> Analysis:
+    return find(apart(table(agents)))
+
+
 def find(frame: pd.DataFrame, language: Language = "en", **settings: Any) -> Analysis:
     chosen = DiversitySettings.model_validate(settings)
     return analyse(frame, INSTRUMENT, chosen, AnalysisContext(language=language))
@@ -119,10 +130,10 @@ def outcomes(found: Analysis) -> dict[str, tuple[int, str]]:
 # --- views and types -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_planted_types_are_recovered_by_clusters_and_by_poles(seed: int) -> None:
     """Four planted types; two of them oppose each other, so they are the poles of one of three factors."""
-    found = find(table(50, seed))
+    found = find(apart(table(50, seed)))
     assert outcomes(found) == {"views": (3, "views"), "types": (4, "types")}
     assert len(rows(found, "poles")) == 4
     for column in ("archetype", "q_factor"):
@@ -134,9 +145,8 @@ def test_planted_types_are_recovered_by_clusters_and_by_poles(seed: int) -> None
     assert all(abs(one["r"]) > 0.9 for one in rows(found, "other_extraction"))
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_noise_has_neither_types_nor_views_and_nothing_divides_or_joins_its_agents(seed: int) -> None:
-    found = find(random_panel(50, seed))
+def test_noise_has_neither_types_nor_views_and_nothing_divides_or_joins_its_agents() -> None:
+    found = find(random_panel(50, 0))
     assert outcomes(found) == {"views": (0, "no_views"), "types": (0, "chance")}
     assert not any(len(found.tables[name]) for name in ("views", "poles", "scores", "types", "membership", "loadings"))
     assert found.tables["items"]["verdict"].isna().all()
@@ -146,11 +156,13 @@ def test_noise_has_neither_types_nor_views_and_nothing_divides_or_joins_its_agen
     text = text_of(found)
     assert "No shared views were found." in text
     assert "No types of agents were found." in text
+    drawn = {one.name.partition("/")[2] for one in pictured.drawn(results(PRESENTATION, found), footer="")}
+    assert drawn == {"plane", "places", "scree"}  # none of views
 
 
 def test_a_continuum_has_views_and_no_types() -> None:
     """One gradient behind all answers."""
-    frame = table(50)
+    frame = apart(table(50))
     sorts, axes = continuum(50, 1, 0)
     for (_, part), sort, place in zip(frame.groupby("participant", sort=False), sorts, axes, strict=True):
         frame.loc[part.index, "value"] = [*sort, *place]
@@ -232,7 +244,7 @@ def test_every_agent_has_its_view_by_its_loadings(panel: Analysis) -> None:
 
 
 def test_an_agent_without_axes_still_has_a_view_and_one_without_a_sort_has_none() -> None:
-    frame = table(45)
+    frame = apart(table(45))
     no_axes = frame["participant"].eq("agent:0") & frame["item_id"].isin(AXES)
     no_sort = frame["participant"].eq("agent:1") & frame["item_id"].eq("monitoring")
     frame.loc[no_axes | no_sort, ["status", "value"]] = ["refused", np.nan]
@@ -288,7 +300,7 @@ def test_few_or_equal_agents_give_no_nan_and_a_plain_word(
 
 
 def test_gaps_and_illegal_sorts_are_left_out_and_counted() -> None:
-    frame = table(20)
+    frame = apart(table(20))
     first, second, third = (f"agent:{i}" for i in range(3))
     frame.loc[frame["participant"].eq(first) & frame["item_id"].eq("monitoring"), ["status", "value"]] = [
         "refused",
@@ -337,7 +349,7 @@ def test_flags_are_changed_by_hand(panel: Analysis) -> None:
     (own,) = [int(one["view"]) for one in rows(panel, "loadings", participant="agent:0", defines=True)]
     (second,) = [int(one["view"]) for one in rows(panel, "loadings", participant="agent:1", defines=True)]
     other = next(view for view in (1, 2, 3) if view not in (own, second))
-    found = find(table(45), flags={"remove": {"agent:0": [own]}, "add": {"agent:1": [other]}})
+    found = find(apart(table(45)), flags={"remove": {"agent:0": [own]}, "add": {"agent:1": [other]}})
     assert not rows(found, "loadings", participant="agent:0", defines=True)
     assert len(rows(found, "loadings", participant="agent:1", defines=True)) == 2
     # who defines none or several stands for none
@@ -359,15 +371,15 @@ def test_flags_are_changed_by_hand(panel: Analysis) -> None:
 def test_a_setting_that_does_not_fit_is_refused_in_words_and_the_automatic_solution_stands(
     agents: int, settings: dict[str, Any], words: str
 ) -> None:
-    automatic, found = find(table(agents)), find(table(agents), **settings)
+    found = find(apart(table(agents)), **settings)
     assert any(words in flag for flag in results(PRESENTATION, found).flags())
     assert words in text_of(found)
-    pd.testing.assert_frame_equal(found.tables["loadings"], automatic.tables["loadings"])
+    pd.testing.assert_frame_equal(found.tables["loadings"], automatic(agents).tables["loadings"])
     assert found.facts["flags_added"] == 0
 
 
 def test_the_number_of_views_can_be_set(frame: pd.DataFrame) -> None:
-    found = find(frame, n_factors=2)
+    found = find(apart(frame), n_factors=2)
     assert outcomes(found)["views"] == (2, "asked")
     assert found.facts["parallel_views"] == 3
     stated = findings(PRESENTATION, found)
@@ -446,22 +458,17 @@ def test_sentences_are_short_and_few_agents_have_none(language: Language, panel:
 # --- charts, files, replicates -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("agents", [7, 50])
-def test_charts_can_be_read_and_lead_to_answers(agents: int) -> None:
-    of = results(PRESENTATION, find(table(agents)))
+@pytest.mark.parametrize("agents", [7, 45])
+def test_charts_can_be_read_and_lead_to_answers(agents: int, panel: Analysis) -> None:
+    of = results(PRESENTATION, panel if agents == 45 else automatic(agents))
     pictures = {one.name.partition("/")[2]: one for one in pictured.drawn(of, footer="")}
-    assert set(pictures) == {"plane", "statements", "places", "scree", *(["groups"] if agents == 50 else [])}
+    assert set(pictures) == {"plane", "statements", "places", "scree", *(["groups"] if agents == 45 else [])}
     for name, one in pictures.items():
         assert charts.illegible(one.svg()) == [], name
     led = {name: {mark.link for mark in one.marks()} for name, one in pictures.items()}
     assert len(led["plane"]) == agents
     assert pictured.answers("own", participant="agent:0") in led["plane"]
     assert len(led["statements"]) == len(led["places"]) == len(STATEMENTS)
-
-
-def test_noise_has_no_chart_of_views(frame: pd.DataFrame) -> None:
-    of = results(PRESENTATION, find(random_panel(20, 0)))
-    assert {one.name.partition("/")[2] for one in pictured.drawn(of, footer="")} == {"plane", "places", "scree"}
 
 
 def test_a_replicates_types_bear_the_names_of_those_they_share_most_members_with(panel: Analysis) -> None:
@@ -535,7 +542,7 @@ def test_repairs_are_counted_alike_in_ledger_rows_and_report(tmp_path: Path) -> 
     """The test server fills every item by itself, so that its sorts break the grid however often it is asked."""
     with ModelServer() as server:
         run = enquete.conduct_interviews(
-            personas(tmp_path, 10), out=str(tmp_path / "out"), methods=["diversity"], language="en", model="test",
+            personas(tmp_path, 5), out=str(tmp_path / "out"), methods=["diversity"], language="en", model="test",
             base_url=server.base_url,
         )  # fmt: skip
     assert run.status == "completed"
@@ -544,8 +551,8 @@ def test_repairs_are_counted_alike_in_ledger_rows_and_report(tmp_path: Path) -> 
     assert moved
     assert {status for status, notes in stored if "moved to" in notes} == {"repaired"}
     result: Any = run.results["diversity"]
-    assert (result["n_moved"], result["agents_complete"], result["n"]) == (len(moved), 10, 10)
-    assert any(f"{len(moved)} of 240 placements" in flag for flag in result["flags"])
+    assert (result["n_moved"], result["agents_complete"], result["n"]) == (len(moved), 5, 5)
+    assert any(f"{len(moved)} of 120 placements" in flag for flag in result["flags"])
     (folder,) = (tmp_path / "out" / "T1" / "diversity").iterdir()
     assert sum(one["moved"] for one in json.loads((folder / "typology.json").read_text("utf-8"))["agents"]) == len(
         moved
@@ -554,7 +561,7 @@ def test_repairs_are_counted_alike_in_ledger_rows_and_report(tmp_path: Path) -> 
     placed = [answer for line in lines for answer in line["answers"].values() if "placed" in answer]
     assert sum(json.loads(answer["placed"])[-1] != answer["value"] for answer in placed) == len(moved)
     (appendix,) = (tmp_path / "out" / "synthesis").glob("*/appendix.md")
-    assert re.search(rf"{len(moved)} of 240 placements \([\d.]+%\) were moved", appendix.read_text("utf-8"))
+    assert re.search(rf"{len(moved)} of 120 placements \([\d.]+%\) were moved", appendix.read_text("utf-8"))
 
 
 def test_a_sloppy_respondent_goes_the_same_way_as_a_model(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def test_both_are_installed_found_and_pass_their_own_tests(tmp_path: Path) -> No
     included."""
     assert cli.run(["new-method", "paired_talk", "--into", str(tmp_path)]) == 0
     laid_out = tmp_path / "enquete-paired-talk"
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     subprocess.run([*install, "--target", tmp_path / "site", EXAMPLE, laid_out], check=True, cwd=tmp_path)
     path = os.pathsep.join([str(tmp_path / "site"), str(REPOSITORY)])
     tests = [EXAMPLE / "tests", laid_out / "tests"]

@@ -33,10 +33,10 @@ def read(run: enquete.Run, name: str) -> str:
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_a_run_gives_matrices_polarity_and_themes_in_its_language(tmp_path: Path, language: str) -> None:
     run = enquete.conduct_interviews(
-        personas(tmp_path, 20), out=str(tmp_path / "out"), methods=["scenario"], language=language
+        personas(tmp_path, 8), out=str(tmp_path / "out"), methods=["scenario"], language=language
     )
     assert run.status == "completed"
-    assert len(stored_answers(run.folder)) == 20 * 4 * 5
+    assert len(stored_answers(run.folder)) == 8 * 4 * 5
     matrix = json.loads(read(run, "polarity_matrix.json"))
     ranks = {one["scenario"]: one["mean_rank"] for one in matrix["ratings"] if one["dimension"] == "desirability"}
     assert max(ranks, key=ranks.__getitem__) == "erholung"
@@ -46,7 +46,7 @@ def test_a_run_gives_matrices_polarity_and_themes_in_its_language(tmp_path: Path
         for line in map(json.loads, read(run, "responses.jsonl").splitlines())
         for item, answer in line["answers"].items()
     }
-    assert len(matrix["agents"]) == 20 * 4
+    assert len(matrix["agents"]) == 8 * 4
     for one in matrix["agents"]:
         assert one["desirability"] == answers[one["participant"], f"{one['scenario']}/desirability"]["value"]
     assert {one["scenario"] for one in matrix["themes"]} == set(SCENARIOS)

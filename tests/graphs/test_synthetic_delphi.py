@@ -1,6 +1,7 @@
 """The synthetic Delphi panel against its documented truth."""
 
 import random
+from functools import lru_cache
 
 import pandas as pd
 import pytest
@@ -116,6 +117,7 @@ def test_consensual_themes_converge_and_polarised_ones_hold_out(theme):
         assert toward > 0.5 * off_median
 
 
+@lru_cache(maxsize=3)
 def findings(seed):
     """Findings over planted ratings of all themes: importance in rounds 2 and 3, as the response table holds them."""
     people, made, shown = population(), [], {}

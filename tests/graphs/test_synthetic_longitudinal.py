@@ -170,10 +170,10 @@ def false_and_missed(seeds):
 
 
 def test_findings_show_the_planted_drift_and_no_other():
-    # Six seeds: at a true rate of 5% at most 2 of 12 tables are wrong in 98 of 100 cases (binomial).
-    wrong, missed = false_and_missed(range(6))
+    # Three seeds: at a true rate of 5% at most 1 of 6 tables is wrong in 97 of 100 cases (binomial).
+    wrong, missed = false_and_missed(range(3))
     assert missed == 0
-    assert wrong <= 2 / 12
+    assert wrong <= 1 / 6
 
 
 @pytest.mark.soak
@@ -196,14 +196,14 @@ def test_a_neutral_memory_takes_the_planted_drift_away_and_nothing_else():
     assert beyond == set(DRIFTING)
 
 
-def repeated(seed, n=54, sample=20):
-    """Rows of agents that have a memory, with a retest of some of them and a placebo arm of all."""
+def repeated(seed, n=54, sample=20, placebo=True):
+    """Rows of agents that have a memory, with a retest of some of them and, where wanted, a placebo arm of all."""
     people, remembering = population(n), population(n, "I wrote a post.")
     return pd.DataFrame(
         rows("T0", seed, people)
         + rows("T1", seed, remembering)
         + rows("T1", seed, remembering[:sample], ("retest", "probe"), asking=seed + 1000)
-        + rows("T1", seed, people, ("placebo", "placebo"))
+        + (rows("T1", seed, people, ("placebo", "placebo")) if placebo else [])
     )
 
 
@@ -222,16 +222,17 @@ def test_a_repeat_is_an_occasion_of_its_own_with_the_noise_of_a_wave():
     assert repeats.to_numpy().std() == pytest.approx(waves.to_numpy().std(), rel=0.1)
 
 
-def test_where_no_drift_is_planted_the_reliable_change_index_exceeds_its_limit_in_five_percent():
-    """A retest that varied less than a wave does had 23 to 28 % beyond. 16 runs of two stable families of 54 agents."""
+@pytest.mark.parametrize("runs", [4, pytest.param(16, marks=pytest.mark.soak)])
+def test_where_no_drift_is_planted_the_reliable_change_index_exceeds_its_limit_in_five_percent(runs):
+    """A retest that varied less than a wave does had 23 to 28 % beyond. Two stable families of 54 agents a run."""
     stable, drifting = [], []
-    for seed in range(16):
-        table = repeated(seed).assign(stakeholder_type="")  # groups are not compared, which takes longest
+    for seed in range(runs):
+        table = repeated(seed, placebo=False).assign(stakeholder_type="")  # groups are not compared
         found = analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
         for one in rows_of(found, "reliable", scores="family"):
             (stable if one["family"] in STABLE else drifting).append(one["share_beyond"])
-    # SD of a run's share is about .07, since r_tt rests on 20 agents: the standard error of 32 is .0125
-    assert 0.02 <= np.mean(stable) <= 0.08
+    # SD of a run's share is about .07, since r_tt rests on 20 agents: the standard error of 32 is .0125, of 8 .025
+    assert 0.02 <= np.mean(stable) <= (0.08 if runs == 16 else 0.11)
     assert np.mean(drifting) > 0.2
 
 

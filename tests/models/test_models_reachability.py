@@ -22,6 +22,7 @@ from enquete.state.local_weights import Weights
 from tests.support.model_server import ModelServer
 from tests.support.raw_server import RawServer, reply
 from tests.support.studies import personas
+from tests.support.unwritten import interview, resume
 
 CLOSED = "http://127.0.0.1:9/v1"  # discard: nobody listens there
 KEY = "sk-0123456789"
@@ -145,10 +146,10 @@ def test_a_replay_and_the_synthetic_respondent_need_no_server(tmp_path: Path) ->
     people = personas(tmp_path, 2)
     with ModelServer() as server:
         asked = {"out": tmp_path / "o", "methods": ["longitudinal"], "base_url": server.base_url}
-        run = enquete.conduct_interviews(people, model="m", **asked)
-    replayed = enquete.conduct_interviews(people, respondent="replay", replay_of=run.run_id, out=tmp_path / "o")
-    computed = enquete.conduct_interviews(people, respondent="synthetic", new=True, **asked)
-    once_more = enquete.resume(run.run_id, sim=people, out=tmp_path / "o", fresh=True)
+        run = interview(people, model="m", **asked)
+    replayed = interview(people, respondent="replay", replay_of=run.run_id, out=tmp_path / "o")
+    computed = interview(people, respondent="synthetic", new=True, **asked)
+    once_more = resume(run.run_id, sim=people, out=tmp_path / "o", fresh=True)
     assert [run.status for run in (replayed, computed, once_more)] == ["completed"] * 3
 
 

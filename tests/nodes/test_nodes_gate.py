@@ -43,36 +43,9 @@ def on_a_thread(method: str, work: Callable[[Go], Awaitable[Any]]) -> Any:
     return asyncio.run(thread())
 
 
-def stopped(tmp_path: Path, resumes: list[tuple[Any, int | None]]) -> list[dict[str, Any]]:
-    """What the graph says at the start and after each resume: (value, budget_tokens of the context)."""
-    study = {"sim": str(personas_file(tmp_path / "p.json", 6)), "out": str(tmp_path / "out"), "language": "en"}
-
-    async def work(go: Go) -> list[dict[str, Any]]:
-        said = [await go({}, **study, budget_tokens=20_000)]
-        return said + [await go(Command(resume=value), **study, budget_tokens=cap) for value, cap in resumes]
-
-    found: list[dict[str, Any]] = on_a_thread("delphi", work)
-    return found
-
-
-def test_a_larger_cap_is_the_resume_s_value(tmp_path: Path) -> None:
-    first, again, done = stopped(tmp_path, [(True, None), ({"budget_tokens": 5_000_000}, None)])
-    (interrupt,) = first["__interrupt__"]
-    assert interrupt.value["reason"] == "budget"
-    assert interrupt.value["unfinished"] == {"delphi/T1": "short"}
-    assert interrupt.value["spent_tokens"] <= interrupt.value["cap_tokens"] == 20_000
-    assert "budget_tokens" in interrupt.value["how"]
-    assert again["__interrupt__"][0].value["reason"] == "budget"  # nothing has changed
-    assert done["status"] == "completed"
-
-
-def test_or_its_context_names_one(tmp_path: Path) -> None:
-    *_, done = stopped(tmp_path, [(True, 5_000_000)])
-    assert done["status"] == "completed"
-
-
-def test_what_cannot_be_read_is_refused_and_not_kept(tmp_path: Path) -> None:
-    """LangGraph gives a value that a node has failed with to that node again, whatever comes next."""
+def test_a_larger_cap_is_the_resume_s_value_or_its_context_s(tmp_path: Path) -> None:
+    """And what cannot be read is refused and not kept: LangGraph gives a value that a node has failed with to that node
+    again, whatever comes next."""
     study = {"sim": str(personas_file(tmp_path / "p.json", 2)), "out": str(tmp_path / "out"), "language": "en"}
     refusals: dict[str, Any] = {
         "budget_tokens: -5 is not taken; write a number above 0": {"budget_tokens": -5},
@@ -81,16 +54,22 @@ def test_what_cannot_be_read_is_refused_and_not_kept(tmp_path: Path) -> None:
         "'yes' cannot be read": "yes",
     }
 
-    async def work(go: Go) -> str:
-        await go({}, **study, budget_tokens=3_000)
+    async def work(go: Go) -> list[dict[str, Any]]:
+        said = [await go({}, **study, budget_tokens=3_000)]
         for says, value in refusals.items():
             with pytest.raises(SettingsError) as refused:
                 await go(Command(resume=value))
             assert str(refused.value).startswith(f"resume value: {says}")
             assert str(refused.value).endswith("N being the cap for the whole run, what is spent included")
-        return str((await go(Command(resume={"budget_tokens": 5_000_000})))["status"])
+        steps = [(True, {}), ({"budget_tokens": 5_000}, {}), (True, {**study, "budget_tokens": 5_000_000})]
+        return said + [await go(Command(resume=value), **context) for value, context in steps]
 
-    assert on_a_thread("delphi", work) == "completed"
+    *short, done = on_a_thread("delphi", work)
+    for stop, cap in zip((one["__interrupt__"][0].value for one in short), (3_000, 3_000, 5_000), strict=True):
+        assert (stop["reason"], stop["unfinished"], stop["cap_tokens"]) == ("budget", {"delphi/T1": "short"}, cap)
+        assert stop["spent_tokens"] <= cap
+        assert "budget_tokens" in stop["how"]
+    assert done["status"] == "completed"
 
 
 def test_a_seat_that_waits_says_what_it_asks_of_whom_and_takes_the_answer(tmp_path: Path) -> None:

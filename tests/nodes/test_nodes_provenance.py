@@ -44,7 +44,7 @@ def test_the_file_holds_personas_memories_prompts_and_versions(tmp_path: Path) -
 
 def test_the_same_study_has_the_same_hashes_and_another_seed_of_agents_others(tmp_path: Path) -> None:
     runs = [
-        enquete.conduct_interviews(mirofish_folder(tmp_path / f"{name}/sim_1", n), methods=["scenario"])
+        enquete.conduct_interviews(mirofish_folder(tmp_path / f"{name}/sim_1", n), methods=["longitudinal"])
         for name, n in (("a", 3), ("b", 3), ("c", 4))
     ]
     a, b, c = (record_of(run) for run in runs)

@@ -32,7 +32,7 @@ WAIT_S = 120
 SETUP = """
 import enquete
 people = {people!r}
-given = dict(methods=["delphi"], language="en", model="test", base_url={url!r})
+given = dict(methods=["scenario"], language="en", model="test", base_url={url!r})
 def say(event):
     print("asked", event["done"], flush=True)
 """
@@ -157,7 +157,7 @@ def wait_for_answers(client: BlockingKernelClient) -> None:
 def test_interrupting_the_kernel_pauses_the_run(tmp_path: Path) -> None:
     """Calls in flight finish and are filed; an awaited cell then ends as cancelled. Both runs go on from where they
     were."""
-    people = personas(tmp_path, 12)
+    people = personas(tmp_path, 5)
     with server_process(tmp_path, "--latency", "0.3") as server, kernel(tmp_path) as (manager, client):
         run(client, SETUP.format(people=str(people), url=server.base_url))
         for call in ("enquete.conduct_interviews", "await enquete.aconduct_interviews"):

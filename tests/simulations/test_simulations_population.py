@@ -182,7 +182,7 @@ def test_twins_get_distinct_ids(tmp_path: Path) -> None:
     assert messages(population, "warning")
 
 
-@pytest.mark.parametrize("agents", [10_000, pytest.param(50_000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("agents", [4_000, pytest.param(50_000, marks=pytest.mark.soak)])
 def test_many_profiles_load_in_seconds(tmp_path: Path, agents: int) -> None:
     names = [f"Agent-{i}" for i in range(agents)]
     path = write_folder(tmp_path / "big", config=names, reddit=names[:1] + names[2:], twitter=names)

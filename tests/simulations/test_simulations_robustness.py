@@ -18,7 +18,7 @@ from enquete.simulations.population import load_population
 from enquete.state.errors import InputError
 from tests.simulations.conftest import DATA, OASIS_RUN
 
-FEW = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 
 leaves = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=20) | st.just(10**400)

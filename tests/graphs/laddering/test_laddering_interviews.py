@@ -20,9 +20,10 @@ AGENTS = 10
 
 
 @pytest.mark.parametrize(
-    "methodology", ["means_end_chain", "jobs_to_be_done", "critical_incident", "customer_journey", "repertory_grid"]
-)
-@pytest.mark.parametrize("language", ["de", "en"])
+    ("methodology", "language"),
+    [("means_end_chain", "de"), ("jobs_to_be_done", "en"), ("critical_incident", "de"), ("customer_journey", "en"),
+     ("repertory_grid", "de")],
+)  # fmt: skip
 def test_choice_and_depth_move_in_every_ontology(methodology: str, language: Language) -> None:
     found, interviews = study(4, LadderingSettings(methodology=methodology), language)
     assert found > 0.15

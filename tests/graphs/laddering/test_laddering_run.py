@@ -17,6 +17,7 @@ from enquete.reports.run_reading import open_run
 from enquete.state.asking import Language
 from enquete.state.errors import InputError
 from tests.graphs.laddering.scripted import script
+from tests.support import unwritten
 from tests.support.model_server import ModelServer
 from tests.support.processes import Driven, finish, kill_after
 from tests.support.studies import call_keys, personas, rows, run_folder, stored_answers
@@ -101,11 +102,12 @@ def test_three_roles_have_models_of_their_own_and_the_fallback_is_recorded_per_t
 
 def test_an_interview_with_a_scripted_model_is_replayed_without_a_network(tmp_path: Path) -> None:
     with ModelServer(script=script) as server:
-        run = interview(tmp_path, 1, model="test", base_url=server.base_url)
+        people, out = personas(tmp_path, 1), str(tmp_path / "out")
+        run = unwritten.interview(people, out=out, methods=["laddering"], settings={"laddering": {"turns": 4}},
+                                  budget_tokens=10**8, model="test", base_url=server.base_url)  # fmt: skip
         assert run.status == "completed"
         sent = len(server.requests)
-        again = enquete.conduct_interviews(personas(tmp_path, 1), out=str(tmp_path / "out"), respondent="replay",
-                                           replay_of=run.run_id, new=True)  # fmt: skip
+        again = unwritten.interview(people, out=out, respondent="replay", replay_of=run.run_id, new=True)
         assert len(server.requests) == sent
     assert again.status == "completed"
     assert again.run_id != run.run_id
