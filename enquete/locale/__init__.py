@@ -182,7 +182,7 @@ def percent(text: str, language: str) -> str:
 
 def whole(n: int, language: str) -> str:
     """Thousands apart."""
-    return f"{n:,}".replace(",", _symbols(language)[1])
+    return f"{n:,}".replace(",", _symbols(language)[1]).replace("-", "−")
 
 
 def separators(language: str) -> str:
