@@ -373,7 +373,7 @@ class Results:
             blocks = [f"**{tell(heading, self.language)}**"]
         if frame.empty:
             return "\n\n".join([*blocks, tell(view.empty, self.language)]) if view.empty else ""
-        counts = {"shown": len(frame), "rows": len(every)}
+        counts = {"shown": number(len(frame), self.language), "rows": number(len(every), self.language)}
         blocks += self._body(table, view, frame)
         if view.note:
             blocks.append(self.fill(view.note, {**self.facts, **counts}, self.presentation.facts, markdown=True))
