@@ -135,7 +135,7 @@ def plural(forms: tuple[str, str], n: int, language: str) -> str:
     found = catalogue(language).get(one)
     if isinstance(found, tuple):
         one, many = found[0], found[-1]
-    return (one if n == 1 else many).replace("{n}", str(n))
+    return (one if n == 1 else many).replace("{n}", whole(n, language))
 
 
 class _Told(Mapping[str, str]):
@@ -182,7 +182,7 @@ def percent(text: str, language: str) -> str:
 
 def whole(n: int, language: str) -> str:
     """Thousands apart."""
-    return f"{n:,}".replace(",", _symbols(language)[1])
+    return f"{n:,}".replace(",", _symbols(language)[1]).replace("-", "−")
 
 
 def separators(language: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from enquete.locale import C_, Words, plural, tell
+from enquete.locale import C_, Words, plural, tell, whole
 
 
 def source(name: str) -> str:
@@ -38,7 +38,9 @@ def environment(language: str, load: Callable[[str], str] = source, **options: A
 
 def told(language: str, text: Words, /, **facts: object) -> str:
     found = tell(text, language)
-    return found.format(**facts) if facts else found
+    if not facts:
+        return found
+    return found.format(**{name: whole(one, language) if type(one) is int else one for name, one in facts.items()})
 
 
 def _in_context(language: str, context: str, text: str, /, **facts: object) -> str:

@@ -307,7 +307,7 @@ def _about_respondents(reading: RunReading, asked: TookPart) -> Iterator[str]:
     else:
         yield texts["model"].format(model=escape(main.model))
         yield texts["confidence"]
-    yield texts["inference"].format(n=len(asked.agents))
+    yield texts["inference"].format(n=number(len(asked.agents), reading.language))
     if main.respondent == "llm" and main.temperature:
         yield texts["temperature"].format(t=number(main.temperature, reading.language, 1))
 
@@ -318,10 +318,11 @@ def _about_memory(reading: RunReading, frame: pd.DataFrame) -> Iterator[str]:
     if not remembering:
         yield texts["no_digest"]
         return
-    yield texts["digest"].format(chars=record.digest_chars)
+    yield texts["digest"].format(chars=number(record.digest_chars, reading.language))
     if remembering < total:
         weight = number(record.memoryless_weight, record.language, 1)
-        yield texts["memoryless"].format(n=total - remembering, total=total, w=weight)
+        without, of = number(total - remembering, record.language), number(total, record.language)
+        yield texts["memoryless"].format(n=without, total=of, w=weight)
 
 
 def _about_change(reading: RunReading, results: Mapping[str, Mapping[str, JsonValue]]) -> Iterator[str]:
@@ -331,7 +332,7 @@ def _about_change(reading: RunReading, results: Mapping[str, Mapping[str, JsonVa
     elif record.baseline == "reconstructed":
         yield texts["reconstructed"]
     elif record.baseline == "measured" and record.actions_at_start:
-        yield texts["actions"].format(n=record.actions_at_start)
+        yield texts["actions"].format(n=number(record.actions_at_start, reading.language))
     drifts = [result for result in results.values() if result.get("kind") == "drift"]
     for drift in drifts:
         reasons = drift.get("reasons")
@@ -352,19 +353,21 @@ def _about_shape(reading: RunReading, health: Health) -> Iterator[str]:
     of_middled = sum(weight for weight, _ in middled)
     midpoint = sum(weight * part for weight, part in middled) / of_middled if of_middled else None
     yield in_language(LIMITS, language)["shape"].format(
-        ends=share(ends, language), midpoint=share(midpoint, language), n=n
+        ends=share(ends, language), midpoint=share(midpoint, language), n=number(int(n), language)
     )
 
 
 def _about_numbers(reading: RunReading, frame: pd.DataFrame, asked: TookPart, *, partial: bool) -> Iterator[str]:
     record, texts = reading.record, in_language(LIMITS, reading.language)
-    counted = {"responded": len(responded(frame)), "rows": len(frame)}
+    counted = {
+        name: number(n, reading.language) for name, n in (("responded", len(responded(frame))), ("rows", len(frame)))
+    }
     if partial:
         yield texts["n_so_far"].format(who=asked.told(reading.language), **counted)
     elif asked.people:
         yield texts["n_people"].format(who=asked.told(reading.language), **counted)
     else:
-        yield texts["n"].format(n=len(asked.agents), **counted)
+        yield texts["n"].format(n=number(len(asked.agents), reading.language), **counted)
     yield from _differential(frame, reading)
     hashes = ", ".join(f"{escape(name)} {used.hash[:12]}" for name, used in record.instruments.items())
     yield texts["instruments"].format(hashes=hashes)

@@ -20,6 +20,7 @@ from __future__ import annotations
 import html
 import importlib
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +37,7 @@ import vl_convert
 from enquete.checkpoints.folders import write_atomically
 from enquete.locale import N_, percent, separators, tell
 from enquete.reports.declarations import Chart, Column, Place, Table, View
-from enquete.reports.markdown import MISSING
+from enquete.reports.markdown import MISSING, number
 from enquete.reports.views import Results, chosen_rows, dictionaries
 from enquete.state.errors import InputError
 from enquete.state.visible_text import visible
@@ -152,6 +153,8 @@ WIDER = 1.15
 ROWS = 40
 """Rows at most; of more the first are shown, which the footer says."""
 LINE = 14  # px from one line of a label to the next
+CELL = 28  # px of a matrix' column at least
+ALL = N_("all")
 FOLDER = "figures"
 SCALE = 2.0
 """px of a PNG by px of the picture."""
@@ -175,7 +178,7 @@ THEME: Mapping[str, Any] = {
         "titleFontWeight": "normal", "gridColor": GRID, "domain": False, "ticks": False, "labelPadding": 6,
         "labelLineHeight": LINE,
     },
-    "axisQuantitative": {"tickCount": 6}, "axisY": {"labelOverlap": False}, "axisBand": {"grid": False},
+    "axisQuantitative": {"tickCount": 6, "labelFlush": False}, "axisY": {"labelOverlap": False}, "axisBand": {"grid": False},
     "axisPoint": {"grid": False},
     "legend": {
         "orient": "top", "title": None, "labelColor": INK, "labelFontSize": SIZE, "labelLimit": 0, "symbolSize": 80,
@@ -186,7 +189,7 @@ THEME: Mapping[str, Any] = {
         "title": None, "labelColor": INK, "labelFontSize": SIZE, "labelLimit": 0, "labelLineHeight": 15,
         "labelPadding": 6,
     },
-    "point": {"filled": True, "size": 75, "opacity": 1}, "circle": {"opacity": 1}, "rule": {"color": MUTED},
+    "point": {"filled": True, "size": 50, "opacity": 1}, "circle": {"opacity": 1}, "rule": {"color": MUTED},
     "text": {"color": INK, "fontSize": SIZE - 1}, "mark": {"color": COLOURS[0]},
     "range": {"category": list(COLOURS), "symbol": list(SHAPES)},
 }  # fmt: skip
@@ -324,7 +327,11 @@ class ChartData:
 
     def _count(self, shown: int, rows: int) -> None:
         if shown < rows:
-            self.note(self.tell(N_("{shown} of {rows} shown"), shown=shown, rows=rows))
+            self.note(self.tell(N_("{shown} of {rows} shown"), shown=self.count(shown), rows=self.count(rows)))
+
+    def count(self, n: Any) -> str:
+        """A whole number as it is read."""
+        return number(int(n), self.results.language)
 
     def chart(self, frame: pd.DataFrame) -> alt.Chart:
         """A chart of the frame; behind every mark its text, said and shown, and its answers. Encodings name their type:
@@ -361,8 +368,10 @@ class ChartData:
             after = f"\u00a0\u00a0{more[one]}" if more and one in more else ""
             lines[one] = broken(name, px - width(after), most) or [MISSING]
             lines[one][-1] += after
-        double = json.dumps([str(one) for one, own in lines.items() if len(own) > 1])
-        up = {"condition": {"test": f"indexof({double}, toString(datum.value)) >= 0", "value": -LINE / 2}, "value": 0}
+        up = {"value": 0, "condition": [
+            {"test": f"indexof({json.dumps(own)}, toString(datum.value)) >= 0", "value": -LINE / 2 * further}
+            for further in range(1, most) if (own := [str(one) for one in lines if len(lines[one]) == further + 1])
+        ]}  # fmt: skip
         room = max(width(line, SIZE - 1) for own in lines.values() for line in own) * WIDER
         axis = alt.Axis(title=None, labelExpr=worded(lines), labelOffset=up, minExtent=int(room))
         return alt.Y(f"{ids}:N", scale=alt.Scale(domain=list(named)), axis=axis)
@@ -433,6 +442,73 @@ def stacked(frame: pd.DataFrame, row: str, value: str, share: str) -> pd.DataFra
     return parts.assign(left=right - parts[share], right=right)
 
 
+def step(names: Iterable[object], px: float = LABEL, *, least: int = 34, most: int = 3) -> alt.Step:
+    """Height of rows in which names in so many lines do not meet."""
+    return alt.Step(max(least, LINE * max((len(broken(name, px, most)) for name in names), default=1) + 6))
+
+
+def by_group(data: ChartData, everybody: pd.DataFrame, groups: pd.DataFrame, px: float) -> list[pd.DataFrame]:
+    """Cells of matrices with a column for all agents and one a group, in the order of the frames: as many matrices as
+    the groups need, each column with `group`, `group_id`, `n` and `mean`.
+
+    The footer says of how many agents the group is too small to be compared.
+    """
+    everybody = everybody.assign(group=data.tell(ALL), group_id="")
+    cells = pd.concat([everybody, groups[groups["n"] > 0]])
+    sizes = cells.groupby("group_id", sort=False)["n"].max()
+    small = 2 * int(sizes[""]) - int(sizes.sum())
+    told = N_("in brackets: agents; {n} of them are in no group of at least five, so in “all” alone")
+    data.note(data.tell(told if small > 0 else N_("in brackets: agents"), n=data.count(small)))
+    columns = list(sizes.index)
+    most = math.ceil(len(columns) / math.ceil(len(columns) * CELL / px))
+    return [cells[cells["group_id"].isin(columns[k : k + most])] for k in range(0, len(columns), most)]
+
+
+def group_heads(data: ChartData, cells: pd.DataFrame, px: float) -> alt.X:
+    """Columns of a matrix, a group each with its agents."""
+    words = dict(zip(cells["group_id"], cells["group"], strict=True))
+    sizes = {one: f"({data.count(n)})" for one, n in cells.groupby("group_id")["n"].max().items()}
+    return alt.X("group_id:N", title=None, sort=list(words), axis=heads(words, px, sizes))
+
+
+def heads(words: Mapping[Any, str], px: float, after: Mapping[Any, str] | None = None) -> alt.Axis:
+    """Names of columns above them: in lines, or turned where they cannot be read beside one another. after: what stands
+    behind each."""
+    behind = after or dict.fromkeys(words, "")
+    lines = {one: [*broken(word, px / len(words) - 4, 3), *filter(None, [behind[one]])] for one, word in words.items()}
+    angle = 0
+    if any("…" in line for own in lines.values() for line in own):
+        angle, lines = -90, {one: broken(f"{word} {behind[one]}", 230, 1) for one, word in words.items()}
+    most = max(map(len, lines.values()))
+    told = worded({one: [*[""] * (most - len(own)), *own] for one, own in lines.items()})
+    down = 6 + LINE * (most - 1)  # lines go down from there
+    return alt.Axis(orient="top", labelAngle=angle, labelExpr=told, labelPadding=down)
+
+
+def matrix(
+    data: ChartData,
+    cells: pd.DataFrame,
+    y: alt.Y,
+    px: float,
+    low: float,
+    high: float,
+    title: str,
+    *,
+    headed: bool = True,
+) -> alt.LayerChart:
+    """`by_group`'s cells, each with its mean to one decimal; with a sign where the scale goes to either side of 0.
+
+    Coloured by `shade`, where the cells have it, on a scale from low to high.
+    """
+    language, shown = data.results.language, cells["mean"].round(1) + 0.0
+    said = [f"{'+' if low < 0 < mean else ''}{number(mean, language, 1)}" for mean in shown]
+    x = group_heads(data, cells, px)
+    if not headed:
+        x["axis"] = None
+    base = data.chart(cells.assign(mean=shown, said=said)).encode(x=x, y=y)
+    return heat(base, "shade" if "shade" in cells else "mean", low, high, "said", title).properties(width=int(px))
+
+
 def heat(base: alt.Chart, value: str, low: float, high: float, said: str, title: str) -> alt.LayerChart:
     """Cells of a matrix, orange at `low`, white between and blue at `high`, and in each its text, the column `said`."""
     scale = alt.Scale(
@@ -441,7 +517,11 @@ def heat(base: alt.Chart, value: str, low: float, high: float, said: str, title:
         clamp=True,
     )
     colour = alt.Color(
-        f"{value}:Q", scale=scale, legend=alt.Legend(title=title, gradientLength=160, titleFontWeight="normal")
+        f"{value}:Q",
+        scale=scale,
+        legend=alt.Legend(
+            title=title, values=[low, (low + high) / 2, high], gradientLength=160, titleFontWeight="normal"
+        ),
     )
     own = base.transform_filter(f"isValid(datum.{value})")
     part = f"(datum.{value} - {low}) / {high - low}"
@@ -459,7 +539,7 @@ def worded(lines: Mapping[Any, Sequence[str]]) -> str:
 
 def beside(n: int, *, label: float = LABEL, gap: float = 20) -> int:
     """px of each of n panels beside one another, with names of rows at the first."""
-    return int((WIDTH - label * WIDER - 20 - (n - 1) * gap) // n)
+    return int((WIDTH - label * WIDER - 30 - (n - 1) * gap) // n)
 
 
 def fitting(words: Sequence[str], px: float = WIDTH - LABEL) -> int:
@@ -632,7 +712,7 @@ def _spec(results: Results, chart: Chart, picture: Picture) -> Spec:
     composed = spec.keys() & {"facet", "hconcat", "vconcat", "concat", "repeat"}
     if not composed:
         spec |= {"width": spec.get("width", WIDTH), "autosize": {"type": "fit-x", "contains": "padding"}}
-    subtitle = broken(" · ".join([picture.footer, *data.notes]), WIDTH - 10, 3, SIZE)
+    subtitle = broken(" · ".join([picture.footer, *data.notes]), WIDTH - 10, 4, SIZE)
     spec |= {
         "title": {"text": broken(picture.title, WIDTH - 10, 2, 17), "subtitle": subtitle},
         "description": picture.alt,

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from enquete.analysis.vocabulary import stemmed
-from enquete.locale import decimals, percent, quoted
+from enquete.locale import decimals, percent, quoted, whole
 from enquete.state.asking import Language
 from enquete.state.visible_text import visible
 
@@ -45,10 +45,8 @@ def number(value: object, language: Language, digits: int = 2) -> str:
     """A figure; a dash where there is none."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return MISSING
-    text = str(value) if isinstance(value, int) else f"{value:.{digits}f}"
-    if not float(text):
-        text = text.lstrip("-")  # −0.00 is 0.00
-    return decimals(text, language)
+    text = whole(value, language) if isinstance(value, int) else decimals(f"{value:.{digits}f}", language)
+    return text if value and text.strip("−0.,") else text.lstrip("−")  # −0.00 is 0.00
 
 
 def share(value: object, language: Language, digits: int = 0) -> str:
@@ -64,9 +62,9 @@ def p_value(value: object, language: Language) -> str:
     return f"< {number(0.001, language, 3)}" if value < 0.001 else number(float(value), language, 3)
 
 
-def of(n: object, total: object) -> str:
+def of(n: object, total: object, language: Language) -> str:
     """n_responded / n_total."""
-    return f"{n if isinstance(n, int) else 0} / {total if isinstance(total, int) else 0}"
+    return " / ".join(whole(one, language) if isinstance(one, int) else "0" for one in (n, total))
 
 
 def quote(text: object, who: str, language: Language) -> str:

@@ -16,19 +16,16 @@ from enquete.locale import N_, tell, whole
 from enquete.reports import declarations as d
 from enquete.reports.charts import (
     COLOURS,
-    LINE,
     MUTED,
     PAPER,
     WIDER,
     WIDTH,
     ChartData,
     Picture,
-    beside,
-    broken,
     drawn,
     fitting,
+    heads,
     intervals,
-    worded,
     written,
 )
 from enquete.reports.context import responded
@@ -153,12 +150,8 @@ def glance(data: ChartData) -> alt.TopLevelMixin:
     if data.facts["synthetic"]:
         data.note(data.tell(SYNTHETIC))
     methods = list(dict.fromkeys(overall["methodology"]))
-    heads = {name: broken(name, beside(len(methods), label=CHECK_LABEL, gap=8), 3) for name in methods}
-    lines = max(map(len, heads.values()))
-    axis = alt.Axis(orient="top", labelExpr=worded(heads), labelAngle=0, labelFontWeight="bold",
-                    labelPadding=6 + LINE * (lines - 1))  # fmt: skip  # lines go down from there
-    if any("…" in line for told in heads.values() for line in told):
-        axis = alt.Axis(orient="top", labelAngle=-40, labelFontWeight="bold")
+    axis = heads({name: name for name in methods}, WIDTH - CHECK_LABEL * WIDER)
+    axis["labelFontWeight"] = "bold"
     columns = alt.X("methodology:N", sort=methods, title=None, axis=axis)
     base = data.chart(cells).encode(x=columns, y=data.names(cells, "check", px=CHECK_LABEL, most=1))
     looks = alt.Scale(domain=list(words.values()), range=[shade for shade, _ in LOOKS.values()])

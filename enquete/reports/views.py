@@ -119,7 +119,7 @@ def render(name: str, language: Language, /, **facts: Any) -> str:
 @cache
 def _environment(language: Language) -> Environment:
     made = environment(language, optimized=False)  # folding constants takes longer than filling a template in once
-    made.globals |= {"of": of, "missing": MISSING, "quote": partial(_quoted, language)}
+    made.globals |= {"of": partial(of, language=language), "missing": MISSING, "quote": partial(_quoted, language)}
     made.filters |= {
         "md": escape,
         "num": partial(_number, language),
@@ -193,7 +193,7 @@ class Results:
         if column.parts is not None:
             first, second = (row.get(part) for part in column.parts)
             if column.format == "of":
-                return of(_whole(first), _whole(second))
+                return of(_whole(first), _whole(second), self.language)
             low, high = (None if _missing(end) else self._figure(column, end, row) for end in (first, second))
             if column.format == "bounds":
                 return self._bounds(low, high)
@@ -373,7 +373,7 @@ class Results:
             blocks = [f"**{tell(heading, self.language)}**"]
         if frame.empty:
             return "\n\n".join([*blocks, tell(view.empty, self.language)]) if view.empty else ""
-        counts = {"shown": len(frame), "rows": len(every)}
+        counts = {"shown": number(len(frame), self.language), "rows": number(len(every), self.language)}
         blocks += self._body(table, view, frame)
         if view.note:
             blocks.append(self.fill(view.note, {**self.facts, **counts}, self.presentation.facts, markdown=True))

@@ -103,7 +103,7 @@ def test_dissent_has_a_histogram_a_disputed_rating_and_says_how_many_are_left_ou
     disputed = dissent[dissent["label"].eq("disagreement")].sort_values("agreement", kind="stable")
     shown = disputed["item"].head(12)
     assert len(disputed) > 12
-    assert f"{FOOTER} · 12 of {len(disputed)} shown" in said(one.svg())
+    assert one.spec["title"]["subtitle"][0].startswith(f"{FOOTER} · 12 of {len(disputed)} shown · round 3; A:")
     rows = next(iter(one.spec["datasets"].values()))
     drawn_counts = {(row["item"], row["value"]): row["n"] for row in rows}
     own = counts[counts["item"].isin(shown) & counts["round"].eq(3)]

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from enquete.checkpoints.ledger import Failure
+from enquete.locale import whole
 from enquete.nodes.run_session import RunSession
 from enquete.reports.accounts import STATUSES
 from enquete.reports.context import with_ids
@@ -55,7 +56,7 @@ def test_the_report_is_filled_in_and_speaks_the_runs_language(full):
 def test_limitations_follow_from_the_metadata(full):
     appendix = (full.synthesis / "appendix.md").read_text("utf-8")
     report = full.report().split("## Grenzen der Aussage", 1)[1] + appendix
-    n = len(full.table())
+    n = whole(len(full.table()), "de")
     for said in (
         "Die Befragten sind simuliert",
         "Gemessen wird, was im synthetischen Befragten hinterlegt ist",

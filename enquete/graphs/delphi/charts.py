@@ -66,13 +66,23 @@ def dissent(data: ChartData) -> alt.TopLevelMixin:
     ):
         under = f"{dimension}, A = {data.told('dissent', 'agreement', a)}"
         heads[item] = [*broken(theme, width / 1.2, 3), *broken(under, width / 1.2)]  # bold text is wider
+    data.note(
+        data.tell(
+            N_("round {n}; A: agreement, from 1 (unanimous) over 0 (even) to −1 (two camps)"),
+            n=data.facts["last_round"],
+        )
+    )
     base = data.chart(counts).encode(
-        x=alt.X("value:O", title=None, axis=alt.Axis(labelAngle=0, domain=True, domainColor=MUTED)),
+        x=alt.X(
+            "value:O",
+            title=data.label("distribution", "value"),
+            axis=alt.Axis(labelAngle=0, domain=True, domainColor=MUTED),
+        ),
         y=alt.Y("n:Q", axis=None, scale=alt.Scale(domain=[0, int(counts["n"].max()) * 1.2], nice=False)),
     )
     colour = alt.Color("value:O", scale=alt.Scale(domain=points, range=stages(len(points))), legend=None)
     bars = base.mark_bar(stroke=MUTED, strokeWidth=0.7).encode(color=colour)
-    numbers = base.transform_filter("datum.n > 0").mark_text(dy=-7).encode(text=alt.Text("n:Q", format=",d"))
+    numbers = base.mark_text(dy=-7).encode(text=alt.Text("n:Q", format=",d"))
     header = alt.Header(labelExpr=worded(heads), labelAnchor="start", labelFontWeight="bold")
     panels = alt.Facet("item:N", sort=list(heads), header=header)
     drawn = alt.layer(bars, numbers).properties(width=width, height=96).facet(panels, columns=PANELS)

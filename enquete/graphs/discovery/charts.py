@@ -5,10 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from enquete.locale import N_
-from enquete.reports.charts import ChartData
-
-EVERYBODY = N_("all")
+from enquete.reports.charts import LABEL, WIDER, WIDTH, ChartData, by_group, group_heads
 
 
 def completeness(data: ChartData) -> alt.TopLevelMixin:
@@ -32,16 +29,17 @@ def completeness(data: ChartData) -> alt.TopLevelMixin:
 
 def coverage(data: ChartData) -> alt.TopLevelMixin:
     """Fields × groups of five agents or more: the share of agents of whom something is known; everybody first."""
-    fields = data.top(data.rows(told=("label", "n_of_n_total")), "label")
-    everybody = fields.assign(group=data.tell(EVERYBODY), share=fields["n"] / fields["n_total"])
-    groups = data.frame("groups", told=("path", "group", "n", "mean"))
+    room, fields = WIDTH - LABEL * WIDER - 20, data.top(data.rows(told=("label", "n_of_n_total")), "label")
+    everybody = fields.assign(n=fields["n_total"], share=fields["n"] / fields["n_total"])
+    groups = data.frame("groups", order=("-n",), told=("path", "group", "n", "mean"))
     groups = groups.assign(label=groups["path"], share=groups["mean"])[groups["path_id"].isin(fields["path"])]
-    cells = pd.concat([everybody, groups])[["label", "group", "share", "told"]]
-    base = data.chart(cells).encode(
-        y=data.names(cells, "label"),
-        x=alt.X("group:N", title=None, sort=None, axis=alt.Axis(orient="top", labelAngle=0)),
-    )
     colour = alt.Color("share:Q", scale=alt.Scale(domain=[0, 1], range=["#f7f7f7", "#2166ac"]), legend=None)
     words = alt.condition("datum.share > .6", alt.value("white"), alt.value("#1c2329"))
-    text = base.mark_text().encode(text=alt.Text("share:Q", format=".0%"), color=words)
-    return alt.layer(base.mark_rect().encode(color=colour), text).properties(height=alt.Step(30))
+    panels = []
+    for cells in by_group(data, everybody, groups, room):
+        base = data.chart(cells).encode(y=data.names(fields, "label"), x=group_heads(data, cells, room))
+        text = base.mark_text().encode(text=alt.Text("share:Q", format=".0%"), color=words)
+        panels.append(
+            alt.layer(base.mark_rect().encode(color=colour), text).properties(width=room, height=alt.Step(30))
+        )
+    return alt.vconcat(*panels)

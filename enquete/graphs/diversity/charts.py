@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 
@@ -62,32 +63,27 @@ def plane(data: ChartData) -> alt.TopLevelMixin:
 
 
 def _described(data: ChartData, letters: Sequence[str]) -> dict[str, list[str]]:
-    """What sets each type apart, for the legend; its letter alone where it is too small to be described."""
+    """What sets each type apart, for the legend; its agents alone where it is too small to be described."""
     types = data.frame("types").set_index("type_id" if "type_id" in data.frame("types") else "type")
     words = {}
     for one in letters:
-        row, told = types.loc[one], one
+        row, told = types.loc[one], N_("{type}: n = {n}")
         if row["pro_id"] is not None and row["con_id"] is not None:
-            told = data.tell(
-                N_("{type}, {n} agents: for “{pro}”, against “{con}”"),
-                type=one,
-                n=row["n"],
-                pro=row["pro"],
-                con=row["con"],
-            )
-        words[one] = broken(told, WIDTH - 60, 1)
+            told = N_("{type}, {n} agents: for “{pro}”, against “{con}”")
+        facts = {"type": one, "n": data.count(row["n"]), "pro": row["pro"], "con": row["con"]}
+        words[one] = broken(data.tell(told, **facts), WIDTH - 60, 1)
     return words
 
 
 def statements(data: ChartData) -> alt.TopLevelMixin:
-    """A row a statement, a mark a view, filled where the statement distinguishes it."""
+    """A row a statement, the views' marks below one another in it, filled where the statement distinguishes one."""
     rows = data.top(data.rows(told=("label", "mean", "sd")), "item")
     scores = data.frame("scores", told=("item", "view", "z", "place", "direction", "p"))
     scores = scores[scores["item_id"].isin(rows["item"])]
     y = data.names(rows.assign(item_id=rows["item"], item=rows["label"]), "item")
     views = list(dict.fromkeys(scores["view_id"]))
-    head = data.label("scores", "view")
-    legend = alt.Legend(labelExpr=f"'{head} ' + datum.value", columns=fitting([f"{head} {one}" for one in views]))
+    words = {row.view: _sorted_by(data, row) for row in data.frame("views").itertuples()}
+    legend = alt.Legend(labelExpr=worded({one: [words[one]] for one in views}), columns=fitting(list(words.values())))
     colour = alt.Color(
         "view_id:N",
         scale=alt.Scale(domain=views, range=[COLOURS[k % len(COLOURS)] for k in range(len(views))]),
@@ -99,14 +95,28 @@ def statements(data: ChartData) -> alt.TopLevelMixin:
         legend=legend,
     )
     at = alt.X("z:Q", title=data.tell(N_("z-score on the view")))
-    base = data.chart(scores.assign(told_apart=scores["direction_id"].notna())).encode(y=y)
+    offset = alt.YOffset("view_id:N", scale=alt.Scale(domain=views, paddingOuter=1))
+    base = data.chart(scores.assign(told_apart=scores["direction_id"].notna())).encode(y=y, yOffset=offset)
+    zero = data.chart(scores.head(1).assign(zero=0)).mark_rule(color=MUTED).encode(x=along(at, "zero"))
     ends = scores.groupby("item_id", as_index=False)["z"].agg(["min", "max"])
     span = data.chart(ends).mark_rule(strokeWidth=3, color=GRID).encode(y=y, x=along(at, "min"), x2=alt.X2("max:Q"))
-    data.note(data.tell(N_("filled: distinguishes the view at .05")))
-    own = base.mark_point().encode(
+    data.note(data.tell(N_("on top: what sets the views apart most; filled: distinguishes the view (p<.05)")))
+    own = base.mark_point(size=60).encode(
         x=at, color=colour, shape=shape, fillOpacity=alt.condition("datum.told_apart", alt.value(1), alt.value(0))
     )
-    return alt.layer(span, own.encode(stroke=colour.copy()))
+    drawn = alt.layer(zero, span, own.encode(stroke=colour.copy()))
+    return drawn.properties(height=alt.Step(max(30, 11 * len(views)), **{"for": "position"}))
+
+
+def _sorted_by(data: ChartData, view: Any) -> str:
+    """A view with the sorts that define it, and how many of them reverse it."""
+    told = (
+        N_("view {view} (sorts: {n}, of them reversed: {reversed})")
+        if view.n_reversed
+        else N_("view {view} (sorts: {n})")
+    )
+    n, turned = data.count(view.n_held + view.n_reversed), data.count(view.n_reversed)
+    return data.tell(told, view=view.view, n=n, reversed=turned)
 
 
 def places(data: ChartData) -> alt.TopLevelMixin:

@@ -7,62 +7,76 @@ import pandas as pd
 
 from enquete.locale import N_
 from enquete.reports.charts import (
-    COLOURS,
+    INK,
     LABEL,
     MUTED,
+    PAPER,
     WIDER,
     WIDTH,
     ChartData,
     along,
     beside,
-    broken,
-    heat,
+    by_group,
+    fitting,
     intervals,
+    matrix,
+    readable_on,
     stacked,
     stages,
+    step,
     whole,
+    width,
     worded,
 )
 
-STEP = 34  # px a row
 LEAST_REACH = 1.0  # scale points to each side of no change
-MOST_GROUPS = 8
+FEW = 20
+"""Agents below whom bars say how many, not what share."""
+BESIDE, SMALL = 30, 10
+"""px between names and bars, where the wave stands; and of its text."""
 
 
 def drift(data: ChartData) -> alt.TopLevelMixin:
     """A row a statement, the greatest rise on top: the means of both waves, and beside them the change."""
     rows = data.top(data.rows(told=("item", "before", "after", "change", "low_to_high", "n_of_n_total")), "item")
     scales = data.frame("answers")
-    title = data.tell(N_("means: grey T0, blue T1"))
+    title = data.tell(N_("means: ring T0, dot T1"))
     at = whole("after", int(scales["scale_min"].min()), int(scales["scale_max"].max()), title)
-    base = data.chart(rows).encode(y=data.names(rows, "item"))
+    base = data.chart(rows).encode(y=data.names(rows, "item", most=3))
     line = base.mark_rule(strokeWidth=2).encode(x=along(at, "before"), x2=alt.X2("after:Q"))
-    t0, t1 = (
-        base.mark_point(color=colour).encode(x=along(at, wave))
-        for wave, colour in (("before", MUTED), ("after", COLOURS[0]))
-    )
-    means = alt.layer(line, t0, t1).properties(width=beside(2), height=alt.Step(STEP))
-    return alt.hconcat(means, _changes(data, rows, "changes", named=False).properties(width=beside(2)), spacing=20)
+    t0 = base.mark_point(stroke=MUTED, strokeWidth=2, size=150, fill=PAPER).encode(x=along(at, "before"))
+    t1 = base.mark_point(size=50).encode(x=at)
+    means = alt.layer(line, t0, t1).properties(width=beside(2), height=step(rows["item"]))
+    changed = _changes(data, rows, data.tell(N_("T1 − T0 in scale points")), named=False)
+    return alt.hconcat(means, changed.properties(width=beside(2)), spacing=20)
 
 
 def placebo(data: ChartData) -> alt.TopLevelMixin:
     """A row a statement: what the own memory changed beyond a neutral one."""
     rows = data.top(data.rows(told=("item", "main", "placebo", "change", "low_to_high", "n_of_n_total")), "item")
-    return _changes(data, rows, "placebo", named=True)
+    return _changes(data, rows, data.tell(N_("difference of mean changes, scale points")), named=True)
 
 
-def _changes(data: ChartData, rows: pd.DataFrame, table: str, *, named: bool) -> alt.LayerChart | alt.FacetChart:
-    """Change with its interval; in colour where the adjusted p is below .05."""
+def _changes(data: ChartData, rows: pd.DataFrame, title: str, *, named: bool) -> alt.LayerChart | alt.FacetChart:
+    """Change with its interval; filled where the adjusted p is below .05."""
     reach = max(LEAST_REACH, 1.05 * float(rows[["low", "high", "change"]].abs().max().max()))
     rows = rows.assign(sure=rows["p_adjusted"].lt(0.05))
-    y = data.names(rows, "item")
-    at = alt.X("change:Q", title=data.label(table, "change"), scale=alt.Scale(domain=[-reach, reach], nice=False))
-    colour = alt.condition("datum.sure", alt.value(COLOURS[0]), alt.value(MUTED))
-    if rows["sure"].any():
-        data.note(data.tell(N_("change in blue: adjusted p < .05")))
-    base = data.chart(rows).encode(y=y if named else alt.Y(y["shorthand"], scale=y["scale"], axis=None), color=colour)
+    y = data.names(rows, "item", most=3)
+    at = alt.X("change:Q", title=title, scale=alt.Scale(domain=[-reach, reach], nice=False),
+               axis=alt.Axis(tickCount=4))  # fmt: skip
+    data.note(
+        data.tell(N_("lines: 95% intervals for all {n} statements at once, hence wider"), n=data.facts["n_items"])
+    )
+    data.note(data.tell(
+        N_("filled: p<.05, corrected for all tests of the report (Holm)") if rows["sure"].any()
+        else N_("no change with p<.05, corrected for all tests of the report (Holm)")
+    ))  # fmt: skip
+    filled = alt.condition("datum.sure", alt.value(INK), alt.value(PAPER))
+    base = data.chart(rows).encode(
+        y=y if named else alt.Y(y["shorthand"], scale=y["scale"], axis=None), stroke=alt.value(INK), fill=filled
+    )
     zero = data.chart(pd.DataFrame({"zero": [0]})).mark_rule(strokeDash=[3, 3]).encode(x=along(at, "zero"))
-    return alt.layer(zero, intervals(base, at, "low", "high")).properties(height=alt.Step(STEP))
+    return alt.layer(zero, intervals(base, at, "low", "high")).properties(height=step(rows["item"]))
 
 
 def answers(data: ChartData) -> alt.TopLevelMixin:
@@ -72,48 +86,65 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
     every = every[every["item_id"].isin(order)].assign(bar=every["item_id"] + " " + every["phase"])
     rows = pd.concat(stacked(own, "bar", "value", "share") for _, own in every.groupby("item_id"))
     rows = rows.assign(place=rows["item_id"].map(order.index)).sort_values(["place", "phase", "value"], kind="stable")
-    points, waves = sorted(rows["value"].unique().tolist()), sorted(rows["phase"].unique().tolist())
-    legend = alt.Legend(columns=min(len(points), 11), symbolType="square")
-    if data.facts["low_end"]:
-        scales = data.frame("answers")
-        of_scale = {"least": int(scales["scale_min"].min()), "most": int(scales["scale_max"].max())}
-        low, high = data.facts["low_end"], data.facts["high_end"]
-        data.note(data.tell(N_("{least}: {low}, {most}: {high}"), low=low, high=high, **of_scale))
-    colour = alt.Color("value:O", scale=alt.Scale(domain=points, range=stages(len(points))), legend=legend)
-    axis = alt.Axis(labelExpr="format(abs(datum.value), '.0%')", tickCount=5)
+    points, waves = sorted(rows["value"].unique().tolist()), data.frame("waves")
+    words = dict(zip(points, data.facts["points"] or map(str, points), strict=False))
+    legend = alt.Legend(columns=fitting(list(words.values())), symbolType="square",
+                        labelExpr=worded({point: [word] for point, word in words.items()}))  # fmt: skip
+    shades = dict(zip(points, stages(len(points)), strict=True))
+    colour = alt.Color("value:O", scale=alt.Scale(domain=points, range=list(shades.values())), legend=legend)
     reach = min(1.0, 1.1 * float(rows[["left", "right"]].abs().max().max()))
-    title = data.tell(N_("share of answers to either side of the scale's middle"))
-    at = alt.X("left:Q", title=title, scale=alt.Scale(domain=[-reach, reach], nice=False), axis=axis)
-    offset = alt.YOffset("phase:N", scale=alt.Scale(domain=waves, paddingInner=0.1))
-    base = data.chart(rows[rows["n"] > 0]).encode(y=data.names(rows, "item"), yOffset=offset)
+    ticks = [k / 4 for k in range(-4, 5) if abs(k / 4) <= reach]
+    at = alt.X("left:Q", title=data.tell(N_("share of answers to either side of the scale's middle")),
+               scale=alt.Scale(domain=[-reach, reach], nice=False),
+               axis=alt.Axis(labelExpr="format(abs(datum.value), '.0%')", values=ticks, tickCount=len(ticks)))  # fmt: skip
+    offset = alt.YOffset("phase:N", scale=alt.Scale(domain=sorted(waves["phase"]), paddingInner=0.1))
+    few = int(waves["n"].max()) < FEW
+    numbers = rows["n"] if few else (100 * rows["share"]).round()
+    room = WIDTH - LABEL * WIDER - BESIDE
+    fits = rows["share"] * room / (2 * reach) > [width(f"{n:.0f}") for n in numbers]
+    rows = rows.assign(middle=(rows["left"] + rows["right"]) / 2, ink=[readable_on(shades[one]) for one in rows["value"]],
+                       said=[f"{n:.0f}" if fit else "" for n, fit in zip(numbers, fits, strict=True)])  # fmt: skip
+    data.note(data.tell(N_("in the bars: agents") if few else N_("in the bars: per cent")))
+    data.note(", ".join(f"{phase}: n = {data.count(n)}" for phase, n in zip(waves["phase"], waves["n"], strict=True)))
+    y = data.names(rows, "item", most=3)
+    y["axis"]["labelPadding"] = BESIDE
+    base = data.chart(rows[rows["n"] > 0]).encode(y=y, yOffset=offset)
+    zero = data.chart(pd.DataFrame({"zero": [0]})).mark_rule(color=MUTED).encode(x=along(at, "zero"))
     bars = base.mark_bar(stroke=MUTED, strokeWidth=0.4).encode(x=at, x2=alt.X2("right:Q"), color=colour)
-    last = data.chart(rows.groupby("bar", sort=False).tail(1)[["item_id", "phase", "right"]])
-    named = last.mark_text(align="left", dx=4, fontSize=10, color=MUTED).encode(
-        y=data.names(rows, "item"), yOffset=offset, x=along(at, "right"), text=alt.Text("phase:N")
+    said = base.mark_text(fontSize=SMALL).encode(
+        x=along(at, "middle"), text=alt.Text("said:N"), color=alt.Color("ink:N", scale=None)
     )
-    layers = [bars, named] if len(waves) > 1 else [bars]
-    return alt.layer(*layers).properties(height=alt.Step(max(17 * len(waves) + 6, STEP), **{"for": "position"}))
+    named = data.chart(rows.drop_duplicates("bar")[["item_id", "phase"]].assign(start=-reach))
+    phases = named.mark_text(align="right", dx=-6, fontSize=SMALL, color=MUTED).encode(
+        y=y, yOffset=offset, x=along(at, "start"), text=alt.Text("phase:N")
+    )
+    return alt.layer(zero, bars, said, phases).properties(
+        height=alt.Step(max(17 * len(waves) + 6, step(rows["item"]).step), **{"for": "position"})
+    )
 
 
 def groups(data: ChartData) -> alt.TopLevelMixin:
     scales = data.frame("answers")
-    return _matrix(data, "groups", float(scales["scale_min"].min()), float(scales["scale_max"].max()))
+    low, high = float(scales["scale_min"].min()), float(scales["scale_max"].max())
+    everybody = data.frame("answers", "phase == @last_phase and n > 0", order=("-mean",), told=("item", "mean", "n"))
+    return _matrices(data, "groups", everybody, low, high, data.label("groups", "mean"))
 
 
 def change_groups(data: ChartData) -> alt.TopLevelMixin:
+    everybody = data.frame("changes", "n > 0", order=("-change",), told=("item", "change", "n"))
     reach = max(LEAST_REACH, float(data.frame("change_groups")["mean"].abs().max()))
-    return _matrix(data, "change_groups", -reach, reach)
+    title = data.tell(N_("mean change, scale points"))
+    return _matrices(data, "change_groups", everybody.assign(mean=everybody["change"]), -reach, reach, title)
 
 
-def _matrix(data: ChartData, table: str, low: float, high: float) -> alt.TopLevelMixin:
-    """Statements in the order of the instrument × the largest groups of at least five agents, the mean in each cell."""
-    every = data.top(data.frame(table, order=("-n",), told=("item", "group", "mean", "n")), "item")
-    rows = data.top(every, "group", MOST_GROUPS)
-    rows = rows.assign(said=[data.told(table, "mean", value) for value in rows["mean"]])
-    order = list(dict.fromkeys(rows["group_id"]))
-    most, words = rows.groupby("group_id")["n"].max(), dict(zip(rows["group_id"], rows["group"], strict=True))
-    px = (WIDTH - LABEL * WIDER) / len(order)
-    heads = {one: [*broken(words[one], px, 3), f"n = {most[one]}"] for one in order}
-    axis = alt.Axis(title=None, labelAngle=0, labelExpr=worded(heads))
-    base = data.chart(rows).encode(y=data.names(rows, "item"), x=alt.X("group_id:N", sort=order, axis=axis))
-    return heat(base, "mean", low, high, "said", data.label(table, "mean")).properties(height=alt.Step(STEP))
+def _matrices(
+    data: ChartData, table: str, everybody: pd.DataFrame, low: float, high: float, title: str
+) -> alt.TopLevelMixin:
+    """Statements × all agents and every group of at least five, the mean in each cell; the highest of all on top."""
+    room, everybody = WIDTH - LABEL * WIDER - 20, data.top(everybody, "item")
+    groups = data.frame(table, order=("-n",), told=("item", "group", "mean", "n"))
+    groups = groups[groups["item_id"].isin(everybody["item_id"])]
+    data.note(data.tell(N_("the highest mean of all on top")))
+    y, height = data.names(everybody, "item", most=3), step(everybody["item"])
+    panels = (matrix(data, cells, y, room, low, high, title) for cells in by_group(data, everybody, groups, room))
+    return alt.vconcat(*(panel.properties(height=height) for panel in panels))

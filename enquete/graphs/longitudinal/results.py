@@ -102,7 +102,7 @@ def analyse(
         **compared(values[last], groups, "item", ends=ends),
     }  # fmt: skip
     facts: Row = {
-        **_poles(instrument, context), "kind": "one_wave", "n_items": len(instrument.items), "last_phase": last,
+        **_points(instrument, context), "kind": "one_wave", "n_items": len(instrument.items), "last_phase": last,
         "only_phase": last if len(rows) == 1 else None, "widest": max(high - low for low, high in ends.values()),
         "n": next(row["n"] for row in tables["waves"] if row["phase"] == last), "n_total": len(values[last]),
         "comment": instrument.comment.wording.in_(context.language) if instrument.comment else None, "reasons": [],
@@ -121,14 +121,12 @@ def wide(rows: pd.DataFrame, instrument: LongitudinalInstrument, column: str) ->
     return reading.wide(rows, _ids(instrument), column=column)
 
 
-def _poles(instrument: LongitudinalInstrument, context: AnalysisContext) -> Row:
-    """What the ends of the scale are called, where all statements are on one."""
+def _points(instrument: LongitudinalInstrument, context: AnalysisContext) -> Row:
+    """What the points of the scale are called, where all statements are on one."""
     first, *others = (instrument.scale_of(item) for item in _ids(instrument))
     if any(one != first for one in others):
         return {}
-    return {
-        name: first.labels[end].in_(context.language) for name, end in (("low_end", first.min), ("high_end", first.max))
-    }
+    return {"points": [f"{one.value} {one.label}".rstrip() for one in first.options(context.language)]}
 
 
 def _ids(instrument: LongitudinalInstrument) -> list[str]:

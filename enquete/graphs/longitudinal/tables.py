@@ -235,7 +235,7 @@ FACTS = (
     flag("too_few"), flag("all_alike", N_("nobody changed an answer")), flag("wants_retest"),
     text("retest_phase", N_("wave of the retest")), share("by_chance", N_("beyond the limit by noise")),
     number("limit", N_("limit of the RCI")), integer("n_items", N_("statements")), text("last_phase", N_("last wave")),
-    text("only_phase"), text("low_end", N_("lowest point, in words")), text("high_end", N_("highest point, in words")),
+    text("only_phase"), several("points", N_("points of the scale, in words")),
     integer("widest", N_("width of the widest scale")), N, TOTAL, text("comment", N_("open question")),
     integer("n_paired", N_("agents in both waves")), integer("n_only_t0", N_("only at T0")),
     integer("n_only_t1", N_("only at T1")), integer("n_neither", N_("at neither")),

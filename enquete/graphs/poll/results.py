@@ -12,14 +12,17 @@ from enquete.analysis.inference import selected_intervals, share_intervals
 from enquete.instruments.polls import QuestionEntry, QuestionsInstrument
 from enquete.locale import N_
 from enquete.reports import declarations as d
-from enquete.reports.charts import ChartData, intervals
+from enquete.reports.charts import LABEL, ChartData, intervals, step
 from enquete.reports.context import AnalysisContext, ItemFacts, responded, wide
 from enquete.reports.declarations import Ends, compared, group_finding, group_tables
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.findings import FEWEST
+from enquete.reports.markdown import number
 from enquete.state.methodology import NoSettings
 
 KINDS = {"likert": N_("rating"), "number": N_("number"), "choice": N_("choice"), "open": N_("open")}
+LINE = N_("line: 95% interval for all means and options at once, hence wider")
+BEFORE = LABEL - 100  # px of a question, before what stands behind it
 PLACES = {"first": N_("most chosen"), "tied": N_("most chosen, shared")}
 QUOTED = 5
 """Answers of an open question that the report quotes, evenly spread over the population."""
@@ -114,12 +117,18 @@ PRESENTATION = d.Presentation(
 
 def means(data: ChartData) -> alt.TopLevelMixin:
     rows = data.top(data.rows(told=("item", "mean", "low_to_high", "n_of_n_total")), "item")
+    values, language = (
+        zip(rows["item_id"], rows["mean"], rows["scale_min"], rows["scale_max"], strict=True),
+        data.results.language,
+    )
+    said = {one: f"{number(mean, language)} ({low:g}–{high:g})" for one, mean, low, high in values}
     for name in ("mean", "low", "high"):
         rows[name] = (rows[name] - rows["scale_min"]) / (rows["scale_max"] - rows["scale_min"])
     at = alt.X("mean:Q", title=data.tell(N_("mean, as a part of the scale")), scale=alt.Scale(domain=[0, 1]))
-    return intervals(data.chart(rows).encode(y=data.names(rows, "item")), at, "low", "high").properties(
-        height=alt.Step(34)
-    )
+    data.note(data.tell(N_("behind a question: mean and scale")))
+    data.note(data.tell(LINE))
+    base = data.chart(rows).encode(y=data.names(rows, "item", more=said, most=3))
+    return intervals(base, at, "low", "high").properties(height=step(rows["item"], BEFORE))
 
 
 def shares(data: ChartData) -> alt.TopLevelMixin:
@@ -130,9 +139,10 @@ def shares(data: ChartData) -> alt.TopLevelMixin:
     at = alt.X(
         "share:Q", title=data.label("options", "share"), scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")
     )
-    return intervals(data.chart(rows).encode(y=data.names(rows, "name")), at, "low", "high").properties(
-        height=alt.Step(34)
-    )
+    data.note(data.tell(LINE))
+    said = dict(zip(rows["name_id"], [data.told("options", "share", one) for one in rows["share"]], strict=True))
+    base = data.chart(rows).encode(y=data.names(rows, "name", more=said, most=3))
+    return intervals(base, at, "low", "high").properties(height=step(rows["name"], BEFORE))
 
 
 def analyse(

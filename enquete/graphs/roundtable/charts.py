@@ -7,7 +7,7 @@ import pandas as pd
 
 from enquete.graphs.roundtable.presentation import AFTER, BEFORE, ROUND, STAGES
 from enquete.locale import N_
-from enquete.reports.charts import COLOURS, MUTED, ChartData, worded
+from enquete.reports.charts import COLOURS, LABEL, MUTED, WIDER, WIDTH, ChartData, heads, worded
 
 MOST = 30
 """Rows of a picture."""
@@ -80,13 +80,11 @@ def persuasion(data: ChartData) -> alt.TopLevelMixin:
     )
     sums = links.groupby(list(ends), sort=False)["weight"].sum().reset_index()
     data.note(data.tell(N_("likeness of positions, no proof of a cause")))
+    axis = heads({name: name for name in sums[ends[1]]}, WIDTH - LABEL * WIDER)
+    axis["grid"] = True
     base = data.chart(sums.assign(told=sums[ends[0]] + " → " + sums[ends[1]])).encode(
         y=data.names(sums, ends[0]),
-        x=alt.X(
-            f"{ends[1]}:N",
-            title=data.label("persuasion", "toward"),
-            axis=alt.Axis(orient="top", labelAngle=-30, grid=True),
-        ),
+        x=alt.X(f"{ends[1]}:N", title=data.label("persuasion", "toward"), axis=axis),
     )
     return (
         base.mark_circle(color=COLOURS[0])

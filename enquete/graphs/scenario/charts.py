@@ -8,11 +8,28 @@ import altair as alt
 import pandas as pd
 
 from enquete.locale import N_
-from enquete.reports.charts import COLOURS, LEVELS, MUTED, SHAPES, ChartData, along, beside, fitting, intervals, whole
+from enquete.reports.charts import (
+    COLOURS,
+    INK,
+    LABEL,
+    MUTED,
+    PALE,
+    SHAPES,
+    WIDER,
+    WIDTH,
+    ChartData,
+    along,
+    beside,
+    by_group,
+    fitting,
+    matrix,
+    whole,
+    width,
+)
 
 SIDE = 440  # px of the quadrants' plot
-PANELS = 2
-"""Dimensions beside one another."""
+PANELS, MEANS = 2, 150
+"""Dimensions beside one another; px of the means beside a matrix."""
 
 
 def quadrants(data: ChartData) -> alt.TopLevelMixin:
@@ -77,37 +94,44 @@ def _centroids(data: ChartData, wish: str, expectation: str) -> pd.DataFrame:
 
 
 def ratings(data: ChartData) -> alt.TopLevelMixin:
-    """A panel a dimension: means of all agents with their interval, groups as small marks beside them."""
+    """A row a dimension: means of all agents with their interval, and beside them a matrix of all and every group.
+
+    Without groups of at least five agents the means alone, two dimensions beside one another."""
     rows = data.frame(
         "ratings",
         "n > 0",
         order=("dimension", "scenario"),
         told=("scenario", "dimension", "mean", "mean_low_to_mean_high", "n_of_n_total"),
     )
-    groups = data.frame("groups", order=("dimension", "scenario"), told=("scenario", "dimension", "group", "mean", "n"))
-    groups = data.top(groups, "group", len(LEVELS))
-    scales, panels = data.frame("dimensions").set_index("dimension"), []
-    named = groups["group"].dropna().unique().tolist()
-    colour = alt.Color("group:N", scale=alt.Scale(domain=named, range=[LEVELS[i % len(LEVELS)] for i in range(len(named))]),
-                       legend=alt.Legend(columns=fitting(named)))  # fmt: skip
-    dimensions = rows["dimension_id"].unique().tolist()
-    many = min(PANELS, len(dimensions))
-    for place, dimension in enumerate(dimensions):
-        scale, own = scales.loc[dimension], rows[rows["dimension_id"].eq(dimension)]
-        names = data.names(own, "scenario")
-        if place % many:
-            names = alt.Y("scenario_id:N", scale=alt.Scale(domain=own["scenario_id"].tolist()), axis=None)
-        at = whole("mean", scale["scale_min"], scale["scale_max"], scale["label"])
-        layers = [intervals(data.chart(own).encode(y=names), at, "mean_low", "mean_high")]
-        of_groups = groups[groups["dimension_id"].eq(dimension)]
-        if len(of_groups):
-            layers.insert(
-                0,
-                data.chart(of_groups)
-                .mark_point(size=42, opacity=0.8, shape="diamond", yOffset=9)
-                .encode(x=at, y=names, color=colour),
-            )
-        panels.append(alt.layer(*layers).properties(width=beside(many), height=alt.Step(44)))
-    if named:
-        data.note(data.tell(N_("line: 95% interval; below it groups of at least {n} agents"), n=data.facts["fewest"]))
-    return alt.concat(*panels, columns=many, spacing=20)
+    groups = data.frame("groups", order=("-n",), told=("scenario", "dimension", "group", "mean", "n"))
+    scales = data.frame("dimensions").set_index("dimension")
+    data.note(data.tell(N_("tick: all agents; band: 95% interval for all scenarios of a dimension at once")))
+    if groups.empty:
+        panels = [
+            _means(data, own, scales.loc[one], named=not place % PANELS).properties(width=beside(PANELS))
+            for place, (one, own) in enumerate(rows.groupby("dimension_id", sort=False))
+        ]
+        return alt.concat(*panels, columns=PANELS, spacing=20)
+    alike = scales["scale_min"].nunique() == scales["scale_max"].nunique() == 1
+    low, high = scales.iloc[0][["scale_min", "scale_max"]] if alike else (0, 1)
+    title = data.label("ratings", "mean") if alike else data.tell(N_("mean, as a part of the scale"))
+    room, lines = WIDTH - MEANS - 50 - WIDER * min(LABEL, max(map(width, rows["scenario"]))), []
+    for cells in by_group(data, rows, groups, room):
+        for place, (one, means) in enumerate(rows.groupby("dimension_id", sort=False)):
+            scale, own = scales.loc[one], cells[cells["dimension_id"].eq(one)]
+            if not alike:
+                own = own.assign(shade=(own["mean"] - scale["scale_min"]) / (scale["scale_max"] - scale["scale_min"]))
+            bare = alt.Y("scenario_id:N", scale=alt.Scale(domain=means["scenario_id"].tolist()), axis=None)
+            told = matrix(data, own, bare, room, low, high, title, headed=not place).properties(height=alt.Step(26))
+            lines.append(alt.hconcat(_means(data, means, scale).properties(width=MEANS, height=alt.Step(26)), told))
+    return alt.vconcat(*lines, spacing=16)
+
+
+def _means(data: ChartData, own: pd.DataFrame, scale: Any, *, named: bool = True) -> alt.LayerChart | alt.FacetChart:
+    names = data.names(own, "scenario")
+    y = names if named else alt.Y(names["shorthand"], scale=names["scale"], axis=None)
+    at = whole("mean", scale["scale_min"], scale["scale_max"], scale["label"])
+    base, ends = data.chart(own).encode(y=y), "isValid(datum.mean_low) && isValid(datum.mean_high)"
+    band = base.transform_filter(ends).mark_rule(strokeWidth=10, color=PALE[COLOURS[0]], point=False)
+    ticks = base.mark_tick(thickness=1.5, size=18, opacity=1, color=INK).encode(x=at)
+    return alt.layer(band.encode(x=along(at, "mean_low"), x2=alt.X2("mean_high:Q")), ticks)
