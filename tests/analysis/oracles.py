@@ -250,6 +250,7 @@ LINES: tuple[Line, ...] = (*CHANGE, *TOGETHER, *AGREEMENT, *GROUPS, *VIEWS, *HEA
 PLUMBING = {
     "answers": "reads and aligns tables", "diagnostics": "thresholds, and what is compared with them: docs/health.md",
     "content": "tells words that are no answer: tests/analysis/test_content.py",
+    "stopping": "thresholds of rounds: tests/graphs/roundtable/test_roundtable_measures.py",
     "vocabulary": "content words and their overlap: tests/analysis/test_vocabulary.py",
 }  # fmt: skip
 """Modules that hold no statistic, and what they do instead."""

@@ -111,8 +111,13 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
     base = data.chart(rows[rows["n"] > 0]).encode(y=y, yOffset=offset)
     zero = data.chart(pd.DataFrame({"zero": [0]})).mark_rule(color=MUTED).encode(x=along(at, "zero"))
     bars = base.mark_bar(stroke=MUTED, strokeWidth=0.4).encode(x=at, x2=alt.X2("right:Q"), color=colour)
-    said = base.mark_text(fontSize=SMALL).encode(
-        x=along(at, "middle"), text=alt.Text("said:N"), color=alt.Color("ink:N", scale=None)
+    shown = rows[rows["said"] != ""].drop(columns=["told", "link"], errors="ignore")  # a click on one is for its bar
+    said = (
+        data.chart(shown)
+        .mark_text(fontSize=SMALL)
+        .encode(
+            y=y, yOffset=offset, x=along(at, "middle"), text=alt.Text("said:N"), color=alt.Color("ink:N", scale=None)
+        )
     )
     named = data.chart(rows.drop_duplicates("bar")[["item_id", "phase"]].assign(start=-reach))
     phases = named.mark_text(align="right", dx=-6, fontSize=SMALL, color=MUTED).encode(

@@ -17,7 +17,7 @@ from enquete.graphs.laddering.questions import (
     stop_reason,
     total,
 )
-from enquete.graphs.laddering.settings import InterviewMethod, LadderingSettings, Stops
+from enquete.graphs.laddering.settings import InterviewMethod, LadderingSettings, StopRule
 from enquete.graphs.laddering.signals import Detected, NodeState, detect
 from enquete.respondents.quoting import normal
 from tests.graphs.laddering.builders import METHOD, graph, past, view
@@ -182,7 +182,7 @@ def test_quoted_words_are_few_and_hold_no_marks() -> None:
 DRY = NodeState(focused=1, since_yield=3)
 TRIED = NodeState(focused=1, since_yield=3, strategies={"deepen": 1})
 USED_UP = NodeState(focused=2, since_yield=3, streak=2, depths=("surface", "surface"))
-STOPS = Stops()
+STOPS = StopRule()
 
 
 @pytest.mark.parametrize(
@@ -200,8 +200,8 @@ STOPS = Stops()
         ([past(new_edges=1, chain=1)] + [past(chain=2)] * 4, {}, ""),
         ([past(chain=2)] * 4, {}, ""),  # before the fifth turn
         ([past(chain=2)] * 4, {"phase": "late"}, ""),  # four turns without yield are not five
-        ([past(depth="surface")] * 4, {"phase": "late", "stops": Stops(shallow=4)}, "shallow"),  # the late phase opens the stops
-        ([past(depth="surface")] * 4, {"stops": Stops(shallow=4)}, ""),
+        ([past(depth="surface")] * 4, {"phase": "late", "stops": StopRule(shallow=4)}, "shallow"),  # the late phase opens the stops
+        ([past(depth="surface")] * 4, {"stops": StopRule(shallow=4)}, ""),
         ([past(new_nodes=1, chain=2)] * 6, {}, "same_depth"),  # concepts without a link lead no deeper
         ([past(new_nodes=1, chain=2)] * 5, {}, ""),
         ([past(new_edges=1, chain=2)] * 6, {}, ""),  # a second chain that catches up is no standstill
