@@ -57,9 +57,6 @@ from enquete.models.chat_completions import (
     ResponseFormat,
     fallback_of,
     filtered,
-    messages,
-    next_format,
-    request_body,
 )
 from enquete.models.faults import (
     AwaitsBatch,
@@ -357,8 +354,7 @@ class BatchQueue:
         while True:
             self._cover(counts, room)
             form = fallback.form(lowest)
-            fields = form.body(prompt, temperature=temperature, seed=seed)
-            body = request_body(model, messages(prompt, form.reply_format), fields)
+            body = form.body(prompt, model=model, temperature=temperature, seed=seed)
             try:
                 came = await self._asked(key, model, line(name_of(key), body), prompt.max_output_tokens)
                 response = read(came, prompt, model, counts, self.key)
@@ -369,7 +365,7 @@ class BatchQueue:
             except Refused as refused:
                 if "content_filter" in refused.code:
                     return filtered(refused.message, model, counts)
-                found = next_format(fallback, form, refused.about)
+                found = fallback.after(form, refused.about)
                 if found is None:
                     raise rejected(self.shown, refused, model, counts) from None
                 lowest = max(lowest, found)
@@ -557,7 +553,7 @@ class BatchQueue:
     # --- the end ---------------------------------------------------------------------------------------------------
 
     def halt(self) -> None:
-        """BatchJob nothing more and wait for no reply; what is ordered stays so."""
+        """Order nothing more and wait for no reply; what is ordered stays so."""
         self._ordering.halt()
         self._give_back(Halted())
         for share in self._shares.values():
@@ -583,7 +579,7 @@ class BatchQueue:
 
 
 class EarlierBatches:
-    """What they reservation of the budget, and how they are settled."""
+    """What they hold of the budget, and how they are settled."""
 
     def __init__(self, ledger: Ledger, budget: Budget, terms: Callable[[CallKey, str], Terms], key: str):
         """`terms`: on which a model is used for a call. `key`: the server's, to be masked."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 import openai
@@ -239,7 +239,7 @@ def read(came: Came, prompt: Prompt, model: str, counts: SendCounts, key: str) -
         raise _unanswered(came, counts)
     counts.sends += 1
     if reply.status == 200:
-        return _response(reply.body, prompt, model, counts, key)
+        return response_from(completed(reply.body, counts), prompt, model, 0, key, counts)
     raise status_fault(reply.status, reply.told)
 
 
@@ -261,8 +261,3 @@ def _unanswered(came: Came, counts: SendCounts) -> Exception:
 def paused(words: str) -> Unavailable:
     """What stops a batch would stop the next one too: the run pauses with these words."""
     return Unavailable(words, SendCounts(), outage=True)
-
-
-def _response(body: JsonValue, prompt: Prompt, model: str, counts: SendCounts, key: str) -> ModelResponse:
-    response = response_from(completed(body, counts), prompt, model, 0, key)
-    return replace(response, sends=counts.sends, timeouts=counts.timeouts, broken=counts.broken)

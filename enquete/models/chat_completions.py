@@ -21,7 +21,7 @@ import threading
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
-from typing import Final, Self, TypeGuard
+from typing import Final, NamedTuple, TypeGuard
 from urllib.parse import urlsplit
 
 from pydantic import JsonValue
@@ -54,16 +54,20 @@ class RequestForm:
     reply_format: ResponseFormat
     dropped: frozenset[str]
 
-    def body(self, prompt: Prompt, *, temperature: float, seed: int) -> dict[str, JsonValue]:
-        """The request's fields beside model and messages."""
+    def body(self, prompt: Prompt, *, model: str, temperature: float, seed: int) -> dict[str, JsonValue]:
+        """Of a chat completion, every field."""
         fields: dict[str, JsonValue] = {
             "max_completion_tokens": prompt.max_output_tokens,
             "max_tokens": prompt.max_output_tokens,
             "temperature": temperature,
             "seed": seed,
         }
-        kept = {name: value for name, value in fields.items() if name not in self.dropped}
-        return kept | (format_field(self.reply_format, prompt.schema) if prompt.schema else {})
+        return {
+            "model": model,
+            "messages": [{"role": role, "content": text} for role, text in messages(prompt, self.reply_format)],
+            **{name: value for name, value in fields.items() if name not in self.dropped},
+            **(format_field(self.reply_format, prompt.schema) if prompt.schema else {}),
+        }
 
 
 class FormatFallback:
@@ -92,24 +96,23 @@ class FormatFallback:
             if not any(better in self._worked for better in ResponseFormat if better < form.reply_format):
                 self._format = max(self._format, form.reply_format)
 
-    def step_down(self, form: RequestForm) -> ResponseFormat | None:
-        """The server does not know this form's format: the next one for everybody, or None at the last."""
-        below = form.reply_format.below
-        if below is not None:
-            with self._lock:
-                self._format = max(self._format, below)
-        return below
+    def after(self, form: RequestForm, about: str) -> ResponseFormat | None:
+        """The format on which to ask again after a refusal of a request in `form`; None if it is a rejection for good.
 
-    def drop(self, form: RequestForm, field: str) -> bool:
-        """The server rejects `field`. False if that does not help: it was not sent, or is the last output limit."""
-        if field in form.dropped:
-            return False
+        `about`: the field that the server complains about, "response_format", "unknown" or "" (see faults.complaint).
+        A complaint about one field or the response format is remembered at once. A 400 that names nothing is tried on
+        the next format and remembered only if that works: it may be about this one prompt.
+        """
+        below = form.reply_format.below
         with self._lock:
-            dropped = self._dropped | {field}
-            if dropped >= LIMITS:
-                return False
-            self._dropped = dropped
-        return True
+            dropped = self._dropped | {about}
+            # It does not help to drop what was not sent, nor the last output limit.
+            if about in DROPPABLE and about not in form.dropped and not dropped >= LIMITS:
+                self._dropped = dropped
+                return form.reply_format
+            if about == "response_format" and below is not None:
+                self._format = max(self._format, below)
+        return below if about in ("response_format", "unknown") else None
 
 
 _FALLBACKS: dict[tuple[str, str], FormatFallback] = {}
@@ -124,26 +127,6 @@ def fallback_of(base_url: str, model: str) -> FormatFallback:
             # Everybody else gets both names: some servers silently ignore max_completion_tokens.
             _FALLBACKS[base_url, model] = FormatFallback(frozenset({"max_tokens"}) if official else frozenset())
         return _FALLBACKS[base_url, model]
-
-
-def next_format(fallback: FormatFallback, form: RequestForm, about: str) -> ResponseFormat | None:
-    """The format on which to ask again after a refusal of the request's form; None if it is a rejection for good.
-
-    `about`: the field that the server complains about, "response_format", "unknown" or "" (see faults.complaint).
-
-    A complaint about one field or the response format is remembered at once. A 400 that names nothing is tried on
-    the next format and remembered only if that works: it may be about this one prompt.
-    """
-    if about in DROPPABLE and fallback.drop(form, about):
-        return form.reply_format
-    if about == "response_format":
-        return fallback.step_down(form)
-    return form.reply_format.below if about == "unknown" else None
-
-
-def request_body(model: str, turns: list[tuple[str, str]], fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Of a chat completion. `turns`: (role, content)."""
-    return {"model": model, "messages": [{"role": role, "content": content} for role, content in turns], **fields}
 
 
 def messages(prompt: Prompt, reply_format: ResponseFormat) -> list[tuple[str, str]]:
@@ -251,54 +234,47 @@ class ModelResponse:
     cached_tokens: int = 0
 
 
-@dataclass(frozen=True)
-class ChatCompletion:
-    """A chat completion as a server sent it, of whatever types: its first choice, that one's message, and the whole."""
+class ChatCompletion(NamedTuple):
+    """A chat completion as a server sent it, of whatever types: the whole, its first choice, that one's message."""
 
     whole: dict[str, JsonValue]
     choice: dict[str, JsonValue]
     message: dict[str, JsonValue]
 
-    @classmethod
-    def of(cls, told: JsonValue) -> Self:
-        """Raises ValueError with what it is instead."""
-        choices = told.get("choices") if isinstance(told, dict) and not told.get("error") else None
-        if choices == []:
-            raise ValueError("chat completion without choices")
-        first = choices[0] if isinstance(choices, list) else None
-        message = first.get("message") if isinstance(first, dict) else None
-        readable = isinstance(message, dict) and isinstance(message.get("content"), str | list | None)
-        if readable and isinstance(told, dict) and isinstance(first, dict) and isinstance(message, dict):
-            return cls(told, first, message)
-        raise ValueError("body that is no chat completion")
 
-    @property
-    def text(self) -> str:
-        """Some servers send a list of parts; those that are no text (thinking) are none of the answer."""
-        content = self.message.get("content")
-        if not isinstance(content, list):
-            return str(content or "")
-        parts = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
-        texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
-        return "".join(text for text in texts if isinstance(text, str))
-
-
-def completed(told: JsonValue, counts: SendCounts) -> ChatCompletion:
+def completed(body: JsonValue, counts: SendCounts) -> ChatCompletion:
     """Raises Trouble where it is none; it may have been billed."""
-    try:
-        return ChatCompletion.of(told)
-    except ValueError as error:
-        counts.broken += 1
-        raise Trouble(f"sent a {error}") from None
+    whole = body if isinstance(body, dict) and not body.get("error") else {}
+    choices = whole.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, dict) else None
+    if isinstance(first, dict) and isinstance(message, dict) and isinstance(message.get("content"), str | list | None):
+        return ChatCompletion(whole, first, message)
+    counts.broken += 1
+    raise Trouble(f"sent a {'chat completion without choices' if choices == [] else 'body that is no chat completion'}")
 
 
-def response_from(completed: ChatCompletion, prompt: Prompt, model: str, latency_ms: int, key: str) -> ModelResponse:
+def _text(content: JsonValue) -> str:
+    """Some servers send a list of parts; those that are no text (thinking) are none of the answer."""
+    if not isinstance(content, list):
+        return str(content or "")
+    parts = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
+    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def response_from(
+    completion: ChatCompletion, prompt: Prompt, model: str, latency_ms: int, key: str, counts: SendCounts
+) -> ModelResponse:
     """The key is masked, should a server have echoed it."""
     secret = "" if key.isalpha() and len(key) <= LONGEST_PLACEHOLDER else key
-    text = mask(clean_text(completed.text), secret)
-    refusal = mask(clean_text(str(completed.message.get("refusal") or "")), secret)
-    reason = str(completed.choice.get("finish_reason") or "")
-    usage = clean_value(completed.whole.get("usage"))
+
+    def clean(value: object) -> str:
+        return mask(clean_text(str(value or "")), secret)
+
+    text, refusal = clean(_text(completion.message.get("content"))), clean(completion.message.get("refusal"))
+    reason = str(completion.choice.get("finish_reason") or "")
+    usage = clean_value(completion.whole.get("usage"))
     counted = _tokens(usage, prompt, len(text or refusal))
     input_tokens, output_tokens = counted or (None, None)
     raw = {"refusal": refusal or None, "finish_reason": reason or None, "usage": usage or None}
@@ -307,10 +283,13 @@ def response_from(completed: ChatCompletion, prompt: Prompt, model: str, latency
         finish="refusal" if refusal else _FINISH.get(reason.lower(), "stop"),
         input_tokens=input_tokens,
         output_tokens=output_tokens,
-        model=mask(clean_text(str(completed.whole.get("model") or model)), secret)[:LONGEST_NAME],
-        fingerprint=mask(clean_text(str(completed.whole.get("system_fingerprint") or "")), secret)[:LONGEST_NAME],
+        model=clean(completion.whole.get("model") or model)[:LONGEST_NAME],
+        fingerprint=clean(completion.whole.get("system_fingerprint"))[:LONGEST_NAME],
         latency_ms=latency_ms,
         raw=mask(json.dumps(raw, ensure_ascii=False), secret),
+        sends=counts.sends,
+        timeouts=counts.timeouts,
+        broken=counts.broken + counts.probes,
         unbelieved=counted is None,
         cached_tokens=_cached(usage, input_tokens or 0),
     )
@@ -319,9 +298,8 @@ def response_from(completed: ChatCompletion, prompt: Prompt, model: str, latency
 def filtered(message: str, model: str, counts: SendCounts) -> ModelResponse:
     """A prompt that the server's content filter refused with an error: an answer about one agent, not a fault."""
     raw = json.dumps({"refusal": message, "finish_reason": "content_filter", "usage": None})
-    return ModelResponse(
-        "", "content_filter", None, None, model, "", 0, raw, counts.sends, counts.timeouts, counts.broken
-    )
+    broken = counts.broken + counts.probes
+    return ModelResponse("", "content_filter", None, None, model, "", 0, raw, counts.sends, counts.timeouts, broken)
 
 
 def _tokens(usage: JsonValue, prompt: Prompt, written: int) -> tuple[int | None, int | None] | None:

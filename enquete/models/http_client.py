@@ -12,10 +12,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import re
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -27,7 +28,7 @@ import httpx2
 import openai
 from pydantic import JsonValue, SecretStr
 
-from enquete.models.chat_completions import ChatCompletion, RequestForm, completed, messages, request_body
+from enquete.models.chat_completions import ChatCompletion, completed
 from enquete.models.faults import (
     GATEWAY,
     NotRead,
@@ -44,7 +45,6 @@ from enquete.models.faults import (
 from enquete.models.prices import is_local
 from enquete.models.servers import Facts, facts_of
 from enquete.models.tracing import traced, tracing_wanted
-from enquete.state.interview_context import Prompt
 
 MOST_BYTES = 4 * 2**20
 """Of one unpacked body. The longest answers of thinking models have a tenth of that."""
@@ -84,38 +84,27 @@ class BoundedClient(openai.DefaultAioHttpClient):
             if not response.has_redirect_location:
                 return response, await self._read(response)
             await response.aclose()
-            following = response.next_request
-            if following is None or _origin(following) != _origin(request) or following.method != request.method:
-                to = (
-                    f"to {following.url.scheme}://{following.url.host}{following.url.path}"
-                    if following
-                    else "to nowhere"
-                )
+            there = response.next_request
+            if there is None or _addressed(there) != _addressed(request):
+                to = f"to {there.url.scheme}://{there.url.host}{there.url.path}" if there else "to nowhere"
                 raise NotRead(f"redirects {to}, which is not followed", response.status_code)
-            request = following
+            request = there
         raise NotRead("redirects again and again, which is not followed", response.status_code)
 
     async def _read(self, response: httpx2.Response) -> bytes:
         content = bytearray()
-        try:
-            async with aclosing(response.aiter_bytes()) as pieces:
-                async for piece in pieces:
-                    content += piece
-                    if len(content) > SMALL_BYTES:
-                        break
-                if len(content) > SMALL_BYTES:
-                    async with self._large:
-                        async for piece in pieces:
-                            content += piece
-                            if len(content) > MOST_BYTES:
-                                raise NotRead(f"sent a body of more than {MOST_BYTES // 2**20} MB")
-        finally:
-            await response.aclose()
+        async with aclosing(response), aclosing(response.aiter_bytes()) as pieces, AsyncExitStack() as among_few:
+            async for piece in pieces:
+                if len(content) <= SMALL_BYTES < len(content) + len(piece):
+                    await among_few.enter_async_context(self._large)
+                content += piece
+                if len(content) > MOST_BYTES:
+                    raise NotRead(f"sent a body of more than {MOST_BYTES // 2**20} MB")
         return bytes(content)
 
 
-def _origin(request: httpx2.Request) -> tuple[str, str, int | None]:
-    return request.url.scheme, request.url.host, request.url.port
+def _addressed(request: httpx2.Request) -> tuple[str, str, str, int | None]:
+    return request.method, request.url.scheme, request.url.host, request.url.port
 
 
 @dataclass
@@ -132,6 +121,7 @@ class ServerClient:
 
     def __init__(self, base_url: str, api_key: SecretStr | None, longest_wait_s: float = LONGEST_RETRY_AFTER_S):
         self._base_url = base_url
+        self._root = "{0.scheme}://{0.netloc}".format(urlsplit(base_url))
         self._key = api_key.get_secret_value() if api_key else ""
         self._headers = {"Authorization": f"Bearer {self._key or 'none'}", "Accept": "application/json"}
         self._traced = tracing_wanted()
@@ -141,28 +131,28 @@ class ServerClient:
         self._next_asking = float("-inf")
 
     async def complete(
-        self, prompt: Prompt, model: str, form: RequestForm, body: dict[str, JsonValue], counts: SendCounts,
-        patience: Callable[[], float],
-    ) -> ChatCompletion:  # fmt: skip
-        """One prompt sent once. Raises Trouble or Refused; counts what may have been billed.
+        self, body: dict[str, JsonValue], counts: SendCounts, patience: Callable[[], float]
+    ) -> ChatCompletion:
+        """One request for a chat completion, sent once. Raises Trouble or Refused; counts what may have been billed.
 
-        `body`: fields beside model and messages; `patience`: seconds that it may take, by what is known when they are
-        over.
+        `patience`: seconds that it may take, by what is known when they are over.
         """
-        asked = messages(prompt, form.reply_format)
-        content = json.dumps(request_body(model, asked, body), ensure_ascii=False, separators=(",", ":")).encode()
         mine = self._of_this_loop()
         like = mine.question = mine.question or self._question(mine.http)
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         request = type(like)("POST", like.url, headers=like.headers, content=content, extensions=like.extensions)
         try:
             async with _within(patience):
                 sending = mine.http.receive(request)
-                response, got = await (traced(sending, model, asked) if self._traced else sending)
+                response, got = await (traced(sending, body) if self._traced else sending)
         except TimeoutError:
             counts.timeouts += 1
             raise Trouble(f"did not answer within {round(patience(), 2):g} s") from None
         except NotRead as error:
-            raise self._not_read(error, counts) from None
+            if error.status in (301, 308):  # moved for good, so that the address named is the wrong one
+                raise Refused(error.status, mask(str(error), self._key), "") from None
+            counts.broken += error.status is None
+            raise Trouble(mask(str(error), self._key), status=error.status) from None
         except Exception as error:  # httpx and aiohttp each have their own; nothing of ours is called in here
             sent, words = connection_fault(error)
             counts.broken += sent
@@ -179,13 +169,6 @@ class ServerClient:
         wait = retry_after(response.headers.get("retry-after"), self._longest_wait)
         raise status_fault(response.status_code, read_error(told, self._key), wait)
 
-    def _not_read(self, error: NotRead, counts: SendCounts) -> Trouble | Refused:
-        words = mask(str(error), self._key)
-        if error.status in (301, 308):  # moved for good, so that the address named is the wrong one
-            return Refused(error.status, words, "")
-        counts.broken += error.status is None
-        return Trouble(words, status=error.status)
-
     async def facts(self, model: str) -> Facts:
         """What the server says of this model; asked once, and again after a while where it could not say (it was not
         there, or is still loading). Never raises, and takes at most `ASKING_SECONDS`."""
@@ -195,13 +178,9 @@ class ServerClient:
         async with mine.asking:
             if model not in self.known and time.monotonic() >= self._next_asking:
                 self._next_asking = time.monotonic() + ASKING_SECONDS
-                parts = urlsplit(self._base_url)
-                root = f"{parts.scheme}://{parts.netloc}"
-                local = ["/props", "/api/v0/models", "/api/ps"] if is_local(parts.hostname or "") else []
-                urls = [f"{self._base_url}/models", *(root + path for path in local)]
-                with contextlib.suppress(
-                    Exception
-                ):  # whatever it is: the request that follows will meet it, and say so
+                local = ["/props", "/api/v0/models", "/api/ps"] if is_local(urlsplit(self._root).hostname or "") else []
+                urls = [f"{self._base_url}/models", *(self._root + path for path in local)]
+                with contextlib.suppress(Exception):  # the request that follows will meet it, and say so
                     async with asyncio.timeout(ASKING_SECONDS):
                         listed, *own = await asyncio.gather(*(self._get(mine.http, url) for url in urls))
                     props, studio, loaded = own or (None, None, None)
@@ -221,15 +200,12 @@ class ServerClient:
 
     async def count(self, text: str) -> int | None:
         """Tokens of a text by llama.cpp's own count; None where the server does not count."""
-        parts = urlsplit(self._base_url)
-        try:
+        with contextlib.suppress(Exception):  # a courtesy: without it the length is estimated
             async with asyncio.timeout(ASKING_SECONDS):
-                http = self._of_this_loop().http
-                answer = await http.post(f"{parts.scheme}://{parts.netloc}/tokenize", json={"content": text})
-                found = answer.json().get("tokens") if answer.status_code == 200 else None
-        except Exception:  # a courtesy: without it the length is estimated
-            return None
-        return len(found) if isinstance(found, list) else None
+                answer = await self._of_this_loop().http.post(f"{self._root}/tokenize", json={"content": text})
+                tokens = answer.json().get("tokens") if answer.status_code == 200 else None
+                return len(tokens) if isinstance(tokens, list) else None
+        return None
 
     async def ask(self, method: str, path: str) -> httpx2.Response:
         """A request beside the questions, with the key and without content. Raises NotRead, and whatever httpx and
@@ -285,20 +261,21 @@ class ServerClient:
 @asynccontextmanager
 async def _within(patience: Callable[[], float]) -> AsyncIterator[None]:
     """A time-out that looks again when it is due: the server may have proved slow meanwhile, and be at work on this."""
-    loop, clock = asyncio.get_running_loop(), asyncio.timeout(None)
-    began, first = loop.time(), patience()
-    due = loop.call_at(began + first, lambda: look(first))
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    due: asyncio.TimerHandle
 
     def look(given: float) -> None:
         nonlocal due
-        now = patience()
-        if now > given:
+        if (now := patience()) > given:
             due = loop.call_at(began + now, look, now)
         else:
             clock.reschedule(loop.time())
 
+    first = patience()
+    due = loop.call_at(began + first, look, first)
     try:
-        async with clock:
+        async with asyncio.timeout(None) as clock:
             yield
     finally:
         due.cancel()
@@ -307,19 +284,13 @@ async def _within(patience: Callable[[], float]) -> AsyncIterator[None]:
 def retry_after(header: str | None, longest: float = LONGEST_RETRY_AFTER_S) -> float | None:
     """Seconds to wait by a Retry-After header in seconds or as an HTTP date, within 0 and `longest`; None if
     unreadable."""
-    if not header:
-        return None
-    try:
-        seconds = float(header)
-    except ValueError:
-        try:
-            moment = parsedate_to_datetime(header)
-        except ValueError:
-            return None
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        seconds = (moment - datetime.now(UTC)).total_seconds()
-    return min(max(seconds, 0.0), longest) if seconds == seconds else None
+    seconds = float("nan")
+    with contextlib.suppress(ValueError):
+        moment = parsedate_to_datetime(header or "")
+        seconds = ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
+    with contextlib.suppress(ValueError):
+        seconds = float(header or "")
+    return None if math.isnan(seconds) else min(max(seconds, 0.0), longest)
 
 
 # --- Is a model's server there? Asked once, before anything else is, and without a request that anybody could be billed

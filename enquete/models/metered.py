@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, TypedDict
+from functools import partial
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from enquete.checkpoints.budget import Budget, CostKind
 from enquete.checkpoints.drives import DiskFull
@@ -21,6 +23,9 @@ from enquete.models.prices import Price, cost
 from enquete.state.asking import CallKey
 from enquete.state.errors import ModelError, ModelRejected, ReplayMissing
 from enquete.state.interview_context import Completion, Prompt
+
+if TYPE_CHECKING:
+    from enquete.models.batch_queue import BatchQueue
 
 BYTES_PER_TOKEN = 4  # estimate for answers made without a model; a model's own usage report is used where there is one
 FEWEST_BYTES_PER_TOKEN = 2
@@ -57,23 +62,6 @@ def input_bound(prompt: Prompt) -> int:
 def estimate(text: str) -> int:
     """Tokens of a text, estimated from its bytes."""
     return -(-len(text.encode()) // BYTES_PER_TOKEN)
-
-
-class _Given(TypedDict):
-    model: str
-    temperature: float
-    seed: int
-    room: Callable[[], bool]
-
-
-class Batches(Protocol):
-    """What the metered model needs where requests go in batches (batch_queue.py)."""
-
-    async def send(
-        self, key: CallKey, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
-    ) -> ModelResponse: ...
-
-    async def earlier(self, key: CallKey) -> None: ...
 
 
 class Replay(Protocol):
@@ -174,10 +162,10 @@ class MeteredModel:
         admission: asyncio.Semaphore | None = None,
         replay: Replay | None = None,
         cache: ResponseCache | None = None,
-        batches: Batches | None = None,
+        batches: BatchQueue | None = None,
     ):
         """`admission` bounds the calls of a run that are filed but not settled: only those can be lost to a kill,
-        bought after a pause was asked for, or reservation back budget from others. Without it every queueing call
+        bought after a pause was asked for, or keep budget from others. Without it every queueing call
         would."""
         self._ledger = ledger
         self._budget = budget
@@ -193,24 +181,20 @@ class MeteredModel:
     ) -> Completion | Literal["short", "failed"]:
         """See `Metered.request`. "short" also after the server refused our key or model: the run pauses and says
         why."""
-        settled = self._ledger.settled(key)
-        if settled is not None:
-            return settled
         try:
+            if (settled := self._ledger.settled(key)) is not None:
+                return settled
             if self._batches is not None:
                 await self._batches.earlier(key)
-                settled = self._ledger.settled(key)
-            if settled is not None:
-                return settled
-            if offline is not None or self._admission is None:
+                if (settled := self._ledger.settled(key)) is not None:
+                    return settled
+            async with self._admission if self._admission and offline is None else nullcontext():
                 return await self._buy(key, compose, offline)
-            async with self._admission:
-                return await self._buy(key, compose, None)
         except AwaitsBatch as waits:
             if waits.why:
                 await self._budget.stop(waits.why)
             return "short"
-        except ModelError as error:  # of what an earlier session ordered; its own are dealt with where they come
+        except ModelError as error:  # of what an earlier session ordered, or of a prompt that fits nowhere
             return await self._give_up(error)
 
     async def _buy(
@@ -218,12 +202,10 @@ class MeteredModel:
     ) -> Completion | Literal["short", "failed"]:
         """Reserve, send, settle."""
         whole = prompt = compose()
-        if self._sender is not None and offline is None and self._replay is None:
-            try:
-                prompt = await self._sender.fit(whole, self._terms.model)
-            except ModelError as error:
-                return await self._give_up(error)
-        reservation = self._reservation(key, prompt, paid=offline is None and self._replay is None)
+        paid = offline is None and self._replay is None
+        if self._sender is not None and paid:
+            prompt = await self._sender.fit(whole, self._terms.model)
+        reservation = self._reservation(key, prompt, paid=paid)
         if not await reservation.reserve():
             return "short"
         usage: Usage | None = reservation.lost(1)  # what an interrupted request counts as
@@ -232,7 +214,7 @@ class MeteredModel:
         try:
             await self._ledger.reserve(key, prompt, self._terms.model, reservation.each)
             begun = True
-            completion, usage = await self._obtained(key, prompt, offline, reservation)
+            completion, usage = await self._obtain(key, prompt, offline, reservation)
             usage = replace(usage, shortened=prompt is not whole)
             await self._ledger.settle(key, completion, usage)
         except DiskFull:
@@ -246,6 +228,12 @@ class MeteredModel:
             return await self._give_up(error)
         except AwaitsBatch:
             usage = None  # it is under way still
+            raise
+        except (
+            Exception
+        ) as bug:  # it must not leave the call in flight for ever: it is failed, and can be taken up again
+            if begun and completion is None:
+                await self._ledger.fail(key, f"{type(bug).__name__}: {bug}", reservation.lost(1))
             raise
         finally:
             if usage is not None:
@@ -267,74 +255,39 @@ class MeteredModel:
             return "short"
         return "short" if error.short else "failed"
 
-    async def _obtained(
-        self,
-        key: CallKey,
-        prompt: Prompt,
-        offline: Callable[[], str] | None,
-        reservation: Reservation,
-    ) -> tuple[Completion, Usage]:
-        """A bug in here must not leave the call in flight for ever: it is failed, and can be taken up again."""
-        try:
-            return await self._obtain(key, prompt, offline, reservation)
-        except (ModelError, AwaitsBatch):
-            raise
-        except Exception as bug:
-            await self._ledger.fail(key, f"{type(bug).__name__}: {bug}", reservation.lost(1))
-            raise
-
     async def _obtain(
-        self,
-        key: CallKey,
-        prompt: Prompt,
-        offline: Callable[[], str] | None,
-        reservation: Reservation,
+        self, key: CallKey, prompt: Prompt, offline: Callable[[], str] | None, reservation: Reservation
     ) -> tuple[Completion, Usage]:
+        """A hit in the cache costs nothing and was not sent: both stand in the ledger."""
+        terms, cache = self._terms, self._cache
         if self._replay is not None:
             return self._replay.obtained(key)
         if offline is not None:
             text = offline()
             read = sum(estimate(part) for part in (prompt.system, *(m["content"] for m in prompt.messages)))
-            return Completion(text), Usage(read, estimate(text), model=self._terms.model)
-        if self._cache is None:
-            return await self._send(key, prompt, reservation)
-        return await self._send_unless_cached(self._cache, key, prompt, reservation)
-
-    async def _send(self, key: CallKey, prompt: Prompt, reservation: Reservation) -> tuple[Completion, Usage]:
-        terms = self._terms
-        given: _Given = {
-            "model": terms.model,
-            "temperature": terms.temperature,
-            "seed": terms.seed,
-            "room": reservation.again,
-        }
+            return Completion(text), Usage(read, estimate(text), model=terms.model)
         if self._sender is None:
             raise RuntimeError(f"model {terms.model!r} has no transport")
-        if self._batches is not None:
-            response = await self._batches.send(key, prompt, **given)
-        else:
-            response = await self._sender.send(prompt, **given)
-        return Completion(response.text, response.finish), usage_of(response, prompt, reservation)
-
-    async def _send_unless_cached(
-        self, cache: ResponseCache, key: CallKey, prompt: Prompt, reservation: Reservation
-    ) -> tuple[Completion, Usage]:
-        """A hit costs nothing and was not sent: both stand in the ledger."""
-        terms = self._terms
-        name = request_key(
-            prompt, base_url=terms.base_url, model=terms.model, temperature=terms.temperature, seed=terms.seed,
-            occasion=key,
-        )  # fmt: skip
-        hit = cache.get(name)
-        if hit is not None:
-            usage = Usage(0, 0, sends=0, fingerprint=hit.fingerprint, raw=hit.raw, model=hit.model)
-            return Completion(hit.text, hit.finish), usage
-        completion, usage = await self._send(key, prompt, reservation)
-        cache.put(
-            name, text=completion.text, finish=completion.finish, raw=usage.raw, fingerprint=usage.fingerprint,
-            model=usage.model, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens,
-        )  # fmt: skip
-        return completion, usage
+        name = ""
+        if cache is not None:
+            name = request_key(
+                prompt, base_url=terms.base_url, model=terms.model, temperature=terms.temperature, seed=terms.seed,
+                occasion=key,
+            )  # fmt: skip
+            if (hit := cache.get(name)) is not None:
+                usage = Usage(0, 0, sends=0, fingerprint=hit.fingerprint, raw=hit.raw, model=hit.model)
+                return Completion(hit.text, hit.finish), usage
+        send = partial(self._batches.send, key) if self._batches is not None else self._sender.send
+        response = await send(
+            prompt, model=terms.model, temperature=terms.temperature, seed=terms.seed, room=reservation.again
+        )
+        usage = usage_of(response, prompt, reservation)
+        if cache is not None:
+            cache.put(
+                name, text=response.text, finish=response.finish, raw=usage.raw, fingerprint=usage.fingerprint,
+                model=usage.model, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens,
+            )  # fmt: skip
+        return Completion(response.text, response.finish), usage
 
 
 def usage_of(response: ModelResponse, prompt: Prompt, reservation: Reservation) -> Usage:

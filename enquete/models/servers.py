@@ -212,25 +212,6 @@ class Limiter:
                 self._waiting.remove((loop, turn))
 
 
-class Pause:
-    """A server's rate limit, for every request to it: first attempts, retries and repairs alike."""
-
-    def __init__(self) -> None:
-        self._until = 0.0
-
-    def extend(self, seconds: float) -> None:
-        self._until = max(self._until, time.monotonic() + seconds)
-
-    @property
-    def remaining(self) -> float:
-        """Seconds still to wait; 0 or less when the server may be asked."""
-        return self._until - time.monotonic()
-
-    async def over(self) -> None:
-        while (left := self.remaining) > 0:  # noqa: ASYNC110 - may be extended meanwhile
-            await asyncio.sleep(left)
-
-
 def _at_least_one(size: int) -> int:
     if size < 1:
         raise ValueError(f"The number of requests in flight must be at least 1, got {size} (ENQUETE_CONCURRENCY).")
@@ -240,8 +221,7 @@ def _at_least_one(size: int) -> int:
 # --- How fast one model of one server may be asked: one `RateLimiter` for each
 #     pause      the server said when to come back (Retry-After)
 #     window     requests in flight: at most the model's own cap and the server's slots, halved when the server says
-# "later"
-#                or takes long, growing again
+#                "later" or takes long, growing again
 #     pace       requests and tokens a minute, kept by spacing
 #
 # No library fits: aiolimiter belongs to one event loop and cannot be corrected by actual usage.
@@ -254,7 +234,7 @@ LEARNING = 0.1
 """Weight of the latest request in the learnt ratio of actual to highest possible tokens."""
 
 
-class Window:
+class Window(Limiter):
     """Requests allowed in flight: additive increase, multiplicative decrease (Chiu & Jain 1989).
 
     Halved from what was really in flight, as RFC 5681 does, and once per round trip: a "later" to a request that was
@@ -262,41 +242,37 @@ class Window:
     """
 
     def __init__(self) -> None:
-        self.limiter = Limiter(UNLIMITED)
-        self._lock = threading.Lock()
+        super().__init__(UNLIMITED)
+        self._changing = threading.Lock()
         self._cap = UNLIMITED
         self._cut = float("-inf")
         self._answers = 0
 
-    @property
-    def size(self) -> int:
-        return self.limiter.size
-
     def cap(self, cap: int) -> None:
         """The model's own limit. A window that was cut stays so and grows up to it."""
-        with self._lock:
+        with self._changing:
             if cap != self._cap:
                 full = self.size == self._cap
                 self._cap = cap
-                self.limiter.resize(cap if full else min(self.size, cap))
+                self.resize(cap if full else min(self.size, cap))
 
     def grow(self) -> None:
         """One answer."""
         if self.size >= self._cap:
             return
-        with self._lock:
+        with self._changing:
             self._answers += 1
             if self._answers >= min(self.size, STEP) and self.size < self._cap:
                 self._answers = 0
-                self.limiter.resize(self.size + 1)
+                self.resize(self.size + 1)
 
     def shrink(self, sent: float, in_flight: int) -> None:
         """One "later" to a request sent at `sent` (time.monotonic), with so many in flight, itself included."""
-        with self._lock:
+        with self._changing:
             if sent > self._cut:
                 self._cut = time.monotonic()
                 self._answers = 0
-                self.limiter.resize(max(1, min(self.size, in_flight) // 2))
+                self.resize(max(1, min(self.size, in_flight) // 2))
 
 
 class Pace:
@@ -341,16 +317,16 @@ class RateLimiter:
     """All requests of one model to one server."""
 
     def __init__(self) -> None:
-        self.pause = Pause()
         self.window = Window()
         self.speed = Speed()
         self.facts = Facts()
         self._lock = threading.Lock()
         self._limits = ModelLimits()
         self._pace: Pace | None = None
+        self._paused_until = 0.0
         self._in_flight = 0
         self._refused_since: float | None = None  # the first "later" since a request was accepted
-        self._ratio = 1.0
+        self._ratio = 1.0  # of actual to highest possible tokens: who waits for a turn cannot be corrected any more
 
     def limit(self, limits: ModelLimits) -> None:
         """Whoever says it last; the same again changes nothing."""
@@ -370,26 +346,39 @@ class RateLimiter:
     def _cap(self) -> None:
         self.window.cap(min(self._limits.concurrency or UNLIMITED, self.facts.slots or UNLIMITED))
 
+    @property
+    def paused_s(self) -> float:
+        """Seconds until the server wants to be asked again; 0 or less when it may be."""
+        return self._paused_until - time.monotonic()
+
+    async def pause_over(self) -> None:
+        while (left := self.paused_s) > 0:  # noqa: ASYNC110 - may be extended meanwhile
+            await asyncio.sleep(left)
+
     def patience(self, prompt: Prompt, least_s: float) -> float:
         """Seconds to wait for the answer to a request under way, by what is known now."""
         return self.speed.patience(prompt, least_s, small=self.facts.small)
 
-    def timed(self, prompt: Prompt, sent: float, read: int | None, least_s: float) -> None:
-        """A request sent at `sent` was answered. Where that took half of the time it had, and nobody said how many the
-        server works on at once, the next ones wait here."""
-        took = time.monotonic() - sent
+    def timed(self, prompt: Prompt, sent: float, took: float, read: int | None, least_s: float) -> None:
+        """A request sent at `sent` was answered after `took` seconds. Where that is half of the time it had, and nobody
+        said how many the server works on at once, the next ones wait here."""
         self.speed.note(prompt, took, read if self.facts.context else None)
         if took > least_s / 2 and not (self._limits.concurrency or self.facts.slots):
             self.window.shrink(sent, self._in_flight)
 
     async def turn(self, prompt: Prompt) -> float:
-        """Wait for the model's pace; the tokens this request was counted as, to be `settled` (0.0: none are
-        counted)."""
+        """Wait for the model's pace; the tokens this request was counted as, to be `settled`; 0.0: none are counted."""
         if (pace := self._pace) is None:
             return 0.0
         tokens = self._ratio * most_tokens(prompt) if self._limits.tokens_per_minute else 0.0
         await pace.turn(tokens)
         return tokens
+
+    def settled(self, prompt: Prompt, counted: float, used: int) -> None:
+        """Tokens as the server reported them, for a request counted as `counted`."""
+        if counted and (pace := self._pace):
+            pace.correct(counted - used)
+            self._ratio += LEARNING * (used / most_tokens(prompt) - self._ratio)
 
     @contextmanager
     def flight(self) -> Iterator[float]:
@@ -407,20 +396,13 @@ class RateLimiter:
         self._refused_since = None
         self.window.grow()
 
-    def settled(self, prompt: Prompt, counted: float, used: int | None) -> None:
-        """Tokens as the server reported them (None: it did not), for a request counted as `counted`."""
-        if not counted or used is None or (pace := self._pace) is None:
-            return
-        pace.correct(counted - used)
-        self._ratio += LEARNING * (used / most_tokens(prompt) - self._ratio)
-
     def refused(self, sent: float, retry_after: float | None) -> None:
         """The server said "later" to a request sent at `sent`: fewer at once, and nobody before it wants."""
         with self._lock:
-            self._refused_since = self._refused_since or time.monotonic()
+            now = time.monotonic()
+            self._refused_since = self._refused_since or now
+            self._paused_until = max(self._paused_until, now + (retry_after or 0.0))
         self.window.shrink(sent, self._in_flight)
-        if retry_after:
-            self.pause.extend(retry_after)
 
     def shut(self, began: float, patience_s: float) -> bool:
         """Whether a request that began at `began` has waited for so long while none was accepted or is under way."""
@@ -430,8 +412,7 @@ class RateLimiter:
 
 def most_tokens(prompt: Prompt) -> float:
     """Tokens of prompt and schema by their bytes (four each), and the longest reply."""
-    texts = [prompt.system, *(message["content"] for message in prompt.messages), prompt.schema]
-    return sum(len(text) for text in texts) / 4 + prompt.max_output_tokens
+    return (with_schema(prompt) - 1) / 4 + prompt.max_output_tokens
 
 
 # --- What a server says of itself, and how fast it proves to be. A small server on somebody's own machine reads a question for

@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 from collections.abc import Awaitable, Iterator, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from langsmith.run_helpers import trace, tracing_context
 
@@ -33,9 +33,9 @@ def untraced(environ: Mapping[str, str] = os.environ) -> Iterator[None]:
         yield
 
 
-async def traced(sending: Awaitable[tuple[T, bytes]], model: str, asked: list[tuple[str, str]]) -> tuple[T, bytes]:
-    """A request to a model as LangSmith shows one, where its own variables switch that on. `asked`: (role, content)."""
-    inputs = {"messages": [{"role": role, "content": content} for role, content in asked]}
+async def traced(sending: Awaitable[tuple[T, bytes]], body: Mapping[str, Any]) -> tuple[T, bytes]:
+    """A request to a model as LangSmith shows one, where its own variables switch that on."""
+    model, inputs = body["model"], {"messages": body["messages"]}
     async with trace(model, "llm", inputs=inputs, metadata={"ls_model_name": model}) as run:
         response, content = await sending
         with contextlib.suppress(ValueError, RecursionError):

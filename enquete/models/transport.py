@@ -1,18 +1,14 @@
-"""One request to an OpenAI-compatible server: in the form it understands, within limits, with retries.
+"""One request to an OpenAI-compatible server, until it is answered, refused, or nothing more helps.
 
-    within its context? → server there? → its pause over → the model's window and pace → a slot of the process
-    → send, at most `timeout_s` or as long as its server takes → let go → answer, back off, adapt, or wait for the
-    server
+    within its context → server there? → its pause over → the model's window and pace → a slot of the process → send
 
-The clock starts once the slot is held; whatever waits for server, pause or pace holds none of the process's slots.
+The clock starts once the slot is held; whatever waits for server, pause or pace holds none of the process's slots. What
+is done about which fault is a table in docs/models.md.
 
-    a fault           uses up one attempt; back off, then again
-    no attempts left  others were served between its faults: it fails alone. Else a health probe, a question of a few
-    words,
-                      tells whose fault it is
-    probe answered    one more try, and after the second such probe it fails alone
-    probe unanswered  everybody waits for the server; once it is back, attempts start over
-    "later" (429)     uses up nothing
+A request that failed each time while others were served fails alone. Else, out of attempts, it waits until it is known
+whose fault that is: until another one, or a health probe of a few words, has been answered or not. Answered: one more
+try, and the second time it fails alone. Not answered: everybody waits for the server, and once it is back attempts start
+over. "Later" (429) uses up nothing.
 """
 
 from __future__ import annotations
@@ -22,19 +18,16 @@ import random
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from pydantic import SecretStr
 
 from enquete.models.chat_completions import (
     ChatCompletion,
-    FormatFallback,
     ModelResponse,
-    RequestForm,
     ResponseFormat,
     fallback_of,
     filtered,
-    next_format,
     response_from,
 )
 from enquete.models.faults import (
@@ -42,7 +35,6 @@ from enquete.models.faults import (
     Refused,
     Rejected,
     SendCounts,
-    Setting,
     Trouble,
     Unavailable,
     checked_url,
@@ -77,8 +69,6 @@ CONFIRMATIONS = 2
 """Times that others are served right after a request was refused, out of attempts: once may be a server just back."""
 MOST_REFUSALS = 100
 """Times that one request is told "later" while others are accepted; at ten seconds each, a quarter of an hour."""
-TRUSTED = 3
-"""Times in a row that a server's own Retry-After is believed before back-off is added."""
 LOOK_S = 0.25
 """Who waits for a server looks so often whether it is back."""
 
@@ -88,19 +78,8 @@ HEALTH_PROBE = Prompt(
     schema='{"type":"object","properties":{"there":{"type":"boolean"}},"required":["there"]}',
     max_output_tokens=32,  # an answer cut off by its length is an answer too
 )
-"""What any working server answers: it tells a server's failure from a request's own. It costs next to nothing; the
-request for whose sake it is sent is charged for it, at its own reservation."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A prompt and how it is to be answered, the same at every attempt. `room`: see Transport.send."""
-
-    prompt: Prompt
-    model: str
-    temperature: float
-    seed: int
-    room: Callable[[], bool] | None = None
+"""What any working server answers. It costs next to nothing; the request for whose sake it is sent is charged for it, at
+its own reservation."""
 
 
 @dataclass(slots=True)
@@ -111,9 +90,7 @@ class RetryState:
     backoff_s: float
     longest_s: float = LONGEST_BACKOFF
     began: float = field(default_factory=time.monotonic)
-    counts: SendCounts = field(default_factory=SendCounts)
     lowest: ResponseFormat = ResponseFormat.JSON_SCHEMA  # what it had to step down to; others may be lower still
-    form: RequestForm | None = None  # in which it was last sent
     left: int = 0  # attempts until the next decision
     refusals: int = 0
     refusals_in_a_row: int = 0
@@ -133,21 +110,19 @@ class RetryState:
         if trouble.busy:
             self.refusals += 1
             self.refusals_in_a_row += 1
-            return
-        self.left -= 1
-        self.refusals_in_a_row = 0
-        self.served += self.latest_fault is not None and health.accepted > self.latest_fault
-        self.latest_fault = time.monotonic()
+        else:
+            self.left -= 1
+            self.refusals_in_a_row = 0
+            self.served += self.latest_fault is not None and health.accepted > self.latest_fault
+            self.latest_fault = time.monotonic()
 
     def wait(self) -> float:
         """Seconds before the next try; after a "later" never sooner than the server asked for."""
         if self.trouble is None or not self.trouble.busy:
             return backoff(self.attempts - self.left - 1 + 2 * self.returns, self.backoff_s, self.longest_s)
-        asked = self.trouble.retry_after
-        if asked is None:
-            return backoff(self.refusals_in_a_row - 1, self.backoff_s, self.longest_s)
-        patient = backoff(self.refusals_in_a_row - TRUSTED - 1, self.backoff_s, self.longest_s)
-        return max(asked * random.uniform(1.0, 1.1), patient if self.refusals_in_a_row > TRUSTED else 0.0)
+        if self.trouble.retry_after:
+            return self.trouble.retry_after * random.uniform(1.0, 1.1)
+        return backoff(self.refusals_in_a_row - 1, self.backoff_s, self.longest_s)
 
     @property
     def is_at_fault(self) -> bool:
@@ -157,15 +132,13 @@ class RetryState:
             return False
         return self.served >= max(1, self.attempts - 1) or self.returns >= MOST_RETURNS
 
-    def is_decided(self, health: ServerHealth) -> bool:
-        """Whether its latest fault is behind it: the server was away since, or serves others."""
-        return not self.is_lost or max(health.accepted, health.returned) > (self.latest_fault or 0.0)
-
-    def go_on(self, health: ServerHealth) -> bool:
-        """Once that `is_decided`. False where it is to fail alone."""
+    def goes_on(self, health: ServerHealth) -> bool | None:
+        """False where it is to fail alone; None until the server was away since its latest fault, or served others."""
         was_away = self.latest_fault is not None and health.returned > self.latest_fault
         if not (self.is_lost or was_away):
             return True
+        if not was_away and health.accepted <= (self.latest_fault or 0.0):
+            return None
         self.is_lost, self.latest_fault, self.served = False, None, 0
         if was_away:
             self.returns += 1
@@ -201,18 +174,18 @@ class Transport:
         from enquete.models.http_client import ServerClient  # noqa: PLC0415 - half a second, for runs that ask a model alone
 
         self.base_url = checked_url(base_url)
-        self._key = api_key.get_secret_value() if api_key else ""
-        self._shown = mask(shown_url(self.base_url), self._key)
-        self._client = ServerClient(self.base_url, api_key, patience_s)
-        self._timeout_s = timeout_s
-        self._limiter = limiter
+        self.key = api_key.get_secret_value() if api_key else ""
+        self.shown = mask(shown_url(self.base_url), self.key)
+        self.client = ServerClient(self.base_url, api_key, patience_s)
+        self.health = health_of(self.base_url)
+        self.limiter = limiter
+        self.timeout_s = timeout_s
+        self.attempts = attempts
+        self.backoff_s = backoff_s
+        self.patience_s = patience_s
+        self.longest_s = longest_backoff(backoff_s, patience_s)
         self._limits = dict(limits or {})
         self._rate_limiters: dict[str, RateLimiter] = {}
-        self._health = health_of(self.base_url)
-        self._attempts = attempts
-        self._backoff_s = backoff_s
-        self._patience_s = patience_s
-        self._longest_s = longest_backoff(backoff_s, patience_s)
         self._halted = False
         self._waits: set[asyncio.Timeout] = set()
 
@@ -225,80 +198,33 @@ class Transport:
         where it says no, Unavailable is raised with `short`; so it is for what waits when `halt` is called. An outage
         raises Unavailable with `outage`.
         """
-        request = Request(prompt, model, temperature, seed, room)
-        state = RetryState(self._attempts, self._backoff_s, self._longest_s)
-        state.restart(ResponseFormat.JSON_SCHEMA)
-        fallback, limiter = fallback_of(self.base_url, model), self._rate_limiter(model)
-        while True:
-            try:
-                response = await self._attempt(request, fallback, limiter, state)
-            except Refused as refused:
-                if "content_filter" in refused.code:
-                    return filtered(refused.message, model, state.counts)
-                assert state.form is not None
-                lowest = next_format(fallback, state.form, refused.about)
-                if lowest is None:
-                    raise rejected(self._shown, refused, model, state.counts) from None
-                state.restart(max(lowest, state.lowest))
-            except Trouble as trouble:
-                if self._goes_on_at_once(trouble, fallback, limiter, state, model):
-                    continue
-                async with self._waiting(state.counts):
-                    await asyncio.sleep(state.wait())
-            else:
-                counts = state.counts
-                return replace(
-                    response, sends=counts.sends, timeouts=counts.timeouts, broken=counts.broken + counts.probes
-                )
-
-    def _goes_on_at_once(
-        self, trouble: Trouble, fallback: FormatFallback, limiter: RateLimiter, state: RetryState, model: str
-    ) -> bool:
-        """Without backing off: in another format, or to wait for the server. Raises Unavailable."""
-        if trouble.busy:
-            if self._is_shut(limiter, state):
-                raise self._outage(state, model)
-            if state.refusals >= MOST_REFUSALS:
-                raise unavailable(self._shown, trouble, model, state.counts)
-            return False
-        if state.left > 0:
-            return False
-        lowest = _looser_format(fallback, trouble, state.form)
-        if lowest is not None:
-            state.restart(max(lowest, state.lowest))
-            return True
-        if state.is_at_fault or (self._patience_s <= 0 and not trouble.unreachable):
-            raise unavailable(self._shown, trouble, model, state.counts)
-        state.is_lost = True
-        if trouble.unreachable:
-            self._health.left(unreachable=True)
-        return True
+        return await Request(self, prompt, model, temperature, seed, room).answer()
 
     async def fit(self, prompt: Prompt, model: str) -> Prompt:
         """The prompt, in its short form where the context of this model is too small for the whole (docs/models.md)."""
         if not prompt.shortens:
             return prompt
-        limiter = self._rate_limiter(model)
+        limiter = self.rate_limiter(model)
         with suppress(Unavailable):  # halted: what is sent next will say so
-            await self._learn(limiter, model, SendCounts())
+            await self.learn(model, SendCounts())
             context, speed = limiter.facts.context, limiter.speed
             most = MOST_TOKENS_PER_CHARACTER * with_schema(prompt) + prompt.max_output_tokens
             if context is not None and limiter.facts.small and not speed.is_counted and most >= context:
-                async with self._waiting(SendCounts()):
+                async with self.waiting(SendCounts()):
                     text = "\n".join([prompt.system, *(message["content"] for message in prompt.messages)])
-                    if tokens := await self._client.count(text):
+                    if tokens := await self.client.count(text):
                         speed.count(prompt, tokens)
         return prompt if limiter.facts.context is None else within(prompt, limiter.facts.context, limiter.speed)
 
     @property
     def waits_for(self) -> str:
         """Why nothing moves and for how much longer that is borne, while the server is away; else ""."""
-        absence = self._health.absence()
+        absence = self.health.absence()
         if absence is None:
             return ""
         away_s, did = absence
-        why, left = f": it {did}" if did else "", max(0.0, self._patience_s - away_s)
-        words = f"the model server {self._shown} has not answered for {away_s:.0f} s{why}"
+        why, left = f": it {did}" if did else "", max(0.0, self.patience_s - away_s)
+        words = f"the model server {self.shown} has not answered for {away_s:.0f} s{why}"
         return f"{words}; it is waited for, {left:.0f} s left"
 
     def halt(self) -> None:
@@ -312,13 +238,13 @@ class Transport:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._client.aclose()
+        await self.client.aclose()
 
     @asynccontextmanager
-    async def _waiting(self, counts: SendCounts) -> AsyncIterator[None]:
+    async def waiting(self, counts: SendCounts) -> AsyncIterator[None]:
         """Around every wait that is not for an answer. Raises Unavailable with `short` where the run is paused."""
         if self._halted:
-            raise halted(self._shown, counts)
+            raise halted(self.shown, counts)
         try:
             async with asyncio.timeout(None) as wait:
                 self._waits.add(wait)
@@ -327,194 +253,244 @@ class Transport:
                 finally:
                     self._waits.discard(wait)
         except TimeoutError:
-            raise halted(self._shown, counts) from None
+            raise halted(self.shown, counts) from None
 
-    def _rate_limiter(self, model: str) -> RateLimiter:
+    def rate_limiter(self, model: str) -> RateLimiter:
         if model not in self._rate_limiters:
             self._rate_limiters[model] = rate_limiter_of(self.base_url, model)
             self._rate_limiters[model].limit(self._limits.get(model, ModelLimits()))
         return self._rate_limiters[model]
 
-    async def _attempt(
-        self, request: Request, fallback: FormatFallback, limiter: RateLimiter, state: RetryState
-    ) -> ModelResponse:
-        request = await self._fitted(request, limiter, state)
-        async with self._slot(request, fallback, limiter, state) as counted:
-            form = state.form = fallback.form(state.lowest)
-            self._cover(request, state)
-            state.counts.sends += 1
-            with limiter.flight() as sent:
-                try:
-                    completion = await self._once(
-                        request, form, state.counts, lambda: limiter.patience(request.prompt, self._timeout_s)
-                    )
-                except Refused:
-                    self._accepted(limiter, sent)
-                    raise
-                except Trouble as trouble:
-                    state.note(trouble, self._health)
-                    if trouble.busy:
-                        limiter.refused(sent, trouble.retry_after)
-                    if trouble.status == 429:
-                        self._health.answered(sent, accepted=False)
-                    elif not trouble.busy:  # a 503 with Retry-After may come from what stands before a missing server
-                        self._health.failed(trouble.message)
-                    raise
-                self._accepted(limiter, sent)
-                took = round(1000 * (time.monotonic() - sent))
-        if request.prompt.schema:  # free text says nothing about how the server takes a form
-            fallback.worked(form)
-        response = response_from(completion, request.prompt, request.model, took, self._key)
-        limiter.timed(request.prompt, sent, response.input_tokens, self._timeout_s)
-        if counted and response.input_tokens is not None and response.output_tokens is not None:
-            limiter.settled(request.prompt, counted, response.input_tokens + response.output_tokens)
+    async def learn(self, model: str, counts: SendCounts) -> None:
+        """What the server says of this model."""
+        limiter = self.rate_limiter(model)
+        if model not in self.client.known:
+            async with self.waiting(counts):
+                await self.client.facts(model)
+        limiter.learn(self.client.known.get(model, limiter.facts))
+
+
+class Request:
+    """A prompt on its way to a server, through all its attempts."""
+
+    def __init__(
+        self, to: Transport, prompt: Prompt, model: str, temperature: float, seed: int, room: Callable[[], bool] | None
+    ):
+        self._to = to
+        self._prompt, self._model, self._temperature, self._seed, self._room = prompt, model, temperature, seed, room
+        self._fallback = fallback_of(to.base_url, model)
+        self._form = self._fallback.form()  # in which it was last sent
+        self._limiter = to.rate_limiter(model)
+        self._state = RetryState(to.attempts, to.backoff_s, to.longest_s, left=to.attempts)
+        self._counts = SendCounts()
+
+    async def answer(self) -> ModelResponse:
+        """See Transport.send."""
+        state = self._state
+        while True:
+            try:
+                return await self._attempt()
+            except Refused as refused:
+                if "content_filter" in refused.code:
+                    return filtered(refused.message, self._model, self._counts)
+                lowest = self._fallback.after(self._form, refused.about)
+                if lowest is None:
+                    raise rejected(self._to.shown, refused, self._model, self._counts) from None
+                state.restart(max(lowest, state.lowest))
+            except Trouble as trouble:
+                state.note(trouble, self._to.health)
+                if self._backs_off(trouble):
+                    async with self._to.waiting(self._counts):
+                        await asyncio.sleep(state.wait())
+
+    def _backs_off(self, trouble: Trouble) -> bool:
+        """False where it goes on at once: in another format, or to wait for the server. Raises Unavailable."""
+        state, to = self._state, self._to
+        if trouble.busy:
+            if self._is_shut():
+                raise self._outage()
+            if state.refusals >= MOST_REFUSALS:
+                raise self._unavailable()
+            return True
+        if state.left > 0:
+            return True
+        lowest = self._looser_format(trouble)
+        if lowest is not None:
+            state.restart(max(lowest, state.lowest))
+        elif state.is_at_fault or (to.patience_s <= 0 and not trouble.unreachable):
+            raise self._unavailable()
+        else:
+            state.is_lost = True
+            if trouble.unreachable:
+                to.health.left(unreachable=True)
+        return False
+
+    def _looser_format(self, trouble: Trouble) -> ResponseFormat | None:
+        """Some servers answer 500 to json_schema: the next format, as long as this one has never worked there."""
+        stumbled = trouble.status is not None and trouble.status >= 500 and trouble.status not in GATEWAY
+        if not stumbled or trouble.retry_after is not None or self._fallback.has_worked(self._form.reply_format):
+            return None
+        return self._form.reply_format.below
+
+    async def _attempt(self) -> ModelResponse:
+        prompt, limiter, to = await self._fitted(), self._limiter, self._to
+        async with self._slot() as counted:
+            self._form = self._fallback.form(self._state.lowest)
+            self._cover()
+            self._counts.sends += 1
+            completion, sent, took = await self._exchange(
+                prompt, self._counts, lambda: limiter.patience(prompt, to.timeout_s)
+            )
+        if prompt.schema:  # free text says nothing about how the server takes a form
+            self._fallback.worked(self._form)
+        response = response_from(completion, prompt, self._model, round(1000 * took), to.key, self._counts)
+        limiter.timed(prompt, sent, took, response.input_tokens, to.timeout_s)
+        if response.input_tokens is not None and response.output_tokens is not None:
+            limiter.settled(prompt, counted, response.input_tokens + response.output_tokens)
         return response
 
-    async def _once(
-        self, request: Request, form: RequestForm, counts: SendCounts, patience: Callable[[], float]
-    ) -> ChatCompletion:
-        body = form.body(request.prompt, temperature=request.temperature, seed=request.seed)
-        return await self._client.complete(request.prompt, request.model, form, body, counts, patience)
-
-    def _accepted(self, limiter: RateLimiter, sent: float) -> None:
-        self._health.answered(sent)
-        limiter.accepted()
-
-    def _cover(self, request: Request, state: RetryState, more: int = 0) -> None:
-        """A send after one that may have been billed, or after `more` that will be, needs a reservation of its own.
-        Raises Unavailable with `short`."""
-        if request.room is None or state.counts.unanswered + more <= state.counts.covered:
-            return
-        if not request.room():
-            raise without_room(self._shown, state.counts)
-        state.counts.covered += 1
-
-    async def _learn(self, limiter: RateLimiter, model: str, counts: SendCounts) -> None:
-        """What the server says of this model."""
-        if model not in self._client.known:
-            async with self._waiting(counts):
-                await self._client.facts(model)
-        limiter.learn(self._client.known.get(model, limiter.facts))
-
-    async def _fitted(self, request: Request, limiter: RateLimiter, state: RetryState) -> Request:
-        """The request within the model's context. Raises Rejected where no server needs to be asked to know that it is
-        not; where nobody's question would fit, whoever answers, the run stops."""
-        await self._learn(limiter, request.model, state.counts)
-        context, asked = limiter.facts.context, request.prompt
-        if context is None:
-            return request
-        tokens = limiter.speed.tokens(asked)
-        prompt = fitted(asked, context, tokens)
-        if prompt is not None:
-            return replace(request, prompt=prompt)
-        rest = tokens * (1 - len(asked.system) / with_schema(asked))
-        setting: Setting = "LLM_MODEL_NAME" if fitted(asked, context, round(rest)) is None else ""
-        words = (
-            f"The model server {self._shown} gives {request.model!r} a context of {context:,} tokens; this question has about "
-            f"{tokens:,} and its reply up to {asked.max_output_tokens:,}. Start the server with a larger context (llama.cpp: -c, "
-            "for all slots together; Ollama: OLLAMA_CONTEXT_LENGTH), ask fewer items at once, or shorten personas and memories "
-            "(digest_chars)."
-        )
-        raise Rejected(words, state.counts, 0, setting)
-
-    @asynccontextmanager
-    async def _slot(
-        self, request: Request, fallback: FormatFallback, limiter: RateLimiter, state: RetryState
-    ) -> AsyncIterator[float]:
-        """Leave to send, with the tokens that the model's pace counts for it. The state of things may change in a
-        queue."""
-        counted: float | None = None
-        while True:
-            async with AsyncExitStack() as held:
-                async with self._waiting(state.counts):
-                    probes = await self._cleared(request, state)
-                    await limiter.pause.over()
-                    await held.enter_async_context(limiter.window.limiter)
-                    if counted is None:
-                        counted = await limiter.turn(request.prompt)
-                    await held.enter_async_context(self._limiter)
-                if self._is_shut(limiter, state):
-                    raise self._outage(state, request.model)
-                if limiter.pause.remaining > 0:
-                    continue
-                if probes:
-                    await self._probe(request, fallback, limiter, state)
-                elif not self._health.away:
-                    yield counted
-                    return
-
-    async def _cleared(self, request: Request, state: RetryState) -> bool:
-        """Wait while the server is away, or while nobody knows whose fault the latest fault is. True: this request is
-        to find out (`_probe`). Raises Unavailable."""
-        health = self._health
-        while True:
-            if not health.away and state.is_decided(health):
-                if not state.go_on(health):
-                    raise unavailable(self._shown, state.trouble, request.model, state.counts)
-                return False
-            health.waits_anew(state.began, self._patience_s)
-            now, since = time.monotonic(), health.silent_since
-            left = since + self._patience_s - now if health.away and since is not None else self._patience_s
-            if left <= 0 and health.is_probed:
-                raise self._outage(state, request.model)
-            if health.takes_probe(self._backoff_s, self._longest_s):
-                return True
-            await asyncio.sleep(max(0.0, min(LOOK_S, left, health.next_probe - now)))
-
-    async def _probe(self, request: Request, fallback: FormatFallback, limiter: RateLimiter, state: RetryState) -> None:
-        """Is the server there, for others too? A closed door is tried with what nobody is billed for, everything else
-        with a health probe, charged to this request. Raises Unavailable with `short`."""
-        if self._health.unreachable:
-            async with self._waiting(state.counts):
-                await self._knock()
-            return
-        self._cover(request, state, more=1)
-        counts, probe = SendCounts(), replace(request, prompt=HEALTH_PROBE)
+    async def _exchange(
+        self, prompt: Prompt, counts: SendCounts, patience: Callable[[], float]
+    ) -> tuple[ChatCompletion, float, float]:
+        """One prompt sent once; when, and the seconds that it took. Raises Trouble and Refused. Whatever comes of it,
+        the server's health and limits are told."""
+        health, limiter = self._to.health, self._limiter
+        body = self._form.body(prompt, model=self._model, temperature=self._temperature, seed=self._seed)
         with limiter.flight() as sent:
             try:
-                await self._once(probe, fallback.form(state.lowest), counts, lambda: self._timeout_s)
-                counts.probes = 1
-            except Refused:
-                pass
+                completion = await self._to.client.complete(body, counts, patience)
             except Trouble as trouble:
                 if trouble.busy:
                     limiter.refused(sent, trouble.retry_after)
                 if trouble.status == 429:
-                    self._health.answered(sent, accepted=False)
-                else:
-                    self._health.left(unreachable=trouble.unreachable)
-                return
-            finally:
-                state.counts.probes += counts.unanswered
-        self._accepted(limiter, sent)
+                    health.answered(sent, accepted=False)
+                elif not trouble.busy:  # a 503 with Retry-After may come from what stands before a missing server
+                    health.failed(trouble.message)
+                raise
+            except Refused:
+                health.answered(sent)
+                limiter.accepted()
+                raise
+            health.answered(sent)
+            limiter.accepted()
+            return completion, sent, time.monotonic() - sent
+
+    def _cover(self, more: int = 0) -> None:
+        """A send after one that may have been billed, or after `more` that will be, needs a reservation of its own.
+        Raises Unavailable with `short`."""
+        if self._room is None or self._counts.unanswered + more <= self._counts.covered:
+            return
+        if not self._room():
+            raise without_room(self._to.shown, self._counts)
+        self._counts.covered += 1
+
+    async def _fitted(self) -> Prompt:
+        """The prompt within the model's context. Raises Rejected where no server needs to be asked to know that it is
+        not; where nobody's question would fit, whoever answers, the run stops."""
+        await self._to.learn(self._model, self._counts)
+        context, asked = self._limiter.facts.context, self._prompt
+        if context is None:
+            return asked
+        tokens = self._limiter.speed.tokens(asked)
+        prompt = fitted(asked, context, tokens)
+        if prompt is not None:
+            return prompt
+        rest = tokens * (1 - len(asked.system) / with_schema(asked))
+        words = (
+            f"The model server {self._to.shown} gives {self._model!r} a context of {context:,} tokens; this question has about "
+            f"{tokens:,} and its reply up to {asked.max_output_tokens:,}. Start the server with a larger context (llama.cpp: -c, "
+            "for all slots together; Ollama: OLLAMA_CONTEXT_LENGTH), ask fewer items at once, or shorten personas and memories "
+            "(digest_chars)."
+        )
+        everybody = fitted(asked, context, round(rest)) is None
+        raise Rejected(words, self._counts, 0, "LLM_MODEL_NAME" if everybody else "")
+
+    @asynccontextmanager
+    async def _slot(self) -> AsyncIterator[float]:
+        """Leave to send, with the tokens that the model's pace counts for it. The state of things may change in a
+        queue."""
+        to, limiter = self._to, self._limiter
+        counted: float | None = None
+        while True:
+            async with AsyncExitStack() as held:
+                async with to.waiting(self._counts):
+                    probes = await self._cleared()
+                    await limiter.pause_over()
+                    await held.enter_async_context(limiter.window)
+                    if counted is None:
+                        counted = await limiter.turn(self._prompt)
+                    await held.enter_async_context(to.limiter)
+                if self._is_shut():
+                    raise self._outage()
+                if limiter.paused_s > 0:
+                    continue
+                if probes:
+                    await self._probe()
+                elif not to.health.away:
+                    yield counted
+                    return
+
+    async def _cleared(self) -> bool:
+        """Wait while the server is away, or while nobody knows whose fault the latest fault is. True: this request is
+        to find out (`_probe`). Raises Unavailable."""
+        health, to, state = self._to.health, self._to, self._state
+        while True:
+            goes_on = None if health.away else state.goes_on(health)
+            if goes_on is False:
+                raise self._unavailable()
+            if goes_on:
+                return False
+            health.waits_anew(state.began, to.patience_s)
+            now, since = time.monotonic(), health.silent_since
+            left = since + to.patience_s - now if health.away and since is not None else to.patience_s
+            if left <= 0 and health.is_probed:
+                raise self._outage()
+            if health.takes_probe(to.backoff_s, to.longest_s):
+                return True
+            await asyncio.sleep(max(0.0, min(LOOK_S, left, health.next_probe - now)))
+
+    async def _probe(self) -> None:
+        """Is the server there, for others too? A closed door is tried with what nobody is billed for, everything else
+        with a health probe, charged to this request. Raises Unavailable with `short`."""
+        to = self._to
+        if to.health.unreachable:
+            async with to.waiting(self._counts):
+                await self._knock()
+            return
+        self._cover(more=1)
+        counts = SendCounts()
+        try:
+            await self._exchange(HEALTH_PROBE, counts, lambda: to.timeout_s)
+            counts.probes = 1
+        except Refused:
+            pass
+        except Trouble as trouble:
+            if trouble.status != 429:
+                to.health.left(unreachable=trouble.unreachable)
+        finally:
+            self._counts.probes += counts.unanswered
 
     async def _knock(self) -> None:
-        sent = time.monotonic()
+        sent, health = time.monotonic(), self._to.health
         try:
-            async with asyncio.timeout(self._timeout_s):
-                status = (await self._client.ask("GET", "/models")).status_code
+            async with asyncio.timeout(self._to.timeout_s):
+                status = (await self._to.client.ask("GET", "/models")).status_code
         except Exception:  # whatever httpx and aiohttp make of it: nobody opened
             return
         if status >= 500:  # something is there, which is perhaps not the server
-            self._health.left(unreachable=False)
+            health.left(unreachable=False)
         else:
-            self._health.answered(sent, accepted=False)
+            health.answered(sent, accepted=False)
 
-    def _is_shut(self, limiter: RateLimiter, state: RetryState) -> bool:
+    def _is_shut(self) -> bool:
         """The model's requests are all told "later", for longer than ordinary attempts take and than we are patient."""
-        return limiter.shut(state.began, max(self._patience_s, self._attempts * self._backoff_s))
+        to = self._to
+        return self._limiter.shut(self._state.began, max(to.patience_s, to.attempts * to.backoff_s))
 
-    def _outage(self, state: RetryState, model: str) -> Unavailable:
-        trouble = state.trouble or (
-            Trouble(self._health.did) if self._health.did else None
-        )  # of others, before it was asked
-        return unavailable(self._shown, trouble, model, state.counts, self._patience_s)
+    def _unavailable(self) -> Unavailable:
+        return unavailable(self._to.shown, self._state.trouble, self._model, self._counts)
 
-
-def _looser_format(fallback: FormatFallback, trouble: Trouble, form: RequestForm | None) -> ResponseFormat | None:
-    """Some servers answer 500 to json_schema: the next format, as long as this one has never worked there."""
-    if form is None or trouble.status is None or trouble.status < 500 or trouble.status in GATEWAY:
-        return None
-    return (
-        None if trouble.retry_after is not None or fallback.has_worked(form.reply_format) else form.reply_format.below
-    )
+    def _outage(self) -> Unavailable:
+        did = self._to.health.did  # to others, before it was asked itself
+        trouble = self._state.trouble or (Trouble(did) if did else None)
+        return unavailable(self._to.shown, trouble, self._model, self._counts, self._to.patience_s)

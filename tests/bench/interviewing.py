@@ -16,7 +16,7 @@ from typing import Any
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
 from enquete.interfaces.cli.app import OBJECTS_PER_COLLECTION
-from enquete.models.chat_completions import RequestForm, ResponseFormat, messages
+from enquete.models.chat_completions import RequestForm, ResponseFormat
 from enquete.nodes import run_session
 from enquete.respondents.llm import call_key, compose
 from enquete.state.asking import Answer, Block, BlockKey, Participant, Reply
@@ -42,9 +42,9 @@ def write_prompts(path: Path, population: Path) -> int:
             key = BlockKey("", "main", "longitudinal", "T1", "", 0, 0, who.id, "items")
             block = Block(key=key, instruction=instrument.instruction.in_(LANGUAGE), items=items)
             prompt = compose(who, block, items, LANGUAGE, "", 0)
-            turns = [{"role": role, "content": text} for role, text in messages(prompt, form.reply_format)]
-            fields = form.body(prompt, temperature=TEMPERATURE, seed=SEED)
-            file.write(json.dumps({"messages": turns, **fields}, ensure_ascii=False) + "\n")
+            body = form.body(prompt, model="", temperature=TEMPERATURE, seed=SEED)
+            del body["model"]
+            file.write(json.dumps(body, ensure_ascii=False) + "\n")
     return len(items)
 
 

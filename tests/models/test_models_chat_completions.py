@@ -66,7 +66,11 @@ def test_a_server_that_takes_no_output_limit_is_not_asked_without_one() -> None:
 
 
 def test_the_official_server_gets_only_the_new_name_of_the_limit() -> None:
-    body = fallback_of("https://api.openai.com/v1", "gpt-test").form().body(prompt(), temperature=1.0, seed=2)
+    body = (
+        fallback_of("https://api.openai.com/v1", "gpt-test")
+        .form()
+        .body(prompt(), model="gpt-test", temperature=1.0, seed=2)
+    )
     assert body["max_completion_tokens"] == 500
     assert "max_tokens" not in body
 
@@ -107,8 +111,8 @@ def test_a_tried_format_is_kept_only_while_no_better_one_works() -> None:
     fallback.worked(better)
     fallback.worked(tried)
     assert fallback.form().reply_format is ResponseFormat.JSON_SCHEMA
-    fallback.step_down(better)
-    fallback.step_down(better)
+    fallback.after(better, "response_format")
+    fallback.after(better, "response_format")
     assert fallback.form().reply_format is ResponseFormat.JSON_OBJECT
 
 

@@ -483,14 +483,13 @@ def test_an_answer_that_was_under_way_before_the_refusal_confirms_nothing() -> N
     health, state, early = ServerHealth(), RetryState(ATTEMPTS, 0.01), time.monotonic()
     lost(state, health)
     health.answered(early)
-    assert not state.is_decided(health)
+    assert state.goes_on(health) is None
     for expected in range(1, CONFIRMATIONS + 1):
         health.answered(time.monotonic())
-        assert state.is_decided(health)
-        assert state.go_on(health) == (expected < CONFIRMATIONS)
+        assert state.goes_on(health) is (expected < CONFIRMATIONS)
         assert (state.confirmed, state.left) == (expected, 1)
         lost(state, health)
-        assert not state.is_decided(health)
+        assert state.goes_on(health) is None
 
 
 def test_a_probe_that_fails_starts_attempts_over_once_the_server_is_back() -> None:
@@ -499,8 +498,7 @@ def test_a_probe_that_fails_starts_attempts_over_once_the_server_is_back() -> No
     health.left(unreachable=False)
     assert health.away
     health.answered(time.monotonic())
-    assert state.is_decided(health)
-    assert state.go_on(health)
+    assert state.goes_on(health) is True
     assert (state.confirmed, state.returns, state.left) == (0, 1, ATTEMPTS)
 
 

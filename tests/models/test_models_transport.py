@@ -131,7 +131,7 @@ def test_faults_that_outlive_the_retries_and_a_run_without_patience(
 )
 def test_a_passing_fault_is_retried(fault: str) -> None:
     with ModelServer(faults={fault: 0.4}) as server:
-        answers = asyncio.run(ask(server, *map(str, range(12)), attempts=9))
+        answers = asyncio.run(ask(server, *map(str, range(12)), attempts=9, patience_s=5))
         assert all(set(read_object(answer.text) or {}) == {"a", "b"} for answer in answers)
         assert sum(answer.sends for answer in answers) == len(server.requests) >= 12
         assert server.count(fault) == len(server.requests) - 12
