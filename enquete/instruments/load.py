@@ -267,11 +267,17 @@ class LayerFile(Part):
     language_default: Spoken = "de"
     languages: Annotated[tuple[Spoken, ...], AfterValidator(not_empty)] | None = None
 
+    @classmethod
+    def translated(cls, data: Mapping[object, object]) -> Mapping[object, object]:
+        """The document in this model's own terms, where it is one of another program; else as it is."""
+        return data
+
     @model_validator(mode="wrap")
     @classmethod
     def _read_as_one_file(cls, data: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
         if not isinstance(data, Mapping):
             return handler(data)
+        data = cls.translated(data)
         with reading(data):
             return handler(data)
 

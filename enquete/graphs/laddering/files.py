@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import networkx as nx  # type: ignore[import-untyped]
 import pandas as pd
@@ -29,12 +29,15 @@ from enquete.graphs.laddering.coding import Codebook, assigned, only
 from enquete.graphs.laddering.interview import LadderingInterview
 from enquete.graphs.laddering.knowledge import ConceptNode, ConceptSource, Edge, KnowledgeGraph
 from enquete.graphs.laddering.network import concept_rows, homes, implication_matrix, node_rows, saturation, value_map
+from enquete.graphs.laddering.settings import Concept, InterviewMethod
+from enquete.graphs.laddering.translation import Fate
+from enquete.instruments.load import load_layer
 from enquete.reports.context import Files, Found
 from enquete.reports.markdown import escape
 from enquete.reports.writing import lines, write_files
 from enquete.respondents.quoting import normal
 from enquete.simulations.locate import by_id
-from enquete.state.errors import InputError
+from enquete.state.errors import InputError, InstrumentError
 from enquete.state.methodology import Operation, Port
 from enquete.state.regular_files import read_regular
 from enquete.state.visible_text import as_cell, authorship
@@ -67,6 +70,7 @@ def files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
         **network_files(tables, {key: tables[key] for key in MAP}),
         "transcripts.md": transcripts_md(turns, nodes, tables["concepts"], names),
         "saturation.json": {"by_interview": tables["saturation"]},
+        **({"translation.json": tables["translated"]} if tables["translated"] else {}),
     }
 
 
@@ -360,6 +364,13 @@ class Applying(OfRun):
     )  # fmt: skip
 
 
+class Reading(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    file: str = Field(min_length=1, max_length=1000, description="its name; its path where files may be named")
+    document: bool = Field(False, description="with the file in this project's own terms, to be edited")
+
+
 async def laddering_codes(port: Port, asked: Most) -> dict[str, JsonValue]:
     """The codes of the interviews with type, agents, wordings and, on a ladder, abstractness, centrality, prestige; who
     made them."""
@@ -438,6 +449,26 @@ async def apply_codebook(port: Port, asked: Applying) -> dict[str, JsonValue]:
     return {**recode(folder, file), "folder": str(Path(folder.name, RECODED)), **_authorship(folder)}
 
 
+async def read_laddering_file(port: Port, asked: Reading) -> dict[str, JsonValue]:
+    """Read a concept or methodology file, also one of interview-system-v2, and say what became of its keys: what was
+    translated, lent by a shipped methodology, ignored, or is a dead signal (with the nearest that there is)."""
+    layers = {"concepts": Concept, "methodologies": InterviewMethod}
+    wrong: list[InstrumentError] = []
+    for layer, model in layers.items():
+        try:
+            found = load_layer(model, layer, asked.file, port.shelf)
+        except InstrumentError as error:
+            wrong.append(error)
+            continue
+        fates = {fate: [one for one in found.translation if one.fate == fate] for fate in get_args(Fate)}
+        told: dict[str, JsonValue] = {
+            fate: [f"{one.key} → {one.into}" if one.into else one.key for one in own] for fate, own in fates.items()
+        }
+        own = found.model_dump(mode="json", exclude={"translation"}, exclude_none=True) if asked.document else None
+        return {"file": asked.file, "layer": layer, "id": found.id, **told, **({"document": own} if own else {})}
+    raise min(wrong, key=lambda error: len(error.problems))
+
+
 def _folder(port: Port, asked: OfRun, *, plain: bool = False) -> Path:
     """Where the run's files lie. Raises InputError where there are none, or a link leads out of the root."""
     named = Path(asked.sim_id)
@@ -467,6 +498,7 @@ OPERATIONS = (
     Operation(laddering_codes, Most, "Codes of the interviews", reads=True),
     Operation(laddering_chains, Most, "Top chains of the map", reads=True),
     Operation(laddering_map, OfRun, "The value map as data", reads=True),
+    Operation(read_laddering_file, Reading, "Read a concept or methodology file", reads=True),
     Operation(laddering_transcript, OfAgent, "One agent's interview", reads=True),
     Operation(apply_codebook, Applying, "Apply an edited codebook"),
 )

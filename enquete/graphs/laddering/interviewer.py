@@ -95,6 +95,7 @@ class ExtractionInput(BaseModel):
     edge_types: dict[str, str] = {}  # name → description
     contrasts: list[tuple[str, str, str]] = []  # of `edges`, those that join the two poles of a construct
     elements: dict[str, str]  # id → label
+    guidelines: list[str] = []  # the methodology's own
 
 
 class JudgementInput(BaseModel):
@@ -256,6 +257,7 @@ _WORDS: Mapping[str, str] = {
     "types": N_("Kinds of concepts"),
     "edges": N_("Allowed relationships (type (what it says): from → to; * is any)"),
     "elements": N_("Elements of the topic (id: name)"),
+    "guidelines": N_("How answers are read in this methodology"),
     "asked_about": N_("The question was about this concept"),
     "expected": N_("The question aimed at: {aims}."),
     "extract_rules": N_(
@@ -305,7 +307,10 @@ def extraction_prompt(data: ExtractionInput, language: Language) -> str:
         words["extract"].format(topic=data.topic),
         f"{words['types']}:\n" + _list(f"{name}: {text}" for name, text in data.node_types.items()),
         f"{words['edges']}:\n" + _list(_edges(data)),
-        f"{words['elements']}:\n" + _list(f"{name}: {label}" for name, label in data.elements.items()),
+        f"{words['elements']}:\n" + _list(f"{name}: {label}" for name, label in data.elements.items())
+        if data.elements
+        else "",
+        f"{words['guidelines']}:\n" + _list(data.guidelines) if data.guidelines else "",
         f"{words['known']}:\n{fence('known', chr(10).join(known))}" if known else "",
         f"{words['asked_about']}:\n{fence('focus', data.focus.text)}" if data.focus else "",
         words["expected"].format(aims=", ".join(data.aims)) if data.aims else "",
@@ -375,8 +380,10 @@ def extraction_schema(data: ExtractionInput) -> dict[str, JsonValue]:
         "node_type": {"type": "string", "enum": list(data.node_types)},
         "confidence": {"type": "number", "minimum": 0, "maximum": 1},
         "source_quote": {"type": "string", "maxLength": 400},
-        "linked_elements": {"type": "array", "items": {"type": "string", "enum": list(data.elements)}, "maxItems": 3},
     }
+    if data.elements:  # a list of nothing is no valid schema
+        named: dict[str, JsonValue] = {"type": "string", "enum": list(data.elements)}
+        concept["linked_elements"] = {"type": "array", "items": named, "maxItems": 3}
     names: list[JsonValue] = list(dict.fromkeys(name for name, _, _ in data.edges))
     relation: dict[str, JsonValue] = {
         "source_text": {"type": "string", "maxLength": 200},

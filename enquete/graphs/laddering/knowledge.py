@@ -468,7 +468,7 @@ class Coverage(BaseModel):
 
 
 def cover(graph: KnowledgeGraph, elements_of: Collection[str], ontology: Ontology) -> Coverage:
-    """Coverage of a topic's elements, one at least, by a graph."""
+    """Coverage of a topic's elements by a graph; of none nothing."""
     elements = dict[str, ElementCoverage]()
     for element in elements_of:
         linked = tuple(node.id for node in graph.nodes.values() if element in node.elements)
@@ -481,8 +481,8 @@ def cover(graph: KnowledgeGraph, elements_of: Collection[str], ontology: Ontolog
         elements=elements,
         elements_covered=covered,
         elements_total=total,
-        breadth=covered / total,
-        depth=sum(one.depth_score for one in elements.values()) / total,
+        breadth=covered / total if total else 0.0,
+        depth=sum(one.depth_score for one in elements.values()) / total if total else 0.0,
     )
 
 

@@ -96,6 +96,7 @@ class QuestionChoice(BaseModel):
     score: float
     parts: Mapping[str, float] = {}
     multiplier: float = 1.0
+    bonus: float = 0.0
     runners_up: tuple[Scored, ...] = ()
     because: Reason = ""
 
@@ -128,7 +129,7 @@ def rank(method: InterviewMethod, candidates: Sequence[Candidate], detected: Det
     scored = []
     for strategy, focus, _ in candidates:
         parts = contributions(method.strategies[strategy].weights, detected.of(strategy, focus))
-        score = total(parts, method.multiplier(phase, strategy))
+        score = total(parts, method.multiplier(phase, strategy)) + method.bonus(phase, strategy)
         scored.append(Scored(strategy=strategy, focus=focus, score=round(score, 6), parts=parts))
     return sorted(scored, key=lambda one: -one.score)
 
@@ -184,7 +185,7 @@ def choose(
     phase = str(detected.interview["meta.interview.phase"])
     return QuestionChoice(
         strategy=best.strategy, focus=best.focus, technique=technique.id, score=best.score, parts=best.parts,
-        multiplier=method.multiplier(phase, best.strategy),
+        multiplier=method.multiplier(phase, best.strategy), bonus=method.bonus(phase, best.strategy),
         runners_up=tuple(one.model_copy(update={"parts": {}}) for one in others[:SHOWN]),
     )  # fmt: skip
 
@@ -585,9 +586,8 @@ def opening(settings: LadderingSettings, language: Language, *key: str | int) ->
 def _about(settings: LadderingSettings, answers: Sequence[str], language: Language) -> dict[str, Any]:
     """What is the same of every question: the topic, the client's view of it, the method and its jargon."""
     method, concept = settings.method, settings.topic
-    view = (concept.insight, concept.promise, *concept.reasons_to_believe)
     return {
-        "topic": concept.topic.in_(language), "clients_view": [text.in_(language) for text in view],
+        "topic": concept.topic.in_(language), "clients_view": [text.in_(language) for text in concept.clients_view],
         "method": method.title.in_(language), "method_goal": method.goal.in_(language),
         "ladder": [method.node_types[rung].label.in_(language) for rung in method.ladder],
         "jargon": list(jargon(method, answers, language)),
@@ -635,6 +635,8 @@ def reasons(choice: QuestionChoice) -> Iterator[str]:
         yield f"end: {choice.because}"
     if choice.multiplier != 1:
         yield f"phase: ×{choice.multiplier:g}"
+    if choice.bonus:
+        yield f"phase: {choice.bonus:+g}"
 
 
 def jargon(method: InterviewMethod, answers: Sequence[str], language: Language) -> Iterator[str]:

@@ -203,6 +203,7 @@ def analyse(
             for one in interviews
         ],
         "stops": [{"stop": stop, "n": n} for stop, n in sorted(Counter(i.stop for i in interviews).items())],
+        "translated": list(_translated(settings)),
         "strategies": _strategies(turns, method, language), "work": _work(turns, settings), "dropped": _dropped(turns),
         "nodes": [row for one in interviews for row in node_rows(one, home)],
         "edges": [row for one in interviews for row in edge_rows(one)],
@@ -223,10 +224,17 @@ def analyse(
         "coding": "failed" if coding["by"] == "rule" and coding["failed"] else coding["by"],
         "n_rest": coding["by_rule"], "failed_types": coding["failed"], **drawn, **reading,
         "by_rule": reading["n_by_rule"] > RULE_AT_MOST * reading["n_read"],
+        "n_dead": sum(one["fate"] == "dead" for one in tables["translated"]),
         **{f"mean_{name}": fmean(one[name] for one in measures.values()) if measures else None for name in MEASURES},
-        **whole,
+        **({} if settings.topic.elements else {"mean_coverage": None}), **whole,
     }  # fmt: skip
     return shaped(PRESENTATION, tables, facts)
+
+
+def _translated(settings: LadderingSettings) -> Iterator[Row]:
+    """What became of the keys of files of another program; nothing for files of this one."""
+    for layer in (settings.topic, settings.method):
+        yield from ({"file": layer.id, **one.model_dump()} for one in layer.translation)
 
 
 def _most_named(concepts: Sequence[PooledConcept]) -> str | None:
@@ -357,7 +365,8 @@ def _interview(
         "named": len(graph.standing.nodes), "laddering_concepts": int(measures["richness"]),
         "links": len(graph.standing.edges), "retracted": len(graph.retracted), "chain": interview.turns[-1].chain,
         "complete": complete_share(graph.standing, method) if method.climbs else None,
-        "elements": coverage.elements_covered, "elements_total": coverage.elements_total, "breadth": coverage.breadth,
+        "elements": coverage.elements_covered, "elements_total": coverage.elements_total,
+        "breadth": coverage.breadth if coverage.elements_total else None,
         "laddering_depth": coverage.depth if method.climbs else None, "laddering_balance": balance,
         "focus_changes": sum(one != other for one, other in pairwise(focuses)),
     }  # fmt: skip

@@ -26,6 +26,9 @@ from pydantic import (
 
 from enquete.graphs.laddering.knowledge import Ontology, TypeName
 from enquete.graphs.laddering.signals import checked_key
+from enquete.graphs.laddering.translation import KeyFate, is_concept, is_methodology
+from enquete.graphs.laddering.translation import concept as concept_of
+from enquete.graphs.laddering.translation import methodology as methodology_of
 from enquete.instruments.document import LANGUAGES, Line, current, identifier, not_empty, reference, suggestion, wrong
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.load import LayerFile, load_layer, load_shipped, require_language
@@ -115,14 +118,41 @@ class Element(Part):
     aliases: Aliases
 
 
+CLIENTS_VIEW = ("insight", "promise", "reasons_to_believe", "elements")
+
+
+def _is_empty(value: object) -> bool:
+    """Not written then: what a file does not use leaves no trace in a run."""
+    return not value
+
+
 class Concept(LayerFile):
     """A topic as the interviewer knows it; never shown to the respondent as a whole."""
 
     topic: Text
-    insight: Text  # what the client believes about people
-    promise: Text  # what the thing is said to do
-    reasons_to_believe: Annotated[tuple[Text, ...], AfterValidator(not_empty)]
-    elements: Annotated[dict[ElementId, Element], AfterValidator(not_empty)]
+    objective: Text | None = Field(None, exclude_if=_is_empty)  # what is to be found out; needs no more than itself
+    insight: Text | None = None  # what the client believes about people
+    promise: Text | None = None  # what the thing is said to do
+    reasons_to_believe: tuple[Text, ...] = ()
+    elements: dict[ElementId, Element] = Field(default_factory=dict)
+    methodology: Line | None = Field(None, exclude_if=_is_empty)  # asked with where a run names none
+    translation: tuple[KeyFate, ...] = Field((), exclude_if=_is_empty)  # of a file of another program
+
+    @classmethod
+    def translated(cls, data: Mapping[object, object]) -> Mapping[object, object]:
+        return concept_of(data) if is_concept(data) else data
+
+    @model_validator(mode="after")
+    def _says_enough(self) -> Self:
+        lacking = [name for name in CLIENTS_VIEW if not getattr(self, name)]
+        if lacking and self.objective is None:
+            raise wrong(f"{', '.join(lacking)} missing; a concept has them all, or an `objective`")
+        return self
+
+    @property
+    def clients_view(self) -> tuple[Text, ...]:
+        """For the orientation of whoever words a question."""
+        return tuple(one for one in (self.objective, self.insight, self.promise, *self.reasons_to_believe) if one)
 
     def mentioned(self, text: str, *languages: Language) -> tuple[str, ...]:
         """Elements that a text speaks of by their aliases of these languages, of all where none is named, in the file's
@@ -332,6 +362,13 @@ class InterviewMethod(Ontology):
     opening: Opening
     strategies: Annotated[dict[StrategyId, Strategy], AfterValidator(not_empty)]
     phases: dict[Phase, dict[StrategyName, Multiplier]]
+    bonuses: dict[Phase, dict[StrategyName, Weight]] = Field({}, exclude_if=_is_empty)  # added to a strategy's score
+    guidelines: tuple[Text, ...] = Field((), exclude_if=_is_empty)  # for whoever reads answers
+    translation: tuple[KeyFate, ...] = Field((), exclude_if=_is_empty)  # of a file of another program
+
+    @classmethod
+    def translated(cls, data: Mapping[object, object]) -> Mapping[object, object]:
+        return methodology_of(data) if is_methodology(data) else data
 
     @model_validator(mode="after")
     def _has_all_phases(self) -> Self:
@@ -344,6 +381,10 @@ class InterviewMethod(Ontology):
         """1 for a strategy that the phase does not name."""
         by_phase: Mapping[str, Mapping[str, float]] = {str(name): found for name, found in self.phases.items()}
         return float(by_phase.get(phase, {}).get(strategy, 1.0))
+
+    def bonus(self, phase: str, strategy: str) -> float:
+        by_phase: Mapping[str, Mapping[str, float]] = {str(name): found for name, found in self.bonuses.items()}
+        return float(by_phase.get(phase, {}).get(strategy, 0.0))
 
     @cached_property
     def asks(self) -> Mapping[str, frozenset[str]]:
@@ -404,7 +445,10 @@ class LadderingSettings(BaseModel):
     concept: str = Field(
         "", description="what is asked about: a shipped concept or a YAML file; the instrument's unless named"
     )
-    methodology: str = Field("means_end_chain", description="how is asked: a shipped methodology or a YAML file")
+    methodology: str = Field(
+        "means_end_chain",
+        description="how is asked: a shipped methodology or a YAML file; the one that the concept names, unless named",
+    )
     strategy: str = Field(
         ADAPTIVE,
         description="how the next question is chosen: scored (adaptive), or, to compare, random, or static: a fixed script of "
@@ -440,10 +484,13 @@ class LadderingSettings(BaseModel):
         if not self.concept:
             self.concept = (context.get("instrument") or load_shipped(LadderingInstrument, "laddering")).concept
         if self.layers is None:
-            self.layers = LadderingLayers(
-                concept=load_layer(Concept, "concepts", self.concept, context.get("shelf")),
-                methodology=load_layer(InterviewMethod, "methodologies", self.methodology, context.get("shelf")),
-            )
+            shelf = context.get("shelf")
+            concept = load_layer(Concept, "concepts", self.concept, shelf)
+            if concept.methodology and "methodology" not in self.model_fields_set:
+                beside = Path(self.concept).expanduser().parent.parent / "methodologies" / f"{concept.methodology}.yaml"
+                self.methodology = str(beside) if shelf is None and beside.is_file() else concept.methodology
+            method = load_layer(InterviewMethod, "methodologies", self.methodology, shelf)
+            self.layers = LadderingLayers(concept=concept, methodology=method)
         language = context.get("language")
         if language:
             require_language("laddering.concept", self.concept, self.layers.concept, language)

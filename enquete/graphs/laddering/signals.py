@@ -316,7 +316,10 @@ def _has_complete(view: SignalView) -> bool | None:
 def _exploration(view: SignalView) -> float:
     nodes, orphans = int(view.interview["graph.node_count"]), int(view.interview["graph.orphan_count"])
     connected = 1 - orphans / nodes if nodes else 0.0
-    return (float(view.interview["graph.coverage_breadth"]) + connected + float(view.interview["graph.max_depth"])) / 3
+    parts = [connected, float(view.interview["graph.max_depth"])]
+    if "graph.coverage_breadth" in view.interview:
+        parts.insert(0, float(view.interview["graph.coverage_breadth"]))
+    return sum(parts) / len(parts)
 
 
 def _phase(view: SignalView) -> str:
@@ -328,8 +331,10 @@ def _phase(view: SignalView) -> str:
 
 def _progress(view: SignalView) -> float:
     ended = any(view.ontology.is_terminal(node.type) for node in view.graph.nodes.values())
-    coverage = float(view.interview["graph.coverage_breadth"])
-    return 0.4 * coverage + 0.4 * min(view.chain / DEPTH_GOAL, 1) + 0.2 * (1 - (0 if ended else NO_END_YET))
+    depth, end = 0.4 * min(view.chain / DEPTH_GOAL, 1), 0.2 * (1 - (0 if ended else NO_END_YET))
+    if "graph.coverage_breadth" not in view.interview:
+        return (depth + end) / 0.6
+    return 0.4 * float(view.interview["graph.coverage_breadth"]) + depth + end
 
 
 def _saturation(view: SignalView) -> float | None:
@@ -379,7 +384,7 @@ OF_INTERVIEW: tuple[Signal, ...] = (
     Signal("graph.chain_completion.ratio", SignalRange(0, 1), lambda view: complete_share(view.graph, view.ontology),
         "Anteil der untersten Konzepte, von denen eine Kette bis zum Endpunkt führt. Niedrig: begonnene Ketten zu Ende fragen.",
         "Share of bottom concepts from which a chain reaches an end point. Low: finish the chains that were begun."),
-    Signal("graph.coverage_breadth", SignalRange(0, 1), lambda view: view.coverage.breadth,
+    Signal("graph.coverage_breadth", SignalRange(0, 1), lambda view: view.coverage.breadth if view.coverage.elements_total else None,
         "Anteil der Elemente des Themas, von denen die Rede war. Niedrig: breiter fragen.",
         "Share of the topic's elements that were spoken of. Low: ask more broadly."),
     Signal("graph.first_count", SignalRange(0, 8), lambda view: _of_type(view, view.ontology.first_type),

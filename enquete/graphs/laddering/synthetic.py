@@ -134,7 +134,7 @@ class Plant:
 def plant(concept: Concept) -> Plant:
     """What is planted about a concept."""
     pack = pack_on(concept.topic)
-    elements = tuple(element.label for element in concept.elements.values())
+    elements = tuple(element.label for element in concept.elements.values()) or (concept.topic,)
     return Plant(manner(), pack, pack.truth(METHODOLOGY, LadderingTruth).chains, elements)
 
 

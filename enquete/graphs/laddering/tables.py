@@ -48,6 +48,11 @@ DROPPED = {
     "several concepts in one": N_("several concepts in one"),
 }  # fmt: skip
 """Why what was read is left out, as knowledge.py counts it."""
+FATES = {
+    "translated": N_("translated"), "lent": N_("lent by a shipped methodology"), "ignored": N_("ignored"),
+    "dead": N_("dead: no such signal"),
+}  # fmt: skip
+"""As translation.py tells them."""
 WORKS = {"extract": N_("reading answers"), "signal": N_("judging answers"), "question": N_("wording questions")}
 ASKED = {"scored": N_("adaptive questions"), "random": N_("random questions"), "static": N_("a fixed script")}
 MEASURED = {
@@ -294,6 +299,15 @@ DROPS = Table(
     columns=(code("why", N_("why"), levels=DROPPED), integer("n", N_("times"))), views=(View(at="appendix"),),
 )  # fmt: skip
 
+TRANSLATED = Table(
+    name="translated", title=N_("Files of another program: what became of their keys"), key=("file", "key"),
+    columns=(
+        text("file", N_("file")), text("key", N_("key")), code("fate", N_("what became of it"), levels=FATES),
+        text("into", N_("here"), means=N_("of a dead key the nearest that there is")),
+    ),
+    views=(View(at="appendix", where="fate != 'translated'", columns=names("file key fate into")),),
+)  # fmt: skip
+
 ENDS = Table(
     name="stops", title=N_("How interviews ended"), key=("stop",),
     columns=(code("stop", N_("End"), levels=STOPS), integer("n", N_("Interviews"))), views=(View(at="appendix"),),
@@ -375,7 +389,7 @@ FACTS = (
     integer("cut_off", N_("cut-off of the map")), integer("cut_off_wanted"), integer("n_shown"), integer("n_links"),
     share("map_share", N_("links on the map")), share("map_repeated", N_("links given by two agents or more")),
     integer("n_barren"), integer("n_answers"), integer("n_unread"), integer("n_empty"), integer("n_found"),
-    integer("n_invented"), integer("n_by_rule"), integer("n_read"), flag("by_rule", N_("read by a rule")),
+    integer("n_invented"), integer("n_by_rule"), integer("n_read"), integer("n_dead"), flag("by_rule", N_("read by a rule")),
     *measures("mean_"), integer("n_told", N_("agents who told an incident")),
     integer("n_whole", N_("agents who told one with every part")), share("whole_share"), share("whole_low"),
     share("whole_high"),
@@ -397,10 +411,16 @@ TEXTS = (
     TextBlock(at="section", where="n_by_rule == 0", says=N_("A link counts once an agent; concepts in nearly equal words "
                                                        "are one.")),
     TextBlock(at="section", where="n_concepts == 0", says=N_("No concept has been found in the answers yet.")),
-    TextBlock(at="appendix", where="n > 0", says=N_(
+    TextBlock(at="appendix", where="n > 0 and mean_coverage == mean_coverage", says=N_(
         "{n_over} of {n} interviews begun are over ({n_total} agents), on average with {mean_turns} turns, "
         "{mean_richness} concepts, "
         "{mean_links} links and {mean_coverage} of the elements.")),
+    TextBlock(at="appendix", where="n > 0 and mean_coverage != mean_coverage", says=N_(
+        "{n_over} of {n} interviews begun are over ({n_total} agents), on average with {mean_turns} turns, "
+        "{mean_richness} concepts and {mean_links} links.")),
+    TextBlock(at="section", where="n_dead > 0", says=N_(
+        "The files of another program were read as they are; {n_dead} of their keys name a signal that there is not "
+        "here and count for nothing (appendix).")),
     TextBlock(at="appendix", word="strategy", says={
         "random": N_("Strategy and concept were chosen at random (comparison)."),
         "static": N_("A fixed script of the same length was asked, whatever was answered (comparison)."),
@@ -555,7 +575,7 @@ GLOSSARY = {
 PRESENTATION = Presentation(
     tables=(FORCES, BALANCE, STEPS, PARTS, INCIDENTS, IMPLICATIONS, TYPES, GROUP_TESTS, GROUPS, COMPARED,
         ADAPTING, CONCEPTS, NODES,
-            COVERAGE, SATURATION, ENDS, INTERVIEWS, STRATEGIES, WORK, DROPS, RELATIONS, INTERVIEWS_COMPARED,
+            COVERAGE, SATURATION, ENDS, INTERVIEWS, STRATEGIES, WORK, DROPS, TRANSLATED, RELATIONS, INTERVIEWS_COMPARED,
                 EDGES, TURNS, SIGNALS),
     facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
 )  # fmt: skip

@@ -150,6 +150,7 @@ async def extraction(state: TurnState, runtime: Turn) -> TurnState:
         edges=allowed_edges(method), contrasts=method.contrasts,
         edge_types={name: edge.description.in_(language) for name, edge in method.edge_types.items()},
         elements={name: element.label.in_(language) for name, element in settings.topic.elements.items()},
+        guidelines=[one.in_(language) for one in method.guidelines],
     )  # fmt: skip
     about = subject(state["interview"].unit, state["interview"].number)
     done = await READER.work(runtime.context.interview_context, settings, about, data)

@@ -1,0 +1,422 @@
+"""Methodology and concept files of another laddering program (interview-system-v2), read as they are.
+
+What they say is put in this project's own terms, key by key, and every key has a row that says what became of it:
+translated, lent by a shipped methodology, or ignored; a weight on a signal that there is not is dead here, and is named
+with the nearest one that there is. Nothing is guessed beyond that: a strategy without any weight left is an error.
+
+Measured by: files of the same shape, made by hand, load and interview (tests/graphs/laddering/test_laddering_translation.py).
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from enquete.graphs.laddering.signals import SIGNALS, checked_key
+from enquete.instruments.document import wrong
+from enquete.instruments.load import load_layer, shipped
+
+if TYPE_CHECKING:
+    from enquete.graphs.laddering.settings import InterviewMethod
+
+Document = dict[str, Any]
+Fate = Literal["translated", "lent", "ignored", "dead"]
+
+LANGUAGE = "en"
+"""The only one that these files are written in."""
+
+RENAMED: Mapping[str, str] = {
+    "technique.node.strategy_repetition": "graph.node.strategy_repetition",
+    "meta.conversation.saturation": "meta.saturation",
+}
+"""Signals of the same meaning under another name."""
+
+KIN = 0.5
+"""Share of all node types of both that a shipped methodology must have in common with a file to lend it anything."""
+
+
+class KeyFate(BaseModel):
+    """What became of a key. `into`: what it is here; of a dead one the nearest that there is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    key: str
+    fate: Fate
+    into: str = ""
+
+
+def is_methodology(data: Mapping[Any, Any]) -> bool:
+    return "method" in data and "ontology" in data
+
+
+def is_concept(data: Mapping[Any, Any]) -> bool:
+    return "name" in data and "topic" not in data and bool({"objective", "context"} & set(data))
+
+
+# --- a concept --------------------------------------------------------------------------------------------------------
+
+
+def concept(data: Mapping[Any, Any]) -> Document:
+    """Of a concept with an objective; its elements, if it has any, are known by their label and aliases."""
+    fates = list[KeyFate]()
+    context = _mapping(data, "context")
+    name, method = str(data.get("name", "")), str(data.get("methodology", ""))
+    topic = str(context.get("topic") or _without(name, method))
+    made: Document = {
+        "id": data.get("id"), "version": str(data.get("version", "1")), "title": name, "topic": topic,
+        "language_default": LANGUAGE, "languages": [LANGUAGE],
+    }  # fmt: skip
+    fates += [KeyFate(key="name", fate="translated", into=f"title; topic: {topic}")]
+    objective = data.get("objective") or context.get("objective")
+    if objective:
+        made["objective"] = objective
+        fates.append(KeyFate(key="objective", fate="translated", into="objective"))
+    for key in ("insight", "promise"):
+        if context.get(key):
+            made[key] = context[key]
+            fates.append(KeyFate(key=f"context.{key}", fate="translated", into=key))
+    reasons = context.get("rtb") or context.get("reasons_to_believe")
+    if reasons:
+        made["reasons_to_believe"] = [reasons] if isinstance(reasons, str) else reasons
+        fates.append(KeyFate(key="context.rtb", fate="translated", into="reasons_to_believe"))
+    if method:
+        made["methodology"] = method
+        fates.append(KeyFate(key="methodology", fate="translated", into="methodology, where the run names none"))
+    if data.get("elements"):
+        made["elements"] = dict(_elements(data, fates))
+    read = {"id", "version", "name", "objective", "methodology", "context", "elements"}
+    fates += [KeyFate(key=str(key), fate="ignored") for key in data if key not in read]
+    known = {"topic", "objective", "insight", "promise", "rtb", "reasons_to_believe"}
+    fates += [KeyFate(key=f"context.{key}", fate="ignored") for key in context if key not in known]
+    return {**made, "translation": [one.model_dump() for one in fates]}
+
+
+def _without(name: str, method: str) -> str:
+    """A name without the words of its methodology at its end: "Headphones Means-End Chain" is about headphones."""
+    parts, words = method.casefold().split("_"), name.split()
+    while len(words) > 1 and all(
+        any(piece.startswith(part) for part in parts) for piece in re.findall(r"\w+", words[-1].casefold())
+    ):
+        words.pop()
+    return " ".join(words)
+
+
+def _elements(data: Mapping[Any, Any], fates: list[KeyFate]) -> Iterator[tuple[str, Document]]:
+    for number, element in enumerate(_listed(data, "elements"), 1):
+        label = str(element.get("label") or element.get("id", number))
+        name = _identifier(label) or f"element_{number}"
+        aliases = dict.fromkeys([label, *map(str, element.get("aliases") or [])])
+        fates.append(KeyFate(key=f"elements.{element.get('id', number)}", fate="translated", into=f"elements.{name}"))
+        kind = str(element.get("type") or "element")
+        yield name, {"type": kind, "label": label, "aliases": {LANGUAGE: list(aliases)}}
+
+
+# --- a methodology ----------------------------------------------------------------------------------------------------
+
+
+def methodology(data: Mapping[Any, Any]) -> Document:
+    """Of a methodology with method, ontology, strategies and phases."""
+    return _MethodFile(data).made()
+
+
+class _MethodFile:
+    """One such file. lenders: shipped methodologies, the nearest first; kin: that one, if it is near enough."""
+
+    def __init__(self, data: Mapping[Any, Any]):
+        self._data, self._fates = data, list[KeyFate]()
+        self._method, self._ontology = _mapping(data, "method"), _mapping(data, "ontology")
+        self._types = {str(one.get("name")): one for one in _listed(self._ontology, "nodes")}
+        ranked = sorted(_shipped(), key=lambda one: -_shared(one, self._types))
+        self._kin = next((one for one in ranked[:1] if _shared(one, self._types) >= KIN), None)
+        self._lenders: Sequence[InterviewMethod] = ranked if self._kin else ()
+
+    def _note(self, key: str, fate: Fate, into: str = "") -> None:
+        self._fates.append(KeyFate(key=key, fate=fate, into=into))
+
+    def made(self) -> Document:
+        name = str(self._method.get("name", ""))
+        made: Document = {
+            "id": name, "version": str(self._method.get("version", "1")),
+            "title": self._method.get("title") or name.replace("_", " "),
+            "language_default": LANGUAGE, "languages": [LANGUAGE],
+            "goal": self._method.get("goal") or self._method.get("description") or name.replace("_", " "),
+        }  # fmt: skip
+        self._note("method", "translated", "id, version, title, goal, opening.goal")
+        made["node_types"] = {kind: self._node_type(kind, one) for kind, one in self._types.items()}
+        made |= self._rungs()
+        made["edge_types"] = {
+            str(one.get("name")): self._edge_type(str(one.get("name")), one) for one in _listed(self._ontology, "edges")
+        }
+        if guidelines := list(self._guidelines()):
+            made["guidelines"] = guidelines
+        made["opening"] = self._opening(made)
+        made["strategies"] = {
+            str(one.get("name")): self._strategy(one, made) for one in _listed(self._data, "strategies")
+        }
+        made |= self._phases()
+        self._signals()
+        read = {"method", "ontology", "signals", "strategies", "phases"}
+        for key in self._data:
+            if key not in read:
+                self._note(str(key), "ignored")
+        return {**made, "translation": [one.model_dump() for one in self._fates]}
+
+    # --- the ontology
+
+    def _node_type(self, name: str, node: Mapping[str, Any]) -> Document:
+        examples = "; ".join(str(one) for one in node.get("examples") or [])
+        described = str(node.get("description") or name.replace("_", " "))
+        self._note(f"ontology.nodes.{name}", "translated", f"node_types.{name}")
+        return {
+            "label": name.replace("_", " "), "terminal": node.get("terminal") is True,
+            "description": f"{described} ({examples})" if examples else described,
+        }  # fmt: skip
+
+    def _rungs(self) -> Document:
+        """A ladder where every kind has a level of its own; else what a shipped methodology of the same kinds has."""
+        levels = {name: one.get("level") for name, one in self._types.items()}
+        if len(set(levels.values())) == len(levels) > 1 and all(isinstance(one, int) for one in levels.values()):
+            self._note("ontology.nodes.level", "translated", "ladder")
+            return {"ladder": sorted(levels, key=lambda name: levels[name] or 0)}
+        if any(one is not None for one in levels.values()):
+            self._note("ontology.nodes.level", "ignored", "several kinds stand on one level: no ladder")
+        kin = self._kin
+        if kin is None or not set(kin.node_types) <= set(self._types) or not (kin.ladder or kin.pattern):
+            return {}
+        self._note("ladder, pattern", "lent", kin.id)
+        pattern = {"pattern": kin.pattern.model_dump(mode="json", exclude_none=True)} if kin.pattern else {}
+        return {"ladder": list(kin.ladder), **pattern}
+
+    def _edge_type(self, name: str, edge: Mapping[str, Any]) -> Document:
+        made: Document = {"description": edge.get("description") or name.replace("_", " ")}
+        pairs = [self._pair(one) for one in edge.get("permitted_connections") or []]
+        self._note(f"ontology.edges.{name}", "translated", f"edge_types.{name}{'' if pairs else ', between any kinds'}")
+        if not pairs or ("*", "*") in pairs:
+            made["any_pair"] = True
+        else:
+            made["pairs"] = list(dict.fromkeys(
+                (source, target)
+                for one, other in pairs
+                for source in (self._types if one == "*" else [one])
+                for target in (self._types if other == "*" else [other])
+            ))  # fmt: skip
+        lender = next((one for one in self._lenders if name in one.edge_types), None)
+        if lender is not None:
+            like = lender.edge_types[name]
+            lent = {key: True for key in ("retracts", "contrast") if getattr(like, key)}
+            if like.label is not None:
+                lent["label"] = like.label.model_dump()
+            if lent:
+                self._note(f"edge_types.{name}", "lent", f"{', '.join(lent)}: {lender.id}")
+            made |= lent
+        return made
+
+    @staticmethod
+    def _pair(pair: object) -> tuple[str, str]:
+        if isinstance(pair, Mapping) and {"from", "to"} <= set(pair):
+            return str(pair["from"]), str(pair["to"])
+        if isinstance(pair, list | tuple) and len(pair) == 2:
+            return str(pair[0]), str(pair[1])
+        raise wrong(f"permitted_connections: {pair!r} is no [source, target]")
+
+    def _guidelines(self) -> Iterator[str]:
+        """What the reader of answers is told beside kinds and relationships, one line each."""
+        both = {**self._data, **self._ontology}
+        if both.get("extraction_guidelines"):
+            self._note("extraction_guidelines", "translated", "guidelines")
+            yield from map(_line, both["extraction_guidelines"])
+        if both.get("concept_naming_convention"):
+            self._note("concept_naming_convention", "translated", "guidelines")
+            yield _line(both["concept_naming_convention"])
+        for name, one in _mapping(both, "relationship_examples").items():
+            self._note(f"relationship_examples.{name}", "translated", "guidelines")
+            yield _line(f"{one.get('description', name)}: “{one.get('example', '')}” gives {one.get('extraction', '')}")
+        for key, said in (("extractable_contains", "Worth reading"), ("non_extractable_contains", "Not worth reading")):
+            listed = _mapping(both, "extractability_criteria").get(key)
+            if listed:
+                self._note(f"extractability_criteria.{key}", "translated", "guidelines")
+                yield _line(f"{said}: {'; '.join(map(str, listed))}")
+
+    # --- questions
+
+    def _opening(self, made: Document) -> Document:
+        lent = self._kin.opening if self._kin and self._fits(self._kin.opening.elicits) else None
+        if self._kin and lent:
+            self._note("opening.questions", "lent", self._kin.id)
+        questions = [one.model_dump() for one in lent.questions] if lent else [OPENING]
+        goal = self._method.get("opening_bias") or made["goal"]
+        return {"goal": goal, "elicits": lent.elicits if lent else "first", "questions": questions}
+
+    def _fits(self, aim: str) -> bool:
+        return aim in ("next", "same", "first", "none") or aim in self._types
+
+    def _strategy(self, strategy: Mapping[str, Any], made: Document) -> Document:
+        name = str(strategy.get("name"))
+        closing = bool(strategy.get("generates_closing_question"))
+        focus = not closing and strategy.get("node_binding") != "none"
+        described = str(strategy.get("description") or name.replace("_", " "))
+        weights = dict(self._weights(name, _mapping(strategy, "signal_weights")))
+        if not weights:
+            raise wrong(
+                f"strategies: '{name}' weighs no signal that there is; give it one of {', '.join(sorted(SIGNALS))}"
+            )
+        self._note(f"strategies.{name}", "translated", f"strategies.{name}{' (closing)' if closing else ''}")
+        if strategy.get("focus_mode"):
+            self._note(f"strategies.{name}.focus_mode", "ignored", "a question has a concept in focus, or none")
+        return {
+            "label": name.replace("_", " "), "description": described, "goal": described, "focus": focus,
+            "closing": closing, "weights": weights, "techniques": self._techniques(name, described, focus, closing, made),
+        }  # fmt: skip
+
+    def _techniques(self, name: str, described: str, focus: bool, closing: bool, made: Document) -> list[Document]:
+        """Those of the same strategy of a shipped methodology; else the plainest questions that there are."""
+        for lender in self._lenders:
+            like = lender.strategies.get(name)
+            if like is None or like.focus != focus or (_shared(lender, self._types) < KIN):
+                continue
+            able = [one for one in like.techniques if self._fits(one.elicits) and set(one.suits) <= set(self._types)]
+            if able:
+                self._note(f"strategies.{name}.techniques", "lent", lender.id)
+                return [one.model_dump(mode="json") for one in able]
+        plain = CLOSING if closing else PROBES if focus else ELSE
+        self._note(f"strategies.{name}.techniques", "lent", "plain questions")
+        return [
+            {"id": way, "description": described, "elicits": elicits, "questions": [{LANGUAGE: question}]}
+            for way, elicits, question in plain
+            if elicits != "next" or made.get("ladder")
+        ]
+
+    # --- weights and phases
+
+    def _weights(self, strategy: str, given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        taken = set[str]()
+        for written, weight in given.items():
+            place, key = f"strategies.{strategy}.signal_weights.{written}", _renamed(str(written))
+            if not _is_alive(key):
+                self._note(place, "dead", nearest(key))
+            elif key in taken:
+                self._note(place, "ignored", f"{key} has a weight already")
+            else:
+                if key != written:
+                    self._note(place, "translated", key)
+                taken.add(key)
+                yield key, weight
+
+    def _phases(self) -> Document:
+        phases: dict[str, Mapping[str, Any]] = {"early": {}, "mid": {}, "late": {}}
+        bonuses = dict[str, Any]()
+        for name, one in _mapping(self._data, "phases").items():
+            if name not in phases:
+                self._note(f"phases.{name}", "dead", next(iter(difflib.get_close_matches(str(name), phases, 1, 0)), ""))
+                continue
+            phases[name] = _mapping(one, "signal_weights")
+            self._note(f"phases.{name}.signal_weights", "translated", f"phases.{name}")
+            if added := _mapping(one, "phase_bonuses"):
+                bonuses[name] = added
+                self._note(f"phases.{name}.phase_bonuses", "translated", f"bonuses.{name}")
+        return {"phases": phases, **({"bonuses": bonuses} if bonuses else {})}
+
+    def _signals(self) -> None:
+        """All signals that there are are read at every turn: a list of them is not needed."""
+        pools = _mapping(self._data, "signals")
+        for pool, names in pools.items():
+            for name in names or ():
+                if _renamed(str(name)) not in SIGNALS and not str(name).startswith("graph.chain_completion"):
+                    self._note(f"signals.{pool}.{name}", "dead", nearest(str(name), tuple(SIGNALS)))
+        if pools:
+            self._note("signals", "ignored", "every signal is read at every turn")
+
+
+OPENING = {
+    LANGUAGE: "What comes to your mind first about this topic?",
+    "de": "Was fällt Ihnen zu diesem Thema zuerst ein?",
+}
+PROBES = (
+    ("why", "next", "“{focus}”: why does that matter to you?"),
+    ("more", "none", "“{focus}”: what can you tell me about that?"),
+    ("example", "none", "“{focus}”: can you give me an example?"),
+)
+ELSE = (
+    ("what_else", "first", "What else matters to you about this topic?"),
+    ("another_side", "first", "Which side of this topic have we not spoken of?"),
+)
+CLOSING = (("looking_back", "none", "Looking back: what matters most to you in all this?"),)
+"""Plain questions, as (technique, what it brings, words)."""
+
+
+# --- what is known here -----------------------------------------------------------------------------------------------
+
+
+@cache
+def _keys() -> tuple[str, ...]:
+    """Every key that a weight may have."""
+    words = [f"{name}.{word}" for name, one in SIGNALS.items() for word in one.words]
+    return tuple(key for key in (*SIGNALS, *words) if _is_alive(key))
+
+
+def nearest(key: str, known: Sequence[str] = ()) -> str:
+    """The key that is spelt most like this one."""
+    return difflib.get_close_matches(key[:100], known or _keys(), n=1, cutoff=0.0)[0]
+
+
+def _renamed(key: str) -> str:
+    return next((new + key.removeprefix(old) for old, new in RENAMED.items() if f"{key}.".startswith(f"{old}.")), key)
+
+
+def _is_alive(key: str) -> bool:
+    try:
+        checked_key(key)
+    except ValueError:
+        return False
+    return True
+
+
+def _shipped() -> list[InterviewMethod]:
+    from enquete.graphs.laddering.settings import InterviewMethod  # noqa: PLC0415 - which reads files by this module
+
+    return [load_layer(InterviewMethod, "methodologies", name) for name in shipped("methodologies")]
+
+
+def _shared(method: InterviewMethod, types: Mapping[str, Any]) -> float:
+    both = set(method.node_types) | set(types)
+    return len(set(method.node_types) & set(types)) / len(both) if both else 0.0
+
+
+# --- as it is written there -------------------------------------------------------------------------------------------
+
+
+def _mapping(data: Mapping[Any, Any], key: str) -> Mapping[Any, Any]:
+    found = data.get(key)
+    if found is not None and not isinstance(found, Mapping):
+        raise wrong(f"{key}: is no mapping")
+    return found or {}
+
+
+def _listed(data: Mapping[Any, Any], key: str) -> Sequence[Mapping[str, Any]]:
+    found = data.get(key)
+    if not isinstance(found, list | tuple) or not all(isinstance(one, Mapping) for one in found):
+        raise wrong(f"{key}: is no list of mappings")
+    names = [one.get("name") for one in found if "name" in one]
+    twice = sorted({str(name) for name in names if names.count(name) > 1})
+    if twice:
+        raise wrong(f"{key}: '{twice[0]}' stands there twice")
+    return found
+
+
+def _identifier(label: str) -> str:
+    return re.sub(r"\W+", "_", label.casefold(), flags=re.ASCII).strip("_")[:60]
+
+
+def _line(text: object) -> str:
+    return " ".join(str(text).split())
+
+
+TRANSLATORS: Sequence[tuple[Callable[[Mapping[Any, Any]], bool], Callable[[Mapping[Any, Any]], Document]]] = (
+    (is_methodology, methodology),
+    (is_concept, concept),
+)
