@@ -205,6 +205,16 @@ class Ledger:
         )
         return Completion(*row) if row else None
 
+    def answered_by(self, key: BlockKey) -> str:
+        """The model whose response to this block came last; "" where none was had."""
+        call = CallKey(key.run, key.arm, key.methodology, key.phase, "answer", key.subject, 0)
+        row = self._row(
+            "SELECT model FROM calls WHERE methodology=? AND phase=? AND arm=? AND purpose=? AND subject=? AND status='settled'"
+            " ORDER BY attempt DESC LIMIT 1",
+            call_values(call)[:-1],
+        )
+        return str(row[0]) if row else ""
+
     async def reserve(self, key: CallKey, prompt: Prompt, model: str, tokens: int) -> None:
         """File the request before it is sent. A failed or lost one is taken up again; a settled one is refused
         (bug)."""

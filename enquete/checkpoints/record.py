@@ -101,6 +101,7 @@ class RunRecord(BaseModel):
     versions: dict[str, str] = {}
     revision: str = ""  # of Enquete's source, where it is known; "+" where files had been changed
     base_url: str = ""
+    key_variable: str = Field(default="", exclude_if=lambda name: not name)  # holds its key; "": LLM_API_KEY
     created_at: str
     by: str = Field(
         default="", exclude_if=lambda by: not by

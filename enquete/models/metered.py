@@ -6,7 +6,7 @@ Measured by: the sum over calls of input + output + allowance equals the budget'
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +20,7 @@ from enquete.models.cache import ResponseCache, request_key
 from enquete.models.chat_completions import ModelResponse
 from enquete.models.faults import AwaitsBatch
 from enquete.models.prices import Price, cost
-from enquete.state.asking import CallKey
+from enquete.state.asking import MOST_ATTEMPTS, CallKey
 from enquete.state.errors import ModelError, ModelRejected, ReplayMissing
 from enquete.state.interview_context import Completion, Prompt
 
@@ -82,6 +82,11 @@ class Terms:
     price: Price | None = None  # None: unknown, so that only tokens can be capped
     claim: str = ""
     base_url: str = ""
+    label: str = ""  # as which it is filed, where its name does not tell its server
+
+    @property
+    def filed(self) -> str:
+        return self.label or self.model
 
     def cost(self, input_tokens: int, output_tokens: int) -> float:
         """US dollars; 0 where the price is unknown (a cap on money is then refused before the run)."""
@@ -149,6 +154,9 @@ class Reservation:
         )
 
 
+GiveUp = Callable[[ModelError], Awaitable[Literal["short", "failed"]]]
+
+
 class MeteredModel:
     """One model as one arm (or the interviewer) uses it."""
 
@@ -176,11 +184,25 @@ class MeteredModel:
         self._cache = cache
         self._batches = batches
 
+    def settled(self, key: CallKey) -> Completion | None:
+        """The stored response, if there is one."""
+        return self._ledger.settled(key)
+
     async def request(
         self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None
     ) -> Completion | Literal["short", "failed"]:
         """See `Metered.request`. "short" also after the server refused our key or model: the run pauses and says
         why."""
+        return await self.obtain(key, compose, offline, self._give_up)
+
+    async def obtain(
+        self,
+        key: CallKey,
+        compose: Callable[[], Prompt],
+        offline: Callable[[], str] | None,
+        give_up: GiveUp,
+    ) -> Completion | Literal["short", "failed"]:
+        """As `request`. `give_up`: what is done about a response that cannot be had."""
         try:
             if (settled := self._ledger.settled(key)) is not None:
                 return settled
@@ -189,16 +211,16 @@ class MeteredModel:
                 if (settled := self._ledger.settled(key)) is not None:
                     return settled
             async with self._admission if self._admission and offline is None else nullcontext():
-                return await self._buy(key, compose, offline)
+                return await self._buy(key, compose, offline, give_up)
         except AwaitsBatch as waits:
             if waits.why:
                 await self._budget.stop(waits.why)
             return "short"
         except ModelError as error:  # of what an earlier session ordered, or of a prompt that fits nowhere
-            return await self._give_up(error)
+            return await give_up(error)
 
     async def _buy(
-        self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None
+        self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None, give_up: GiveUp
     ) -> Completion | Literal["short", "failed"]:
         """Reserve, send, settle."""
         whole = prompt = compose()
@@ -212,7 +234,7 @@ class MeteredModel:
         completion: Completion | None = None
         begun = False
         try:
-            await self._ledger.reserve(key, prompt, self._terms.model, reservation.each)
+            await self._ledger.reserve(key, prompt, self._terms.filed, reservation.each)
             begun = True
             completion, usage = await self._obtain(key, prompt, offline, reservation)
             usage = replace(usage, shortened=prompt is not whole)
@@ -225,7 +247,7 @@ class MeteredModel:
         except ModelError as error:
             usage = reservation.lost(error.timeouts + error.broken, error.sends)
             await self._ledger.fail(key, str(error), usage)
-            return await self._give_up(error)
+            return await give_up(error)
         except AwaitsBatch:
             usage = None  # it is under way still
             raise
@@ -238,11 +260,11 @@ class MeteredModel:
         finally:
             if usage is not None:
                 await reservation.settle(usage, self._terms, answered=completion is not None)
-        return replace(completion, model=self._terms.model)
+        return replace(completion, model=self._terms.filed)
 
     def _reservation(self, key: CallKey, prompt: Prompt, *, paid: bool) -> Reservation:
         bound, terms = input_bound(prompt), self._terms
-        kind = CostKind(terms.model, f"{key.methodology}/{key.phase}/{key.purpose}") if paid else None
+        kind = CostKind(terms.filed, f"{key.methodology}/{key.phase}/{key.purpose}") if paid else None
         usd = terms.cost(bound, prompt.max_output_tokens)
         return Reservation(self._budget, bound, bound + prompt.max_output_tokens, usd, terms.claim, kind)
 
@@ -265,7 +287,7 @@ class MeteredModel:
         if offline is not None:
             text = offline()
             read = sum(estimate(part) for part in (prompt.system, *(m["content"] for m in prompt.messages)))
-            return Completion(text), Usage(read, estimate(text), model=terms.model)
+            return Completion(text), Usage(read, estimate(text), model=terms.filed)
         if self._sender is None:
             raise RuntimeError(f"model {terms.model!r} has no transport")
         name = ""
@@ -288,6 +310,43 @@ class MeteredModel:
                 model=usage.model, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens,
             )  # fmt: skip
         return Completion(response.text, response.finish), usage
+
+
+class AlternateModels:
+    """The models of one participant, in order: what one cannot give is asked of the next, and so is everything after it.
+
+    Each has attempts of its own, so the ledger keeps which one failed, and why. Measured by: what any of them has settled
+    is never asked for again.
+    """
+
+    def __init__(
+        self, models: Sequence[MeteredModel], place: Callable[[], int], switch: Callable[[int, str], Awaitable[object]]
+    ):
+        """`place`: of the model that is asked now, as it is stored; `switch` stores that the one at this place has failed, and
+        why."""
+        self._models = models
+        self._place = place
+        self._switch = switch
+
+    async def request(
+        self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None
+    ) -> Completion | Literal["short", "failed"]:
+        """See `Metered.request`."""
+        keys = [key._replace(attempt=key.attempt + place * MOST_ATTEMPTS) for place in range(len(self._models))]
+        for model, call in zip(self._models, keys, strict=True):
+            if (settled := model.settled(call)) is not None:
+                return settled
+        while (place := self._place()) < len(keys) - 1:
+            found = await self._models[place].obtain(keys[place], compose, offline, partial(self._pass_on, place))
+            if found != "failed":
+                return found
+        return await self._models[-1].request(keys[-1], compose, offline)
+
+    async def _pass_on(self, place: int, error: ModelError) -> Literal["short", "failed"]:
+        if error.short:  # the run pauses
+            return "short"
+        await self._switch(place, str(error))
+        return "failed"
 
 
 def usage_of(response: ModelResponse, prompt: Prompt, reservation: Reservation) -> Usage:

@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
 LABELS = (N_("Question"), N_("Answer"))
+ANSWERED = "answer"
+"""Work of `Turn.by`: to have answered."""
 
 
 class Asked(BaseModel):
@@ -216,11 +218,12 @@ class Utterance:
     text: str
     status: Status
     answers: tuple[Answer, ...] = ()
+    by: str = ""
 
     @property
     def kept(self) -> dict[str, Any]:
-        """As the fields of a turn."""
-        return {"answer": self.text, "status": self.status}
+        """As the fields of a turn; with the model that answered, where its block names its own."""
+        return {"answer": self.text, "status": self.status, **({"by": {ANSWERED: self.by}} if self.by else {})}
 
 
 async def hear(context: InterviewContext, blocks: Sequence[Block]) -> Sequence[Utterance] | Outcome:
@@ -230,12 +233,12 @@ async def hear(context: InterviewContext, blocks: Sequence[Block]) -> Sequence[U
     unfinished = {reply.state for reply in replies} - {"done"}
     if unfinished:
         return min(unfinished, key=("failed", "short", "waiting").index)
-    return [_uttered(reply.answers) for reply in replies]
+    return [_uttered(reply.answers, reply.by) for reply in replies]
 
 
-def _uttered(answers: Sequence[Answer]) -> Utterance:
+def _uttered(answers: Sequence[Answer], by: str) -> Utterance:
     said = [answer.text for answer in answers if answer.status in RESPONDED and answer.text]
-    return Utterance("\n".join(said), answers[0].status, tuple(answers))
+    return Utterance("\n".join(said), answers[0].status, tuple(answers), by)
 
 
 async def keep(context: InterviewContext, unit: str, turn: TurnT) -> TurnT:

@@ -27,7 +27,15 @@ from enquete.models.metered import BYTES_PER_TOKEN
 from enquete.models.prices import Price, Prices, cost
 from enquete.nodes.critic_pairs import REPEATED
 from enquete.nodes.model_server import asked_url
-from enquete.nodes.planning import CRITIC, NARRATIVE_SHARE, claim_name, load_methodology, planned
+from enquete.nodes.planning import (
+    CRITIC,
+    NARRATIVE_SHARE,
+    claim_name,
+    load_methodology,
+    planned,
+    price_of,
+    served_models,
+)
 from enquete.nodes.run_session import RunSession, Sources
 from enquete.respondents.critic import STAND_IN, CriticQuestion, comparing, grading
 from enquete.respondents.ledger_context import PERSON
@@ -254,7 +262,7 @@ def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, pr
     most_calls = calls * again[0] * (most if by_row else grows) + batches
     persons = not has_model and (kind.methodology, kind.phase) in rehearsal.by_persons
     least, long = (fewest * WRITTEN_LEAST, most * WRITTEN_MOST) if persons else (fewest, most)
-    model = asks.model if has_model else "synthetic" if answers else "rule"
+    model = kind.model or (asks.model if has_model else "synthetic" if answers else "rule")
     return priced_line(
         methodology=kind.methodology,
         phase=kind.phase,
@@ -265,7 +273,7 @@ def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, pr
         calls=Range(low=least_calls, likely=calls, high=most_calls).whole(),
         input_tokens=_tokens(kind.input_tokens * scale, least, long * again[1], batches, has_model),
         output_tokens=_tokens(kind.output_tokens * scale, least, long * again[2], batches, has_model, written=True),
-        price=prices.of(model, url),
+        price=price_of(record, prices, url)(model),
     )
 
 
@@ -320,6 +328,7 @@ def _seconds(lines: Sequence[EstimateLine], record: RunRecord, machine: Machine,
     if batches:
         return Range(low=0, likely=batches * DAY, high=batches * DAY)
     paid = {arm.model for arm in record.arms if arm.respondent == "llm"}
+    paid |= {one.label(model) for one in served_models(record) for model in tuple(paid)}
     ends = []
     for place, end in enumerate(("low", "likely", "high")):
         busy = waiting = 0.0
@@ -329,9 +338,14 @@ def _seconds(lines: Sequence[EstimateLine], record: RunRecord, machine: Machine,
                 busy += calls * SYNTHETIC_SECONDS * machine.concurrency
                 continue
             busy += calls * SECONDS_BEFORE[place] + written / TOKENS_A_SECOND[place]
-            waiting = max(waiting, _limited(line, lines, end, machine.limits.get(line.model)))
+            waiting = max(waiting, _limited(line, lines, end, _limits_of(line.model, machine)))
         ends.append(max(busy / machine.concurrency, waiting))
     return Range(low=ends[0], likely=ends[1], high=ends[2])
+
+
+def _limits_of(model: str, machine: Machine) -> ModelLimits | None:
+    """Of a model at another server by its own name."""
+    return machine.limits.get(model) or machine.limits.get(model.partition(" (")[0])
 
 
 def _limited(line: EstimateLine, lines: Sequence[EstimateLine], end: str, limits: ModelLimits | None) -> float:
@@ -365,8 +379,8 @@ MOST_UNPAID = 6
 """Where no model answers: nothing is paid, and a rehearsal of forty would take as long as the run."""
 
 REHEARSED = """
-SELECT methodology, phase, arm, purpose, subject, input_tokens, output_tokens FROM calls
-ORDER BY methodology, phase, arm, purpose, id
+SELECT methodology, phase, arm, purpose, CASE WHEN purpose = 'answer' THEN model ELSE '' END AS by, subject, input_tokens,
+  output_tokens FROM calls ORDER BY methodology, phase, arm, purpose, by, id
 """
 
 
@@ -395,6 +409,7 @@ class Rehearsed:
     input_tokens: float
     output_tokens: float
     parts: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    model: str = ""  # of answers, where it is not the arm's
 
     def times(self, calls: float, tokens: float) -> Rehearsed:
         read, written = self.input_tokens * tokens, self.output_tokens * tokens
@@ -474,7 +489,8 @@ async def _rehearsed(
                 for method, phase in planned(acted)
             }
             held = await _play(run_session, plans)
-            kinds = tuple(_of_all(kind, record, len(chosen), of, plans, held) for kind in _called(ledger))
+            called = _called(ledger, {arm.id: arm.model for arm in record.arms})
+            kinds = tuple(_of_all(kind, record, len(chosen), of, plans, held) for kind in called)
             rows = {stage: round(n / held[*stage, acted.main.id]) for stage, n in _answered_rows(ledger, acted).items()}
             largest = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()[0]
             followed = ledger.read(FOLLOWED, (acted.main.id,)).fetchall()
@@ -488,15 +504,16 @@ async def _rehearsed(
             await ledger.close()
 
 
-def _called(ledger: Ledger) -> Iterator[Rehearsed]:
-    """Every kind of call, summed."""
-    for (name, phase, arm, purpose), rows in groupby(ledger.read(REHEARSED).fetchall(), key=lambda row: row[:4]):
+def _called(ledger: Ledger, models: Mapping[str, str]) -> Iterator[Rehearsed]:
+    """Every kind of call, summed. `models`: of the arms."""
+    for (name, phase, arm, purpose, by), rows in groupby(ledger.read(REHEARSED).fetchall(), key=lambda row: row[:5]):
         parts: dict[str, list[int]] = {}
         for *_, subject, read, written in rows:
             sums = parts.setdefault(subject.rpartition("|")[2] if purpose == "answer" else "", [0, 0, 0])
             sums[:] = [sums[0] + 1, sums[1] + read, sums[2] + written]
         calls, read_in, written_out = (float(sum(each)) for each in zip(*parts.values(), strict=True))
-        yield Rehearsed(name, phase, arm, purpose, calls, read_in, written_out, parts)
+        model = "" if by == models[arm] else by
+        yield Rehearsed(name, phase, arm, purpose, calls, read_in, written_out, parts, model)
 
 
 def _of_all(

@@ -15,6 +15,8 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.folders import LEDGER, held
 from enquete.checkpoints.ledger import Ledger
@@ -23,15 +25,17 @@ from enquete.models.faults import checked_url, mask, shown_url
 from enquete.models.http_client import Absence, absence
 from enquete.models.local_model import LocalModel, file_of
 from enquete.models.metered import MeteredModel, Terms
-from enquete.models.prices import OPENAI_URL, Prices
+from enquete.models.prices import OPENAI_URL, Prices, server_of
 from enquete.models.servers import Limiter
 from enquete.models.transport import Transport
+from enquete.nodes.planning import served_models
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.person import HumanRespondent
-from enquete.state.asking import Arm
+from enquete.state.asking import Arm, ServedModel
 from enquete.state.errors import ModelError, ModelRejected, ModelUnavailable, SettingsError
-from enquete.state.local_weights import LOCAL_URL
-from enquete.state.settings import Machine
+from enquete.state.local_weights import LOCAL_URL, is_local
+from enquete.state.request import NO_KEY
+from enquete.state.settings import Machine, said
 
 EVERY_S, LOGGED_EVERY_S = 1.0, 10.0
 """Seconds between two looks at what is waited for, for people and for the log."""
@@ -43,12 +47,92 @@ LIMITER = Limiter(32)
 
 def asked_url(record: RunRecord, machine: Machine) -> str:
     """The server that this run's models are asked at: the one named now, else the run's own."""
-    return LOCAL_URL if record.weights else machine.base_url or record.base_url or OPENAI_URL
+    if record.weights:
+        return LOCAL_URL
+    named = record.base_url if record.key_variable else machine.base_url or record.base_url  # its key is no other server's
+    return named or OPENAI_URL
 
 
 def at_its_server(record: RunRecord, machine: Machine) -> Machine:
-    """With the run's own server, unless another is named now."""
-    return machine.model_copy(update={"base_url": machine.base_url or record.base_url or None})
+    """With the run's own server and the key that it was begun with, unless others are named now. Raises SettingsError."""
+    if not record.key_variable:
+        return machine.model_copy(update={"base_url": machine.base_url or record.base_url or None})
+    server = ServedModel(base_url=record.base_url, key_variable=record.key_variable.removeprefix(NO_KEY))
+    own = {"base_url": record.base_url or None, "api_key": key_in(_variable(server, machine))}
+    return machine.model_copy(update=own)
+
+
+def key_in(variable: str) -> SecretStr | None:
+    """The key that an environment variable holds. Raises SettingsError where it holds none."""
+    if not variable:
+        return None
+    found = said(variable.upper())
+    if not found:
+        raise SettingsError(
+            f"key_variable: {variable!r} is not set, neither in the environment nor in .env; it is the NAME of the variable that "
+            "holds the server's key"
+        )
+    return SecretStr(found)
+
+
+def require_served(served: Sequence[ServedModel], machine: Machine, *, listed: bool) -> None:
+    """Before anything is asked. `listed`: only servers of ENQUETE_MODEL_SERVERS may be named, each with the key that stands
+    there, as a caller from elsewhere could have any key sent anywhere. Raises SettingsError."""
+    for one in served:
+        if one.base_url and ("://" not in one.base_url or server_of(one.base_url) is None):
+            raise SettingsError(
+                f"base_url: {shown_url(one.base_url)!r} (model {one.model!r}) is no base URL; write one such as https://host/v1, without "
+                "user, password or query"
+            )
+        if is_local(one.model):
+            raise SettingsError(f"model: {one.model!r} answers whole runs on this machine; a seat names a model of a server")
+        known = {url.rstrip("/"): variable for url, variable in machine.model_servers.items()}
+        url, variable = one.base_url.rstrip("/"), one.key_variable
+        if listed and (url or variable) and (url not in known or variable not in ("", known[url])):
+            there = ", ".join(f"{shown_url(name)} with {key or 'no key'}" for name, key in known.items()) or "none"
+            raise SettingsError(
+                f"base_url: {shown_url(url)!r} with {variable or 'no key'} may not be named here; whoever runs the server lists what may, "
+                f"in ENQUETE_MODEL_SERVERS: {there}"
+            )
+        key_in(_variable(one, machine))
+
+
+def _variable(served: ServedModel, machine: Machine) -> str:
+    """The one named, else the one that is listed for its server."""
+    known = {url.rstrip("/"): variable for url, variable in machine.model_servers.items()}
+    return served.key_variable or known.get(served.base_url.rstrip("/"), "")
+
+
+class OtherServers:
+    """Transports to the servers of models that answer in place of the run's, each made when it is first needed."""
+
+    def __init__(self, record: RunRecord, machine: Machine):
+        self._machine = at_its_server(record, machine)
+        self._own = asked_url(record, machine).rstrip("/")
+        self._senders: dict[tuple[str, str, bool], Transport] = {}
+
+    def sender(self, served: ServedModel, *, patient: bool) -> Transport:
+        """`patient`: whether its server is waited for while it is away, or another model stands by."""
+        url, variable = served.base_url.rstrip("/") or self._own, _variable(served, self._machine)
+        key = (url, variable, patient)
+        if key not in self._senders:
+            named: dict[str, object] = {} if url == self._own and not variable else {"api_key": key_in(variable)}
+            if not patient:
+                named["patience_s"] = 0.0
+            self._senders[key] = _transport(url, self._machine.model_copy(update=named))
+        return self._senders[key]
+
+    def halt(self) -> None:
+        for sender in self._senders.values():
+            sender.halt()
+
+    @property
+    def waits_for(self) -> str:
+        return next((sender.waits_for for sender in self._senders.values() if sender.waits_for), "")
+
+    async def aclose(self) -> None:
+        for sender in self._senders.values():
+            await sender.aclose()
 
 
 def server_url(arms: Sequence[Arm], machine: Machine) -> str | None:
@@ -88,6 +172,8 @@ async def require_server_of(record: RunRecord, machine: Machine) -> None:
     """Of a run, where models answer and no earlier run does. Raises as `require_server`."""
     if record.replay_of or record.weights:  # a local model's server is the run's own
         return
+    served = served_models(record)
+    require_served(served, machine, listed=False)
     machine = at_its_server(record, machine)
     url = server_url(record.arms, machine)
     if url is not None:

@@ -3,7 +3,7 @@ alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -15,8 +15,8 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.usage import unanswered, usage
 from enquete.models.metered import valued
-from enquete.models.prices import Price, cost
-from enquete.state.asking import Arm, Participant
+from enquete.models.prices import Price, Prices, cost
+from enquete.state.asking import Arm, Participant, ServedModel
 from enquete.state.errors import SettingsError
 from enquete.state.interview_context import InterviewContext
 from enquete.state.lazy_import import loaded
@@ -156,9 +156,34 @@ def _drawn_by(found: Mapping[str, Claim], record: RunRecord) -> Callable[[str, s
     )
 
 
+def served_models(record: RunRecord) -> list[ServedModel]:
+    """Models that answer in place of the arms', as settings name them, each once."""
+    named = (one for name, dotted in record.methods.items() for one in served_by(dotted, record.settings.get(name, {})))
+    return list(dict.fromkeys(named))
+
+
+def served_by(dotted: str, settings: Mapping[str, Any]) -> Sequence[ServedModel]:
+    """Of one methodology, with its settings as a record keeps them."""
+    methodology = load_methodology(dotted)
+    if methodology.procedure.served is Procedure.served:
+        return ()
+    return methodology.procedure.served(methodology.settings.model_validate(settings))
+
+
+def price_of(record: RunRecord, prices: Prices, url: str) -> PriceOf:
+    """The price of a model as its calls are filed. `url`: the run's own server."""
+    elsewhere = {
+        one.label(arm.model): (one.model or arm.model, one.base_url or url)
+        for one in served_models(record)
+        for arm in record.arms
+    }
+    return lambda name: prices.of(*elsewhere.get(name, (name, url)))
+
+
 def models_of(record: RunRecord) -> list[str]:
-    """Every model that this run may ask: its arms', and those that settings name for an interviewer's role."""
+    """Every model that this run may ask: its arms', and those that settings name for an interviewer's role or to answer."""
     named = {arm.model for arm in record.arms if arm.respondent == "llm"}
+    named |= {one.model for one in served_models(record) if one.model}
     named |= {record.critic.model} if record.critic and record.critic.model and named else set()
     for settings in record.settings.values():
         named |= {str(value) for name, value in settings.items() if value and name.endswith(("_model", "_fallback"))}

@@ -45,8 +45,8 @@ from enquete.models.local_model import weights_of
 from enquete.nodes.arms import critic_settings, study_arms
 from enquete.nodes.fit import fit_of
 from enquete.nodes.instrument_pins import drafts_named, method_settings, pin_instruments
-from enquete.nodes.model_server import server_url
-from enquete.nodes.planning import load_methodology, of_two_waves, open_ledger, require_own_limits
+from enquete.nodes.model_server import require_served, server_url
+from enquete.nodes.planning import load_methodology, of_two_waves, open_ledger, require_own_limits, served_by
 from enquete.nodes.provenance import as_file, revision, versions
 from enquete.nodes.run_list import interviews_folder, undamaged_runs
 from enquete.nodes.waves import baseline_personas, choose_baseline, copy_memories, unused_baseline
@@ -142,6 +142,7 @@ def choose_run(
     """Decide without writing anything. `available`: name → dotted path of each methodology, in default order."""
     path = locate(request.sim, resolve_root(request, environment))
     population = chosen(load_population(path, assume_completed=request.assume_completed), request)
+    population = population.joined_by(request.guests)
     interviews = interviews_folder(population, request.out)
     known = _known(request, population, interviews)
     unfinished = [run for run in known if not run.is_finished]
@@ -241,6 +242,7 @@ def draft_rerun(
         "seed": base.seed,
         "digest_chars": base.digest_chars,
         "memory": base.memory,
+        "key_variable": base.key_variable,
     }
     unsaid = {name: value for name, value in same.items() if name not in request.model_fields_set}
     settings = settings_of(base, list(methods), request.settings)
@@ -315,6 +317,15 @@ def draft_record(
     if weights is None:
         server_url(arms, resolve_machine(request, environment))
     main = next(arm for arm in arms if arm.role == "main")
+    served = [one for name, dotted in methods.items() for one in served_by(dotted, settings[name])]
+    if served and main.respondent != "llm":
+        named = ", ".join(sorted({one.label(main.model) for one in served}))
+        raise SettingsError(
+            f"seats name models ({named}), but no model answers in this run: name the run's (model=…), or leave them out"
+        )
+    if served and request.batch:
+        raise SettingsError("batch: seats are asked at servers of their own, one at a time; leave one of them out")
+    require_served(served, resolve_machine(request, environment), listed=request.shelf is not None)
     memory: MemoryKind = request.memory or environment.memory or "local"
     require_reachable(memory, resolve_machine(request, environment))
     baseline, baseline_run = choose_baseline(request, population, methods, phases, used, interviews, main)
@@ -354,6 +365,7 @@ def draft_record(
         versions=dict(versions()),
         revision=revision(),
         base_url="" if weights else request.base_url or environment.base_url or "",
+        key_variable=request.key_variable,
         created_at=now(),
         weights=weights,
         critic=critic,

@@ -14,7 +14,8 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +33,8 @@ from enquete.checkpoints.writer import LOST, lost_text, missing, told_beside
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
 from enquete.models.prices import Prices
-from enquete.nodes.model_server import LIMITER, asked_url, make_sender
-from enquete.nodes.planning import CRITIC, RunBase, claim_name, claims, open_ledger
+from enquete.nodes.model_server import LIMITER, OtherServers, asked_url, make_sender
+from enquete.nodes.planning import CRITIC, PriceOf, RunBase, claim_name, claims, open_ledger, price_of, served_models
 from enquete.respondents.critic import STAND_IN
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.llm import LLMRespondent
@@ -41,7 +42,7 @@ from enquete.respondents.neutral import control_answers
 from enquete.respondents.person import HumanRespondent
 from enquete.respondents.synthetic import SyntheticRespondent, plausible
 from enquete.simulations.population import Population
-from enquete.state.asking import Arm, CallKey, Language
+from enquete.state.asking import Arm, CallKey, Language, ServedModel
 from enquete.state.errors import ModelUnavailable, ReplayMissing, SettingsError
 from enquete.state.interview_context import REHEARSAL, Completion, Metered, Respondent
 from enquete.state.methodology import Truth
@@ -96,7 +97,7 @@ class RunSession(RunBase[Ledger]):
         self.stopping: asyncio.Task[None] | None = None
 
     def _halt(self) -> None:
-        for waiting in (self._sources.sender, self._sources.batch_queue):
+        for waiting in (self._sources.sender, self._sources.others, self._sources.batch_queue):
             if waiting is not None:
                 waiting.halt()
 
@@ -112,7 +113,8 @@ class RunSession(RunBase[Ledger]):
     @property
     def waits_for(self) -> str:
         """Why nothing moves, while the model's server is away or being started; else ""."""
-        return self._sources.sender.waits_for if self._sources.sender is not None else ""
+        known = (self._sources.sender, self._sources.others)
+        return next((one.waits_for for one in known if one is not None and one.waits_for), "")
 
     def tell(self, progress: Progress) -> None:
         """How far the run's batches are is progress too."""
@@ -184,7 +186,31 @@ class RunSession(RunBase[Ledger]):
             late=self.is_over(phase),
             carries_over=self.procedure(name).carries_over,
             in_batches=self.record.batch,
+            served=partial(self._served, arm, claim),
         )
+
+    def _served(self, arm: Arm, claim: str, served: ServedModel, last: bool) -> MeteredModel:
+        """A model that answers in place of the arm's. `last`: none stands by for it."""
+        own, others = self._terms(arm.model, arm.temperature, arm.seed, claim), self._sources.others
+        label = served.label(arm.model)
+        terms = replace(
+            own,
+            model=served.model or own.model,
+            temperature=own.temperature if served.temperature is None else served.temperature,
+            price=self._price_of(label),
+            base_url=served.base_url or own.base_url,
+            label=label,
+        )
+        at_own = last and not (served.base_url or served.key_variable)
+        sender = self._sources.sender if at_own or others is None else others.sender(served, patient=last)
+        return MeteredModel(
+            self.ledger, self.budget, sender, terms, admission=self._admission, replay=self._sources.replay,
+            cache=None if arm.aside else self._sources.cache,
+        )  # fmt: skip
+
+    @cached_property
+    def _price_of(self) -> PriceOf:
+        return price_of(self.record, self._sources.prices, asked_url(self.record, self.machine))
 
     def is_over(self, phase: str) -> bool:
         """A T0 that was to be measured before the simulation is over once memories of it are filed."""
@@ -203,7 +229,7 @@ class RunSession(RunBase[Ledger]):
 
     def cost_of(self, model: str, used: Used) -> float | None:
         """US dollars at the run's server; None where the model's price is unknown."""
-        price = self._sources.prices.of(model, asked_url(self.record, self.machine))
+        price = self._price_of(model)
         return valued(price, used) if price else None
 
     def _terms(self, model: str, temperature: float, seed: int, claim: str) -> Terms:
@@ -229,6 +255,7 @@ class Sources:
     """Where responses of a run come from, and what they cost."""
 
     sender: Sender | None = None
+    others: OtherServers | None = None
     replay: Replay | None = None
     cache: ResponseCache | None = None
     batch_queue: BatchQueue | None = None
@@ -243,16 +270,16 @@ def make_budget(record: RunRecord, ledger: Ledger, machine: Machine, prices: Pri
     if record.replay_of:
         cap, cap_usd = sys.maxsize, None
     url = asked_url(record, machine)
-    expected = claims(record, ledger, cap, cap_usd, lambda model: prices.of(model, url))
+    expected = claims(record, ledger, cap, cap_usd, price_of(record, prices, url))
     usd = spent_usd(ledger, record, prices, url) or 0.0
     return Budget(cap, ledger.total("tokens"), cap_usd=cap_usd, spent_usd=usd, claims=expected, at_once=record.batch)
 
 
 def spent_usd(ledger: Ledger, record: RunRecord, prices: Prices, url: str) -> float | None:
     """What the run has cost, as `valued` has it; None where a model's price is unknown."""
-    total = 0.0
+    total, priced = 0.0, price_of(record, prices, url)
     for asked, used in usage(ledger.read, set(record.carried)).items():
-        price = prices.of(asked.model, url)
+        price = priced(asked.model)
         if price is None:
             return None
         total += valued(price, used)
@@ -382,7 +409,10 @@ async def open_sources(
         url = asked_url(record, machine)
         batch_queue = BatchQueue(url, machine.api_key, ledger, patience_s=machine.patience_s)
         stack.push_async_callback(batch_queue.aclose)
-    return Sources(sender, cache=cache, batch_queue=batch_queue, prices=prices)
+    others = OtherServers(record, machine) if served_models(record) else None
+    if others is not None:
+        stack.push_async_callback(others.aclose)
+    return Sources(sender, others, cache=cache, batch_queue=batch_queue, prices=prices)
 
 
 # --- Where responses come from that no request is made for now: batches of an earlier session, an earlier run

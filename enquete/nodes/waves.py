@@ -20,7 +20,7 @@ from enquete.nodes.run_session import RunSession
 from enquete.simulations.digest import SOURCES, digests
 from enquete.simulations.join import Join, join, require_joinable
 from enquete.simulations.locate import SimulationProgress, completion
-from enquete.simulations.population import Population, load_population
+from enquete.simulations.population import GUEST, Population, load_population
 from enquete.state.asking import Arm
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
 from enquete.state.request import RunRequest
@@ -150,7 +150,8 @@ async def _remember(run_session: RunSession, population: Population | None) -> J
         return await run_session.ledger.freeze("", "", "T1", "memory", {"notes": []})
     if population is None or not population.completion.completed:  # it has gone on since
         population = await asyncio.to_thread(load_population, run_session.sim_path, assume_completed=True)
-    joined = join(run_session.population, population.participants)
+    simulated = [who for who in run_session.population if not who.id.startswith(GUEST)]
+    joined = join(simulated, population.participants)
     if record.agents:  # the others were not meant to be asked
         joined = replace(joined, new=())
     require_joinable(joined)

@@ -54,6 +54,8 @@ class TookPart:
 
     agents: frozenset[str]
     people: frozenset[str]
+    models: tuple[str, ...] = ()
+    """That answered for agents, where it was more than one."""
 
     @property
     def all(self) -> frozenset[str]:
@@ -73,13 +75,15 @@ BOTH = N_("{agents} and {people}")
 
 def took_part(reading: RunReading, frame: pd.DataFrame) -> TookPart:
     """By the response table: a discussion seats some of the population. Everybody, where nothing is planned yet."""
-    main = frame.loc[frame["arm_role"].eq("main"), ["participant", "respondent"]]
+    main = frame.loc[frame["arm_role"].eq("main"), ["participant", "respondent", "model"]]
     by_person = main["respondent"].eq("human")
     agents, persons = (
         frozenset(map(str, main.loc[these, "participant"].unique())) for these in (~by_person, by_person)
     )
+    models = tuple(sorted({str(one) for one in main["model"].unique() if one}))
+    several = models if len(models) > 1 else ()
     return (
-        TookPart(agents, persons) if len(main) else TookPart(frozenset(who.id for who in reading.population), persons)
+        TookPart(agents, persons, several) if len(main) else TookPart(frozenset(who.id for who in reading.population), persons)
     )
 
 
@@ -122,6 +126,12 @@ def counts(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
 def spent(reading: RunReading) -> list[Row]:
     """Requests and tokens by methodology, phase, arm and purpose, as the budget counts them."""
     return [{str(key): value for key, value in row.items()} for row in reading.spent().to_dict("records")]
+
+
+def spent_by_model(reading: RunReading) -> list[Row]:
+    """The same by model, where several answered."""
+    table = reading.spent_by_model()
+    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")] if len(table) > 1 else []
 
 
 def missing(reading: RunReading, stages: Stages, found: Findings) -> dict[str, Words]:
@@ -305,9 +315,10 @@ def _about_respondents(reading: RunReading, asked: TookPart) -> Iterator[str]:
     if main.respondent == "synthetic":
         yield texts["synthetic"]
     else:
-        yield texts["model"].format(model=escape(main.model))
+        yield texts["model"].format(model=escape(", ".join(asked.models) or main.model))
         yield texts["confidence"]
-    yield texts["inference"].format(n=number(len(asked.agents), reading.language))
+    n, kinds = number(len(asked.agents), reading.language), number(len(asked.models), reading.language)
+    yield (texts["inference_of_models"] if asked.models else texts["inference"]).format(n=n, models=kinds)
     if main.respondent == "llm" and main.temperature:
         yield texts["temperature"].format(t=number(main.temperature, reading.language, 1))
 

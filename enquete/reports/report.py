@@ -165,6 +165,14 @@ _SIMULATED = N_(
 )
 
 
+_SEVERAL = N_(
+    "**Simulated respondents.** Several language models answered, each in its own seats: {model}. No human being was interviewed."
+)
+_SEVERAL_AND_PEOPLE = N_(
+    "**Simulated respondents and people.** {people} answered for themselves; for all others several language models did, each in its "
+    "own seats: {model}."
+)
+
 _PEOPLE = N_("**People.** {people} answered for themselves. No answer is simulated.")
 _WITH_PEOPLE: Mapping[str, str] = {
     "synthetic": N_(
@@ -183,6 +191,10 @@ _WITH_PEOPLE: Mapping[str, str] = {
 def banner(reading: RunReading, asked: TookPart) -> str:
     """Who answered, said loudly: a program, a model, or people. Markdown."""
     main, language = reading.record.main, reading.language
+    if asked.models:
+        people = replace(asked, agents=frozenset()).told(language)
+        text = _SEVERAL_AND_PEOPLE if asked.people else _SEVERAL
+        return tell(text, language).format(people=people, model=escape(", ".join(asked.models)))
     if asked.people:
         text = _WITH_PEOPLE.get(main.respondent, _PEOPLE) if asked.agents else _PEOPLE
         people = replace(asked, agents=frozenset()).told(language)
@@ -433,6 +445,7 @@ class Report:
             roles=accounts.ROLES, respondents=accounts.RESPONDENTS, statuses=list(accounts.STATUSES),
             status_names=accounts.STATUSES, counts=accounts.counts(reading, frame), limits=self.limits[LIMITS:],
             problems=[escape(line) for line in self.problems], spent=accounts.spent(reading),
+            by_model=accounts.spent_by_model(reading) if accounts.took_part(reading, frame).models else [],
             glossary=GLOSSARY | {term: text for own in self.own.values() for term, text in own.glossary.items()},
         )  # fmt: skip
 

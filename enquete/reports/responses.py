@@ -31,7 +31,7 @@ from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.neutral import control_items, control_scale
 from enquete.simulations.join import join
 from enquete.simulations.sources import one_line
-from enquete.state.asking import Arm, Block, Item, Language, Participant
+from enquete.state.asking import Arm, Block, Item, Language, Participant, ServedModel
 from enquete.state.visible_text import as_cell
 
 AnswerColumns = Mapping[str, Sequence[Any]]
@@ -133,6 +133,7 @@ class StageRows:
         self._own = reading.methodology(methodology).procedure.answer_columns
         self._contents = Contents()
         self._persons: set[tuple[str, str]] = set()  # (arm, participant) whose seat is a person's
+        self._models: dict[tuple[str, str], tuple[ServedModel, ...]] = {}  # (arm, participant) whose seat names its own
         self._told: set[int] = set()  # blocks of an arm whose tokens stand on a row, by their hashes
 
     def rows(self) -> Iterator[ColumnLists]:
@@ -177,6 +178,8 @@ class StageRows:
         seen: dict[Key, Beside] = {}
         for unit in units:
             for block in self._blocks(unit, number, context):
+                if block.models and context.arm.respondent == "llm":
+                    self._models[context.arm.id, block.key.participant] = block.models
                 if block.by_person:
                     self._persons.add((context.arm.id, block.key.participant))
                 for part in context.parts(block):
@@ -283,15 +286,33 @@ class StageRows:
         }
         remembering = self._remembering if arm.digest == "own" else frozenset()
         human = [arm.respondent == "human" or (arm.id, who) in self._persons for who in table["participant"]]
+        models, temperatures = self._answered_by(arm, table)
         return {
             **{name: [value] * n for name, value in same.items()},
             "respondent": ["human" if person else arm.respondent for person in human],
-            "model": ["" if person else arm.model for person in human],
-            "temperature": [None if person else arm.temperature for person in human],
+            "model": ["" if person else model for model, person in zip(models, human, strict=True)],
+            "temperature": [None if person else one for one, person in zip(temperatures, human, strict=True)],
             "memory_available": [
                 who in remembering and not h for who, h in zip(table["participant"], human, strict=True)
             ],
         }
+
+    def _answered_by(self, arm: Arm, table: ColumnLists) -> tuple[list[str], list[float]]:
+        """Model and temperature of each row: the arm's, or those of a seat of its own."""
+        n = len(table["participant"])
+        models, temperatures = [arm.model] * n, [arm.temperature] * n
+        if not self._models:
+            return models, temperatures
+        found = self.reading.answered_by(self.methodology, self.phase, arm.id)
+        blocks = zip(*(table[name] for name in BLOCK[1:]), strict=True)
+        for place, (session, round_, turn, who, part) in enumerate(blocks):
+            own = self._models.get((arm.id, who))
+            if own:
+                labels = [one.label(arm.model) for one in own]
+                models[place] = found.get(f"{who}|{session}|{round_}|{turn}|{part}", labels[0])
+                served = own[labels.index(models[place])] if models[place] in labels else own[0]
+                temperatures[place] = arm.temperature if served.temperature is None else served.temperature
+        return models, temperatures
 
     @cached_property
     def _remembering(self) -> frozenset[str]:

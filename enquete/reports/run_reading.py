@@ -27,7 +27,7 @@ from enquete.instruments.text import Text
 from enquete.nodes.planning import RunBase
 from enquete.reports.markdown import readable
 from enquete.respondents.ledger_context import LedgerContext
-from enquete.state.asking import Arm, Block, CallKey, Language, Participant
+from enquete.state.asking import MOST_ATTEMPTS, Arm, Block, CallKey, Language, Participant
 from enquete.state.errors import LedgerError
 from enquete.state.regular_files import read_regular
 
@@ -48,8 +48,10 @@ SELECT o.arm, o.session, o.round, o.turn, o.participant, a.item, a.part
 FROM occasions o JOIN answers a ON a.occasion = o.id WHERE o.methodology = ? AND o.phase = ?
 """
 
-ANSWER_CALLS = """
-SELECT subject, count(*) AS attempts, max(CASE WHEN attempt = 0 THEN prompt_hash END) AS prompt_hash,
+ANSWER_CALLS = f"""
+SELECT subject, count(*) AS attempts,
+  coalesce(max(CASE WHEN attempt = 0 THEN prompt_hash END),
+    max(CASE WHEN attempt % {MOST_ATTEMPTS} = 0 THEN prompt_hash END)) AS prompt_hash,
   sum(latency_ms) AS latency_ms, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens
 FROM calls WHERE purpose = 'answer' AND methodology = ? AND phase = ? AND arm = ?
   AND subject IN (SELECT value FROM json_each(?)) GROUP BY subject
@@ -61,6 +63,17 @@ SELECT methodology, phase, arm, purpose, count(*) AS calls, sum(status = 'settle
   sum(sends) AS sends, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(allowance) AS allowance
 FROM calls WHERE methodology NOT IN (SELECT value FROM json_each(?))
 GROUP BY methodology, phase, arm, purpose ORDER BY methodology, phase, arm, purpose
+"""
+
+SPENT_BY_MODEL = """
+SELECT model, count(*) AS calls, sum(status = 'settled') AS settled, sum(status = 'failed') AS failed, sum(status = 'lost') AS lost,
+  sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(allowance) AS allowance
+FROM calls WHERE methodology NOT IN (SELECT value FROM json_each(?)) GROUP BY model ORDER BY model
+"""
+
+ANSWERED_BY = """
+SELECT subject, model FROM calls WHERE purpose = 'answer' AND status = 'settled' AND methodology = ? AND phase = ? AND arm = ?
+ORDER BY subject, attempt
 """
 
 CALLS = f"""
@@ -224,6 +237,14 @@ class RunReading(RunBase[ReadingLedger]):
     ) -> Iterator[tuple[Any, ...]]:
         """One row per asked block: requests made, hash of the first prompt, time and tokens over all of them."""
         return iter(self.ledger.rows(ANSWER_CALLS, (methodology, phase, arm, json.dumps(subjects))))
+
+    def answered_by(self, methodology: str, phase: str, arm: str) -> dict[str, str]:
+        """The model whose response came last, by asked block (`BlockKey.subject`)."""
+        return dict(self.ledger.rows(ANSWERED_BY, (methodology, phase, arm)).fetchall())
+
+    def spent_by_model(self) -> pd.DataFrame:
+        """As `spent`, by model in place of stage, arm and purpose."""
+        return self._frame(SPENT_BY_MODEL, (json.dumps(list(self.record.carried)),))
 
     def spent(self) -> pd.DataFrame:
         """Calls and tokens by methodology, phase, arm and purpose. Their tokens plus allowances are the run's budget.

@@ -69,6 +69,10 @@ LIMITS: Mapping[str, str] = {
         "The unit of inference is the run. All {n} agents share one model and one prompt; tests and spreads over "
         "agents describe this one run and no sample. A wording shifts all of them at once."
     ),
+    "inference_of_models": N_(
+        "The unit of inference is the run. All {n} agents share {models} models and one prompt; those of one model are even less "
+        "independent of one another. Tests and spreads over agents describe this one run and no sample."
+    ),
     "digest": N_("The memory digest is lossy: at most {chars} characters, the agent's own and newest posts first."),
     "no_digest": N_("The agents answered without any memory of the simulation."),
     "memoryless": N_("{n} of {total} agents answered at T1 without readable memory; in weighted drift they count {w}."),

@@ -17,6 +17,7 @@ from pydantic import JsonValue, ValidationError
 
 from enquete.checkpoints.ledger import Ledger
 from enquete.locale import N_, in_language, tell
+from enquete.models.metered import AlternateModels, MeteredModel
 from enquete.models.parsing import compact, read_object
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.neutral import control_block, neutral_digest, nobody
@@ -34,6 +35,7 @@ from enquete.state.asking import (
     Language,
     Participant,
     Reply,
+    ServedModel,
 )
 from enquete.state.interview_context import REHEARSAL, Completion, InterviewerTask, Metered, Prompt, Respondent, ResultT
 from enquete.state.methodology import gather
@@ -198,6 +200,14 @@ AGAIN: Mapping[str, str] = {
 
 LATE = "late"
 """Note of an answer that was asked for after its phase was over."""
+SWITCHED = "switched/"
+
+
+def switch_name(participant: str, place: int) -> str:
+    """The name under which is frozen that the model at this place of a participant's was given up for the next."""
+    return f"{SWITCHED}{participant}/{place}"
+
+
 PERSON = "person"
 """Note of an answer that a person gave in an arm that others answer."""
 
@@ -223,6 +233,8 @@ class LedgerContext:
     late: bool = False  # this phase is over: what is asked now says so
     carries_over: bool = False  # see Procedure
     in_batches: bool = False
+    served: Callable[[ServedModel, bool], MeteredModel] | None = None
+    """A model that a block names; whether it is the last one, for whose server a run is patient."""
     run: str = field(init=False)
     _asked: Sequence[Participant] = field(init=False, repr=False)
     _by_id: dict[str, Participant] = field(init=False, repr=False)
@@ -257,7 +269,8 @@ class LedgerContext:
         else:
             replies = await gather(self._ask_whole(part, start) for start, part in enumerate(parts))
         unfinished = next((reply for reply in replies if reply.state != "done"), None)
-        return unfinished or Reply("done", tuple(answer for reply in replies for answer in reply.answers))
+        answers = tuple(answer for reply in replies for answer in reply.answers)
+        return unfinished or Reply("done", answers, replies[-1].by if replies else "")
 
     async def _ask_in_turn(self, parts: Sequence[Block]) -> list[Reply]:
         """Up to the first that cannot be had now."""
@@ -278,10 +291,11 @@ class LedgerContext:
         if self.retry_failed:
             due |= {item for item, answer in stored.items() if answer.status == "failed"}
         if not due:
-            return Reply("done", tuple(stored[item.id] for item in block.in_shown_order()))
+            by = self.ledger.answered_by(block.key) if block.models else ""
+            return Reply("done", tuple(stored[item.id] for item in block.in_shown_order()), by)
         rehearsing = self.run == REHEARSAL
         respondent = HumanRespondent(self.ledger) if block.by_person and not rehearsing else self.respondent
-        model = UNPAID if rehearsing and self._is_persons(block) else self.model
+        model = UNPAID if rehearsing and self._is_persons(block) else self._model_of(block)
         reply = await respondent.ask(self.participant(block.key.participant), block, model)
         if reply.state != "done":
             return reply
@@ -289,7 +303,29 @@ class LedgerContext:
         made = {answer.item: _marked(answer, start, notes) for answer in reply.answers if answer.item in due}
         await self.ledger.store(block.key, list(made.values()))
         # What was answered stays as it was, also where the ledger holds only some of a block.
-        return Reply("done", tuple(made.get(answer.item) or stored[answer.item] for answer in reply.answers))
+        answers = tuple(made.get(answer.item) or stored[answer.item] for answer in reply.answers)
+        return Reply("done", answers, self.ledger.answered_by(block.key) if block.models else "")
+
+    def _model_of(self, block: Block) -> Metered:
+        """The arm's, or those that the block names. Which of them is asked is frozen with why the one before was given up."""
+        answers = self.arm.respondent == "llm" or (self.run == REHEARSAL and self.by_model)
+        if not block.models or self.served is None or not answers:
+            return self.model
+        last, who = len(block.models) - 1, block.key.participant
+        found = [self.served(one, place == last) for place, one in enumerate(block.models)]
+        if self.run == REHEARSAL or not last:
+            return found[0]
+
+        def asked() -> int:
+            return next(place for place in range(last + 1) if self.frozen(switch_name(who, place)) is None)
+
+        async def switch(place: int, why: str) -> None:
+            names = (one.label(self.arm.model) for one in block.models[place : place + 2])
+            told = dict(zip(("from", "to"), names, strict=True))
+            occasion = {"session": block.key.session, "round": block.key.round, "turn": block.key.turn}
+            await self.freeze(switch_name(who, place), {"participant": who, **told, **occasion, "why": why})
+
+        return AlternateModels(found, asked, switch)
 
     async def work(self, task: InterviewerTask[ResultT]) -> ResultT | Literal["short", "failed"]:
         done = await self.worked(task)

@@ -177,6 +177,8 @@ def unique_ids(keys: Sequence[str], issues: list[Issue]) -> list[str]:
     return ids
 
 
+GUEST = "expert:"
+"""Begins the id of somebody who takes part in interviews, but not in the simulation."""
 MOST_POSTS = 200
 LONGEST_TOPIC = 4000  # characters; a requirement is a paragraph or two
 __all__ = ["Issue", "Population", "Seat", "load_population"]
@@ -232,6 +234,16 @@ class Population:
         gone = tuple(who for who in self.participants if who.id not in ids)
         kept = tuple(who for who in self.participants if who.id in ids)
         return replace(self, participants=kept, left_out=(*self.left_out, *gone))
+
+    def joined_by(self, guests: Sequence[Mapping[str, str]]) -> Population:
+        """With others beside its agents: name, persona and type each. They have no part in the simulation, and no memory of
+        it."""
+        added = tuple(
+            Participant(name_id(one["name"], one.get("persona", "")).replace("agent:name:", GUEST), one["name"],
+                        one.get("type", "guest"), one.get("persona", ""))
+            for one in guests
+        )  # fmt: skip
+        return replace(self, participants=(*self.participants, *added))
 
     @property
     def has_simulation(self) -> bool:

@@ -31,6 +31,9 @@ ATTEMPTS: Final = 3
 MORE_ATTEMPTS: Final = 2
 """Beyond those, where answers break a constraint over their block."""
 
+MOST_ATTEMPTS: Final = ATTEMPTS + MORE_ATTEMPTS
+"""Of one model at one block: the attempts of the next one, where a block names several, are numbered from there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Participant:
@@ -107,6 +110,24 @@ class Arm(BaseModel):
         if unknown and given != AS_WRITTEN:
             raise ValueError(f"{AS_WRITTEN!r}, or some of {', '.join(PRESENTATIONS)} joined by '+'; not {unknown[0]!r}")
         return given
+
+
+class ServedModel(BaseModel):
+    """A model that answers in place of the arm's, and where it is asked. model "": the arm's; base_url "": the run's own
+    server; key_variable: the environment variable that holds the key of that server, never the key; "": the run's key at the run's
+    server, none at another; temperature None: the arm's."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str = ""
+    base_url: str = ""
+    key_variable: str = ""
+    temperature: float | None = None
+
+    def label(self, own: str) -> str:
+        """As which its calls are filed and told; with its server where that is another one. `own`: the arm's model."""
+        host = self.base_url.partition("://")[2].rpartition("@")[2].removesuffix("/v1")
+        return f"{self.model or own} ({host})" if host else self.model or own
 
 
 class BlockKey(NamedTuple):
@@ -205,6 +226,8 @@ class Block(BaseModel):
     frame: Literal["as_written", "paraphrased"] = "as_written"  # the respondent's own words around the questions
     in_order: bool = False  # the items have an order of their own: later ones lead on from earlier ones
     by_person: bool = False  # whoever answers the arm's other blocks, this one is a person's: a form
+    models: tuple[ServedModel, ...] = Field(default=(), exclude_if=lambda models: not models)
+    """Where the arm's answers are a model's, the ones that are asked this, the next where one cannot be had."""
 
     @property
     def attempts(self) -> int:
@@ -252,3 +275,4 @@ class Reply:
 
     state: Outcome
     answers: tuple[Answer, ...] = ()
+    by: str = ""  # the model that answered, where the block names its own

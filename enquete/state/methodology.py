@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVa
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from enquete.state.asking import Answer, Block, Language, Outcome, Participant
+from enquete.state.asking import Answer, Block, Language, Outcome, Participant, ServedModel
 from enquete.state.interview_context import InterviewContext
 
 InstrumentT = TypeVar("InstrumentT", bound=BaseModel)
@@ -110,6 +110,11 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
     @staticmethod
     def variants(settings: Any) -> Sequence[str]:
         """Further ways of asking that its settings name, each an arm of its own beside the main one (`Arm.variant`)."""
+        return ()
+
+    @staticmethod
+    def served(settings: Any) -> Sequence[ServedModel]:
+        """Models that its settings have answer in place of an arm's, wherever these are asked (`Block.models`)."""
         return ()
 
     def readout(self, context: InterviewContext, round: int) -> Mapping[str, Mapping[str, object]]:

@@ -20,6 +20,9 @@ SHIPPED = "shipped"
 """In place of a file: the pack's instrument, where a re-run would ask the earlier run's own. Also the `source` of one
 asked."""
 
+NO_KEY = "-"
+"""In place of the variable of a key: the server gets the key that ENQUETE_MODEL_SERVERS names for it, or none."""
+
 Phase = Literal["T0", "T1"]
 MemoryKind = Literal["local", "zep-cloud", "zep"]
 Place = Annotated[str, BeforeValidator(lambda given: str(given) if isinstance(given, PurePath) else given)]
@@ -141,6 +144,10 @@ class RunRequest(BaseModel):
         Field(max_length=100_000, description="only these agents, by name or id; all unless named"),
         OptionMetadata(*EVERYWHERE, about="study"),
     ] = None
+    guests: Annotated[
+        list[dict[str, str]],
+        Field(max_length=100, description="who takes part beside a simulation's agents: name, persona and type each"),
+    ] = []
     types: Annotated[
         Names | None,
         Field(max_length=1000, description="only agents of these stakeholder types; all unless named"),
@@ -201,6 +208,13 @@ class RunRequest(BaseModel):
         Field(description="OpenAI-compatible server up to /v1"),
         OptionMetadata("cli", value="URL", more="else LLM_BASE_URL"),
     ] = None
+    key_variable: Annotated[
+        str,
+        Field(
+            max_length=200,
+            description="NAME of the environment variable with that server's key, '-' for none; LLM_API_KEY unless named",
+        ),
+    ] = ""
     temperature: Annotated[
         float,
         Field(ge=0, le=2, allow_inf_nan=False, description="of the model that answers, 0 to 2"),

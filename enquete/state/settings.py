@@ -56,6 +56,7 @@ class Environment(BaseModel):
     cache: bool = Field(False, validation_alias="ENQUETE_CACHE")
     cache_dir: Path | None = Field(None, validation_alias="ENQUETE_CACHE_DIR")
     local_context: int = Field(DEFAULT_CONTEXT, ge=512, le=1_000_000, validation_alias="ENQUETE_LOCAL_CONTEXT")
+    model_servers: Json[dict[str, str]] = Field({}, validation_alias="ENQUETE_MODEL_SERVERS")  # base URL → variable of its key
     prices: Path | None = Field(None, validation_alias="ENQUETE_PRICES")  # YAML file of one's own prices
     allow_network_drive: bool = Field(False, validation_alias="ENQUETE_ALLOW_NETWORK_DRIVE")
 
@@ -113,6 +114,7 @@ class Machine(BaseModel):
     prices: Path | None = None
     concurrency: int = DEFAULT_CONCURRENCY
     limits: dict[str, ModelLimits] = {}
+    model_servers: dict[str, str] = {}
     patience_s: float = DEFAULT_PATIENCE_S
     waits_for_server: bool = False  # also before the first question: patience was named
     cache: bool = False
@@ -146,6 +148,7 @@ def resolve_machine(request: RunRequest, environment: Environment) -> Machine:
         prices=environment.prices,
         concurrency=request.concurrency or environment.concurrency,
         limits={**environment.limits, **(request.limits or {})},
+        model_servers=environment.model_servers,
         patience_s=environment.patience_s if request.patience_s is None else request.patience_s,
         waits_for_server=request.patience_s is not None or "patience_s" in environment.model_fields_set,
         cache=environment.cache if request.cache is None else request.cache,

@@ -436,6 +436,27 @@ def stance_groups(said: Round) -> list[Group]:
     return _largest_first(set(held.values()))
 
 
+@dataclass(frozen=True)
+class PairsOfModels:
+    """Pairs of participants by the models that speak for them. alike: on the same side; of pairs both of whom took one."""
+
+    first: str
+    second: str
+    pairs: int
+    alike: int
+
+
+def pairs_of_models(said: Round, model_of: Mapping[str, str], groups: Sequence[Group] = ()) -> list[PairsOfModels]:
+    """Within a model where first is second, else between two. `groups`: who stands together; by stance, where there are any,
+    or by words unless given."""
+    side = {who: place for place, group in enumerate(groups or stance_groups(said) or clusters(said)) for who in group}
+    found: dict[tuple[str, str], list[bool]] = {}
+    for one, other in combinations([who for who in said if who in side and who in model_of], 2):
+        models = sorted((model_of[one], model_of[other]))
+        found.setdefault((models[0], models[1]), []).append(side[one] == side[other])
+    return [PairsOfModels(*models, len(alike), sum(alike)) for models, alike in sorted(found.items())]
+
+
 def conflicts(said: Round) -> list[tuple[Group, Group]]:
     """Sides that contradict each other: yes and no, or where there are no stances the same words denied."""
     groups = stance_groups(said) or clusters(said)

@@ -14,10 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, mo
 
 from enquete.analysis.stopping import Limits
 from enquete.graphs.roundtable.modes import Mode, Perspectives, Response, Violation, load_mode
+from enquete.graphs.roundtable.seats import Seat, require_own_seats
 from enquete.instruments.document import suggestion
 from enquete.instruments.load import require_language
 from enquete.nodes.conversations import Conversation, Turn, stored_turns
-from enquete.state.asking import Participant
+from enquete.state.asking import Participant, ServedModel
 from enquete.state.errors import InstrumentError
 from enquete.state.regular_files import read_regular
 
@@ -172,7 +173,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 VIEWS = "views"
 MOST_BYTES = 100_000_000  # of a qmethod.json of thousands of sorts
-LEAST_SIZE, MOST_SIZE, MOST_ROUNDS = 2, 10, 12
+LEAST_SIZE, MOST_SIZE, MOST_ROUNDS, MOST_SEATS = 2, 10, 12, 1000
 
 
 class RoundtableLayers(BaseModel):
@@ -219,6 +220,14 @@ class RoundtableSettings(BaseModel):
         Mapping[str, tuple[RoundtableTurn, ...]],
         Field(description="by group, what was said in the run before that this one goes on from"),
     ] = {}
+    seats: Annotated[
+        tuple[Seat, ...],
+        Field(
+            max_length=MOST_SEATS,
+            description="whose seat another model than the run's takes: name, model, base_url, key_variable, temperature, alternates",
+            exclude_if=lambda seats: not seats,
+        ),
+    ] = ()
     controls: Annotated[
         int, Field(ge=0, description="agents who only read what a group said, asked before and after")
     ] = 0
@@ -272,6 +281,7 @@ class RoundtableSettings(BaseModel):
         for who, role in self.explicit.items():
             if role not in roles:
                 raise ValueError(f"perspective_of: {who} is given {role!r}{suggestion(role, roles)}")
+        require_own_seats(self.seats, self.persons)
         if self.least_rounds > self.rounds:
             raise ValueError(f"least_rounds {self.least_rounds} is more than rounds {self.rounds}")
 
@@ -302,6 +312,10 @@ class RoundtableSettings(BaseModel):
     def persons(self) -> frozenset[str]:
         """Names or ids of those whose seats persons take."""
         return frozenset(name.strip() for name in self.people.split(";") if name.strip())
+
+    def models_of(self, who: Participant) -> tuple[ServedModel, ...]:
+        """Those that this participant's seat names, in the order in which they are asked; () for the run's."""
+        return next((seat.in_order for seat in self.seats if seat.name in (who.id, who.name)), ())
 
     @property
     def explicit(self) -> dict[str, str]:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag, ValidationError
 from pydantic_core import to_json
 
 from enquete.checkpoints.folders import NeverStarted, write_atomically
@@ -30,14 +30,18 @@ from enquete.graphs.roundtable.discussion import (
 )
 from enquete.graphs.roundtable.modes import STANCES
 from enquete.graphs.roundtable.presentation import EXITS, ROUND, STAGES
+from enquete.graphs.roundtable.seats import Seat
 from enquete.graphs.roundtable.table import plain
 from enquete.locale import N_, tell
+from enquete.nodes.conversations import ANSWERED
 from enquete.reports.views import render
+from enquete.respondents.ledger_context import SWITCHED
 from enquete.respondents.person import as_shown
 from enquete.state.asking import Block, Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, Port, RunSnapshot
 from enquete.state.regular_files import read_regular
+from enquete.state.request import NO_KEY
 from enquete.state.visible_text import authorship
 
 FOLDER, FILE, PEOPLE = "roundtables", "roundtable.json", "participants.json"
@@ -52,6 +56,9 @@ CUTS: tuple[tuple[int, int], ...] = ((2000, 100), (600, 60), (250, 40), (120, 25
 SHORTENED = "texts or lists were cut to fit; get_response_detail has one answer, export_roundtable everything"
 SEPARATORS = ",;:"
 """What joins names in the settings: a name that holds one is given by its id."""
+AS_ITSELF = N_(
+    "No role is given to you: take part as the language model that you are, with your own knowledge and judgement."
+)
 STARTED = "started"
 """Of a run that has not stopped yet: begun just now, by an equal call at the same time, or cut off by a kill."""
 NEXT: Mapping[str, str] = {
@@ -106,14 +113,18 @@ Cap = Annotated[int | None, Field(gt=0, le=MOST_TOKENS, description="cap on toke
 Sure = Annotated[bool, Field(description="go on although the estimate exceeds the budget: it then pauses at the cap")]
 
 
-class Guest(BaseModel):
-    """Somebody who is no agent of a simulation: a free persona, or a person (named in `people`, too)."""
+class Guest(Seat):
+    """Somebody who is no agent of a simulation: a free persona, a person (named in `people`, too), or a model that takes part as
+    itself, without a persona."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    name: Name
     persona: Annotated[str, Field(max_length=20_000, description="who they are, in prose")] = ""
     type: Annotated[str, Field(max_length=200, description="stakeholder type")] = "guest"
+
+
+AgentSeat = Annotated[
+    Annotated[Name, Tag("name")] | Annotated[Seat, Tag("seat")],
+    Discriminator(lambda given: "name" if isinstance(given, str) else "seat"),
+]
 
 
 class Starting(InTable):
@@ -125,14 +136,19 @@ class Starting(InTable):
     )
     sim_id: Annotated[str, Field(max_length=200, description="simulation whose agents discuss")] = ""
     agents: Annotated[
-        tuple[Name, ...],
+        tuple[AgentSeat, ...],
         Field(
-            max_length=MOST_SIZE, description="of the simulation: those who form one group, in the order of speaking"
+            max_length=MOST_SIZE,
+            description="of the simulation: those who form one group, in the order of speaking; by name, or as an object with the "
+            "model of the seat",
         ),
     ] = ()
     personas: Annotated[
         tuple[Guest, ...],
-        Field(max_length=MOST_SIZE, description="one group of free personas, in place of a simulation"),
+        Field(
+            max_length=MOST_SIZE,
+            description="one group of free personas, in place of a simulation or beside its `agents`; each may name its model",
+        ),
     ] = ()
     people: Annotated[
         tuple[Name, ...],
@@ -154,11 +170,22 @@ class Starting(InTable):
         bool, Field(description="wait after every round for continue_roundtable, with a remark or without")
     ] = False
     language: Annotated[Spoken, Field(description="of the discussion")] = "en"
-    model: Annotated[str, Field(max_length=200, description="that answers; the configured one unless named")] = ""
+    model: Annotated[
+        str,
+        Field(
+            max_length=200,
+            description="that answers for seats without one; the configured one unless named, or where all seats name one, the first's",
+        ),
+    ] = ""
     synthetic: Annotated[bool, Field(description="the built-in synthetic participants: free, for trying out")] = False
     cast: Annotated[Cast, Field(description="what is planted in synthetic participants")] = "mixed"
     budget_tokens: Cap = None
     confirm: Sure = False
+
+    @property
+    def seats(self) -> list[Seat]:
+        """Who is named, in the order of speaking: agents, then personas."""
+        return [*(Seat(name=one) if isinstance(one, str) else one for one in self.agents), *self.personas]
 
 
 class Continuing(InTable):
@@ -226,7 +253,30 @@ class OpenTable:
         """Who answers. Persons at the table are none of the respondent's answers."""
         run = self.held
         behind = [run.respondent, *("human" for _ in self.settings.persons)]
-        return {**authorship(run.respondent, run.model, run.language, behind=behind)}
+        return {**authorship(run.respondent, ", ".join(self.models), run.language, behind=behind)}
+
+    @property
+    def models(self) -> list[str]:
+        """Those that have seats, and answer: the first that each names, or took the place of that."""
+        if not self.settings.seats:
+            return [self.held.model]
+        spoken = [self.model_of(turn) for talk in self.groups for turn in talk.spoken if self._by(turn) != "person"]
+        named = [seat.in_order[0].label(self.held.model) for seat in self.settings.seats]
+        return list(dict.fromkeys(spoken or named))
+
+    def model_of(self, turn: RoundtableTurn) -> str:
+        """Which model said this."""
+        return turn.by.get(ANSWERED) or self.held.model
+
+    @property
+    def switches(self) -> list[JsonValue]:
+        """Where a model was given up for the one that stood by for it, and why."""
+        frozen = self.held.frozen
+        found: list[Any] = [frozen[name] for name in sorted(frozen) if name.startswith(SWITCHED)]
+        return [{"name": self.name(one["participant"]), **one} for one in found]
+
+    def _by(self, turn: RoundtableTurn) -> str:
+        return "agent" if {turn.participant, self.name(turn.participant)}.isdisjoint(self.settings.persons) else "person"
 
     @property
     def settings(self) -> RoundtableSettings:
@@ -267,6 +317,7 @@ class OpenTable:
             "question": self.kept.question, "mode": self.settings.mode, "run_id": run.run, **self.authorship,
             "groups": [self.digest(talk) for talk in self.groups],
             "waiting_for": [self._form(block) for block in run.forms],
+            **({"switched": self.switches} if self.switches else {}),
             "waiting_for_word": [talk.unit for talk in wordless],
             "next": tell(NEXT.get(why, NEXT["paused"]), run.language).format(names=names),
         })  # fmt: skip
@@ -319,12 +370,11 @@ class OpenTable:
         }  # fmt: skip
 
     def _speaker(self, turn: RoundtableTurn) -> dict[str, JsonValue]:
-        name, role = self.name(turn.participant), self.settings.played.mode.roles.get(turn.role)
-        person = not {turn.participant, name}.isdisjoint(self.settings.persons)
+        name, role, by = self.name(turn.participant), self.settings.played.mode.roles.get(turn.role), self._by(turn)
         return {
             "participant": turn.participant, "name": name, "number": turn.number,
-            "role": role.label.in_(self.held.language) if role else turn.role,
-            "answered_by": "person" if person else "agent",
+            "role": role.label.in_(self.held.language) if role else turn.role, "answered_by": by,
+            **({"model": self.model_of(turn)} if self.settings.seats and by == "agent" else {}),
         }  # fmt: skip
 
 
@@ -474,7 +524,7 @@ async def get_response_detail(port: Port, asked: Detailed) -> dict[str, JsonValu
         if asked.agent in (turn.participant, table.name(turn.participant), str(turn.number)):
             said = table.detail(turn)
             person = said["answered_by"] == "person"
-            by = ("human", "person") if person else (run.respondent, run.model)
+            by = ("human", "person") if person else (run.respondent, table.model_of(turn))
             return fitted({"roundtable_id": table.kept.id, "group": talk.unit, **authorship(*by, run.language), **said})
     names = ", ".join(f"{table.name(turn.participant)} ({turn.number})" for turn in turns)
     raise InputError(f"nobody called {asked.agent!r} spoke in round {stage} of {talk.unit}; who did: {names}")
@@ -567,23 +617,32 @@ async def _started(port: Port, tables: RoundtableStore, asked: Starting) -> Open
 
 def _require_seats(asked: Starting) -> None:
     """Raises InputError, saying what would do."""
-    if bool(asked.sim_id) == bool(asked.personas):
+    if not (asked.sim_id or asked.personas):
         raise InputError("who discusses? Name either sim_id (its agents) or personas")
-    if asked.personas and asked.agents:
-        raise InputError("agents: they are a simulation's; personas are seated as they are listed")
-    named = [one.name for one in asked.personas] or list(asked.agents)
+    if asked.agents and not asked.sim_id:
+        raise InputError("agents: they are a simulation's; name its sim_id, or list everybody in personas")
+    if asked.sim_id and asked.personas and not asked.agents:
+        raise InputError(
+            "who discusses? Name either sim_id (its agents) or personas; or both with `agents`, at whose table the personas sit"
+        )
+    named = [one.name for one in asked.seats]
     if named and len(set(named)) < max(LEAST_SIZE, len(named)):
         raise InputError(
             f"a group has {LEAST_SIZE} to {MOST_SIZE} participants of different names; got {', '.join(named)}"
         )
     if unknown := [name for name in asked.people if name not in named]:
         raise InputError(f"people: {', '.join(unknown)} not among agents or personas; name them there, too")
-    unfit = [name for name in (*asked.agents, *(one.name for one in asked.personas)) if not _fits(name)]
+    unfit = [name for name in named if not _fits(name)]
     if unfit:
         raise InputError(f"{unfit[0]!r}: a name without commas, semicolons and (but in ids, agent:…) colons, please")
     for one in asked.personas:
-        if not one.persona and one.name not in asked.people:
-            raise InputError(f"personas: say in prose who {one.name} is, or name them in people")
+        if not (one.persona or one.model or one.name in asked.people):
+            raise InputError(f"personas: say in prose who {one.name} is, name them in people, or name the model that takes part")
+    modelled = [one.name for one in asked.seats if one.in_order]
+    if human := [name for name in modelled if name in asked.people]:
+        raise InputError(f"{human[0]}: a person's seat has no model; leave it out of people, or the model out")
+    if modelled and asked.synthetic:
+        raise InputError(f"synthetic: the seat of {modelled[0]} names a model; leave one of them out")
 
 
 def _fits(name: str) -> bool:
@@ -592,13 +651,43 @@ def _fits(name: str) -> bool:
 
 def _seating(asked: Starting, folder: Path) -> dict[str, Any]:
     """The settings that say who sits where; personas are filed as a population."""
-    if asked.personas:
-        people = [{"name": one.name, "persona": one.persona or "–", "type": one.type} for one in asked.personas]
-        (folder / PEOPLE).write_text(json.dumps(people, ensure_ascii=False), "utf-8")
-    named = [one.name for one in asked.personas] or list(asked.agents)
+    if asked.personas and not asked.sim_id:
+        (folder / PEOPLE).write_text(json.dumps(_guests(asked), ensure_ascii=False), "utf-8")
+    named = [one.name for one in asked.seats]
     if named:
-        return {"compose": "hand", "members": ", ".join(named), "size": len(named)}
+        seats = [
+            one.model_dump(mode="json", exclude={"persona", "type"}, exclude_defaults=True)
+            for one in asked.seats if one.in_order
+        ]  # fmt: skip
+        return {
+            "compose": "hand", "members": ", ".join(named), "size": len(named), **({"seats": seats} if seats else {}),
+        }  # fmt: skip
     return {"compose": asked.compose, "groups": asked.groups, "size": asked.size}
+
+
+def _guests(asked: Starting) -> list[dict[str, str]]:
+    """Whose seat is a bare model's gets no role to play."""
+    alone = tell(AS_ITSELF, asked.language)
+    return [
+        {"name": one.name, "persona": one.persona or (alone if one.model else "–"), "type": one.type}
+        for one in asked.personas
+    ]
+
+
+def _answering(asked: Starting) -> dict[str, Any]:
+    """The run's model: who does the interviewer's work, and answers for seats that name none."""
+    if asked.synthetic:
+        return {"respondent": "synthetic"}
+    if asked.model:
+        return {"model": asked.model}
+    seats = [one for one in asked.seats if one.name not in asked.people]
+    if not seats or any(not one.model for one in seats):
+        return {}
+    first = seats[0]
+    if not (first.base_url or first.key_variable):
+        return {"model": first.model}
+    server = {"base_url": first.base_url} if first.base_url else {}
+    return {"model": first.model, **server, "key_variable": first.key_variable or NO_KEY}
 
 
 async def _begin(
@@ -610,11 +699,10 @@ async def _begin(
     }  # fmt: skip
     given: dict[str, Any] = {"settings": {__package__.rpartition(".")[2]: own}, "language": asked.language}
     if asked.agents:
-        given["agents"] = list(asked.agents)
-    if asked.synthetic:
-        given["respondent"] = "synthetic"
-    elif asked.model:
-        given["model"] = asked.model
+        given["agents"] = [one if isinstance(one, str) else one.name for one in asked.agents]
+    if asked.sim_id and asked.personas:
+        given["guests"] = _guests(asked)
+    given |= _answering(asked)
     sim: str | Path = asked.sim_id or folder / PEOPLE
     await port.begin(sim, out=str(folder), budget_tokens=budget, confirm=confirm, **given)
 

@@ -89,6 +89,36 @@ ROUNDS = d.Table(
     note=N_("Where a model read the rounds the rule still decides when a discussion ends; both readings are recorded."),
 )  # fmt: skip
 
+MODELS = d.Table(
+    name="speaking_models", title=N_("Which model spoke"), key=("model",),
+    columns=(
+        d.text("model", N_("model")), d.several("participants", N_("for"), to="agent"), d.integer("turns", N_("turns")),
+        d.number("confidence", N_("mean confidence")), d.integer("violations", N_("not kept to the mode")),
+    ),
+    views=(d.View(at="section"), d.View(at="digest")),
+)  # fmt: skip
+
+BETWEEN_MODELS = d.Table(
+    name="between_models", title=N_("Agreement within and between models"), key=("first", "second"),
+    columns=(
+        d.code("how", N_("compared"), {"within": N_("within one model"), "between": N_("between two models")}),
+        d.text("first", N_("model")), d.text("second", N_("and")), d.integer("pairs", N_("pairs")),
+        d.share("alike_first", N_("same side, first round")), d.share("alike_last", N_("same side, last round")),
+    ),
+    views=(d.View(at="section"), d.View(at="digest")),
+    note=N_("Pairs of participants who took a side: the same stance where there are any, else positions that are one. That "
+            "speakers of one model agree is weaker evidence than that different ones do."),
+)  # fmt: skip
+
+SWITCHES = d.Table(
+    name="switches", title=N_("Models that were given up"), key=("participant", "from"),
+    columns=(
+        d.text("session", N_("Group")), AGENT, d.integer("round", N_("from round")), d.integer("turn", N_("turn")),
+        d.text("from", N_("model")), d.text("to", N_("taken over by")), d.text("why", N_("because")),
+    ),
+    views=(d.View(at="section"),),
+)  # fmt: skip
+
 CURVE = d.Table(
     name="curve", title=N_("Mean agreement"), key=("stage",),
     columns=(
@@ -216,11 +246,11 @@ TURNS = d.Table(
         d.integer("number", N_("number")), ROLE, d.text("status", N_("status")), d.flag("retried", N_("asked twice")),
         d.code("stance", N_("stance"), STANCES), CONFIDENCE, d.text("position", N_("position")),
             d.text("reasoning", N_("reasoning")),
-        d.nested("response", N_("response")), d.nested("by", N_("by")),
+        d.nested("response", N_("response")), d.nested("by", N_("by")), d.text("model", N_("model")),
     ),
     views=(d.View(at="appendix", heading=N_("The first discussions verbatim"), where="group in @first_two",
         by=("group", "round", "private"),
-                  quote="position", who=("participant", "stance")),),
+                  quote="position", who=("participant", "stance", "model")),),
 )  # fmt: skip
 
 AGENTS = d.Table(
@@ -365,6 +395,6 @@ TEXTS = (
 PRESENTATION = d.Presentation(
     tables=(DISCUSSIONS, MOVEMENT, BEYOND, ARGUMENTS, TAKEN_UP, MOVES, PERSUASION, COMPARED, GROUP_TESTS, GROUPS,
         REASON, CONFORMITY, ROUNDS, CURVE, SEATS,
-            POSITIONS, CHECKS, REMARKS, TURNS, AGENTS),
+            POSITIONS, CHECKS, REMARKS, MODELS, BETWEEN_MODELS, SWITCHES, TURNS, AGENTS),
     facts=FACTS, findings=FINDINGS, charts=CHARTS, texts=TEXTS,
 )  # fmt: skip

@@ -22,9 +22,12 @@ from enquete.respondents.planted import uniform
 from enquete.respondents.roles import Role
 from enquete.respondents.rule_coder import Statement
 from enquete.respondents.themes import code_themes
-from enquete.state.asking import ATTEMPTS, Block, Language, Outcome, Participant
+from enquete.state.asking import ATTEMPTS, Block, Language, Outcome, Participant, ServedModel
+from enquete.state.errors import SettingsError
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Plan
+
+MOST_NAMED = 20
 
 # --- who sits together: the same agents and the same draw give the same groups in every process --------------------------
 
@@ -162,6 +165,10 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         self.rounds = CONTROLS if settings.controls else GROUPS
         self._seatings: dict[tuple[str, ...], Seating] = {}
 
+    @staticmethod
+    def served(settings: RoundtableSettings) -> Sequence[ServedModel]:
+        return [one for seat in settings.seats for one in seat.in_order]
+
     @property
     def most_turns(self) -> int:
         """Of the largest group: every round, and privately before and after."""
@@ -260,6 +267,7 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         """A group holds at least `least_rounds`, at most all its rounds; every turn may be asked once more. A person's
         answers are rows, and no calls."""
         seating, times = self.seating(context), len(self.seating(context).groups)
+        self._require_known_seats(context)
         units = (*seating.groups, *seating.alone, *seating.controls)
         talks = [
             reduce(Discussion.after, self._earlier(talk), talk)
@@ -282,6 +290,14 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
             calls["theme"] = (1, 2 * said * ATTEMPTS)
         rows = tuple(sum(n for _, n in asked) for asked in (least, most))
         return Plan(calls=calls, rows=(rows[0], rows[1]), by_row=by_row)
+
+    def _require_known_seats(self, context: InterviewContext) -> None:
+        """Raises SettingsError: a model that nobody speaks with would go unnoticed."""
+        known = {name for who in context.participants() for name in (who.id, who.name)}
+        unknown = [seat.name for seat in self.settings.seats if seat.name not in known]
+        if unknown and context.arm.id == context.main_arm:
+            there = ", ".join(who.name for who in context.participants()[:MOST_NAMED])
+            raise SettingsError(f"seats: nobody is called {unknown[0]!r}; there are {there}")
 
     def _earlier(self, talk: Discussion) -> Sequence[RoundtableTurn]:
         """What the run before held; nothing where not all of them sit here, as in a rehearsal with some of the

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -30,6 +31,7 @@ from enquete.graphs.roundtable.agreement import (
     four_layers,
     groupthink,
     mean_confidence,
+    pairs_of_models,
     voiced,
 )
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn, discussions
@@ -47,11 +49,13 @@ from enquete.graphs.roundtable.movement import (
 )
 from enquete.graphs.roundtable.presentation import AFTER, BEFORE, GLOSSARY, MEASURES, PRESENTATION
 from enquete.locale import N_, decimals, in_language
+from enquete.nodes.conversations import ANSWERED
 from enquete.reports.context import AnalysisContext, Files, ItemFacts, shallow
 from enquete.reports.declarations import Analysis, compared, shaped
 from enquete.reports.evaluation import Evaluation, Line, Talk, lines_of
 from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.writing import lines
+from enquete.respondents.ledger_context import SWITCHED
 from enquete.respondents.roles import RULE
 from enquete.respondents.rule_coder import CodedThemes
 from enquete.state.asking import Language
@@ -101,6 +105,9 @@ def analyse(
             {"participant": move.participant, "roundtable_before": move.before or None,
              "roundtable_moved": float(move.moved), "after": move.after or None} for _, move in moved
         ],
+        "speaking_models": list(_speaking(run)),
+        "between_models": _between_models(run),
+        "switches": [dict(one) for name, one in sorted(context.frozen.items()) if name.startswith(SWITCHED)],
         "compared": [{"measure": name, "label": name} for name in ("moved", "before")],
         **_by_group([move for _, move in moved], context.groups_of(frame)),
     }  # fmt: skip
@@ -126,10 +133,21 @@ class Discussions:
     types: Mapping[str, str]
     seating: Mapping[str, Any]
     people: frozenset[str]
+    models: Mapping[tuple[str, int], str]
+    """By unit and turn; "" where a person answered."""
+
+    def model_of(self, talk: Discussion, turn: RoundtableTurn) -> str:
+        """Which model said this; "" where a person did, or nobody knows: an earlier run held it."""
+        return turn.by.get(ANSWERED) or self.models.get((talk.unit, turn.turn), "")
+
+    @cached_property
+    def several(self) -> bool:
+        """Whether more than one model spoke to a group."""
+        return len({self.model_of(talk, turn) for talk in self.groups for turn in talk.spoken} - {""}) > 1
 
     @classmethod
     def of(cls, frame: pd.DataFrame, settings: RoundtableSettings, context: AnalysisContext) -> Discussions:
-        people = frame.drop_duplicates("participant")
+        people, turns = frame.drop_duplicates("participant"), frame.drop_duplicates(["session", "turn"])
         stored = context.frozen.get("groups")
         seating: Mapping[str, Any] = stored if isinstance(stored, dict) else {}
         talks = [talk for talk in discussions(context.frozen, settings.mode) if talk.turns]
@@ -139,6 +157,7 @@ class Discussions:
             dict(zip(people["participant"].astype(str), people["stakeholder_type"].astype(str), strict=True)),
             seating,
             frozenset(frame.loc[frame["respondent"].eq("human"), "participant"].astype(str)),
+            dict(zip(zip(turns["session"], turns["turn"], strict=True), turns["model"], strict=True)),
         )
 
     @property
@@ -179,6 +198,7 @@ class Discussions:
                 "group": talk.unit, "turn": turn.turn, "round": turn.round, "private": turn.private,
                 "participant": turn.participant, "number": turn.number, "role": turn.role, "status": turn.status,
                 "retried": turn.retried, "by": dict(turn.by),
+                "model": (self.model_of(talk, turn) or None) if self.several else None,
                 **{name: response[name] for name in ("stance", "confidence", "position", "reasoning")},
                 "response": response,
             }  # fmt: skip
@@ -270,6 +290,42 @@ def _positions(talk: Discussion, run: Discussions) -> Iterator[dict[str, Any]]:
             "stance": said.stance or None, "confidence": said.confidence,
             "cluster": alike.get((stage, turn.participant)), "position": said.position,
         }  # fmt: skip
+
+
+# --- of the models that speak ---------------------------------------------------------------------------------------------
+
+
+def _speaking(run: Discussions) -> Iterator[Row]:
+    """Each with its seats, what it said, and how sure it says it is; nothing where one model speaks for all."""
+    said = [(run.model_of(talk, turn), turn) for talk in run.groups for turn in talk.spoken] if run.several else []
+    for model in sorted({model for model, _ in said} - {""}):
+        own = [turn for speaks, turn in said if speaks == model]
+        sure = [turn.response.confidence for turn in own if turn.response.confidence is not None]
+        who = list(dict.fromkeys(turn.participant for turn in own))
+        yield {"model": model, "participants": who, "turns": len(own), "confidence": fmean(sure) if sure else None,
+               "violations": sum(bool(turn.response.violations) for turn in own)}  # fmt: skip
+
+
+def _between_models(run: Discussions) -> list[Row]:
+    """In how many pairs both stood on the same side, in the first round and in the last one, over all groups."""
+    if not run.several:
+        return []
+    sums: dict[tuple[str, str], list[int]] = {}
+    for talk in run.groups:
+        rounds = talk.rounds()
+        for place, number in ((0, 0), (2, len(rounds) - 1)):
+            heard = [turn for turn in talk.spoken if not turn.private and turn.round == number + 1]
+            speaks = {turn.participant: run.model_of(talk, turn) for turn in heard}
+            known = {who: model for who, model in speaks.items() if model}
+            for one in pairs_of_models(rounds[number], known) if rounds else ():
+                row = sums.setdefault((one.first, one.second), [0, 0, 0, 0])
+                row[place] += one.pairs
+                row[place + 1] += one.alike
+    return [
+        {"first": first, "second": second, "how": "within" if first == second else "between", "pairs": last,
+         "alike_first": alike / pairs if pairs else None, "alike_last": alike_last / last if last else None}
+        for (first, second), (pairs, alike, last, alike_last) in sorted(sums.items())
+    ]  # fmt: skip
 
 
 # --- of all -------------------------------------------------------------------------------------------------------------
@@ -463,7 +519,7 @@ def _line(turn: Mapping[str, Any], words: Mapping[str, str], language: Language)
     text = "\n\n".join(
         part for part in (turn["position"], turn["reasoning"], *(turn.get("sections") or {}).values()) if part
     )
-    about = " · ".join(one for one in (*said, str(turn.get("stance") or "")) if one)
+    about = " · ".join(one for one in (*said, str(turn.get("stance") or ""), str(turn.get("model") or "")) if one)
     return Line(turn["name"], text, turn["participant"], int(turn["turn"]), tuple(turn.get("key_points") or ()), about)
 
 
@@ -490,7 +546,10 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
     ]
     return {
         "responses.jsonl": lines(frame),
-        "transcript.jsonl": [{key: value for key, value in turn.items() if key != "response"} for turn in turns],
+        "transcript.jsonl": [
+            {key: value for key, value in turn.items() if key != "response" and (key, value) != ("model", None)}
+            for turn in turns
+        ],
         **{f"{name}.csv": _table(found[name]) for name in TABLES},
         "decisions.json": found["layers"],
         "roundtable.json": {

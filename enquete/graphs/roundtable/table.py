@@ -276,6 +276,7 @@ class DiscussionTable:
             quoted=self.rendered(context),
             in_order=words.in_order or not private,
             by_person=self.settings.seats_person(self.interview_context.participant(asked.participant)),
+            models=self.settings.models_of(self.interview_context.participant(asked.participant)),
         )
 
     def again(self, block: Block, said: str, violations: Sequence[Violation]) -> Block:
