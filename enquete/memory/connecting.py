@@ -45,25 +45,30 @@ def require_reachable(kind: MemoryKind, machine: Machine) -> None:
 def connect(
     kind: MemoryKind, sim_path: Path, sim_id: str, machine: Machine, *, timeout_s: float = TIMEOUT_S
 ) -> Graph | None:
-    """None where the embedded memory is all there is. Raises MemoryFault where the graph cannot be reached from here,
-    or the simulation names none."""
+    """None where the embedded memory is all there is. What is read waits for its server as long as for a model's.
+
+    Raises MemoryFault where the graph cannot be reached from here, or the simulation names none.
+    """
     if kind == "local":
         return None
     try:
         require_reachable(kind, machine)
     except SettingsError as error:
         raise MemoryFault(str(error)) from error
-    key = machine.zep_api_key.get_secret_value() if machine.zep_api_key else ""
-    if kind == "zep":
-        from enquete.memory.zep import ZepSessions  # noqa: PLC0415 - slow to import
+    from enquete.memory.wire import Waiting  # noqa: PLC0415 - the clients are slow to import
 
-        return ZepSessions(sim_id, key, machine.zep_url or "", timeout_s=timeout_s)
+    key = machine.zep_api_key.get_secret_value() if machine.zep_api_key else ""
+    waiting = Waiting(machine.patience_s)
+    if kind == "zep":
+        from enquete.memory.zep import ZepSessions  # noqa: PLC0415
+
+        return ZepSessions(sim_id, key, machine.zep_url or "", timeout_s=timeout_s, waiting=waiting)
     from enquete.memory.zep_cloud import ZepCloudGraph  # noqa: PLC0415
 
     graph_id = graph_of(sim_path)
     if not graph_id:
         raise MemoryFault(f"memory zep-cloud: neither {STATE} nor {CONFIG} of {sim_id} names a graph_id")
-    return ZepCloudGraph(graph_id, key, machine.zep_url or "", timeout_s=timeout_s)
+    return ZepCloudGraph(graph_id, key, machine.zep_url or "", timeout_s=timeout_s, waiting=waiting)
 
 
 def graph_of(sim_path: Path) -> str:

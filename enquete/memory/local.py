@@ -22,7 +22,7 @@ from langgraph.store.sqlite import SqliteStore
 from pydantic import JsonValue
 
 from enquete.checkpoints.connection import connect
-from enquete.memory.recall import Graph, MemoryFault, MemoryRecord, Preference, episodes
+from enquete.memory.recall import LEAST_WAIT_S, Graph, MemoryFault, MemoryRecord, Preference, episodes
 
 FILE = "memory.sqlite"
 RECORDS, PREFERENCES, DELIVERIES = ("records",), ("preferences",), "deliveries"
@@ -129,9 +129,6 @@ def _to(graph: str) -> tuple[str, ...]:
 # --- Episodes on their way from the embedded memory to a graph: each once, at the pace that the graph allows. A
 # marker says "sending" before the request and "sent" after it. Where the answer is lost in between (a kill, a time-
 # out), the graph is asked whether it holds the episode before it is sent again.
-
-LEAST_WAIT_S = 1.0
-"""A server that allows nothing and asks for no wait must not be asked for ever."""
 
 
 @dataclass

@@ -18,6 +18,8 @@ from enquete.state.errors import MemoryFault
 
 TIMEOUT_S = 20.0
 """For one request to a graph."""
+LEAST_WAIT_S = 1.0
+"""A server that allows nothing and asks for no wait must not be asked for ever."""
 
 Kind = Literal["interview", "overall", "aggregate", "answer"]
 

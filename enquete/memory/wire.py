@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
-from time import time
-from typing import Any
+from time import monotonic, sleep, time
+from typing import Any, TypeVar
 
 import httpx
 
-from enquete.memory.recall import TIMEOUT_S, MemoryFault
+from enquete.memory.recall import LEAST_WAIT_S, TIMEOUT_S, MemoryFault
 from enquete.simulations.sources import clip, one_line
 
 RATE_LIMIT_WAIT_S = 60.0
@@ -19,6 +21,37 @@ RATE_LIMIT_WAIT_S = 60.0
 ONCE: Any = {"max_retries": 0}
 """The clients' own retries wait unseen and not as long as they are asked to."""
 REFUSED = (400, 413, 422)
+ResultT = TypeVar("ResultT")
+log = logging.getLogger("enquete")
+
+
+class Waiting:
+    """How long a reading waits in all where its server asks for it: threads that wait at once wait once."""
+
+    def __init__(
+        self,
+        patience_s: float = 0.0,
+        wait: Callable[[float], object] = sleep,
+        clock: Callable[[], float] = monotonic,
+    ):
+        self._left, self._wait, self._clock = patience_s, wait, clock
+        self._until, self._lock = 0.0, threading.Lock()
+
+    def spent_on(self, fault: MemoryFault) -> bool:
+        """After the wait that a 429 asks for; False where it asks for none, or for more than is left."""
+        if fault.wait_s is None:
+            return False
+        with self._lock:
+            now = self._clock()
+            until = now + max(fault.wait_s, LEAST_WAIT_S)
+            further = until - max(now, self._until)
+            if further > self._left:
+                return False
+            self._left -= max(0.0, further)
+            self._until = max(self._until, until)
+        log.warning("memory: %s; waiting %.0f s, as the server asks", fault, until - now)
+        self._wait(until - now)
+        return True
 
 
 MOST_BYTES = 8 * 2**20
@@ -52,16 +85,30 @@ class BoundedHttp(httpx.Client):
 
 
 class Wire:
-    """An HTTP client for one of the Zep libraries. Redirects are not followed: they could lead the key elsewhere."""
+    """An HTTP client for one of the Zep libraries. Redirects are not followed: they could lead the key elsewhere.
 
-    def __init__(self, secret: str, timeout_s: float = TIMEOUT_S):
+    `waiting`: of what is read; whoever delivers episodes waits between them.
+    """
+
+    def __init__(self, secret: str, timeout_s: float = TIMEOUT_S, waiting: Waiting | None = None):
         self._wait, self._secret = "", secret
+        self._waiting = waiting or Waiting()
         self.client = BoundedHttp(
             timeout=timeout_s, follow_redirects=False, event_hooks={"response": [self._note_wait]}
         )
 
     def _note_wait(self, response: httpx.Response) -> None:
         self._wait = response.headers.get("retry-after", "")
+
+    def reading(self, what: str, request: Callable[[], ResultT]) -> ResultT:
+        """The result, sent again where the server asks to be waited for. Raises MemoryFault."""
+        while True:
+            try:
+                with self.talking(what):
+                    return request()
+            except MemoryFault as fault:
+                if not self._waiting.spent_on(fault):
+                    raise
 
     @contextmanager
     def talking(self, what: str) -> Iterator[None]:

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from enquete.memory.recall import TIMEOUT_S, MemoryRecord
-from enquete.memory.wire import ONCE, Wire
+from enquete.memory.wire import ONCE, Waiting, Wire
 from enquete.simulations.digest import Fact, Knowledge
 
 AT_ONCE, LOOKED_BACK, NOT_FOUND = 8, 200, 404
@@ -23,13 +23,15 @@ _UNFIT = re.compile(r"[^\w.-]+", re.ASCII)
 class ZepSessions:
     """The sessions of one simulation."""
 
-    def __init__(self, sim_id: str, api_key: str, url: str, *, timeout_s: float = TIMEOUT_S):
+    def __init__(
+        self, sim_id: str, api_key: str, url: str, *, timeout_s: float = TIMEOUT_S, waiting: Waiting | None = None
+    ):
         from zep_python.client import Zep  # noqa: PLC0415 - imported only when it is used
         from zep_python.errors import BadRequestError, ConflictError, NotFoundError  # noqa: PLC0415
 
         self.name = f"zep/{sim_id}"
         self._sim_id = sim_id
-        self._wire = Wire(api_key, timeout_s)
+        self._wire = Wire(api_key, timeout_s, waiting)
         # Without a base_url the library asks the host "None", and without a timeout it waits for ever.
         self._zep = Zep(base_url=url.rstrip("/"), api_key=api_key, httpx_client=self._wire.client, timeout=timeout_s)
         self._unknown, self._known_already = NotFoundError, (BadRequestError, ConflictError)
@@ -46,18 +48,20 @@ class ZepSessions:
         return {who: known for who, known in zip(agents, found, strict=True) if known is not None}
 
     def _read_one(self, participant: str) -> Knowledge | None:
-        with self._wire.talking("reading a session"):
-            try:
-                memory = self._zep.memory.get(self.session(participant), lastn=1, request_options=ONCE)
-            except self._unknown:
-                return None
-            facts = [
-                Fact(id=str(one.uuid_ or place), text=" ".join(one.fact.split()), at=str(one.created_at or ""))
-                for place, one in enumerate(memory.relevant_facts or [])
-                if one.fact
-            ]
-            summary = memory.summary.content if memory.summary else ""
-            return Knowledge(summary=summary or "", facts=tuple(facts))
+        return self._wire.reading("reading a session", lambda: self._known_of(participant))
+
+    def _known_of(self, participant: str) -> Knowledge | None:
+        try:
+            memory = self._zep.memory.get(self.session(participant), lastn=1, request_options=ONCE)
+        except self._unknown:
+            return None
+        facts = [
+            Fact(id=str(one.uuid_ or place), text=" ".join(one.fact.split()), at=str(one.created_at or ""))
+            for place, one in enumerate(memory.relevant_facts or [])
+            if one.fact
+        ]
+        summary = memory.summary.content if memory.summary else ""
+        return Knowledge(summary=summary or "", facts=tuple(facts))
 
     def write(self, record: MemoryRecord) -> None:
         """A session that is not there yet is made, and its user."""

@@ -7,11 +7,13 @@ once, page by page, because a free plan allows five requests a minute. An interv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from pydantic import ValidationError
+
 from enquete.memory.recall import TIMEOUT_S, MemoryFault, MemoryRecord
-from enquete.memory.wire import ONCE, Wire
+from enquete.memory.wire import ONCE, Waiting, Wire
 from enquete.simulations.digest import Fact, Knowledge
 
 PAGE, MOST_PAGES, LOOKED_BACK = 100, 2000, 200
@@ -21,13 +23,21 @@ PREFIX = "agent:"
 class ZepCloudGraph:
     """One graph of Zep Cloud."""
 
-    def __init__(self, graph_id: str, api_key: str, url: str = "", *, timeout_s: float = TIMEOUT_S):
+    def __init__(
+        self,
+        graph_id: str,
+        api_key: str,
+        url: str = "",
+        *,
+        timeout_s: float = TIMEOUT_S,
+        waiting: Waiting | None = None,
+    ):
         """`url`: of another server than the library's own. Raises ImportError without the extra zep."""
         from zep_cloud.client import Zep  # noqa: PLC0415 - an extra, and slow to import
 
         self.name = f"zep-cloud/{graph_id}"
         self._graph_id = graph_id
-        self._wire = Wire(api_key, timeout_s)
+        self._wire = Wire(api_key, timeout_s, waiting)
         named: dict[str, Any] = {"base_url": f"{url.rstrip('/')}/api/v2"} if url else {}
         self._zep = Zep(api_key=api_key, httpx_client=self._wire.client, timeout=timeout_s, **named)
 
@@ -57,14 +67,21 @@ class ZepCloudGraph:
         cursor = ""
         for _ in range(MOST_PAGES):
             more = {"uuid_cursor": cursor} if cursor else {}
-            with self._wire.talking(f"reading {what}"):
-                page = listing(self._graph_id, limit=PAGE, request_options=ONCE, **more)
-                last = str(page[-1].uuid_) if page else ""
+            page = self._wire.reading(f"reading {what}", lambda more=more: self._page(listing, more))  # type: ignore[misc]
+            last = str(page[-1].uuid_) if page else ""
             yield from page
             if len(page) < PAGE or last == cursor:
                 return
             cursor = last
         raise MemoryFault(f"reading {what}: more than {MOST_PAGES * PAGE:,}")
+
+    def _page(self, listing: Callable[..., list[Any]], more: Mapping[str, str]) -> list[Any]:
+        try:
+            return listing(self._graph_id, limit=PAGE, request_options=ONCE, **more)
+        except ValidationError as error:
+            if error.errors()[0]["input"] is None:  # how a server written in Go spells a list without entries
+                return []
+            raise
 
     def write(self, record: MemoryRecord) -> None:
         with self._wire.talking("writing an episode"):

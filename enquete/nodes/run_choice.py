@@ -234,8 +234,8 @@ def draft_rerun(
     """The record of a re-run of the named methodologies. Everything that is not said stays as it was."""
     if not request.methods:
         raise SettingsError("rerun: name what is to be asked anew, such as methods=delphi rerun=True")
-    base = base_run(interviews)
     methods = choose_methods(request, available, ())
+    base = base_run(interviews)
     same = {
         "language": base.language,
         "asking": base.asking,

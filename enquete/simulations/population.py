@@ -308,8 +308,12 @@ def read_agents(path: Path, config: Mapping[str, JsonValue], issues: list[Issue]
         issues.extend([Issue("info", held, "no profiles: agents are its users, with their bios")] if held else [])
     agents, disagreements = reconcile(reddit, twitter, configs)
     issues.extend(disagreements)
-    if not (path / CONFIG).exists():
-        issues.append(Issue("warning", CONFIG, "missing: agents have no entity uuid, ids come from name and persona"))
+    nameless = sum(not agent.uuid for agent in agents)
+    if nameless and not (path / CONFIG).exists():
+        message = (
+            f"missing: {nameless} of {len(agents)} agents have no entity uuid, their ids come from name and persona"
+        )
+        issues.append(Issue("warning", CONFIG, message))
     if not agents:
         issues.append(Issue("error", REDDIT, f"no agents found in {REDDIT} or {TWITTER}"))
     usable = [agent for agent in agents if usable_agent(agent, issues)]

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from zep_cloud.client import Zep as ZepCloud
+from zep_python.client import Zep as ZepServerClient
 
 from enquete.memory.local import LocalMemory, deliver
 from enquete.memory.recall import Graph, MemoryFault, MemoryRecord
-from enquete.memory.wire import seconds
+from enquete.memory.wire import Waiting, seconds
 from enquete.memory.zep import ZepSessions
 from enquete.memory.zep_cloud import PAGE, ZepCloudGraph
 from tests.support.episodes import write_episodes
@@ -25,10 +27,10 @@ def server() -> Iterator[ZepServer]:
         yield running
 
 
-def connected(kind: str, server: ZepServer, timeout_s: float = 20) -> Graph:
+def connected(kind: str, server: ZepServer, timeout_s: float = 20, waiting: Waiting | None = None) -> Graph:
     if kind == "zep-cloud":
-        return ZepCloudGraph("g1", KEY, server.url, timeout_s=timeout_s)
-    return ZepSessions("sim_1", KEY, server.url, timeout_s=timeout_s)
+        return ZepCloudGraph("g1", KEY, server.url, timeout_s=timeout_s, waiting=waiting)
+    return ZepSessions("sim_1", KEY, server.url, timeout_s=timeout_s, waiting=waiting)
 
 
 @pytest.fixture(params=["zep-cloud", "zep"])
@@ -108,6 +110,57 @@ class TestReading:
         assert KEY not in str(raised.value)
         assert len(server.requests) == 1  # the libraries' own retries are off
 
+    @pytest.mark.parametrize("kind", ["zep-cloud", "zep"])
+    def test_a_429_while_a_graph_is_read_is_waited_for_and_the_page_asked_for_again(
+        self, server: ZepServer, kind: str
+    ) -> None:
+        """On the second of two pages, and for a session; what was read before it is not read again."""
+        server.lists["node"] = [node(f"n{i:04}", f"Somebody {i}", "") for i in range(PAGE)]
+        server.lists["node"].append(node("u1", "Marie", "Fishes off Langeland."))
+        server.knows["sim_1-agent-u1"] = {"summary": {"content": "Fishes off Langeland."}}
+        server.retry_after = "60"
+        waits: list[float] = []
+        graph = connected(kind, server, waiting=Waiting(100, waits.append, clock=lambda: 0.0))
+        if kind == "zep-cloud":
+            server.next("POST /graph/node", 0, 429)
+        else:
+            server.next("GET /sessions", 429)
+        assert graph.read([MARIE])[MARIE].summary == "Fishes off Langeland."
+        assert waits == [60]
+        assert len(server.requests) == {"zep-cloud": 4, "zep": 2}[kind]  # two pages, one of them twice, and the edges
+        graph.close()
+
+    def test_no_more_is_waited_than_the_patience_that_is_left(self, server: ZepServer, graph: Graph) -> None:
+        """Threads that are told to wait at once wait once."""
+        waits: list[float] = []
+        now = iter([0.0, 0.0, 30.0, 60.0])
+        waiting = Waiting(100, waits.append, clock=lambda: next(now))
+        told = MemoryFault("429", wait_s=60)
+        assert [waiting.spent_on(told) for _ in range(4)] == [True, True, True, False]
+        assert waits == [60, 60, 60]  # until 60, until 60, until 90: ten seconds are left, and 30 are asked for
+        assert not Waiting(100, waits.append).spent_on(MemoryFault("500"))
+        server.next(reading(graph), 429)
+        with pytest.raises(MemoryFault, match="429"):
+            connected(graph.name.split("/")[0], server, waiting=Waiting(59, waits.append)).read([MARIE])
+        assert len(waits) == 3
+
+    @pytest.mark.parametrize("nothing", [[], None], ids=["[]", "null"])
+    def test_an_empty_graph_knows_nobody(self, server: ZepServer, graph: Graph, nothing: list[object] | None) -> None:
+        """Cloud's server is written in Go, where a list without entries may come as null."""
+        server.lists = {"node": nothing, "edge": nothing}  # type: ignore[dict-item]
+        server.knows["sim_1-agent-u2"] = {"messages": nothing, "relevant_facts": nothing, "summary": None}
+        known = graph.read([MARIE, "agent:u2"])
+        assert not any(one.summary or one.facts for one in known.values())
+        assert not graph.holds(said(1))
+
+    def test_a_list_that_ends_with_a_full_page_is_asked_for_once_more(self, server: ZepServer) -> None:
+        server.lists["node"] = [node(f"n{i:04}", f"Somebody {i}", "") for i in range(PAGE - 1)]
+        server.lists["node"].append(node("u1", "Marie", "Last of the page."))
+        graph = ZepCloudGraph("g1", KEY, server.url)
+        assert graph.read([MARIE])[MARIE].summary == "Last of the page."
+        assert [one for one in server.requests if "node" in one] == ["POST /graph/node/graph/g1"] * 2
+        graph.close()
+
     def test_a_graph_that_is_not_there(self, server: ZepServer) -> None:
         graph = ZepCloudGraph("another", KEY, server.url)
         with pytest.raises(MemoryFault, match="404"):
@@ -125,6 +178,20 @@ class TestWriting:
         assert episodes(server) == ["Agent Marie: 1", "Agent Marie: 2", "Agent Marie: 3"]
         if graph.name.startswith("zep/"):
             assert server.sessions == {"sim_1-agent-u1": "agent-u1"}
+
+    def test_an_episode_is_found_again_by_whoever_reads_the_graph(self, server: ZepServer, graph: Graph) -> None:
+        """By the libraries' own clients, as the simulation's would."""
+        graph.write(said(1))
+        graph.write(said(2))
+        assert [graph.holds(said(number)) for number in (1, 2, 3)] == [True, True, False]
+        if graph.name.startswith("zep-cloud"):
+            found = ZepCloud(api_key=KEY, base_url=f"{server.url}/api/v2").graph.episode.get_by_graph_id("g1", lastn=1)
+            assert [(one.content, one.source_description) for one in found.episodes or []] == [
+                ("Agent Marie: 2", "enquete r/2")
+            ]
+        else:
+            memory = ZepServerClient(api_key=KEY, base_url=server.url).memory.get("sim_1-agent-u1", lastn=1)
+            assert [(one.content, one.role) for one in memory.messages or []] == [("Agent Marie: 2", "Marie")]
 
     def test_a_limit_is_waited_for_as_long_as_allowed(self, server: ZepServer, graph: Graph, tmp_path: Path) -> None:
         waits: list[float] = []

@@ -70,6 +70,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         at_t0 = [one["content"] for one in server.episodes]
         log.rename(sim / "reddit")
         set_status(sim, "completed")
+        server.next("POST /graph/node", 429)  # a free plan's, while the graph is read
+        server.retry_after = "1"
         yield Story(sim, paused, at_t0, enquete.resume(paused.resume_token or "", sim=str(sim)), server)
 
 
@@ -114,7 +116,8 @@ class TestTheStory:
 
     def test_the_graph_was_read_once_and_its_facts_are_remembered(self, story: Story) -> None:
         listings = [one for one in story.server.requests if one.endswith("/graph/g1") and "episodes" not in one]
-        assert listings == ["POST /graph/node/graph/g1", "POST /graph/edge/graph/g1"]
+        nodes, edges = "POST /graph/node/graph/g1", "POST /graph/edge/graph/g1"
+        assert listings == [nodes, nodes, edges]  # the first was answered 429 and waited for
         ledger = Ledger.reading(story.run.folder / "ledger.sqlite")
         try:
             digest = ledger.digests("T1")[WHO] or ""
@@ -201,7 +204,9 @@ def test_a_server_that_is_away_fails_nothing(
         server.next("POST /graph", 429)
         server.retry_after = "60"
         with caplog.at_level(logging.WARNING, "enquete"):
-            run = enquete.conduct_interviews(sim, methods=["longitudinal"], phase="T1", memory="zep-cloud")
+            run = enquete.conduct_interviews(
+                sim, methods=["longitudinal"], phase="T1", memory="zep-cloud", patience_s=0
+            )
         assert run.status == "completed"
         assert any("the graph could not be read (reading nodes: 429" in note for note in run.flags)
         told = json.loads((run.folder / "memory.json").read_text())

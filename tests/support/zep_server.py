@@ -2,7 +2,7 @@
 users and sessions of zep-python's server.
 
     with ZepServer(nodes=[…], edges=[…]) as server: … server.url, server.episodes, server.requests
-    server.next("POST /graph", 429, 500)      the next requests of that kind get these; "slow": no answer in time;
+    server.next("POST /graph", 429, 500)      the next requests of that kind get these; 0: answered; "slow": not in time;
                                               "echo": 500 with the key; "endless": a body of MANY megabytes, "bomb": a
                                               small one that unpacks to as many, "twice": one packed twice
     server.lost = True                        the next episode is kept, but its answer never comes
@@ -90,7 +90,7 @@ class ZepServer:
             return self.flood(request, str(fault))
         if fault == 429:
             return self.reply(request, 429, "Rate limit exceeded for FREE plan")
-        if fault is not None:
+        if fault:
             return self.reply(request, int(fault), {"message": f"as told: {fault}"})
         status, said = self.answer(method, path, body, parse_qs(parsed.query))
         if self.lost and method == "POST" and status < 300 and (path == ["graph"] or path[-1] == "memory"):
@@ -161,6 +161,8 @@ class ZepServer:
         if graph not in self.graphs:
             return 404, {"message": "graph not found"}
         every = self.lists[kind]
+        if every is None:
+            return 200, None
         start = next((i + 1 for i, one in enumerate(every) if one["uuid"] == body.get("uuid_cursor")), 0)
         return 200, every[start : start + body["limit"]]
 
