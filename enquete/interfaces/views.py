@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from pydantic import BaseModel, Field, JsonValue
 
 import enquete
-from enquete.checkpoints.folders import NeverStarted
+from enquete.ledger.folders import NeverStarted
 from enquete.locale import languages
 from enquete.simulations.locate import KnownSimulation
 from enquete.state.data_formats import FileFormat, Layout

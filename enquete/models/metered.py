@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypedDict
 
-from enquete.checkpoints.budget import Budget, CostKind
-from enquete.checkpoints.drives import DiskFull
-from enquete.checkpoints.ledger import Ledger, Usage
-from enquete.checkpoints.usage import Used
+from enquete.ledger.budget import Budget, CostKind
+from enquete.ledger.drives import DiskFull
+from enquete.ledger.ledger import Ledger, Usage
+from enquete.ledger.usage import Used
 from enquete.models.cache import ResponseCache, request_key
 from enquete.models.chat_completions import ModelResponse
 from enquete.models.faults import AwaitsBatch

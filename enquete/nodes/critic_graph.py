@@ -20,8 +20,8 @@ from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.usage import Used
+from enquete.ledger.record import RunRecord
+from enquete.ledger.usage import Used
 from enquete.memory.local import LocalMemory
 from enquete.memory.recall import MemoryRecord, Preference
 from enquete.nodes.critic_pairs import (

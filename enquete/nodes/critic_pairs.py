@@ -19,7 +19,7 @@ from typing import Final, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from enquete.checkpoints.ledger import Ledger
+from enquete.ledger.ledger import Ledger
 from enquete.nodes.planning import CRITIC, planned, rounds_owed
 from enquete.nodes.run_session import RunSession
 from enquete.respondents.critic import CriticQuestion

@@ -20,9 +20,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from enquete.checkpoints.folders import LEDGER
-from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.record import RunRecord
+from enquete.ledger.folders import LEDGER
+from enquete.ledger.ledger import Ledger
+from enquete.ledger.record import RunRecord
 from enquete.models.metered import BYTES_PER_TOKEN
 from enquete.models.prices import Price, Prices, cost
 from enquete.nodes.critic_pairs import REPEATED

@@ -19,8 +19,8 @@ from types import MappingProxyType
 from pydantic import JsonValue
 from pydantic_core import to_json
 
-from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.record import RunRecord
+from enquete.ledger.ledger import Ledger
+from enquete.ledger.record import RunRecord
 
 PACKAGES = (
     "enquete", "langgraph", "langchain-openai", "langgraph-checkpoint-sqlite", "openai", "pydantic", "numpy", "pandas",

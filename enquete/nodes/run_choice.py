@@ -17,9 +17,10 @@ from typing import Any, Literal, NoReturn
 
 from pydantic import JsonValue
 
-from enquete.checkpoints.canonical import latest
-from enquete.checkpoints.carrying import carry
-from enquete.checkpoints.folders import (
+from enquete.instruments.pack import pack_named
+from enquete.ledger.canonical import latest
+from enquete.ledger.carrying import carry
+from enquete.ledger.folders import (
     LEDGER,
     RECORD,
     StoredRun,
@@ -30,8 +31,8 @@ from enquete.checkpoints.folders import (
     run_folder,
     write_atomically,
 )
-from enquete.checkpoints.ledger import Ledger, now
-from enquete.checkpoints.record import (
+from enquete.ledger.ledger import Ledger, now
+from enquete.ledger.record import (
     PERSONA_COLUMNS,
     Chosen,
     RunRecord,
@@ -39,7 +40,6 @@ from enquete.checkpoints.record import (
     content_differences,
     differences,
 )
-from enquete.instruments.pack import pack_named
 from enquete.memory.connecting import require_reachable
 from enquete.models.local_model import weights_of
 from enquete.nodes.arms import critic_settings, study_arms

@@ -18,17 +18,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from enquete.checkpoints.backup import BackupCopies, backed_up, require_sound
-from enquete.checkpoints.batch_jobs import Noted, sweep_unordered
-from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.connection import damaged
-from enquete.checkpoints.drives import DiskReserve
-from enquete.checkpoints.entries import CALL, call_values
-from enquete.checkpoints.folders import LEDGER, held
-from enquete.checkpoints.ledger import Ledger, Usage
-from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.usage import Used, usage
-from enquete.checkpoints.writer import LOST, lost_text, missing, told_beside
+from enquete.ledger.backup import BackupCopies, backed_up, require_sound
+from enquete.ledger.batch_jobs import Noted, sweep_unordered
+from enquete.ledger.budget import Budget
+from enquete.ledger.connection import damaged
+from enquete.ledger.drives import DiskReserve
+from enquete.ledger.entries import CALL, call_values
+from enquete.ledger.folders import LEDGER, held
+from enquete.ledger.ledger import Ledger, Usage
+from enquete.ledger.record import RunRecord
+from enquete.ledger.usage import Used, usage
+from enquete.ledger.writer import LOST, lost_text, missing, told_beside
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
 from enquete.models.prices import Prices

@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from enquete.checkpoints.canonical import latest
-from enquete.checkpoints.folders import LEDGER, read_record, run_folder
-from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.record import RunRecord, UsedInstrument
+from enquete.ledger.canonical import latest
+from enquete.ledger.folders import LEDGER, read_record, run_folder
+from enquete.ledger.ledger import Ledger
+from enquete.ledger.record import RunRecord, UsedInstrument
 from enquete.memory.connecting import GraphMemory, read_once
 from enquete.nodes.planning import of_two_waves, open_ledger
 from enquete.nodes.run_session import RunSession

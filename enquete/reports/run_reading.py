@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from pydantic import JsonValue
 
-from enquete.checkpoints.backup import require_sound
-from enquete.checkpoints.connection import damaged
-from enquete.checkpoints.entries import text_of, time_of
-from enquete.checkpoints.folders import LEDGER, read_record
-from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.record import RunRecord
 from enquete.instruments.pack import names_of_types
 from enquete.instruments.text import Text
+from enquete.ledger.backup import require_sound
+from enquete.ledger.connection import damaged
+from enquete.ledger.entries import text_of, time_of
+from enquete.ledger.folders import LEDGER, read_record
+from enquete.ledger.ledger import Ledger
+from enquete.ledger.record import RunRecord
 from enquete.nodes.planning import RunBase
 from enquete.reports.markdown import readable
 from enquete.respondents.ledger_context import LedgerContext

@@ -15,9 +15,9 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue, ValidationError
 
-from enquete.checkpoints.canonical import move_latest
-from enquete.checkpoints.folders import RECORD, write_atomically
-from enquete.checkpoints.ledger import Failure
+from enquete.ledger.canonical import move_latest
+from enquete.ledger.folders import RECORD, write_atomically
+from enquete.ledger.ledger import Failure
 from enquete.locale import tell
 from enquete.memory.connecting import connect
 from enquete.memory.local import Delivery, LocalMemory, deliver

@@ -18,11 +18,11 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
-from enquete.checkpoints.batch_jobs import waited_for
-from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.drives import DiskFull, disk_fault, is_full
-from enquete.checkpoints.savers import saver, thread_id
 from enquete.graphs.interviews import study_graph, synthesise
+from enquete.ledger.batch_jobs import waited_for
+from enquete.ledger.budget import Budget
+from enquete.ledger.drives import DiskFull, disk_fault, is_full
+from enquete.ledger.savers import saver, thread_id
 from enquete.models.tracing import untraced
 from enquete.nodes.model_server import telling
 from enquete.nodes.planning import planned

@@ -12,12 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from enquete.checkpoints.batch_jobs import waited_for
-from enquete.checkpoints.budget import Budget, Claim, rounded_up
-from enquete.checkpoints.drives import require_writable
-from enquete.checkpoints.folders import StoredRun, is_held, read_run
-from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.usage import usage
+from enquete.ledger.batch_jobs import waited_for
+from enquete.ledger.budget import Budget, Claim, rounded_up
+from enquete.ledger.drives import require_writable
+from enquete.ledger.folders import StoredRun, is_held, read_run
+from enquete.ledger.record import RunRecord
+from enquete.ledger.usage import usage
 from enquete.locale import languages
 from enquete.models.prices import OPENAI_URL, Prices
 from enquete.nodes.planning import claims, closed, largest_call, planned, rounds_owed

@@ -24,11 +24,11 @@ import pandas as pd
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from enquete.checkpoints.folders import read_record, run_folder
 from enquete.graphs.laddering.coding import Codebook, assigned, only
 from enquete.graphs.laddering.interview import LadderingInterview
 from enquete.graphs.laddering.knowledge import ConceptNode, ConceptSource, Edge, KnowledgeGraph
 from enquete.graphs.laddering.network import concept_rows, homes, implication_matrix, node_rows, saturation, value_map
+from enquete.ledger.folders import read_record, run_folder
 from enquete.reports.context import Files, Found
 from enquete.reports.markdown import escape
 from enquete.reports.writing import lines, write_files

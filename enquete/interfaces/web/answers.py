@@ -20,12 +20,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from enquete.checkpoints.entries import text_of, time_of
-from enquete.checkpoints.folders import LEDGER, reading
 from enquete.instruments.pack import names_of_types
 from enquete.instruments.text import Text
 from enquete.interfaces.views import NothingYet
 from enquete.interfaces.web.rendering import url
+from enquete.ledger.entries import text_of, time_of
+from enquete.ledger.folders import LEDGER, reading
 from enquete.locale import N_, tell
 from enquete.nodes.planning import load_methodology
 from enquete.reports.charts import Picture

@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 from starlette.requests import Request
 
-from enquete.checkpoints.folders import reading
 from enquete.interfaces.views import WORKBOOK, NothingYet
 from enquete.interfaces.web.answers import (
     ANY,
@@ -27,6 +26,7 @@ from enquete.interfaces.web.answers import (
     requests_behind,
 )
 from enquete.interfaces.web.report_tabs import Tabs
+from enquete.ledger.folders import reading
 from enquete.locale import N_, decimals, in_language, tell
 from enquete.nodes.planning import load_methodology
 from enquete.reports.accounts import STATUSES

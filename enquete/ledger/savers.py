@@ -16,10 +16,10 @@ from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMet
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from enquete.checkpoints.connection import is_damage, reason
-from enquete.checkpoints.drives import DISK_FULL, disk_fault, free_text, is_full, require_local, resume_command
-from enquete.checkpoints.folders import CHECKPOINTS, set_aside
-from enquete.checkpoints.writer import MADE, REPEATED, Room
+from enquete.ledger.connection import is_damage, reason
+from enquete.ledger.drives import DISK_FULL, disk_fault, free_text, is_full, require_local, resume_command
+from enquete.ledger.folders import CHECKPOINTS, set_aside
+from enquete.ledger.writer import MADE, REPEATED, Room
 from enquete.state.errors import LedgerError
 
 log = logging.getLogger("enquete")

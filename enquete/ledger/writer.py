@@ -12,9 +12,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from enquete.checkpoints.connection import damaged, is_damage, is_locked
-from enquete.checkpoints.drives import DISK_FULL, DiskFull, is_full
-from enquete.checkpoints.usage import NOTED
+from enquete.ledger.connection import damaged, is_damage, is_locked
+from enquete.ledger.drives import DISK_FULL, DiskFull, is_full
+from enquete.ledger.usage import NOTED
 from enquete.state.errors import LedgerError
 from enquete.state.regular_files import read_regular, require_regular
 

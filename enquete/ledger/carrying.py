@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 from contextlib import closing
 from pathlib import Path
 
-from enquete.checkpoints.connection import connect
-from enquete.checkpoints.ledger import Ledger
+from enquete.ledger.connection import connect
+from enquete.ledger.ledger import Ledger
 
 SPENT = {"tokens": "carried_tokens", "calls": "carried_calls", "lost": "carried_lost"}
 SENT = """hash IN (

@@ -17,17 +17,17 @@ from functools import lru_cache
 from hashlib import file_digest
 from pathlib import Path
 
-from enquete.checkpoints.connection import TABLES, NewerLedger, connect, damaged, explained
-from enquete.checkpoints.drives import SIZE, disk_fault
-from enquete.checkpoints.folders import CHECKPOINTS, LEDGER, draft_of, held, set_aside
-from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.writer import COUNTER, counted, told_beside
+from enquete.ledger.connection import TABLES, NewerLedger, connect, damaged, explained
+from enquete.ledger.drives import SIZE, disk_fault
+from enquete.ledger.folders import CHECKPOINTS, LEDGER, draft_of, held, set_aside
+from enquete.ledger.ledger import Ledger
+from enquete.ledger.writer import COUNTER, counted, told_beside
 from enquete.state.errors import LedgerError
 
 # --- Whether a ledger is as it was written. SQLite checks its pages, but keeps no checksum of what stands on them: a
 # letter that was changed within a text is sound to it. A ledger's own backup copy tells that, since what was settled
 # once never changes; rows younger than the copy stand in the write-ahead log, whose frames do have checksums
-# (backup.py). Measured by: of hundreds of damaged ledgers (tests/checkpoints/test_checkpoints_damage.py) none is gone
+# (backup.py). Measured by: of hundreds of damaged ledgers (tests/ledger/test_ledger_damage.py) none is gone
 # on with to other answers than an undamaged one's.
 
 COPIES = ".backup-"

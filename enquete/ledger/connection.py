@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from enquete.checkpoints.drives import disk_fault, require_local
+from enquete.ledger.drives import disk_fault, require_local
 from enquete.state.errors import LedgerError
 from enquete.state.regular_files import require_regular
 

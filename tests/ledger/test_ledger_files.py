@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from enquete.checkpoints.connection import SCHEMA_VERSION, connect
-from enquete.checkpoints.folders import read_run
-from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.writer import COUNTER
+from enquete.ledger.connection import SCHEMA_VERSION, connect
+from enquete.ledger.folders import read_run
+from enquete.ledger.ledger import Ledger
+from enquete.ledger.writer import COUNTER
 from enquete.nodes.run_session import using
 from enquete.state.errors import LedgerError
 from tests.support.begun import begin_run

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from enquete.checkpoints.folders import read_record, reading, run_folders, set_aside, write_atomically
+from enquete.ledger.folders import read_record, reading, run_folders, set_aside, write_atomically
 from enquete.state.errors import LedgerError
 from enquete.state.regular_files import parse_json, read_regular
 

@@ -21,8 +21,8 @@ from typing import Any, Self, TypeVar
 
 from pydantic import JsonValue
 
-from enquete.checkpoints.connection import SCHEMA_VERSION, TABLES, connect, explained
-from enquete.checkpoints.entries import (
+from enquete.ledger.connection import SCHEMA_VERSION, TABLES, connect, explained
+from enquete.ledger.entries import (
     CALL,
     OCCASION,
     Failure,
@@ -40,10 +40,10 @@ from enquete.checkpoints.entries import (
     text_of,
     text_rows,
 )
-from enquete.checkpoints.folders import CHECKPOINTS, record_in, require_outcomes, set_aside
-from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.usage import note_cached, note_unanswered
-from enquete.checkpoints.writer import GroupWriter, Room, Write, WriteCounter, counted, told_by_checkpoints
+from enquete.ledger.folders import CHECKPOINTS, record_in, require_outcomes, set_aside
+from enquete.ledger.record import RunRecord
+from enquete.ledger.usage import note_cached, note_unanswered
+from enquete.ledger.writer import GroupWriter, Room, Write, WriteCounter, counted, told_by_checkpoints
 from enquete.state.asking import Answer, BlockKey, CallKey, Participant
 from enquete.state.errors import LedgerError
 from enquete.state.interview_context import Completion, Prompt

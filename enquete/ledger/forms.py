@@ -13,8 +13,8 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from enquete.checkpoints.connection import explained
-from enquete.checkpoints.ledger import Ledger, now
+from enquete.ledger.connection import explained
+from enquete.ledger.ledger import Ledger, now
 from enquete.state.asking import Block, BlockKey
 
 KEY = "arm=? AND methodology=? AND phase=? AND session=? AND round=? AND turn=? AND participant=? AND part=?"

@@ -18,8 +18,8 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import NamedTuple
 
-from enquete.checkpoints.entries import now, text_of
-from enquete.checkpoints.ledger import Ledger
+from enquete.ledger.entries import now, text_of
+from enquete.ledger.ledger import Ledger
 from enquete.state.asking import CallKey
 
 ASKED, STATE = "batch/", "order/"

@@ -21,10 +21,10 @@ import psutil
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
-from enquete.checkpoints.connection import OUTCOMES, connect, damaged, explained
-from enquete.checkpoints.drives import disk_fault, require_local, require_writable
-from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.writer import lost_text, missing, told_beside
+from enquete.ledger.connection import OUTCOMES, connect, damaged, explained
+from enquete.ledger.drives import disk_fault, require_local, require_writable
+from enquete.ledger.record import RunRecord
+from enquete.ledger.writer import lost_text, missing, told_beside
 from enquete.state.errors import LedgerError, RunLocked, RunNotFound
 from enquete.state.regular_files import read_regular
 
