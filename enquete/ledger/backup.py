@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import shlex
 import shutil
 import sqlite3
@@ -17,7 +18,8 @@ from functools import lru_cache
 from hashlib import file_digest
 from pathlib import Path
 
-from enquete.ledger.connection import TABLES, NewerLedger, connect, damaged, explained
+from enquete.ledger import queries
+from enquete.ledger.connection import VERSION_TABLE, NewerLedger, connect, damaged, explained
 from enquete.ledger.drives import SIZE, disk_fault
 from enquete.ledger.folders import CHECKPOINTS, LEDGER, draft_of, held, set_aside
 from enquete.ledger.ledger import Ledger
@@ -101,7 +103,7 @@ def difference(path: Path, copy: Path) -> str:
 
 
 def _faults(connection: sqlite3.Connection) -> Iterator[str]:
-    if _schema(connection) != _made_schema():
+    if _structure(connection) != _made_structure():
         yield "its tables are not those that a ledger is made with"
     (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":
@@ -117,20 +119,40 @@ def _faults(connection: sqlite3.Connection) -> Iterator[str]:
         yield "meta.value: an order that is no JSON"
     if (row := connection.execute(MISCOUNTED).fetchone()) is not None:
         yield f"{abs(row[1]):,} {row[0]} {'more' if row[1] > 0 else 'fewer'} were counted than there are"
-    if connection.execute("SELECT 1 FROM frozen WHERE name='record'").fetchone() is None:
+    if connection.execute(queries.RECORD).fetchone() is None:
         yield "the run's record is not in it"
 
 
-def _schema(connection: sqlite3.Connection) -> list[tuple[str, str, str | None]]:
-    """Tables and indexes as they are declared: text like any other, and just as easily damaged."""
-    return connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY type, name").fetchall()
+TABLES = """
+SELECT t.name, t.strict, t.wr, c.cid, c.name, c.type, c."notnull", c.dflt_value, c.pk
+FROM pragma_table_list t JOIN pragma_table_xinfo(t.name) c WHERE t.schema = 'main' AND t.name <> 'sqlite_schema'
+"""
+INDEXES = """
+SELECT m.name, l."unique", l.origin, l.partial, x.seqno, x.name, x."desc", x.coll, x.key
+FROM sqlite_master m JOIN pragma_index_list(m.name) l JOIN pragma_index_xinfo(l.name) x WHERE m.type = 'table'
+"""
+REFERENCES = "SELECT m.name, f.* FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'"
+WRITTEN = "SELECT type, name, sql FROM sqlite_master"
+CHECKED = re.compile(r"CHECK\s*(\((?:[^()]|\([^()]*\))*\))")
+
+
+def _structure(connection: sqlite3.Connection) -> set[tuple[object, ...]]:
+    """What tables, keys and conditions there are, in whatever words they were declared: earlier versions had others.
+    Without the table of versions, which Alembic makes or `tables`."""
+    asked = (row for sql in (TABLES, INDEXES, REFERENCES) for row in connection.execute(sql))
+    written = connection.execute(WRITTEN).fetchall()
+    checks = ((name, "".join(check.split())) for _, name, sql in written for check in CHECKED.findall(sql or ""))
+    return {row for row in (*asked, *checks) if row[0] != VERSION_TABLE}
 
 
 @lru_cache(maxsize=1)
-def _made_schema() -> list[tuple[str, str, str | None]]:
+def _made_structure() -> set[tuple[object, ...]]:
+    from enquete.ledger.tables import statements  # noqa: PLC0415 - who only reads needs no SQLAlchemy
+
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(TABLES)
-        return _schema(connection)
+        for statement in statements("sqlite"):
+            connection.execute(statement)
+        return _structure(connection)
 
 
 def _differences(connection: sqlite3.Connection) -> Iterator[str]:
@@ -138,7 +160,9 @@ def _differences(connection: sqlite3.Connection) -> Iterator[str]:
     for table, settled in SETTLED.items():
         if n := _unlike(connection, table, "copy", "main", settled):
             yield f"{table}: {n:,} rows that its backup copy has are missing or changed"
-    if counted(connection.execute) != counted(lambda sql: connection.execute(sql.replace("meta", "copy.meta"))):
+    if counted(connection.execute) != counted(
+        lambda sql, values: connection.execute(sql.replace("meta", "copy.meta"), values)
+    ):
         return
     for table in (*SETTLED, *CHANGING):
         if n := _unlike(connection, table, "main", "copy") or _unlike(connection, table, "copy", "main"):
@@ -393,6 +417,6 @@ def settled_in(path: Path) -> int | None:
     """Calls that were paid for, as far as a damaged file still says."""
     try:
         with explained(path), closing(connect(path, read_only=True)) as connection:
-            return int(connection.execute("SELECT count(*) FROM calls WHERE status='settled'").fetchone()[0])
+            return int(connection.execute(queries.SETTLED_CALLS).fetchone()[0])
     except LedgerError:
         return None

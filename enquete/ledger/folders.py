@@ -16,12 +16,14 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import psutil
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
-from enquete.ledger.connection import OUTCOMES, connect, damaged, explained
+from enquete.ledger import queries
+from enquete.ledger.connection import OUTCOMES, Connection, connect, damaged, explained
 from enquete.ledger.drives import disk_fault, require_local, require_writable
 from enquete.ledger.record import RunRecord
 from enquete.ledger.writer import lost_text, missing, told_beside
@@ -218,7 +220,7 @@ def was_begun(folder: Path) -> bool:
 
 
 @contextmanager
-def reading(folder: Path) -> Iterator[sqlite3.Connection]:
+def reading(folder: Path) -> Iterator[Connection]:
     """A run's ledger, to read only. Raises LedgerError where it is damaged or missing, NewerLedger, NeverStarted."""
     path = folder / LEDGER
     with explained(path):
@@ -262,7 +264,7 @@ def read_run(folder: Path) -> StoredRun:
     beside = told_beside(folder)
     with reading(folder) as connection:
         record = record_in(connection.execute, folder)
-        row = connection.execute("SELECT outcome, note FROM stages WHERE methodology='' AND phase=''").fetchone()
+        row = connection.execute(queries.OUTCOME).fetchone()
         lost = lost_text(*missing(beside, connection.execute))
     status, note = map(str, row or ("started", ""))
     require_outcomes(folder / LEDGER, [status])
@@ -274,10 +276,10 @@ def read_record(folder: Path) -> RunRecord:
     return read_run(folder).record
 
 
-def record_in(query: Callable[[str], sqlite3.Cursor], folder: Path) -> RunRecord:
+def record_in(query: Callable[..., Any], folder: Path) -> RunRecord:
     """The record in a ledger that is open. Raises LedgerError where there is none that can be read."""
     path = folder / LEDGER
-    row = query("SELECT value FROM frozen WHERE methodology='' AND name='record'").fetchone()
+    row = query(queries.RECORD).fetchone()
     if row is None and was_begun(folder):
         raise damaged(path, LookupError("the run's record is not in it"))
     if row is None:

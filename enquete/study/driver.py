@@ -19,6 +19,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
 from enquete.graphs.interviews import study_graph, synthesise
+from enquete.ledger import queries
 from enquete.ledger.batch_jobs import waited_for
 from enquete.ledger.budget import Budget
 from enquete.ledger.drives import DiskFull, disk_fault, is_full
@@ -228,9 +229,7 @@ def _drawing(builder: Any) -> str:
 
 def _commonest_error(run_session: RunSession) -> str:
     """Why most requests failed: the first thing that whoever reads "failed" wants to know."""
-    row = run_session.ledger.read(
-        "SELECT error, count(*) FROM calls WHERE status='failed' GROUP BY error ORDER BY count(*) DESC, error LIMIT 1"
-    ).fetchone()
+    row = run_session.ledger.read(queries.ERRORS).fetchone()
     return f"{row[1]} requests failed: {row[0]}" if row else ""
 
 
