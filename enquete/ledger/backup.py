@@ -16,13 +16,24 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import file_digest
+from itertools import chain
 from pathlib import Path
 
 from enquete.ledger import queries
-from enquete.ledger.connection import VERSION_TABLE, NewerLedger, connect, damaged, explained
+from enquete.ledger.carrying import copy_rows, names_of
+from enquete.ledger.connection import (
+    VERSION_TABLE,
+    Connection,
+    NewerLedger,
+    ReadableConnection,
+    connect,
+    damaged,
+    explained,
+)
 from enquete.ledger.drives import SIZE, disk_fault
 from enquete.ledger.folders import CHECKPOINTS, LEDGER, draft_of, held, set_aside
 from enquete.ledger.ledger import Ledger
+from enquete.ledger.store import is_remote, store_of
 from enquete.ledger.writer import COUNTER, counted, told_beside
 from enquete.state.errors import LedgerError
 
@@ -47,29 +58,13 @@ JSON = {"answers": ("data", "notes", "options_shown"), "frozen": ("value",), "fo
 """Columns that hold JSON, or nothing."""
 NOTED = "(key LIKE 'batch/%' OR key LIKE 'order/%') AND value <> '' AND NOT json_valid(value)"
 
-MISCOUNTED = """
-WITH there(arm, methodology, phase, round, name, n) AS (
-  SELECT arm, methodology, phase, 0, 'calls', sum(status='settled') FROM calls GROUP BY 1, 2, 3
-  UNION ALL SELECT arm, methodology, phase, 0, 'tokens', sum(input_tokens + output_tokens + allowance) FROM calls
-    GROUP BY 1, 2, 3
-  UNION ALL SELECT o.arm, o.methodology, o.phase, o.round, 'answers_' || a.status, count(*)
-    FROM answers a JOIN occasions o ON o.id=a.occasion GROUP BY 1, 2, 3, 4, 5),
-counted AS (SELECT arm, methodology, phase, round, replace(name, 'carried_', '') AS name, value AS n FROM counters)
-SELECT name, sum(n) AS surplus FROM (
-  SELECT * FROM counted WHERE name IN ('calls', 'tokens') OR name LIKE 'answers!_%' ESCAPE '!'
-  UNION ALL SELECT arm, methodology, phase, round, name, -n FROM there)
-GROUP BY arm, methodology, phase, round, name HAVING surplus <> 0
-"""
-"""Counters that are not what the rows say; of methodologies that were taken over they have names of their own
-(carrying.py)."""
-
 
 def require_sound(folder: Path) -> None:
     """Reads the whole ledger of the run in this folder. Raises LedgerError naming what is wrong with it,
     NewerLedger."""
     path = folder / LEDGER
     with explained(path):
-        copy = whole_copy(path)
+        copy = None if is_remote(path) else whole_copy(path)
         wrong = fault(path) or (difference(path, copy) if copy else "")
     if wrong:
         raise damaged(path, LookupError(wrong))
@@ -92,7 +87,8 @@ def fault(path: Path) -> str:
     Raises sqlite3.DatabaseError, LedgerError where it cannot even be opened.
     """
     with closing(connect(path, read_only=True)) as connection:
-        return next(_faults(connection), "")
+        of_file = () if is_remote(path) else _file_faults(connection)
+        return next(chain(of_file, _row_faults(connection)), "")
 
 
 def difference(path: Path, copy: Path) -> str:
@@ -102,7 +98,8 @@ def difference(path: Path, copy: Path) -> str:
         return next(_differences(connection), "")
 
 
-def _faults(connection: sqlite3.Connection) -> Iterator[str]:
+def _file_faults(connection: sqlite3.Connection) -> Iterator[str]:
+    """What a database of a server's sees for itself."""
     if _structure(connection) != _made_structure():
         yield "its tables are not those that a ledger is made with"
     (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
@@ -117,7 +114,10 @@ def _faults(connection: sqlite3.Connection) -> Iterator[str]:
                 yield f"{table}.{column}: no JSON in {row[0]} of its rows"
     if connection.execute(f"SELECT 1 FROM meta WHERE {NOTED}").fetchone():
         yield "meta.value: an order that is no JSON"
-    if (row := connection.execute(MISCOUNTED).fetchone()) is not None:
+
+
+def _row_faults(connection: Connection) -> Iterator[str]:
+    if (row := connection.execute(queries.MISCOUNTED).fetchone()) is not None:
         yield f"{abs(row[1]):,} {row[0]} {'more' if row[1] > 0 else 'fewer'} were counted than there are"
     if connection.execute(queries.RECORD).fetchone() is None:
         yield "the run's record is not in it"
@@ -215,6 +215,8 @@ LONG_LOG = 16_000_000
 """Bytes of a write-ahead log, or as many as the ledger has where those are more: at that length the ledger is copied if
 copies have time for it, at the fourfold the log is only written back."""
 LOOKED_S = 1.0
+LARGEST_COPY = 200_000_000
+"""Bytes in a store of what is copied into a run's folder."""
 
 log = logging.getLogger("enquete")
 
@@ -263,6 +265,9 @@ class BackupCopies:
                 self._spent += self._takes
 
     async def _copy(self) -> None:
+        if self._ledger.remote:
+            self.made += await asyncio.to_thread(copy_of_store, self._ledger.path)
+            return
         await asyncio.to_thread(self._ledger.write_back)
         writes = self._ledger.writes
         with closing(self._ledger.snapshot()) as snapshot:
@@ -324,7 +329,32 @@ async def backed_up(
 def make_copy(source: sqlite3.Connection, path: Path) -> None:
     """Of the ledger at `path`, as `source` reads it. Raises LedgerError where that is damaged, OSError where there is
     no room beside what the run itself may need."""
-    needed = path.stat().st_size + 2 * SIZE
+    _put_copy(path, path.stat().st_size, source.backup, whole_copy(path))
+
+
+def copy_of_store(path: Path) -> bool:
+    """A ledger that is in a store, as a file in the run's folder; False for one too large for that, of which whoever
+    runs the database keeps copies. Raises as `make_copy`."""
+    with closing(connect(path, read_only=True)) as source:
+        size = source.execute(queries.SIZE_IN_STORE).fetchone()[0]
+        if size > LARGEST_COPY:
+            return False
+        _put_copy(path, size, lambda target: _fill(target, source), None)
+    return True
+
+
+def _fill(target: sqlite3.Connection, source: ReadableConnection) -> None:
+    from enquete.ledger.tables import METADATA, statements  # noqa: PLC0415 - who only reads needs no SQLAlchemy
+
+    for statement in statements("sqlite"):
+        target.execute(statement)
+    for table in METADATA.sorted_tables:
+        copy_rows(target, table.name, source.stream(f"SELECT {names_of(table.name)} FROM {table.name}"))
+    target.commit()
+
+
+def _put_copy(path: Path, size: int, fill: Callable[[sqlite3.Connection], None], older: Path | None) -> None:
+    needed = size + 2 * SIZE
     if shutil.disk_usage(path.parent).free < needed:
         raise OSError(f"{needed / 1e6:.0f} MB free would be needed")
     draft = path.with_name(f"{path.name}.backup.tmp")
@@ -332,8 +362,7 @@ def make_copy(source: sqlite3.Connection, path: Path) -> None:
         draft.unlink(missing_ok=True)
         with closing(sqlite3.connect(draft)) as target:
             target.execute("PRAGMA synchronous=OFF")  # it is flushed as a whole below
-            source.backup(target)
-        older = whole_copy(path)
+            fill(target)
         if wrong := fault(draft) or (difference(draft, older) if older else ""):
             raise damaged(path, LookupError(wrong))
         with draft.open("rb+") as file:
@@ -396,6 +425,9 @@ def restore(folder: Path) -> Restored:
         settled, found = settled_in(copy), settled_in(path)
         at = datetime.fromtimestamp(copy.stat().st_mtime, UTC).isoformat(timespec="seconds")
         writes = max(0, told_beside(folder) - writes_in(copy))
+        if is_remote(path):
+            kept_as = _restore_in_store(path, copy)
+            return Restored(path, Path(kept_as), at, settled or 0, again_of(found, settled))
         draft = draft_of(path)
         try:
             shutil.copyfile(copy, draft)
@@ -409,8 +441,34 @@ def restore(folder: Path) -> Restored:
         (folder / COUNTER).unlink(missing_ok=True)  # what was lost is said here
         if (folder / CHECKPOINTS).exists():
             set_aside(folder / CHECKPOINTS)
-    again = None if found is None else max(0, found - (settled or 0))
-    return Restored(path, kept, at, settled or 0, again, writes)
+    return Restored(path, kept, at, settled or 0, again_of(found, settled), writes)
+
+
+def again_of(found: int | None, settled: int | None) -> int | None:
+    return None if found is None else max(0, found - (settled or 0))
+
+
+def _restore_in_store(path: Path, copy: Path) -> str:
+    """The name under which what was there is kept. All of it or nothing."""
+    from enquete.ledger.postgres import PostgresConnection  # noqa: PLC0415 - an extra brings what it needs
+    from enquete.ledger.tables import METADATA, statements  # noqa: PLC0415
+
+    with (
+        closing(PostgresConnection(store_of(path.parent), path.parent.name)) as target,
+        closing(connect(copy, read_only=True)) as source,
+    ):
+
+        def write() -> str:
+            kept = target.set_schema_aside()
+            target.make_schema()
+            for statement in statements(target.dialect):
+                target.execute(statement)
+            for table in METADATA.sorted_tables:
+                copy_rows(target, table.name, source.stream(f"SELECT {names_of(table.name)} FROM {table.name}"))
+            target.renumber()
+            return kept
+
+        return target.transact(write)
 
 
 def settled_in(path: Path) -> int | None:

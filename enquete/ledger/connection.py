@@ -11,11 +11,12 @@ from contextlib import ExitStack, contextmanager
 from json import JSONDecodeError
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, Protocol, Self, TypeVar, overload
+from typing import Any, Protocol, Self, TypeVar
 
 from pydantic import ValidationError
 
 from enquete.ledger.drives import disk_fault, require_local
+from enquete.ledger.store import is_remote, store_of
 from enquete.state.errors import LedgerError
 from enquete.state.regular_files import require_regular
 
@@ -26,6 +27,10 @@ VERSION, VERSION_TABLE = "0004", "alembic_version"
 """Of the tables, where Alembic keeps it (migrations/)."""
 READABLE = ("3", VERSION)
 """3 has the same tables, and its number in `meta`: it is read as it is, and migrated when it is written to."""
+
+
+class NoSuchRun(LedgerError):
+    """Its store holds no tables of it."""
 
 
 class NewerLedger(LedgerError):
@@ -194,6 +199,10 @@ class WriteConnection(Connection, Protocol):
         """In one transaction."""
         ...
 
+    def make_schema(self) -> None:
+        """Where tables can be made."""
+        ...
+
     def renumber(self) -> None:
         """After rows that brought numbers of their own."""
         ...
@@ -209,6 +218,9 @@ class WriteFile(sqlite3.Connection):
 
     def wait_for_others(self, seconds: float) -> None:
         self.execute(f"PRAGMA busy_timeout={round(seconds * 1000)}")
+
+    def make_schema(self) -> None:
+        """Nothing to do: it is the file."""
 
     def renumber(self) -> None:
         """Nothing to do: the next number follows the largest."""
@@ -239,24 +251,17 @@ def is_locked(error: Exception) -> bool:
     return isinstance(error, sqlite3.OperationalError) and _code(error) == BUSY
 
 
-@overload
-def connect(path: Path, *, read_only: Literal[False] = False) -> WriteFile: ...
+def connect(path: Path, *, read_only: bool = False) -> Any:
+    """A connection to a ledger: a WriteConnection or a ReadableConnection, to the file or to the store that is named
+    beside it.
 
-
-@overload
-def connect(path: Path, *, read_only: Literal[True]) -> ReadConnection: ...
-
-
-@overload
-def connect(path: Path, *, read_only: bool) -> ReadConnection | WriteFile: ...
-
-
-def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """A connection to a ledger.
-
-    Raises sqlite3.DatabaseError for a damaged file, LedgerError for one that cannot be written or is of another
-    version, SettingsError on a network drive.
+    Raises sqlite3.DatabaseError for a damaged file, LedgerError for one that cannot be written, is of another version
+    or in a store that does not answer, SettingsError on a network drive.
     """
+    if is_remote(path):
+        from enquete.ledger import postgres  # noqa: PLC0415 - an extra brings what it needs
+
+        return postgres.connect(path.parent, read_only=read_only)
     _require_file(path)
     return _for_reading(path) if read_only else _for_writing(path)
 
@@ -385,6 +390,9 @@ def _in_wal_mode(path: Path) -> bool:
 
 def damaged(path: Path, error: BaseException) -> LedgerError:
     """What is wrong with a ledger that cannot be read, and what can be done. The command works as printed, anywhere."""
+    if is_remote(path):
+        fact = f"{store_of(path.parent)}: the ledger of run {path.parent.name} is damaged ({error})"
+        return LedgerError(f"{fact}. Restore it there, or {_repair(path)}", fact=fact)
     if not path.exists():
         fact = f"{path}: the run's ledger is missing, and with it every answer"
         return LedgerError(f"{fact}. Restore the file, move the run's folder away, or {_repair(path)}", fact=fact)

@@ -151,7 +151,7 @@ def write_reservations(
 
 def write_settled(connection: Connection, ended: Sequence[Ended]) -> None:
     """Raises RuntimeError where one was not in flight."""
-    counts = _write_ended(connection, queries.SETTLE, ended)
+    counts = _write_ended(connection, queries.SETTLE, ended, "was settled twice or never reserved")
     for key, usage, _, _ in ended:
         spent = usage.input_tokens + usage.output_tokens + usage.allowance
         odd = {"unbelieved": usage.unbelieved, "overlong": usage.overlong, "shortened": usage.shortened}
@@ -161,15 +161,15 @@ def write_settled(connection: Connection, ended: Sequence[Ended]) -> None:
 
 def write_failed(connection: Connection, ended: Sequence[Ended]) -> None:
     """Likewise."""
-    counts = _write_ended(connection, queries.FAIL, ended)
+    counts = _write_ended(connection, queries.FAIL, ended, "is not in flight")
     for key, usage, _, _ in ended:
         add_counts(counts, key, {"tokens": usage.allowance})
     write_counts(connection, counts)
 
 
-def _write_ended(connection: Connection, sql: str, ended: Sequence[Ended]) -> Counts:
+def _write_ended(connection: Connection, sql: str, ended: Sequence[Ended], fault: str) -> Counts:
     if connection.executemany(sql, [call.row for call in ended]).rowcount != len(ended):
-        raise RuntimeError(f"call {ended[0].key} was settled twice or never reserved")
+        raise RuntimeError(f"call {ended[0].key} {fault}")
     if noted := [one for call in ended for one in call.noted]:
         connection.executemany(queries.ADD_NOTED, noted)
     return {}

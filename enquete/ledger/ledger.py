@@ -46,6 +46,7 @@ from enquete.ledger.entries import (
 )
 from enquete.ledger.folders import CHECKPOINTS, record_in, require_outcomes, set_aside
 from enquete.ledger.record import RunRecord
+from enquete.ledger.store import is_remote
 from enquete.ledger.usage import noted_of
 from enquete.ledger.writer import GroupWriter, Room, Write, WriteCounter, counted, told_by_checkpoints
 from enquete.state.asking import Answer, BlockKey, CallKey, Participant
@@ -69,7 +70,8 @@ class Ledger:
         self.path = path
         self.run = run
         self._models: dict[CallKey, str] = {}  # of calls in flight
-        if not create and not path.exists():
+        self.remote = is_remote(path)
+        if not create and not self.remote and not path.exists():
             raise LedgerError(f"{path}: this run has no ledger")
         with ExitStack() as opened:
             with explained(path):
@@ -78,14 +80,14 @@ class Ledger:
                     self._create()
                 self._check(self._write_connection)
                 self._read = opened.enter_context(closing(connect(path, read_only=True)))
-                self._counter = WriteCounter(path, self._set_checkpoints_right())
+                self._counter = None if self.remote else WriteCounter(path, self._set_checkpoints_right())
             opened.pop_all()
         self._writer = GroupWriter(self._write_connection, str(path), room, self._counter)
 
     @classmethod
     def reading(cls, path: Path, run: str = "") -> Self:
         """A ledger to read only, beside whoever drives the run: reports, exports, an earlier baseline."""
-        if not path.is_file():
+        if not is_remote(path) and not path.is_file():
             raise LedgerError(f"{path}: this run has no ledger")
         ledger = cls.__new__(cls)
         ledger.path, ledger.run = path, run
@@ -105,6 +107,7 @@ class Ledger:
         connection = self._write_connection
 
         def make() -> None:
+            connection.make_schema()
             for statement in statements(connection.dialect):
                 connection.execute(statement)
             connection.execute(queries.STAMP, (VERSION,))
@@ -141,7 +144,8 @@ class Ledger:
         await self._writer.close()
         self._read.close()
         self._write_connection.close()
-        self._counter.close()
+        if self._counter is not None:
+            self._counter.close()
 
     async def drain(self) -> None:
         await self._writer.drain()
@@ -167,7 +171,8 @@ class Ledger:
 
     def keep_log(self) -> None:
         """From now on the write-ahead log is written back to the ledger's file by `write_back` and `snapshot` alone."""
-        self._write_connection.execute("PRAGMA wal_autocheckpoint=0")
+        if not self.remote:
+            self._write_connection.execute("PRAGMA wal_autocheckpoint=0")
 
     def write_back(self) -> None:
         """The log, as far as it has come. In any thread."""
@@ -185,8 +190,8 @@ class Ledger:
 
     @property
     def writes(self) -> int:
-        """Ever committed to this ledger."""
-        return self._counter.value
+        """Ever committed to this ledger. 0 in a store, which loses none."""
+        return self._counter.value if self._counter is not None else 0
 
     @property
     def commits(self) -> int:

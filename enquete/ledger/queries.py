@@ -253,6 +253,26 @@ SELECT o.value FROM meta o JOIN meta b ON b.key=CAST(? AS TEXT) || substr(o.key,
 """
 COUNT_LIKE = "SELECT count(*) FROM meta WHERE key LIKE ?"
 
+MISCOUNTED = f"""
+WITH there(arm, methodology, phase, round, name, n) AS (
+  SELECT arm, methodology, phase, 0, 'calls', count(*) FILTER (WHERE status='settled') FROM calls GROUP BY 1, 2, 3
+  UNION ALL SELECT arm, methodology, phase, 0, 'tokens', sum(input_tokens + output_tokens + allowance) FROM calls
+    GROUP BY 1, 2, 3
+  UNION ALL SELECT o.arm, o.methodology, o.phase, o.round, 'answers_' || a.status, count(*) {ANSWERED} GROUP BY 1, 2, 3, 4, 5),
+counted AS (SELECT arm, methodology, phase, round, replace(name, 'carried_', '') AS name, value AS n FROM counters)
+SELECT name, sum(n) AS surplus FROM (
+  SELECT * FROM counted WHERE name IN ('calls', 'tokens') OR name LIKE 'answers!_%' ESCAPE '!'
+  UNION ALL SELECT arm, methodology, phase, round, name, -n FROM there) compared
+GROUP BY arm, methodology, phase, round, name HAVING sum(n) <> 0
+"""
+"""Counters that are not what the rows say; of methodologies that were taken over they have names of their own
+(carrying.py)."""
+
+SIZE_IN_STORE = """
+SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = current_schema() AND c.relkind = 'r'
+"""
+
 # --- people and forms ------------------------------------------------------------------------------------------------
 
 ADD_PARTICIPANT = "INSERT INTO participants VALUES(?,?,?,?,?,?)"

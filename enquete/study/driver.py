@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import Command
 
 from enquete.graphs.interviews import study_graph, synthesise
@@ -143,7 +143,7 @@ class Driver:
                 await run_session.ledger.set_stage("", "", "paused", str(error))
                 raise
 
-    async def _walk(self, run_session: RunSession, checkpointer: AsyncSqliteSaver) -> dict[str, Any] | None:
+    async def _walk(self, run_session: RunSession, checkpointer: BaseCheckpointSaver[Any]) -> dict[str, Any] | None:
         """Go on until the graph ends (None) or stops; what the interrupt says is why."""
         methods = dict.fromkeys(name for name, _ in planned(run_session.record))
         compiled = copy.copy(_graph(tuple(methods), self._synthesise))  # type: ignore[arg-type]  # any function is hashable
