@@ -17,7 +17,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import vl_convert
 from hypothesis import settings
 
-from enquete.checkpoints.folders import write_atomically
+from enquete.ledger.folders import write_atomically
 
 MACHINE = ("LLM_", "OPENAI_", "ENQUETE_", "LANGSMITH_", "LANGCHAIN_", "ZEP_")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.checkpoints.folders import RECORD
+from enquete.ledger.folders import RECORD
 from enquete.state.errors import InstrumentError
 from tests.support.model_server import ModelServer
 from tests.support.studies import personas, stored_answers

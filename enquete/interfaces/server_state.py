@@ -22,9 +22,9 @@ import uvicorn
 from pydantic import SecretStr
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from enquete.checkpoints.drives import DiskFull
 from enquete.interfaces.cli.terminal import SIGNALS, STOPPED
 from enquete.interfaces.views import NothingYet
+from enquete.ledger.drives import DiskFull
 from enquete.state.errors import (
     Busy,
     EnqueteError,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from enquete.checkpoints.folders import write_atomically
+from enquete.ledger.folders import write_atomically
 from enquete.memory.recall import TIMEOUT_S, Graph, MemoryFault
 from enquete.simulations.agents import CONFIG, try_object
 from enquete.simulations.digest import Knowledge

@@ -21,7 +21,7 @@ from langgraph.store.base import GetOp, PutOp
 from langgraph.store.sqlite import SqliteStore
 from pydantic import JsonValue
 
-from enquete.checkpoints.connection import connect
+from enquete.ledger.connection import connect
 from enquete.memory.recall import LEAST_WAIT_S, Graph, MemoryFault, MemoryRecord, Preference, episodes
 
 FILE = "memory.sqlite"

@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 
 from pydantic import SecretStr
 
-from enquete.checkpoints.batch_jobs import (
+from enquete.ledger.batch_jobs import (
     InFlight,
     Noted,
     asked_in,
@@ -37,8 +37,8 @@ from enquete.checkpoints.batch_jobs import (
     noted_orders,
     orders_placed,
 )
-from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.ledger import Ledger
+from enquete.ledger.budget import Budget
+from enquete.ledger.ledger import Ledger
 from enquete.models.batches import (
     MOST_BYTES,
     MOST_LINES,
@@ -121,7 +121,7 @@ class Ordering:
         return self._halted.is_set()
 
     async def place(self, model: str, asked: Mapping[str, int], content: bytes) -> Noted:
-        """`asked`: see checkpoints/batch_jobs.py. Raises AwaitsBatch where it may have been placed; after Halted,
+        """`asked`: see ledger/batch_jobs.py. Raises AwaitsBatch where it may have been placed; after Halted,
         Unavailable and Rejected it was not."""
         self._placed += 1
         order = await note(self._ledger, Noted(token_hex(8), self._placed, model, len(asked)), asked)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from enquete.checkpoints.budget import Budget, CostKind
-from enquete.checkpoints.drives import DiskFull
-from enquete.checkpoints.ledger import Ledger, Usage
-from enquete.checkpoints.usage import Used
+from enquete.ledger.budget import Budget, CostKind
+from enquete.ledger.drives import DiskFull
+from enquete.ledger.ledger import Ledger, Usage
+from enquete.ledger.usage import Used
 from enquete.models.cache import ResponseCache, request_key
 from enquete.models.chat_completions import ModelResponse
 from enquete.models.faults import AwaitsBatch

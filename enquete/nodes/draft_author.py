@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from enquete.checkpoints.budget import Budget
 from enquete.instruments.document import LANGUAGES
 from enquete.instruments.review import (
     ReviewedText,
@@ -28,6 +27,7 @@ from enquete.instruments.review import (
     words_found,
 )
 from enquete.instruments.text import LANGUAGE_NAMES, language_of, words_of
+from enquete.ledger.budget import Budget
 from enquete.models.metered import estimate
 from enquete.models.prices import Prices, cost
 from enquete.nodes.material import OTHER, Material, Slot, SlotText, by_rule, drafted, source_of

@@ -18,10 +18,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from enquete.analysis.vocabulary import stemmed
-from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.record import Fit, RunRecord, UsedInstrument
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.text import Text, function_words, language_of, words_of
+from enquete.ledger.ledger import Ledger
+from enquete.ledger.record import Fit, RunRecord, UsedInstrument
 from enquete.locale import N_, tell
 from enquete.nodes.model_server import at_its_server, staffed
 from enquete.nodes.planning import load_methodology

@@ -12,13 +12,13 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from enquete.checkpoints.record import UsedInstrument
 from enquete.instruments.document import suggestion
 from enquete.instruments.instrument import Note
 from enquete.instruments.load import complete_instrument, instrument_hash, load_own, load_shipped, shipped_file
 from enquete.instruments.pack import pack_named
 from enquete.instruments.source import SourceFile
 from enquete.instruments.text import instrument_notices
+from enquete.ledger.record import UsedInstrument
 from enquete.locale import N_, tell
 from enquete.nodes.planning import load_methodology
 from enquete.state.asking import Language

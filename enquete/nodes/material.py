@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from enquete.checkpoints.folders import write_atomically
 from enquete.instruments.document import LANGUAGES
 from enquete.instruments.instrument import slug
 from enquete.instruments.review import Kind, ReviewedText, ReviewFinding
 from enquete.instruments.text import LANGUAGE_NAMES, Text, language_of
+from enquete.ledger.folders import write_atomically
 from enquete.nodes.instrument_pins import MARKS, digest
 from enquete.nodes.planning import load_methodology
 from enquete.simulations.discourse import (

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.folders import LEDGER, held
-from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.record import RunRecord
+from enquete.ledger.budget import Budget
+from enquete.ledger.folders import LEDGER, held
+from enquete.ledger.ledger import Ledger
+from enquete.ledger.record import RunRecord
 from enquete.models.faults import checked_url, mask, shown_url
 from enquete.models.http_client import Absence, absence
 from enquete.models.local_model import LocalModel, file_of

@@ -9,11 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from enquete.checkpoints.budget import Claim
-from enquete.checkpoints.folders import LEDGER
-from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.usage import unanswered, usage
+from enquete.ledger.budget import Claim
+from enquete.ledger.folders import LEDGER
+from enquete.ledger.ledger import Ledger
+from enquete.ledger.record import RunRecord
+from enquete.ledger.usage import unanswered, usage
 from enquete.models.metered import valued
 from enquete.models.prices import Price, Prices, cost
 from enquete.state.asking import Arm, Participant, ServedModel

@@ -16,7 +16,7 @@ from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
-from enquete.checkpoints.ledger import Failure
+from enquete.ledger.ledger import Failure
 from enquete.nodes.planning import OF_PROBES, claim_name, closed, rounds_owed
 from enquete.nodes.run_session import RunSession, using
 from enquete.state.asking import Arm, Outcome

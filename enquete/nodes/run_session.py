@@ -19,17 +19,18 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from enquete.checkpoints.backup import BackupCopies, backed_up, require_sound
-from enquete.checkpoints.batch_jobs import Noted, sweep_unordered
-from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.connection import damaged
-from enquete.checkpoints.drives import DiskReserve
-from enquete.checkpoints.entries import CALL, call_values
-from enquete.checkpoints.folders import LEDGER, held
-from enquete.checkpoints.ledger import Ledger, Usage
-from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.usage import Used, usage
-from enquete.checkpoints.writer import LOST, lost_text, missing, told_beside
+from enquete.ledger import queries
+from enquete.ledger.backup import BackupCopies, backed_up, require_sound
+from enquete.ledger.batch_jobs import Noted, sweep_unordered
+from enquete.ledger.budget import Budget
+from enquete.ledger.connection import damaged
+from enquete.ledger.drives import DiskReserve
+from enquete.ledger.entries import call_values
+from enquete.ledger.folders import LEDGER, held
+from enquete.ledger.ledger import Ledger, Usage
+from enquete.ledger.record import RunRecord
+from enquete.ledger.usage import Used, usage
+from enquete.ledger.writer import LOST, lost_text, missing, told_beside
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
 from enquete.models.prices import Prices
@@ -450,11 +451,7 @@ class LedgerReplay:
 
     def obtained(self, key: CallKey) -> tuple[Completion, Usage]:
         """What this call got then, at what cost. A failure fails again."""
-        row = self._ledger.read(
-            "SELECT status, response, finish, input_tokens, output_tokens, allowance, sends, latency_ms, fingerprint, raw,"
-            f" model, error FROM calls WHERE {CALL}",
-            call_values(key),
-        ).fetchone()
+        row = self._ledger.read(queries.OBTAINED, call_values(key)).fetchone()
         if row is not None and row[0] == "settled":
             usage = Usage(row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10])
             # Ids of answers begin with their run's: what a model cited then it cites of this run now.

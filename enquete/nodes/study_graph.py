@@ -23,10 +23,10 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, Send, interrupt
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from enquete.checkpoints.folders import new_run_id
-from enquete.checkpoints.forms import open_forms
-from enquete.checkpoints.ledger import Failure, Ledger
 from enquete.demo import demo_population
+from enquete.ledger.folders import new_run_id
+from enquete.ledger.forms import open_forms
+from enquete.ledger.ledger import Failure, Ledger
 from enquete.nodes.critic_graph import STAGE, critic_graph
 from enquete.nodes.model_server import require_server_of
 from enquete.nodes.planning import CRITIC, OF_PROBES, planned

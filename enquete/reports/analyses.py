@@ -22,8 +22,8 @@ from pydantic import JsonValue
 from threadpoolctl import threadpool_limits
 
 from enquete.analysis.association import Kind, cross_table
-from enquete.checkpoints.ledger import Failure
-from enquete.checkpoints.record import RunRecord
+from enquete.ledger.ledger import Failure
+from enquete.ledger.record import RunRecord
 from enquete.locale import N_, in_language, tell
 from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen
 from enquete.reports.declarations import (

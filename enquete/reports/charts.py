@@ -34,7 +34,7 @@ import altair as alt
 import pandas as pd
 import vl_convert
 
-from enquete.checkpoints.folders import write_atomically
+from enquete.ledger.folders import write_atomically
 from enquete.locale import N_, percent, separators, tell
 from enquete.reports.declarations import Chart, Column, Place, Table, View
 from enquete.reports.markdown import MISSING, number

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.checkpoints.folders import draft_of
+from enquete.ledger.folders import draft_of
 from enquete.locale import N_, tell
 from enquete.reports.files import MISSING, DataFile, Variable, descriptor, plain_name, resource
 from enquete.reports.responses import AskedItem

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from enquete.analysis.agreement import Kappa, stratified_kappa, weighted_kappa
 from enquete.analysis.preference import PositionBias, WinRate, position_bias, win_rate
 from enquete.analysis.replicates import ALPHA, Replicated, VarianceComponents, fewest, judge_claim, variance_components
-from enquete.checkpoints.ledger import Failure
+from enquete.ledger.ledger import Failure
 from enquete.locale import N_, tell
 from enquete.nodes.critic_pairs import COSTS, UNTOLD, PairRecord, pair_records
 from enquete.nodes.planning import CRITIC

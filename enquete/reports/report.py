@@ -19,7 +19,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.analysis.diagnostics import NOT_USABLE, Standing
-from enquete.checkpoints.folders import write_atomically
+from enquete.ledger.folders import write_atomically
 from enquete.locale import N_, NN_, Words, plural, tell
 from enquete.nodes import fit
 from enquete.nodes.planning import CRITIC

@@ -18,8 +18,8 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.analysis.content import ALONE, Beside, normal, one_valued, text_note
-from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.record import PERSONA_COLUMNS
+from enquete.ledger.ledger import Ledger
+from enquete.ledger.record import PERSONA_COLUMNS
 from enquete.nodes.planning import closed, rounds_owed
 from enquete.nodes.planning import planned as planned_stages
 from enquete.reports.context import ItemFacts

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import sqlite3
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +14,10 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue, ValidationError
 
-from enquete.checkpoints.canonical import move_latest
-from enquete.checkpoints.folders import RECORD, write_atomically
-from enquete.checkpoints.ledger import Failure
+from enquete.ledger.canonical import move_latest
+from enquete.ledger.connection import DatabaseError
+from enquete.ledger.folders import RECORD, write_atomically
+from enquete.ledger.ledger import Failure
 from enquete.locale import tell
 from enquete.memory.connecting import connect
 from enquete.memory.local import Delivery, LocalMemory, deliver
@@ -64,7 +64,7 @@ def remember(run_session: RunSession) -> None:
         return
     try:
         sent = _send(run_session)
-    except (sqlite3.Error, OSError, EnqueteError, ValidationError) as error:
+    except (DatabaseError, OSError, EnqueteError, ValidationError) as error:
         sent = Delivery(why=f"{type(error).__name__}: {error}")
     except Exception as error:
         if run_session.raise_bugs:

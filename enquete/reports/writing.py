@@ -19,7 +19,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from pydantic_core import to_json
 
-from enquete.checkpoints.folders import draft_of
+from enquete.ledger.folders import draft_of
 from enquete.locale import N_
 from enquete.reports.context import Files, jsonable
 from enquete.state.visible_text import as_cell, visible

@@ -15,7 +15,7 @@ from typing import Literal
 
 from pydantic import JsonValue, ValidationError
 
-from enquete.checkpoints.ledger import Ledger
+from enquete.ledger.ledger import Ledger
 from enquete.locale import N_, in_language, tell
 from enquete.models.metered import AlternateModels, MeteredModel
 from enquete.models.parsing import compact, read_object

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from enquete.checkpoints.forms import close_form, file_form, form, save_draft
-from enquete.checkpoints.ledger import Ledger
+from enquete.ledger.forms import close_form, file_form, form, save_draft
+from enquete.ledger.ledger import Ledger
 from enquete.respondents.questions import read_answer
 from enquete.state.asking import Answer, Block, CallKey, Item, Participant, Reply
 from enquete.state.errors import InputError

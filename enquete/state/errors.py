@@ -14,7 +14,7 @@
     RunLocked                    another process drives this run ├── Busy                         a file that others
     hold did not become free in time; nothing was changed ├── LedgerError                  the run's ledger is damaged,
     cannot be read, or is of an unknown schema version │   └── DiskFull                 no space is left for it
-    (checkpoints/drives.py) ├── MemoryFault                  a graph that is to be read or written does not answer;
+    (ledger/drives.py) ├── MemoryFault                  a graph that is to be read or written does not answer;
     never the end of a run └── ModelError                   a request to a model failed (typed; becomes an answer's
     status, never a crash)
         ├── ModelUnavailable         time-out, connection, 429 or 5xx that outlived the retries

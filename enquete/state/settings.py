@@ -26,11 +26,12 @@ from enquete.state.request import (
     ModelLimits,
     RunRequest,
 )
+from enquete.state.store_address import StoreAddress
 
 DOTENV = Path(".env")
 KEYS = ("LLM_API_KEY", "OPENAI_API_KEY")
 """Either names the key of the model's server."""
-SECRETS = (*KEYS, "ZEP_API_KEY", "ENQUETE_TOKEN")
+SECRETS = (*KEYS, "ZEP_API_KEY", "ENQUETE_TOKEN", "ENQUETE_STORE")
 """Variables whose values are shown nowhere."""
 
 
@@ -58,6 +59,7 @@ class Environment(BaseModel):
     local_context: int = Field(DEFAULT_CONTEXT, ge=512, le=1_000_000, validation_alias="ENQUETE_LOCAL_CONTEXT")
     model_servers: Json[dict[str, str]] = Field({}, validation_alias="ENQUETE_MODEL_SERVERS")  # base URL → variable of its key
     prices: Path | None = Field(None, validation_alias="ENQUETE_PRICES")  # YAML file of one's own prices
+    store: StoreAddress | None = Field(None, validation_alias="ENQUETE_STORE")
     allow_network_drive: bool = Field(False, validation_alias="ENQUETE_ALLOW_NETWORK_DRIVE")
 
     @classmethod

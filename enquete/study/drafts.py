@@ -11,10 +11,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from enquete.checkpoints.budget import Budget
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.load import load_own
 from enquete.instruments.review import ReviewFinding, review
+from enquete.ledger.budget import Budget
 from enquete.nodes.draft_author import Author, ExpectedCost, expected
 from enquete.nodes.instrument_pins import accept
 from enquete.nodes.material import CONCOURSE, Material, drafted, material_of, require_free, write

@@ -13,11 +13,11 @@ from typing import Any
 
 from pydantic import JsonValue, ValidationError
 
-from enquete.checkpoints.drives import alone
-from enquete.checkpoints.folders import LEDGER, find_run, is_held, read_record, read_run, run_folders
-from enquete.checkpoints.forms import last_submitted, open_forms
-from enquete.checkpoints.ledger import Ledger
 from enquete.graphs.registry import methodologies
+from enquete.ledger.drives import alone
+from enquete.ledger.folders import LEDGER, find_run, is_held, read_record, read_run, run_folders
+from enquete.ledger.forms import last_submitted, open_forms
+from enquete.ledger.ledger import Ledger
 from enquete.reports.run_reading import open_run
 from enquete.respondents.person import require_readable, submit
 from enquete.state.complaints import complaints

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from enquete.checkpoints.backup import require_sound
-from enquete.checkpoints.canonical import latest, mend_latest
-from enquete.checkpoints.drives import require_writable
-from enquete.checkpoints.folders import StoredRun, find_run
+from enquete.ledger.backup import require_sound
+from enquete.ledger.canonical import latest, mend_latest
+from enquete.ledger.drives import require_writable
+from enquete.ledger.folders import StoredRun, find_run
 from enquete.locale import languages
 from enquete.nodes.planning import planned
 from enquete.nodes.run_list import Survey, survey

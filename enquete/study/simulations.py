@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from enquete.checkpoints.folders import StoredRun, find_run, is_held
+from enquete.ledger.folders import StoredRun, find_run, is_held
 from enquete.nodes.run_list import UnreadableRun, interviews_folder, survey
 from enquete.simulations.locate import completion, locate
 from enquete.simulations.population import load_population

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from enquete.checkpoints.folders import CHECKPOINTS, LEDGER
+from enquete.ledger.folders import CHECKPOINTS, LEDGER
 from tests.bench.apart import enquete
 from tests.bench.interviewing import LANGUAGE
 from tests.bench.server import bench_server

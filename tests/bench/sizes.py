@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from enquete.checkpoints.folders import read_run
+from enquete.ledger.folders import read_run
 from enquete.nodes.planning import planned
 from enquete.reports.synthesis import write_synthesis
 from tests.bench.apart import Spent, enquete, python

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from enquete.checkpoints.connection import connect
-from enquete.checkpoints.drives import RESERVE, SIZE, DiskFull, DiskReserve, disk_fault, is_full
-from enquete.checkpoints.folders import write_atomically
-from enquete.checkpoints.writer import GroupWriter
+from enquete.ledger.connection import connect
+from enquete.ledger.drives import RESERVE, SIZE, DiskFull, DiskReserve, disk_fault, is_full
+from enquete.ledger.folders import write_atomically
+from enquete.ledger.writer import GroupWriter
 from enquete.state.errors import LedgerError
 from tests.support.mounts import ROOT, in_namespace, python
 
@@ -162,7 +162,7 @@ def test_no_answer_is_lost_on_a_real_disk_that_fills_up(
 LIMITED = """
 import sys, resource
 from pathlib import Path
-from enquete.checkpoints.folders import write_atomically
+from enquete.ledger.folders import write_atomically
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
     write_atomically(Path(sys.argv[1]), "x" * 100_000)

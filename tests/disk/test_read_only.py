@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.checkpoints.connection import connect
-from enquete.checkpoints.drives import require_writable
-from enquete.checkpoints.folders import LEDGER, held, make_run_folder
+from enquete.ledger.connection import connect
+from enquete.ledger.drives import require_writable
+from enquete.ledger.folders import LEDGER, held, make_run_folder
 from enquete.state.errors import LedgerError, SettingsError
 from tests.support.mounts import in_namespace, python
 from tests.support.studies import personas, run_folder
@@ -25,8 +25,8 @@ CHECKS = """
 import sys
 from pathlib import Path
 import enquete
-from enquete.checkpoints.connection import connect
-from enquete.checkpoints.folders import LEDGER, held, is_held, make_run_folder
+from enquete.ledger.connection import connect
+from enquete.ledger.folders import LEDGER, held, is_held, make_run_folder
 from enquete.interfaces.cli import app as cli
 from enquete.state.errors import EnqueteError
 
@@ -91,7 +91,7 @@ def test_a_run_driven_by_another_mount_is_held_on_the_read_only_one(made: tuple[
     folder, mount, script = run_folder(tmp_path / "out"), tmp_path / "mount", tmp_path / "looks.py"
     mount.mkdir()
     script.write_text(
-        "import sys; from pathlib import Path; from enquete.checkpoints.folders import is_held; "
+        "import sys; from pathlib import Path; from enquete.ledger.folders import is_held; "
         "print(is_held(Path(sys.argv[1])))",
         "utf-8",
     )

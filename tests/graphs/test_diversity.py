@@ -24,7 +24,6 @@ from sklearn.metrics import adjusted_rand_score
 
 import enquete
 from enquete.analysis.qsort import places
-from enquete.checkpoints.budget import Budget
 from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings
 from enquete.graphs.diversity.results import (
     alike,
@@ -40,6 +39,7 @@ from enquete.graphs.diversity.synthetic import planted
 from enquete.graphs.diversity.tables import PRESENTATION
 from enquete.graphs.roundtable.discussion import read_views
 from enquete.instruments.load import load_shipped
+from enquete.ledger.budget import Budget
 from enquete.models.metered import MeteredModel, Terms
 from enquete.reports import charts as pictured
 from enquete.reports.context import AnalysisContext

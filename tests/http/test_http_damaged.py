@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 import enquete
-from enquete.checkpoints.folders import LEDGER
+from enquete.ledger.folders import LEDGER
 from tests.http.conftest import simulation
 from tests.support.studies import run_folder
 

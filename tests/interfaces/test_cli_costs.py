@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.checkpoints.folders import held
+from enquete.ledger.folders import held
 from tests.interfaces.conftest import SIM_ID, Command
 from tests.support.model_server import ModelServer
 

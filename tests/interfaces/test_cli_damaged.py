@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.checkpoints.folders import LEDGER, held
+from enquete.ledger.folders import LEDGER, held
 from tests.interfaces.conftest import Command, ended, start
 from tests.support.studies import personas, rows, run_folder
 

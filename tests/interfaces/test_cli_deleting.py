@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.checkpoints.folders import held
+from enquete.ledger.folders import held
 from enquete.memory.local import LocalMemory
 from enquete.memory.recall import episodes
 from tests.interfaces.conftest import Command

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.checkpoints.budget import FIRST_WAVE
+from enquete.ledger.budget import FIRST_WAVE
 from tests.interfaces.conftest import Command, Said
 from tests.support.model_server import ModelServer
 from tests.support.processes import Forked

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.checkpoints.folders import held
 from enquete.interfaces.cli import summary
 from enquete.interfaces.cli.summary import Place
 from enquete.interfaces.mcp.tools import run_state
 from enquete.interfaces.views import StatusWord, outcome_of
+from enquete.ledger.folders import held
 from enquete.study.run import StageStatus
 from tests.support.studies import personas
 

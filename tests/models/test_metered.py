@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.usage import usage
+from enquete.ledger.budget import Budget
+from enquete.ledger.ledger import Ledger
+from enquete.ledger.usage import usage
 from enquete.models.chat_completions import ModelResponse
 from enquete.models.metered import MeteredModel, Terms, estimate, input_bound, valued
 from enquete.models.prices import Price

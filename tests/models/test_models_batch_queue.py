@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from enquete.checkpoints.batch_jobs import name_of, sweep_unordered, waited_for
-from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.ledger import Ledger
+from enquete.ledger.batch_jobs import name_of, sweep_unordered, waited_for
+from enquete.ledger.budget import Budget
+from enquete.ledger.ledger import Ledger
 from enquete.models.batch_queue import BatchQueue
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.transport import Transport

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.ledger import Ledger
+from enquete.ledger.budget import Budget
+from enquete.ledger.ledger import Ledger
 from enquete.models.metered import MeteredModel, Terms
 from enquete.nodes.conversations import Conversation, Conversations
 from enquete.respondents.ledger_context import LedgerContext

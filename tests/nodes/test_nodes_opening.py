@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from enquete.checkpoints.canonical import move_latest
-from enquete.checkpoints.folders import LEDGER, read_record, read_run
-from enquete.checkpoints.ledger import Ledger
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.pack import pack_named
+from enquete.ledger.canonical import move_latest
+from enquete.ledger.folders import LEDGER, read_record, read_run
+from enquete.ledger.ledger import Ledger
 from enquete.nodes.run_choice import RunChoice, begin, choose_run
 from enquete.nodes.run_list import survey
 from enquete.state.errors import (

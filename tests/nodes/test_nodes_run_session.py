@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from enquete.checkpoints.folders import LEDGER, is_held
-from enquete.checkpoints.ledger import Ledger
+from enquete.ledger.folders import LEDGER, is_held
+from enquete.ledger.ledger import Ledger
 from enquete.models.prices import OPENAI_URL
 from enquete.nodes.model_server import server_url
 from enquete.nodes.run_session import using
@@ -85,7 +85,7 @@ def test_what_was_in_flight_when_a_process_died_is_swept_on_opening(run: Path) -
 def another_process(run: Path, root: Path) -> Iterator[subprocess.Popen[str]]:
     """Holds the run's lock until it is killed."""
     code = (
-        "import sys, time; from pathlib import Path; from enquete.checkpoints.folders import held\n"
+        "import sys, time; from pathlib import Path; from enquete.ledger.folders import held\n"
         "with held(Path(sys.argv[1])): print('held', flush=True); time.sleep(600)"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(run)], stdout=subprocess.PIPE, text=True, cwd=root)

@@ -8,9 +8,9 @@ from functools import partial
 import pandas as pd
 import pytest
 
-from enquete.checkpoints.ledger import Usage
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
+from enquete.ledger.ledger import Usage
 from enquete.nodes.run_session import RunSession
 from enquete.reports.writing import COLUMNS, ResponseRow, lines, records
 from enquete.state.asking import Answer, Arm, CallKey

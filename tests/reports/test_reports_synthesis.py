@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.checkpoints.ledger import Failure, Usage
+from enquete.ledger.ledger import Failure, Usage
 from enquete.nodes.run_session import RunSession, using
 from enquete.reports import responses as response_table
 from enquete.reports.accounts import STATUSES

@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from enquete.checkpoints.ledger import Failure
+from enquete.ledger.ledger import Failure
 from enquete.locale import whole
 from enquete.nodes.run_session import RunSession
 from enquete.reports.accounts import STATUSES

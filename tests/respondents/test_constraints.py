@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from enquete.checkpoints.budget import Budget
+from enquete.ledger.budget import Budget
 from enquete.models.metered import MeteredModel, Terms
 from enquete.respondents.llm import Distinct, ForcedGrid, LLMRespondent, constraint_of
 from enquete.state.asking import ATTEMPTS, MORE_ATTEMPTS, Block, BlockKey, Item, Option, Reply

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel
 
-from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.ledger import Ledger
+from enquete.ledger.budget import Budget
+from enquete.ledger.ledger import Ledger
 from enquete.models.chat_completions import ModelResponse
 from enquete.models.metered import MeteredModel, Terms
 from enquete.respondents.ledger_context import LedgerContext

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.checkpoints.budget import Budget
+from enquete.ledger.budget import Budget
 from enquete.models.metered import MeteredModel, Terms
 from enquete.respondents.llm import LLMRespondent
 from enquete.respondents.questions import (

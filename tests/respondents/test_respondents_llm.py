@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.ledger import Ledger
+from enquete.ledger.budget import Budget
+from enquete.ledger.ledger import Ledger
 from enquete.models.metered import MeteredModel, Terms, input_bound
 from enquete.respondents.kinds import worded
 from enquete.respondents.llm import LLMRespondent, compose

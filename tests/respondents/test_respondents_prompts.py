@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from enquete.checkpoints.budget import Budget
+from enquete.ledger.budget import Budget
 from enquete.locale import in_language, tell
 from enquete.models.chat_completions import ResponseFormat, format_field, messages
 from enquete.models.metered import MeteredModel, Terms

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import enquete
-from enquete.checkpoints.folders import read_record
 from enquete.interfaces.cli.run_commands import round_title, time_text
 from enquete.interfaces.cli.summary import headline
 from enquete.interfaces.views import note_of
+from enquete.ledger.folders import read_record
 from enquete.nodes.run_choice import require_as_begun
 from enquete.state.errors import SettingsError
 from enquete.state.request import parse_request

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 import enquete
-from enquete.checkpoints.canonical import latest
 from enquete.graphs.registry import methodologies
+from enquete.ledger.canonical import latest
 from enquete.locale import tell
 from tests.support.populations import mirofish_folder, set_status
 from tests.support.studies import stored_answers

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.checkpoints.canonical import latest
 from enquete.instruments.pack import pack_named
+from enquete.ledger.canonical import latest
 from enquete.state.errors import InputError, PopulationMismatch, RunMismatch, SettingsError
 from tests.support import unwritten
 from tests.support.model_server import ModelServer

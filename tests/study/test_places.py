@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.checkpoints.folders import CHECKPOINTS
+from enquete.ledger.folders import CHECKPOINTS
 from enquete.state.errors import RunNotFound
 from enquete.study.tasks import PathSandbox, Tasks
 from tests.support.populations import mirofish_folder
@@ -47,7 +47,7 @@ def answers(sim: Path) -> list[tuple[str, int]]:
     )
 
 
-def test_checkpoints_know_no_path(paused: Path) -> None:
+def test_ledger_know_no_path(paused: Path) -> None:
     """Neither where the run nor where the simulation is, in any table."""
     with closing(sqlite3.connect(run_folder(paused / "interviews") / CHECKPOINTS)) as connection:
         dump = "".join(connection.iterdump())
@@ -118,9 +118,7 @@ def test_a_server_drives_a_run_and_its_copy_side_by_side(paused: Path, tmp_path:
     assert [folder.parents[2].name for folder in asyncio.run(both())] == [*names]
 
 
-def test_checkpoints_of_another_place_are_left_aside(
-    paused: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_ledger_of_another_place_are_left_aside(paused: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """As an earlier version wrote them: the run's address was a path."""
     copy = completed(Path(shutil.copytree(paused, tmp_path / "sim_old")))
     run = run_folder(copy / "interviews")

@@ -13,10 +13,10 @@ import pytest
 import yaml
 
 import enquete
-from enquete.checkpoints.folders import read_record
 from enquete.graphs.registry import methodologies
 from enquete.instruments.load import instrument_hash, load_instrument, load_shipped
 from enquete.instruments.pack import pack_named
+from enquete.ledger.folders import read_record
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
 from enquete.study.runs import compare
 from tests.support import unwritten

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.checkpoints.drives import START_LOCK, alone
+from enquete.ledger.drives import START_LOCK, alone
 from enquete.state.errors import Busy, RunMismatch
 from tests.support.model_server import ModelServer
 from tests.support.processes import Forked

@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 
 import enquete
-from enquete.checkpoints.ledger import Ledger
 from enquete.interfaces.cli.app import run as command
+from enquete.ledger.ledger import Ledger
 from enquete.memory.local import LocalMemory
 from enquete.memory.recall import Preference, complete
 from enquete.reports.accounts import citations, citations_section

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from enquete.checkpoints.folders import LEDGER
-from enquete.checkpoints.ledger import Ledger, now
-from enquete.checkpoints.record import RunRecord, UsedInstrument
+from enquete.ledger.folders import LEDGER
+from enquete.ledger.ledger import Ledger, now
+from enquete.ledger.record import RunRecord, UsedInstrument
 from enquete.state.asking import Arm
 from tests.support.populations import participants
 

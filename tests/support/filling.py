@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from enquete import Run
-from enquete.checkpoints.folders import LEDGER
-from enquete.checkpoints.forms import close_form, open_forms, save_draft
-from enquete.checkpoints.ledger import Ledger
+from enquete.ledger.folders import LEDGER
+from enquete.ledger.forms import close_form, open_forms, save_draft
+from enquete.ledger.ledger import Ledger
 from enquete.state.asking import Item
 from tests.support.unwritten import resume
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from enquete.checkpoints.ledger import Ledger
+from enquete.ledger.ledger import Ledger
 from enquete.models.chat_completions import ModelResponse
 from enquete.state.asking import BlockKey, CallKey
 from enquete.state.errors import ModelError

@@ -13,9 +13,9 @@ import sys
 from contextlib import closing, suppress
 from pathlib import Path
 
-from enquete.checkpoints.connection import connect
-from enquete.checkpoints.drives import DiskFull, DiskReserve
-from enquete.checkpoints.writer import GroupWriter
+from enquete.ledger.connection import connect
+from enquete.ledger.drives import DiskFull, DiskReserve
+from enquete.ledger.writer import GroupWriter
 from enquete.state.errors import LedgerError
 
 RESPONSE = "x" * 8000

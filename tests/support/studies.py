@@ -9,8 +9,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from enquete.checkpoints.backup import copies
-from enquete.checkpoints.folders import LEDGER
+from enquete.ledger.backup import copies
+from enquete.ledger.folders import LEDGER
 
 TYPES = ("Küstenfischer", "Umweltverband", "Wissenschaft", "Angler", "Verwaltung")
 

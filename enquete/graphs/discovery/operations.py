@@ -13,11 +13,11 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from enquete.checkpoints.connection import is_locked
-from enquete.checkpoints.folders import write_atomically
 from enquete.graphs.discovery.record import misfits, reduced
 from enquete.graphs.discovery.schema import DiscoverySchema, load_schema, shown_path
 from enquete.instruments.load import shipped
+from enquete.ledger.connection import is_locked
+from enquete.ledger.folders import write_atomically
 from enquete.state.asking import Language
 from enquete.state.errors import Busy, InputError
 from enquete.state.methodology import Operation, Port, StoppedRun

@@ -24,7 +24,6 @@ import pandas as pd
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from enquete.checkpoints.folders import read_record, run_folder
 from enquete.graphs.laddering.coding import Codebook, assigned, only
 from enquete.graphs.laddering.interview import LadderingInterview
 from enquete.graphs.laddering.knowledge import ConceptNode, ConceptSource, Edge, KnowledgeGraph
@@ -32,6 +31,7 @@ from enquete.graphs.laddering.network import concept_rows, homes, implication_ma
 from enquete.graphs.laddering.settings import Concept, InterviewMethod
 from enquete.graphs.laddering.translation import Fate
 from enquete.instruments.load import load_layer
+from enquete.ledger.folders import read_record, run_folder
 from enquete.reports.context import Files, Found
 from enquete.reports.markdown import escape
 from enquete.reports.writing import lines, write_files

@@ -16,7 +16,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag, ValidationError
 from pydantic_core import to_json
 
-from enquete.checkpoints.folders import NeverStarted, write_atomically
 from enquete.graphs.roundtable.agreement import ACTIONS, LEVELS, FourLayers, agreement, clusters, four_layers
 from enquete.graphs.roundtable.discussion import (
     LEAST_SIZE,
@@ -32,6 +31,7 @@ from enquete.graphs.roundtable.modes import STANCES
 from enquete.graphs.roundtable.presentation import EXITS, ROUND, STAGES
 from enquete.graphs.roundtable.seats import Seat
 from enquete.graphs.roundtable.table import plain
+from enquete.ledger.folders import NeverStarted, write_atomically
 from enquete.locale import N_, tell
 from enquete.nodes.conversations import ANSWERED
 from enquete.reports.views import render

@@ -237,7 +237,7 @@ def verdict(expected: Estimate) -> str:
         return say("cap_unknowable", cap=cap)
     if not expected.exceeds:
         return say("cap_fits", cap=cap)
-    from enquete.checkpoints.budget import rounded_up  # noqa: PLC0415 - not for --help
+    from enquete.ledger.budget import rounded_up  # noqa: PLC0415 - not for --help
 
     usd = expected.usd
     by_money = f"--budget-usd {usd.high:.2f}" if usd else ""

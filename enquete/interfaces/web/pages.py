@@ -13,7 +13,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
-from enquete.checkpoints.forms import open_forms, persons
 from enquete.graphs.registry import methodologies
 from enquete.interfaces.server_state import ServerSettings, code_of
 from enquete.interfaces.views import GOING_ON, NothingYet, SimulationRow, Stage, simulation_row, simulation_rows
@@ -26,6 +25,7 @@ from enquete.interfaces.web.report_tabs import named
 from enquete.interfaces.web.run_pages import TYPES, NoSuchFile, as_csv, drawn_as, file_at
 from enquete.interfaces.web.security import is_token, sign_in, sign_out
 from enquete.interfaces.web.study_form import Fields, choices, fields_of, form_of, request_of, validated, values_of
+from enquete.ledger.forms import open_forms, persons
 from enquete.locale import tell
 from enquete.nodes.fit import told
 from enquete.reports.run_reading import open_run

@@ -14,9 +14,9 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from enquete.checkpoints.folders import write_atomically
-from enquete.checkpoints.ledger import now
 from enquete.interfaces.server_state import Mask
+from enquete.ledger.folders import write_atomically
+from enquete.ledger.ledger import now
 from enquete.state.errors import EnqueteError, RunLocked
 from enquete.state.regular_files import read_regular
 from enquete.study.background import run_in_thread

@@ -14,9 +14,9 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from enquete.checkpoints.record import RunRecord
 from enquete.interfaces.web.handlers import RequestHandlers, wanted_after
 from enquete.interfaces.web.runner import tasks_of
+from enquete.ledger.record import RunRecord
 from enquete.nodes.run_list import survey
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
 from enquete.simulations.locate import KnownSimulation, SimulationProgress, completion

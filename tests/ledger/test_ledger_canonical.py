@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.checkpoints.canonical import NAME, latest, mend_latest, move_latest, rebuilt
-from enquete.checkpoints.folders import LEDGER, RECORD, write_atomically
+from enquete.ledger.canonical import NAME, latest, mend_latest, move_latest, rebuilt
+from enquete.ledger.folders import LEDGER, RECORD, write_atomically
 from enquete.state.errors import LedgerError
 from tests.support.studies import personas, run_folder
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.checkpoints.budget import Budget, Claim
+from enquete.ledger.budget import Budget, Claim
 
 Call = tuple[int, int, int]  # reserved, used, turns of the loop that it takes
 

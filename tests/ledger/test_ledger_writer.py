@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from enquete.checkpoints.connection import connect
-from enquete.checkpoints.writer import BEGUN_AT_ONCE, GroupWriter
+from enquete.ledger.connection import connect
+from enquete.ledger.writer import BEGUN_AT_ONCE, GroupWriter
 from enquete.state.errors import LedgerError
 
 

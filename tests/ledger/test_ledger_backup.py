@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.checkpoints.backup import (
+from enquete.ledger.backup import (
     SHARE,
     BackupCopies,
     copies,
@@ -23,9 +23,9 @@ from enquete.checkpoints.backup import (
     whole_copy,
     writes_in,
 )
-from enquete.checkpoints.entries import Usage
-from enquete.checkpoints.folders import CHECKPOINTS, LEDGER, held, read_run
-from enquete.checkpoints.ledger import Ledger
+from enquete.ledger.entries import Usage
+from enquete.ledger.folders import CHECKPOINTS, LEDGER, held, read_run
+from enquete.ledger.ledger import Ledger
 from enquete.nodes.run_session import using
 from enquete.state.errors import LedgerError, RunLocked
 from enquete.state.interview_context import Completion
@@ -232,9 +232,9 @@ TOO_MANY = """
 import os, resource, sys
 from contextlib import suppress
 from pathlib import Path
-from enquete.checkpoints.folders import LEDGER, read_run
-from enquete.checkpoints.backup import require_sound
-from enquete.checkpoints.ledger import Ledger
+from enquete.ledger.folders import LEDGER, read_run
+from enquete.ledger.backup import require_sound
+from enquete.ledger.ledger import Ledger
 from enquete.state.errors import LedgerError
 
 folder, held = Path(sys.argv[1]), []

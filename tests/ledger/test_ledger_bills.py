@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from enquete.checkpoints.budget import DEAREST, FIRST_WAVE, GROWTH, MARGIN, MEASURED, WITHOUT_ANSWER, Budget, CostKind
+from enquete.ledger.budget import DEAREST, FIRST_WAVE, GROWTH, MARGIN, MEASURED, WITHOUT_ANSWER, Budget, CostKind
 
 KIND, OTHER = CostKind("m", "answer"), CostKind("m", "themes")
 BOUND, LONGEST = 1100, 500  # tokens of a question, at most, and of the reply it asks for

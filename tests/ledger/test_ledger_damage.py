@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from enquete.checkpoints.backup import restore
-from enquete.checkpoints.folders import CHECKPOINTS, LEDGER
+from enquete.ledger.backup import restore
+from enquete.ledger.folders import CHECKPOINTS, LEDGER
 from enquete.state.errors import LedgerError
 from tests.support import unwritten
 from tests.support.interrupted import interrupted

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.checkpoints.connection import connect
-from enquete.checkpoints.drives import drive_of, is_network, require_local, require_writable
+from enquete.ledger.connection import connect
+from enquete.ledger.drives import drive_of, is_network, require_local, require_writable
 from enquete.state.errors import SettingsError
 
 MOUNTS = [

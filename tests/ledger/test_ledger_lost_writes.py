@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.checkpoints.folders import CHECKPOINTS, LEDGER
+from enquete.ledger.folders import CHECKPOINTS, LEDGER
 from tests.support import unwritten
 from tests.support.interrupted import Interrupted, interrupted
 from tests.support.studies import rows, stored_answers
@@ -56,7 +56,7 @@ def test_what_was_lost_is_asked_again_in_its_turn_and_with_memory(
     assert ("set aside" in caplog.text) == (checkpoints == "kept")
 
 
-def test_checkpoints_that_the_ledger_has_caught_up_with_are_followed(study: Interrupted, tmp_path: Path) -> None:
+def test_ledger_that_the_ledger_has_caught_up_with_are_followed(study: Interrupted, tmp_path: Path) -> None:
     folder = study.copied(tmp_path / "out")
     assert unwritten.resume(folder.name, out=str(tmp_path / "out")).status == "completed"
     assert stored_answers(folder) == study.whole

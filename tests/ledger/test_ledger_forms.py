@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from enquete.checkpoints.forms import close_form, file_form, form, open_forms, save_draft
-from enquete.checkpoints.ledger import Ledger
+from enquete.ledger.forms import close_form, file_form, form, open_forms, save_draft
+from enquete.ledger.ledger import Ledger
 from enquete.state.asking import Block, Item
 from enquete.state.errors import LedgerError
 from tests.support.ledgers import block_key, with_ledger

@@ -1,0 +1,214 @@
+"""What the ledger files: calls' cost, stages, bugs that were caught; how answers and keys become rows and back.
+
+Answers and their counters are written in one transaction. Measured by: after any sequence of writes each counter equals
+a COUNT or SUM over the rows it stands for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import sha256
+from time import time
+from typing import NamedTuple
+
+from enquete.ledger import queries
+from enquete.ledger.connection import Connection
+from enquete.state.asking import Answer, BlockKey, CallKey
+
+Rows = Sequence[tuple[object, ...]]
+Counts = dict[tuple[str, str, str, int, str], int]
+"""What is to be added, by arm, methodology, phase, round and name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a settled call cost and how it went."""
+
+    input_tokens: int
+    output_tokens: int
+    allowance: int = 0  # tokens of sends that never answered
+    sends: int = 1
+    latency_ms: int = 0
+    fingerprint: str = ""
+    raw: str = ""
+    model: str = ""
+    allowance_read: int = 0  # how much of `allowance` was question
+    unbelieved: bool = False  # the server reported a usage that cannot be; what stands here is an estimate
+    cached_tokens: int = 0  # of `input_tokens`, those that the server had read before
+    overlong: bool = False  # more was written than the request allowed
+    shortened: bool = False  # asked in the short form, which the model's context had room for
+
+
+@dataclass(frozen=True, slots=True)
+class StageOutcome:
+    """How far a methodology got in a phase."""
+
+    methodology: str
+    phase: str
+    outcome: str
+    note: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A bug that was caught: the unit has no answers."""
+
+    arm: str
+    methodology: str
+    phase: str
+    round: int
+    unit: str
+    error: str
+    traceback: str
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def now_ms() -> int:
+    """As calls and answers keep it, of which there are more than of anything else."""
+    return round(time() * 1000)
+
+
+def call_values(key: CallKey) -> tuple[str, str, str, str, str, int]:
+    return key.methodology, key.phase, key.arm, key.purpose, key.subject, key.attempt
+
+
+def occasion_values(key: BlockKey) -> tuple[str, str, str, str, str, int, int]:
+    return key.arm, key.methodology, key.phase, key.participant, key.session, key.round, key.turn
+
+
+def short_hashes(first: str, second: str) -> list[str]:
+    """Of both texts, and of one after the other."""
+    running, other = sha256(first.encode()), second.encode()
+    alone = running.hexdigest()
+    running.update(other)
+    return [digest[:16] for digest in (alone, sha256(other).hexdigest(), running.hexdigest())]
+
+
+def text_rows(text: str, hashed: str) -> list[tuple[str, str, str]]:
+    """Of `texts`: without its first paragraph where it has more, which is a row of its own."""
+    first, gap, own = text.partition("\n\n")
+    if not own:
+        return [(hashed, "", text)]
+    head = _head(first + gap)
+    return [head, (hashed, head[0], own)]
+
+
+@lru_cache(maxsize=256)
+def _head(text: str) -> tuple[str, str, str]:
+    return sha256(text.encode()).hexdigest()[:16], "", text
+
+
+def answer_from_row(row: Sequence[object]) -> Answer:
+    item, status, value, text, confidence, data, notes, position, options = row
+    return Answer(
+        item=item, status=status, value=value, text=text, confidence=confidence, position=position,  # type: ignore[arg-type]  # STRICT columns
+        data=json.loads(data) if data else None,  # type: ignore[arg-type]
+        notes=tuple(json.loads(notes)) if notes else (),  # type: ignore[arg-type]
+        options_shown=tuple(json.loads(options)) if options else (),  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def options_text(options: tuple[int | str, ...]) -> str:
+    """Options in the order shown. Few orders, millions of rows: written once each."""
+    return json.dumps(options, ensure_ascii=False, separators=(",", ":")) if options else ""
+
+
+def answer_to_row(part: str, answer: Answer) -> tuple[object, ...]:
+    return (
+        answer.item, part, answer.status, answer.value, answer.text, answer.confidence,
+        "" if answer.data is None else json.dumps(answer.data, ensure_ascii=False),
+        json.dumps(answer.notes, ensure_ascii=False) if answer.notes else "", answer.position,
+        options_text(answer.options_shown),
+    )  # fmt: skip
+
+
+class Ended(NamedTuple):
+    """A call that came to its end: what it cost, its row as the statement wants it, what is to be noted beside."""
+
+    key: CallKey
+    usage: Usage
+    row: tuple[object, ...]
+    noted: list[tuple[str, str]]
+
+
+def write_reservations(
+    connection: Connection, reserved: Sequence[tuple[CallKey, list[tuple[str, str, str]], tuple[object, ...]]]
+) -> None:
+    """Calls: key, rows of `texts`, row. Raises RuntimeError where one is settled or in flight."""
+    connection.executemany(queries.ADD_TEXT, list(dict.fromkeys(text for _, texts, _ in reserved for text in texts)))
+    if connection.executemany(queries.RESERVE, [row for _, _, row in reserved]).rowcount != len(reserved):
+        raise RuntimeError(f"call {reserved[0][0]} is already settled or in flight")
+
+
+def write_settled(connection: Connection, ended: Sequence[Ended]) -> None:
+    """Raises RuntimeError where one was not in flight."""
+    counts = _write_ended(connection, queries.SETTLE, ended, "was settled twice or never reserved")
+    for key, usage, _, _ in ended:
+        spent = usage.input_tokens + usage.output_tokens + usage.allowance
+        odd = {"unbelieved": usage.unbelieved, "overlong": usage.overlong, "shortened": usage.shortened}
+        add_counts(counts, key, {"tokens": spent, "calls": 1, **odd})
+    write_counts(connection, counts)
+
+
+def write_failed(connection: Connection, ended: Sequence[Ended]) -> None:
+    """Likewise."""
+    counts = _write_ended(connection, queries.FAIL, ended, "is not in flight")
+    for key, usage, _, _ in ended:
+        add_counts(counts, key, {"tokens": usage.allowance})
+    write_counts(connection, counts)
+
+
+def _write_ended(connection: Connection, sql: str, ended: Sequence[Ended], fault: str) -> Counts:
+    if connection.executemany(sql, [call.row for call in ended]).rowcount != len(ended):
+        raise RuntimeError(f"call {ended[0].key} {fault}")
+    if noted := [one for call in ended for one in call.noted]:
+        connection.executemany(queries.ADD_NOTED, noted)
+    return {}
+
+
+def write_answers(connection: Connection, stored: Sequence[tuple[BlockKey, Rows, int]]) -> None:
+    """Blocks: key, rows as `answer_to_row` makes them, when they were asked. A failed row is replaced; raises
+    RuntimeError for any other rewrite."""
+    made = connection.each(queries.ADD_OCCASION, [occasion_values(key) for key, _, _ in stored])
+    there = [block for block, new in zip(stored, made, strict=True) if new is None]
+    wanted = [(key.part, _listed(rows), *occasion_values(key)) for key, rows, _ in there]
+    standing = iter(connection.each(queries.STANDING, wanted) if there else ())
+    counts: Counts = {}
+    answers: list[tuple[object, ...]] = []
+    for (key, rows, asked_at), new in zip(stored, made, strict=True):
+        occasion, part_is_new, replaced = (new[0], True, 0) if new is not None else next(standing)
+        answers += [(occasion, *row, asked_at) for row in rows]
+        add_counts(counts, key, {"blocks": int(part_is_new), "answers_failed": -replaced})
+        for row in rows:
+            add_counts(counts, key, {f"answers_{row[2]}": 1})
+    changed = connection.executemany(queries.STORE_ANSWER, answers).rowcount if answers else 0
+    if changed != len(answers):
+        raise RuntimeError(f"{len(answers) - changed} answers of {stored[0][0]} are already stored")
+    write_counts(connection, counts)
+
+
+def _listed(rows: Rows) -> str:
+    return json.dumps([row[0] for row in rows], ensure_ascii=False)
+
+
+def add_counts(counts: Counts, key: BlockKey | CallKey, more: Mapping[str, int]) -> None:
+    """To what is to be added to the counters of this arm, methodology, phase and (for answers) round."""
+    place = (key.arm, key.methodology, key.phase, key.round if isinstance(key, BlockKey) else 0)
+    for name, value in more.items():
+        if value:
+            counts[*place, name] = counts.get((*place, name), 0) + int(value)
+
+
+def write_counts(connection: Connection, counts: Counts) -> None:
+    rows = [(*place, value) for place, value in counts.items() if value]
+    if rows:
+        connection.executemany(queries.COUNT, rows)
