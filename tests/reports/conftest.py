@@ -169,10 +169,10 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 @pytest.fixture(scope="session")
 def crowd(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Forty personas of four types, in English: enough for groups to be compared."""
+    """Twenty-four personas of four types, in English: enough for groups to be compared."""
 
     def run(folder: Path) -> Path:
-        kinds = [TYPES[i % len(TYPES)] for i in range(40)]
+        kinds = [TYPES[i % len(TYPES)] for i in range(24)]
         people = [
             {"name": f"Agent {i}", "persona": f"{kind} no. {i} at the Baltic coast, a fisher", "type": kind}
             for i, kind in enumerate(kinds)

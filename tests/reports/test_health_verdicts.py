@@ -107,28 +107,19 @@ def written(folder: Path) -> dict[str, str]:
     return {name: one["verdict"] for name, one in found["verdicts"].items()}
 
 
-def test_a_run_that_was_paused_with_0_calls_has_no_verdict(tmp_path: Path) -> None:
+def test_before_there_is_anything_there_is_no_verdict_and_of_what_goes_on_none(tmp_path: Path) -> None:
+    """One run: paused with 0 calls, then in the second round of the Delphi: what is done has its verdict, what goes on
+    has none, and no number of planned answers is told that the next round would change; finished; and as the ledger of
+    one that runs is between the first answer and the last, with a stage that is not closed."""
     sim = mirofish_folder(tmp_path / "sim_1", 12)
-    run = enquete.conduct_interviews(
-        sim, out=str(tmp_path / "out"), methods=METHODS, confirm=True, respondent="synthetic", budget_tokens=1
-    )
+    out = str(tmp_path / "out")
+    said = {"out": out, "methods": METHODS, "confirm": True, "respondent": "synthetic", "language": "en"}
+    run = enquete.conduct_interviews(sim, **said, budget_tokens=1)
     assert run.status == "paused"
     assert written(Path(run.folder)) == dict.fromkeys(METHODS, "nothing to judge")
     assert not [flag for flag in run.flags if "judge" in flag]
 
-
-def test_of_a_paused_run_readers_are_told_that_it_is_interim(tmp_path: Path) -> None:
-    """Stopped in the second round of the Delphi: what is done has its verdict, what goes on has none, and no number of
-    planned answers is told that the next round would change."""
-    sim = mirofish_folder(tmp_path / "sim_1", 12)
-    said = {
-        "out": str(tmp_path / "out"),
-        "methods": METHODS,
-        "confirm": True,
-        "respondent": "synthetic",
-        "language": "en",
-    }
-    run = enquete.conduct_interviews(sim, **said, budget_tokens=60_000)
+    run = enquete.resume(run.resume_token, out=out, budget_tokens=60_000)
     outcomes = {(one.methodology, one.phase): one.outcome for one in run.stages}
     assert (run.status, outcomes["longitudinal", "T1"], outcomes["delphi", "T1"]) == ("paused", "done", "short")
     found = written(Path(run.folder))
@@ -139,23 +130,16 @@ def test_of_a_paused_run_readers_are_told_that_it_is_interim(tmp_path: Path) -> 
     assert "Interim: what was found so far" in run.brief
     assert "planned" not in run.brief + run.report.partition("## Limits")[2]
     assert f"Delphi: {VERDICTS['interim']} ({REASONS['not_finished']})." in run.flags
-    done = enquete.resume(run.resume_token, out=str(tmp_path / "out"), budget_tokens=10_000_000)
+
+    done = enquete.resume(run.resume_token, out=out, budget_tokens=10_000_000)
     assert done.page_one["interim"] is False
     assert "planned answers are there" in done.page_one["asked"]
-    assert "interim" not in written(Path(done.folder)).values()
+    assert not {"interim", "nothing to judge"} & set(written(Path(done.folder)).values())
 
-
-def test_while_it_runs_there_is_nothing_to_judge(tmp_path: Path) -> None:
-    """A finished run whose stages were not closed: what the ledger holds between the first answer and the last."""
-    sim = mirofish_folder(tmp_path / "sim_1", 12)
-    run = enquete.conduct_interviews(
-        sim, out=str(tmp_path / "out"), methods=METHODS[1:], confirm=True, respondent="synthetic"
-    )
-    assert "nothing to judge" not in written(Path(run.folder)).values()
-    with closing(sqlite3.connect(Path(run.folder) / LEDGER)) as ledger, ledger:
+    with closing(sqlite3.connect(Path(done.folder) / LEDGER)) as ledger, ledger:
         ledger.execute("DELETE FROM stages WHERE methodology = 'delphi'")
-    write_synthesis(Path(run.folder), partial=True)
-    found = written(Path(run.folder))
+    write_synthesis(Path(done.folder), partial=True)
+    found = written(Path(done.folder))
     assert found["delphi"] == "nothing to judge"
     assert found["scenario"] != "nothing to judge"
 

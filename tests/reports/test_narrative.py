@@ -85,29 +85,44 @@ def narratives(run: enquete.Run) -> list[tuple[Any, ...]]:
     return [key for key in call_keys(run.folder) if key[3] == "narrative"]
 
 
-def test_a_truthful_text_is_printed_and_says_who_wrote_it(tmp_path: Path) -> None:
-    server, asked = scripted(truthful)
-    with server:
-        run = interview(tmp_path, server)
-    assert run.status == "completed"
-    assert asked[0] > 1
-    assert summary(run)["by"] == "model"
-    assert "Auffällig ist: " in run.report
-    assert "Diese Zusammenfassung hat das Modell m aus den Befunden geschrieben" in run.report
-    (key,) = narratives(run)
-    assert key[:3] == ("synthesis", "", "main")
-    assert "| Synthese |  | `main` | narrative | 1 |" in appendix(run)
-    audited = [json.loads(line) for line in (run.path / "audit.jsonl").read_text("utf-8").splitlines()]
-    assert [call["purpose"] for call in audited] == ["narrative"]
-
-
 def appendix(run: Run) -> str:
     return (run.path / "appendix.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("reply", [lying, inventing])
-def test_a_false_text_is_refused_twice(tmp_path: Path, reply: Any) -> None:
-    server, asked = scripted(reply)
+def test_a_truthful_text_is_printed_and_asked_for_once_whatever_the_run_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ids of answers begin with their run's: were they shown whole, no cache could ever answer for another run with the
+    same answers."""
+    monkeypatch.setenv("ENQUETE_CACHE_DIR", str(tmp_path / "cache"))
+    server, asked = scripted(truthful)
+    with server:
+        first = interview(tmp_path, server, cache=True)
+        before = len(server.requests)
+        told = next(e.body["messages"][-1]["content"] for e in server.requests if shown_findings(e.body))
+        second = interview(tmp_path, server, cache=True)
+        assert len(server.requests) == before
+    assert first.status == "completed"
+    assert asked[0] > 1
+    assert "Auffällig ist: " in first.report
+    assert "Diese Zusammenfassung hat das Modell m aus den Befunden geschrieben" in first.report
+    (key,) = narratives(first)
+    assert key[:3] == ("synthesis", "", "main")
+    assert "| Synthese |  | `main` | narrative | 1 |" in appendix(first)
+    audited = [json.loads(line) for line in (first.path / "audit.jsonl").read_text("utf-8").splitlines()]
+    assert [call["purpose"] for call in audited] == ["narrative"]
+    assert first.run_id != second.run_id
+    assert first.run_id not in told
+    assert len(asked) == 1
+    for run in (first, second):
+        assert summary(run)["by"] == "model"
+        cited = [one for paragraph in summary(run)["paragraphs"] for one in paragraph["answer_ids"]]
+        assert cited
+
+
+def test_a_false_text_is_refused_twice(tmp_path: Path) -> None:
+    """Once for a figure, once for an answer that nobody gave."""
+    server, asked = scripted(lying, inventing)
     with server:
         run = interview(tmp_path, server)
     assert run.status == "completed"
@@ -117,19 +132,14 @@ def test_a_false_text_is_refused_twice(tmp_path: Path, reply: Any) -> None:
     assert "98,76 Punkte" not in run.report
 
 
-def test_a_corrected_text_is_printed(tmp_path: Path) -> None:
-    server, _ = scripted(lying, truthful)
-    with server:
-        run = interview(tmp_path, server)
-        told = [entry.body["messages"][-1]["content"] for entry in server.requests if shown_findings(entry.body)]
-    assert summary(run)["by"] == "model"
-    assert "98,76 is no figure of the findings cited" in told[1]
-
-
-def test_walked_again_nothing_is_bought_and_rebuilt_the_bytes_are_the_same(tmp_path: Path) -> None:
+def test_a_corrected_text_is_printed_and_neither_bought_again_nor_changed(tmp_path: Path) -> None:
+    """Walked again nothing is bought, and rebuilt the bytes are the same."""
     server, asked = scripted(lying, truthful)
     with server:
         run = interview(tmp_path, server)
+        told = [entry.body["messages"][-1]["content"] for entry in server.requests if shown_findings(entry.body)]
+        assert summary(run)["by"] == "model"
+        assert "98,76 is no figure of the findings cited" in told[1]
         before = (run.report, call_keys(run.folder), len(asked))
         again = enquete.resume(
             run.run_id, out=str(tmp_path / "out"), fresh=True, budget_tokens=ENOUGH, base_url=server.base_url
@@ -140,8 +150,11 @@ def test_walked_again_nothing_is_bought_and_rebuilt_the_bytes_are_the_same(tmp_p
     assert run.report == before[0]
 
 
-def test_without_budget_nothing_is_sent_or_frozen_and_with_it_the_text_is_written(tmp_path: Path) -> None:
+def test_a_synthetic_run_buys_no_narrative_and_without_budget_nothing_is_sent_or_frozen(tmp_path: Path) -> None:
+    """With a model and a budget the text is written."""
     run = enquete.conduct_interviews(personas(tmp_path, 22), out=str(tmp_path / "out"), methods=["scenario"])
+    assert narratives(run) == []
+    assert summary(run)["by"] == "nobody"
     prepared = prepare(run.folder, planned(run.record))
     sender = ScriptedSender(lambda prompt: truthful(findings_in(prompt.messages[-1]["content"])))
 
@@ -170,33 +183,6 @@ def test_a_server_that_answers_no_json_leaves_a_complete_run(tmp_path: Path) -> 
     assert run.status == "completed"
     assert summary(run)["by"] == "unwritten"
     assert "Ein Text des Modells liegt nicht vor" in run.report
-
-
-def test_a_synthetic_run_buys_no_narrative(tmp_path: Path) -> None:
-    run = enquete.conduct_interviews(personas(tmp_path, 22), out=str(tmp_path / "out"), methods=["scenario"])
-    assert narratives(run) == []
-    assert summary(run)["by"] == "nobody"
-
-
-def test_another_run_with_the_same_answers_makes_the_same_request(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ids of answers begin with their run's: were they shown whole, no cache could ever answer."""
-    monkeypatch.setenv("ENQUETE_CACHE_DIR", str(tmp_path / "cache"))
-    server, asked = scripted(truthful)
-    with server:
-        first = interview(tmp_path, server, cache=True)
-        before = len(server.requests)
-        told = next(e.body["messages"][-1]["content"] for e in server.requests if shown_findings(e.body))
-        second = interview(tmp_path, server, cache=True)
-        assert len(server.requests) == before
-    assert first.run_id != second.run_id
-    assert first.run_id not in told
-    assert len(asked) == 1
-    for run in (first, second):
-        assert summary(run)["by"] == "model"
-        cited = [one for paragraph in summary(run)["paragraphs"] for one in paragraph["answer_ids"]]
-        assert cited
 
 
 SAID = "“Quotas of 2027” fell by 0.64 (scale 1–5; 95% interval 0.46 to 0.82; adjusted p < 0.01; n = 48/50)."

@@ -270,8 +270,8 @@ def test_hostile_names_and_comments_stay_text(make, personas):
     assert "evil.example" in report
 
 
-def test_both_languages_leave_no_placeholder(make, simulation, whole):
-    for report in (whole.report(), make(simulation, language="de").report()):
+def test_both_languages_leave_no_placeholder(whole, full):
+    for report in (whole.report(), full.report()):
         assert not re.search(r"\{[a-z_]+\}|\bNone\b|\bnan\b|<NA>", report)
         assert "\n\n\n" not in report
 

@@ -21,13 +21,13 @@ WAIT_MS = 60_000
 
 
 class Window:
-    """A page of a browser; `said`: what its console and its errors said."""
+    """A page of a browser; `said`: what its console and its errors said, each after the address it is said of."""
 
     def __init__(self, page: sync_api.Page):
         self.page = page
         self.said: list[str] = []
         page.set_default_timeout(WAIT_MS)
-        page.on("console", lambda message: self.said.append(message.text))
+        page.on("console", lambda message: self.said.append(f"{message.location['url']} {message.text}"))
         page.on("pageerror", lambda error: self.said.append(str(error)))
 
     def fits(self) -> bool:
@@ -77,10 +77,10 @@ def test_a_run_is_begun_watched_paused_and_gone_on_with(tmp_path: Path, model: M
         page.locator(".state.running").wait_for()
         assert not page.locator("[data-gone]").is_visible()
         assert window.said == []
-        here = page.url.removeprefix(str(client.base_url))
+        gone = str(client.base_url)
+        here = page.url.removeprefix(gone)
     page.get_by_text("The server does not answer").wait_for()
     with serving(tmp_path) as client:
-        window.said.clear()  # of the server that was gone
         model.latency = 0.0
         page.goto(str(client.base_url) + here)
         page.locator(".live .state.paused").wait_for()
@@ -90,7 +90,8 @@ def test_a_run_is_begun_watched_paused_and_gone_on_with(tmp_path: Path, model: M
         page.get_by_role("button", name="Go on").click()
         page.locator(".live .state.completed").wait_for()
         assert window.fits()
-        assert window.said == []
+        # Until the page is left it asks the server that is gone, and Chromium tells of that when it has time.
+        assert [line for line in window.said if not line.startswith(gone)] == []
 
 
 def test_a_point_is_followed_to_the_raw_answer_at_any_width_and_heard(studied: Path, window: Window) -> None:
