@@ -38,10 +38,10 @@ FAULTY_SIZES = (10, 20)
 Matrix = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Panel:
     """People × items on one occasion, in scale points from `low` to `high`. sort: every row is an order of the same
-    places."""
+    places. Each is itself alone, so that what is found of it can be kept."""
 
     name: str
     low: int
@@ -184,13 +184,20 @@ ON_RATINGS = (
 BETWEEN = (zero_drift, direction_flips, unrevised, answer_stability)
 
 
-def checked(panel: Panel, x: Matrix | None = None) -> list[Diagnostic]:
+@cache
+def checked(panel: Panel) -> Sequence[Diagnostic]:
     """The checks that apply to one occasion; of a sort those that its grid leaves open."""
-    answers = panel.of(panel.x if x is None else x)
+    return _checks(panel, panel.x)
+
+
+def _checks(panel: Panel, x: Matrix) -> Sequence[Diagnostic]:
+    """The same of these answers to its items."""
+    answers = panel.of(x)
     return [check(answers) for check in (ON_RATINGS[:2] if panel.sort else ON_RATINGS)]
 
 
-def checked_twice(before: Panel, after: Panel) -> list[Diagnostic]:
+@cache
+def checked_twice(before: Panel, after: Panel) -> Sequence[Diagnostic]:
     """The checks of each occasion and of both."""
     both = before.of(before.x), after.of(after.x)
     return [*checked(before), *checked(after), *(check(*both) for check in BETWEEN)]
@@ -204,11 +211,11 @@ def standings(of: Iterable[Sequence[Diagnostic]]) -> Counter[Standing]:
 def people(n: int, seed: int = 0) -> Counter[Standing]:
     """Panels of so many people, one from each that is as large."""
     rng = np.random.default_rng(seed)
-    return standings(checked(one, rng.permutation(one.x)[:n]) for one in panels() if len(one.x) >= n)
+    return standings(_checks(one, rng.permutation(one.x)[:n]) for one in panels() if len(one.x) >= n)
 
 
 @cache
 def faulty(make: Faulty, n: int, seed: int = 0) -> Counter[Standing]:
     """One panel of so many agents in the shape of each of people's ratings."""
     rng = np.random.default_rng(seed)
-    return standings(checked(one, make(one, n, rng)) for one in panels(ratings=True))
+    return standings(_checks(one, make(one, n, rng)) for one in panels(ratings=True))
