@@ -49,7 +49,9 @@ def asked_url(record: RunRecord, machine: Machine) -> str:
     """The server that this run's models are asked at: the one named now, else the run's own."""
     if record.weights:
         return LOCAL_URL
-    named = record.base_url if record.key_variable else machine.base_url or record.base_url  # its key is no other server's
+    named = (
+        record.base_url if record.key_variable else machine.base_url or record.base_url
+    )  # its key is no other server's
     return named or OPENAI_URL
 
 
@@ -85,7 +87,9 @@ def require_served(served: Sequence[ServedModel], machine: Machine, *, listed: b
                 "user, password or query"
             )
         if is_local(one.model):
-            raise SettingsError(f"model: {one.model!r} answers whole runs on this machine; a seat names a model of a server")
+            raise SettingsError(
+                f"model: {one.model!r} answers whole runs on this machine; a seat names a model of a server"
+            )
         known = {url.rstrip("/"): variable for url, variable in machine.model_servers.items()}
         url, variable = one.base_url.rstrip("/"), one.key_variable
         if listed and (url or variable) and (url not in known or variable not in ("", known[url])):

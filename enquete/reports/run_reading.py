@@ -195,7 +195,7 @@ class RunReading(RunBase[ReadingLedger]):
 
     def answered_by(self, methodology: str, phase: str, arm: str) -> dict[str, str]:
         """The model whose response came last, by asked block (`BlockKey.subject`)."""
-        return dict(self.ledger.rows(queries.ANSWERED_BY, (methodology, phase, arm)).fetchall())
+        return dict(self.ledger.read(queries.ANSWERED_BY, (methodology, phase, arm)).fetchall())
 
     def spent_by_model(self) -> pd.DataFrame:
         """As `spent`, by model in place of stage, arm and purpose."""

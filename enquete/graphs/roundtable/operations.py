@@ -276,7 +276,9 @@ class OpenTable:
         return [{"name": self.name(one["participant"]), **one} for one in found]
 
     def _by(self, turn: RoundtableTurn) -> str:
-        return "agent" if {turn.participant, self.name(turn.participant)}.isdisjoint(self.settings.persons) else "person"
+        return (
+            "agent" if {turn.participant, self.name(turn.participant)}.isdisjoint(self.settings.persons) else "person"
+        )
 
     @property
     def settings(self) -> RoundtableSettings:
@@ -637,7 +639,9 @@ def _require_seats(asked: Starting) -> None:
         raise InputError(f"{unfit[0]!r}: a name without commas, semicolons and (but in ids, agent:…) colons, please")
     for one in asked.personas:
         if not (one.persona or one.model or one.name in asked.people):
-            raise InputError(f"personas: say in prose who {one.name} is, name them in people, or name the model that takes part")
+            raise InputError(
+                f"personas: say in prose who {one.name} is, name them in people, or name the model that takes part"
+            )
     modelled = [one.name for one in asked.seats if one.in_order]
     if human := [name for name in modelled if name in asked.people]:
         raise InputError(f"{human[0]}: a person's seat has no model; leave it out of people, or the model out")
