@@ -15,6 +15,7 @@ from enquete.ledger.folders import RECORD
 from enquete.state.errors import InstrumentError
 from tests.support.model_server import ModelServer
 from tests.support.studies import personas, stored_answers
+from tests.support.unwritten import interview
 
 OWN = """
 instrument_id: own
@@ -56,7 +57,7 @@ def test_the_instruments_of_an_earlier_run_are_not_overwritten(tmp_path: Path) -
 @pytest.mark.parametrize("points", [3, 7])
 def test_three_and_seven_point_scales_are_asked_as_they_are(tmp_path: Path, points: int) -> None:
     with ModelServer() as server:
-        run = enquete.conduct_interviews(
+        run = interview(
             personas(tmp_path, 12), out=str(tmp_path / "out"), methods=["longitudinal"], model="test",
             base_url=server.base_url, instruments=own_instrument(tmp_path, "own.yaml", scale=points),
         )  # fmt: skip
@@ -77,7 +78,7 @@ def test_one_bad_item_does_not_fail_the_agent_and_is_no_success(tmp_path: Path) 
         return json.dumps({"one": {"value": 4, "confidence": 0.5}, "two": {"value": 9, "confidence": 0.5}})
 
     with ModelServer(script=reply) as server:
-        run = enquete.conduct_interviews(
+        run = interview(
             personas(tmp_path, 3), out=str(tmp_path / "out"), methods=["longitudinal"], model="test",
             base_url=server.base_url, instruments=own_instrument(tmp_path, "own.yaml"),
         )  # fmt: skip

@@ -27,7 +27,7 @@ def files_in(folder: Path) -> set[Path]:
 def test_a_run_pauses_before_the_simulation_is_complete_and_another_command_goes_on(
     command: Command, running_uploads: Path
 ) -> None:
-    waiting = command("run", SIM_ID, "--root", running_uploads)
+    waiting = command("run", SIM_ID, "--root", running_uploads, "--methods", "longitudinal,delphi")
     assert waiting.code == 4
     assert SYNTHETIC in waiting.out
     assert "longitudinal T0 round 1: 7/7" in waiting.err

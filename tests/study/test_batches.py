@@ -22,6 +22,7 @@ from enquete.study.start import choose_start
 from tests.support.model_server import ModelServer
 from tests.support.processes import Driven, finish
 from tests.support.studies import call_keys, personas, rows, run_folder, spent, stored_answers
+from tests.support.unwritten import interview
 
 AGENTS = 6
 MODEL = "gpt-4o-mini"
@@ -44,7 +45,7 @@ def singly(people: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tuple
     """The answers of a run whose requests go one by one."""
     out = tmp_path_factory.mktemp("singly")
     with ModelServer() as running:
-        enquete.conduct_interviews(people, out=out, **asked(running))
+        interview(people, out=out, **asked(running))
     return stored_answers(run_folder(out))
 
 

@@ -87,7 +87,7 @@ def failed(sim: Path) -> Path:
 
 def test_a_simulation_that_failed_before_it_went_on_gives_no_drift_and_its_error_is_told(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
-    paused = enquete.conduct_interviews(sim, methods=["longitudinal"], language="en")
+    paused = unwritten.interview(sim, methods=["longitudinal"], language="en")
     failed(sim)
     run = enquete.resume(paused.resume_token, sim=str(sim), assume_completed=True)
     assert run.record.baseline == "measured"
@@ -111,7 +111,7 @@ def test_a_simulation_that_is_taken_as_completed_is_said_to_be(tmp_path: Path, w
     reconstructed."""
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
     if went_on:
-        paused = enquete.conduct_interviews(sim, methods=["longitudinal"], language="en")
+        paused = unwritten.interview(sim, methods=["longitudinal"], language="en")
         go_on(sim)
         run = enquete.resume(paused.resume_token, sim=str(failed(sim)), assume_completed=True)
     else:

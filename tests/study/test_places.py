@@ -15,6 +15,7 @@ import enquete
 from enquete.ledger.folders import CHECKPOINTS
 from enquete.state.errors import RunNotFound
 from enquete.study.tasks import PathSandbox, Tasks
+from tests.support import unwritten
 from tests.support.populations import mirofish_folder
 from tests.support.studies import edited, rows, run_folder
 
@@ -72,7 +73,7 @@ def test_a_moved_run_goes_on(paused: Path, tmp_path: Path) -> None:
     inner = tmp_path / "first" / "sim_b"
     shutil.copytree(paused, inner)
     moved = completed(Path(shutil.move(inner, tmp_path / "sim_moved")))
-    run = enquete.conduct_interviews(moved, **ASKED)
+    run = unwritten.interview(moved, **ASKED)
     assert (run.status, run.resumed, run.folder.parents[2]) == ("completed", True, moved)
     assert not inner.exists()
 
@@ -98,7 +99,7 @@ def test_a_token_that_two_simulations_hold_names_neither(paused: Path, tmp_path:
     run_id = run_folder(paused / "interviews").name
     with pytest.raises(RunNotFound, match=r"sim_one, sim_two.*sim=NAME"):
         enquete.resume(run_id, root=str(tmp_path))
-    assert enquete.resume(run_id, root=str(tmp_path), sim="sim_two").folder.is_relative_to(root / "sim_two")
+    assert unwritten.resume(run_id, root=str(tmp_path), sim="sim_two").folder.is_relative_to(root / "sim_two")
 
 
 def test_a_server_drives_a_run_and_its_copy_side_by_side(paused: Path, tmp_path: Path) -> None:
@@ -129,5 +130,5 @@ def test_ledger_of_another_place_are_left_aside(paused: Path, tmp_path: Path, ca
             (run.name, renamed.name),
         )
         assert changed.rowcount
-    assert enquete.resume(copy).status == "completed"
+    assert unwritten.resume(copy).status == "completed"
     assert "checkpoints of another place are left aside" in caplog.text

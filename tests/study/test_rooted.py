@@ -12,6 +12,7 @@ import enquete
 from enquete.state.errors import RunNotFound
 from enquete.study.tasks import NobodyInterviewed, OutsideRoot, PathSandbox, Tasks, TooManyRuns
 from tests.support.populations import mirofish_folder
+from tests.support.unwritten import interview
 
 QUICK = ["scenario"]
 
@@ -66,7 +67,7 @@ def test_a_link_within_the_root_is_none_of_its_business(sandbox: PathSandbox) ->
 
 
 def test_a_run_behind_a_link_is_not_resumed_by_its_token(sandbox: PathSandbox, outside: Path) -> None:
-    run = enquete.conduct_interviews("sim", root=str(sandbox.root), methods=QUICK, respondent="synthetic")
+    run = interview("sim", root=str(sandbox.root), methods=QUICK, respondent="synthetic")
     linked(sandbox, "interviews/notes.json", outside)
     with pytest.raises(OutsideRoot):
         asyncio.run(Tasks(sandbox).resume(run.run_id))
