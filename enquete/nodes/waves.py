@@ -14,13 +14,12 @@ from enquete.checkpoints.canonical import latest
 from enquete.checkpoints.folders import LEDGER, read_record, run_folder
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord, UsedInstrument
-from enquete.memory.connecting import GraphMemory, read_once
+from enquete.memory.recall import GraphMemory, read_once
 from enquete.nodes.planning import of_two_waves, open_ledger
 from enquete.nodes.run_session import RunSession
 from enquete.simulations.digest import SOURCES, digests
-from enquete.simulations.join import Join, join, require_joinable
 from enquete.simulations.locate import SimulationProgress, completion
-from enquete.simulations.population import Population, load_population
+from enquete.simulations.population import Join, Population, join, load_population, require_joinable
 from enquete.state.asking import Arm
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
 from enquete.state.request import RunRequest

@@ -19,9 +19,8 @@ from enquete.checkpoints.canonical import move_latest
 from enquete.checkpoints.folders import RECORD, write_atomically
 from enquete.checkpoints.ledger import Failure
 from enquete.locale import tell
-from enquete.memory.connecting import connect
 from enquete.memory.local import Delivery, LocalMemory, deliver
-from enquete.memory.recall import MemoryFault
+from enquete.memory.recall import MemoryFault, connect
 from enquete.nodes.provenance import as_file
 from enquete.nodes.run_session import RunSession
 from enquete.nodes.study_graph import Closed

@@ -9,9 +9,7 @@ import pytest
 
 from enquete.memory.local import LocalMemory, deliver
 from enquete.memory.recall import Graph, MemoryFault, MemoryRecord
-from enquete.memory.wire import seconds
-from enquete.memory.zep import ZepSessions
-from enquete.memory.zep_cloud import PAGE, ZepCloudGraph
+from enquete.memory.zep import PAGE, ZepCloudGraph, ZepSessions, seconds
 from tests.support.episodes import write_episodes
 from tests.support.zep_server import AT, KEY, MANY, ZepServer, edge, node
 
