@@ -452,7 +452,6 @@ def _centroid_loadings(sums: Matrix) -> Matrix:
     return np.asarray(loadings)
 
 
-DRAWS = 199
 ALPHA = 0.01
 Z_01 = 2.58
 

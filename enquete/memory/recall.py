@@ -96,7 +96,7 @@ __all__ = ["TIMEOUT_S", "Graph", "Kind", "MemoryFault", "MemoryRecord", "Prefere
 # --- Episodes of a simulation's interviews: read where its runs wrote them, exports/episodes.jsonl, and found again
 # by words.
 
-FILE = "episodes.jsonl"
+EPISODES = "episodes.jsonl"
 ENTITY_WEIGHT, FETCHED = 0.1, 3
 """Of a name in the query that is the agent's; records weighed for each that is kept."""
 INDEX = 'CREATE VIRTUAL TABLE words USING fts5(agent, text, tokenize="unicode61 remove_diacritics 2")'
@@ -107,7 +107,7 @@ def episodes(interviews: Path) -> Iterator[MemoryRecord]:
     """Of all runs in this interviews/ folder, oldest first, each once. Raises MemoryFault where a file is damaged."""
     known: set[str] = set()
     for folder in sorted(interviews.glob("synthesis/*/")):
-        file = folder / "exports" / FILE
+        file = folder / "exports" / EPISODES
         for record in complete(file) if file.is_file() else ():
             if record.id not in known:
                 known.add(record.id)
@@ -203,7 +203,7 @@ def _standing(question_type: str, stakeholder_type: str, configuration: str, n: 
 
 # --- The graph of a run, if it has one: what must be there to reach it, and what is known from it, read once.
 
-FILE = "graph.json"
+GRAPH = "graph.json"
 LARGEST_FILE = 256_000_000
 STATE = "state.json"
 
@@ -267,7 +267,7 @@ def read_once(
     """
     if kind == "local":
         return None
-    path = folder / FILE
+    path = folder / GRAPH
     if path.exists():
         try:
             return GraphMemory.model_validate_json(read_regular(path, LARGEST_FILE))

@@ -200,7 +200,7 @@ class ZepSessions:
 # are listed once, page by page, because a free plan allows five requests a minute. An interview becomes an episode,
 # added directly.
 
-PAGE, MOST_PAGES, LOOKED_BACK = 100, 2000, 200
+PAGE, MOST_PAGES = 100, 2000
 PREFIX = "agent:"
 
 

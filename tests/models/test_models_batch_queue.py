@@ -13,7 +13,7 @@ import pytest
 from enquete.checkpoints.batch_jobs import name_of, sweep_unordered, waited_for
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
-from enquete.models.batch_queue import BatchQueue
+from enquete.models.batches import BatchQueue
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.transport import Transport
 from enquete.nodes.model_server import LIMITER
