@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, model_validator
 
@@ -17,9 +17,6 @@ from enquete.respondents.planted import normal, persona_hash
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Methodology, MethodParts, NoSettings, Procedure, Steps, Truth
-
-if TYPE_CHECKING:
-    from enquete.reports.evaluation import Evaluation
 
 ObjectId = Annotated[Line, AfterValidator(identifier("object"))]
 ObjectName = Annotated[Line, AfterValidator(reference("object", "objects"))]
@@ -76,7 +73,7 @@ def planted(instrument: BestWorstInstrument, settings: NoSettings) -> Truth:
     return lambda who, block, language, seed: [answer(who, item, seed) for item in block.items]
 
 
-def evaluation() -> Evaluation:
+def evaluation() -> Any:
     from enquete_best_worst.results import EVALUATION
 
     return EVALUATION

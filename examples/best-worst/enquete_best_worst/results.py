@@ -20,8 +20,7 @@ from enquete_best_worst import BestWorstInstrument
 
 OBJECT = d.reference("object", N_("object"), to="objects")
 OBJECTS = d.Table(
-    name="objects", title=N_("What matters how much"), key=("object",), label="label",
-    columns=(
+    name="objects", title=N_("What matters how much"), key=("object",), label="label", columns=(
         d.text("object", N_("id")), d.text("label", N_("object")), d.number("score", N_("score")),
         d.number("low", N_("lower bound")), d.number("high", N_("upper bound")), d.interval("low", "high", "95%"),
         d.integer("best", N_("most")), d.integer("worst", N_("least")), d.integer("n", "n"), d.integer("n_total", "N"),
@@ -96,11 +95,9 @@ def by_agent(chosen: pd.DataFrame, instrument: BestWorstInstrument) -> pd.DataFr
 
 
 KEPT = OwnCheck(
-    Threshold(
-        "share of sets with the same best when options are reversed", (0.70, None), FREE, {"answers": 50, "agents": 5},
-        "SE ≤ .5/√50 = .07", "proposal", "this package's", "what matters most does not depend on its place", None,
-    ), "share",
-    (N_("the same choice with options reversed"), N_("The choice depends on where something stands in the list.")),
+    Threshold("share of sets with the same best when options are reversed", (0.70, None), FREE, {"answers": 50, "agents": 5},
+              "SE ≤ .5/√50 = .07", "proposal", "this package's", "what matters most does not depend on its place", None),
+    "share", (N_("the same choice with options reversed"), N_("The choice depends on where something stands in the list.")),
 )  # fmt: skip
 
 
@@ -108,11 +105,9 @@ def probed(arms: Arms) -> Made:
     """Options reversed: is the best of a set still the best?"""
     if "options_reversed" in arms.asked:
         both = choices(arms.main).merge(choices(arms.asked["options_reversed"]), on=["participant", "item_id"])
-        counts, same = (
-            {"answers": len(both), "agents": both["participant"].nunique()},
-            both["best_x"].eq(both["best_y"]),
-        )
-        yield phases(arms.main)[0], judged("option_order", same.mean(), counts, rule=KEPT.rule)
+        same = both["best_x"].eq(both["best_y"]).mean()
+        counts = {"answers": len(both), "agents": both["participant"].nunique()}
+        yield phases(arms.main)[0], judged("option_order", same, counts, rule=KEPT.rule)
 
 
 EVALUATION = Evaluation(analyse=analyse, presentation=PRESENTATION, probed=probed, checks={"option_order": KEPT})
