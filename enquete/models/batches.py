@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from secrets import token_hex
 from typing import Any, Final, Literal, NamedTuple, TypeVar
@@ -375,9 +376,9 @@ class Ordering:
         except Unanswered as away:
             if not away.perhaps:
                 raise
-            found = await self.searched(order)
-            if found is not None:
-                return found
+            made = await self.searched(order)
+            if made is not None:
+                return made
             if away.status is not None:  # it answered, and nothing has come of it
                 raise
             raise AwaitsBatch(
@@ -388,15 +389,9 @@ class Ordering:
     async def searched(self, order: Noted) -> BatchJob | None:
         """The order by its mark. Raises AwaitsBatch where the run pauses before that is known."""
         for wait in _growing(1.0):
-            try:
-                found = await self._provider.find(self._ledger.run, order.mark)
-            except Unanswered as away:
-                self.report(order, self._placed, str(away))
-            except Denied as denied:
-                raise AwaitsBatch(self._unknown(order, denied)) from None
-            else:
-                if found is not None or wait >= GROWTH**LOOKS:
-                    return found
+            seen = await self._answered(order, lambda: self._provider.find(self._ledger.run, order.mark))
+            if seen is not None or wait >= GROWTH**LOOKS:
+                return seen
             await self._sleep(wait)
         raise AssertionError  # it grows for ever
 
@@ -405,13 +400,7 @@ class Ordering:
         for wait in _growing(FIRST_POLL_S):
             self.report(order, self._placed, "")
             await self._sleep(wait)
-            try:
-                seen = await self._provider.look(order.id)
-            except Unanswered as away:
-                self.report(order, self._placed, str(away))
-                continue
-            except Denied as denied:
-                raise AwaitsBatch(self._unknown(order, denied)) from None
+            seen = await self._answered(order, partial(self._provider.look, order.id))
             if (seen.done, seen.failed) != (order.done, order.failed):
                 order = await note(self._ledger, replace(order, done=seen.done, failed=seen.failed))
             if seen.stage != "under way":
@@ -421,18 +410,29 @@ class Ordering:
 
     async def fetched(self, order: Noted, ended: BatchJob, deliver: Callable[[BatchReply], Awaitable[None]]) -> None:
         """Every reply delivered, some of them twice where the connection broke. Raises AwaitsBatch."""
-        for wait in _growing(FIRST_POLL_S):
+
+        async def replies() -> None:
             try:
                 async for reply in self._provider.fetch(ended):
                     await deliver(reply)
-                return
+            except Denied as denied:
+                if denied.status != 404:  # kept for thirty days, and gone
+                    raise
+
+        await self._answered(order, replies)
+
+    async def _answered(self, order: Noted, ask: Callable[[], Awaitable[T]]) -> T:
+        """Once it is ordered the server is asked for as long as it takes. Raises AwaitsBatch where the run pauses, or
+        the server refuses."""
+        for wait in _growing(FIRST_POLL_S):
+            try:
+                return await ask()
             except Unanswered as away:
                 self.report(order, self._placed, str(away))
             except Denied as denied:
-                if denied.status != 404:
-                    raise AwaitsBatch(self._unknown(order, denied)) from None
-                return  # kept for thirty days, and gone
+                raise AwaitsBatch(self._unknown(order, denied)) from None
             await self._sleep(wait)
+        raise AssertionError
 
     async def _patiently(self, work: Callable[[], Awaitable[T]]) -> T:
         """Before anything is ordered. Raises Halted, Unavailable with `outage`."""
@@ -629,11 +629,11 @@ class BatchQueue:
         """Raises Halted where it was not ordered, AwaitsBatch where it is."""
         if self._ordering.is_halted:
             raise Halted
-        one = _Queued(name_of(key), request, longest, asyncio.get_running_loop().create_future())
-        self._waiting[model].append(one)
+        queued = _Queued(name_of(key), request, longest, asyncio.get_running_loop().create_future())
+        self._waiting[model].append(queued)
         self._moves += 1
         self._stirred.set()
-        return await one.came
+        return await queued.came
 
     async def _collect(self) -> None:
         while True:
@@ -658,18 +658,18 @@ class BatchQueue:
     def _files(self, requests: Sequence[_Queued], most_bytes: int) -> Iterator[list[_Queued]]:
         file: list[_Queued] = []
         size = 0
-        for one in requests:
-            if file and (len(file) == self._most_lines or size + len(one.line) > most_bytes):
+        for queued in requests:
+            if file and (len(file) == self._most_lines or size + len(queued.line) > most_bytes):
                 yield file
                 file, size = [], 0
-            file.append(one)
-            size += len(one.line)
+            file.append(queued)
+            size += len(queued.line)
         yield file
 
     async def _fill(self, model: str, file: list[_Queued]) -> None:
         """One batch, from the order to its last reply. Whatever goes wrong is for those who wait."""
-        waiting = {one.name: one for one in file}
-        share, size = self._shares[model], sum(len(one.line) for one in file)
+        waiting = {queued.name: queued for queued in file}
+        share, size = self._shares[model], sum(len(queued.line) for queued in file)
 
         async def deliver(reply: BatchReply) -> None:
             if reply.name in waiting:
@@ -685,12 +685,12 @@ class BatchQueue:
             order = await self._placed(model, file)
             ended = await self._ended(order, share, size)
             await self._ordering.fetched(order, ended, deliver)
-            for one in file:
-                one.end(Came(None, ended))
+            for queued in file:
+                queued.end(Came(None, ended))
             await note(self._ledger, replace(order, done=ended.done, failed=ended.failed, ended=True))
         except Exception as error:
-            for one in file:
-                one.end(error)
+            for queued in file:
+                queued.end(error)
         finally:
             share.give_back(size)
 
@@ -702,10 +702,10 @@ class BatchQueue:
         share.held += size
 
     async def _placed(self, model: str, file: list[_Queued]) -> Noted:
-        content = b"".join(one.line for one in file)
-        for one in file:
-            one.line = b""
-        return await self._ordering.place(model, {one.name: one.longest for one in file}, content)
+        content = b"".join(queued.line for queued in file)
+        for queued in file:
+            queued.line = b""
+        return await self._ordering.place(model, {queued.name: queued.longest for queued in file}, content)
 
     async def _ended(self, order: Noted, share: _Share | None = None, size: int = 0) -> BatchJob:
         """Raises AwaitsBatch, and where the provider refused the batch _Crowded or Unavailable with `outage`. `share`:
@@ -791,8 +791,8 @@ class BatchQueue:
             share.freed.set()
 
     def _give_back(self, why: Exception) -> None:
-        for one in chain.from_iterable(self._waiting.values()):
-            one.end(why)
+        for queued in chain.from_iterable(self._waiting.values()):
+            queued.end(why)
         self._waiting.clear()
 
     async def aclose(self) -> None:
