@@ -2,30 +2,337 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Literal, TypeVar
 
-from pydantic import JsonValue
+import yaml
+from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError
 
-from enquete.demo import records
-from enquete.demo.sources import (
-    PLATFORMS,
-    DemoAgent,
-    Platform,
-    Rounds,
-    Step,
-    World,
-    load_agents,
-    load_course,
-    load_world,
+from enquete.instruments.pack import pack_named
+from enquete.state.errors import SettingsError, SimulationError
+
+# --- Reading the demo's own sources. A slip in one of them becomes an error that names the file and the entry.
+
+T = TypeVar("T")
+Platform = Literal["twitter", "reddit"]
+PLATFORMS: tuple[Platform, ...] = ("twitter", "reddit")
+
+WRITING = ("posts", "quotes", "comments")
+STEP = re.compile(
+    r"(?P<who>\w+) (?P<verb>posts|quotes|comments|likes_comment|likes|dislikes|reposts|follows|mutes)"
+    r" (?P<targets>\w+(?:, \w+)*)(?: as (?P<label>\w+))?"
 )
-from enquete.state.errors import SimulationError
+
+
+class DemoAgent(BaseModel):
+    """One agent as the sources describe it; `key` is its name in the course of events."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    key: str
+    name: str
+    uuid: str
+    username: str
+    type: str
+    age: int
+    gender: str
+    mbti: str
+    profession: str
+    topics: tuple[str, ...]
+    bio: str
+    persona: str
+    stance: str
+    influence: float
+    sentiment: float
+
+
+class Rhythm(BaseModel):
+    """How agents of a type use a platform: posts and comments an hour, active hours, delay in minutes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    activity: float
+    posts: float
+    comments: float
+    hours: tuple[int, ...]
+    delay: tuple[int, int]
+
+
+class World(BaseModel):
+    """What simulation_config.json and state.json say beside the agents."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sim_id: str
+    project_id: str
+    graph_id: str
+    requirement: str
+    narrative_direction: str
+    reasoning: str
+    hot_topics: tuple[str, ...]
+    minutes_per_round: int
+    created_at: str
+    started_at: str
+    profiles_created_on: str
+    rhythms: dict[str, Rhythm]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One action of one agent; `target` is a label or an agent's key, `label` what a new post or comment is called."""
+
+    who: str
+    verb: str
+    target: str = ""
+    label: str = ""
+    text: str = ""
+
+
+Rounds = tuple[tuple[Step, ...], ...]
+
+
+@cache
+def load_agents(pack: str = "") -> tuple[DemoAgent, ...]:
+    """In the order of the files, which is their index. Raises SimulationError."""
+    found: list[DemoAgent] = []
+    for name in sorted(file.name for file in demo_of(pack).joinpath("agents").iterdir()):
+        found += validated(TypeAdapter(list[DemoAgent]), read(pack, f"agents/{name}"), name)
+    return tuple(found)
+
+
+@cache
+def load_world(pack: str = "") -> World:
+    """Raises SimulationError."""
+    return validated(TypeAdapter(World), read(pack, "population.yaml"), "population.yaml")
+
+
+@cache
+def load_course(platform: Platform, pack: str = "") -> Rounds:
+    """The platform's rounds, the initial posts as round 0. Raises SimulationError."""
+    file = f"course/{platform}.yaml"
+    raw = validated(TypeAdapter(dict[Literal["rounds"], list[list[str | dict[str, str]]]]), read(pack, file), file)
+    return tuple(
+        tuple(step for entry in entries for step in steps_of(entry, f"{file}, round {number}"))
+        for number, entries in enumerate(raw["rounds"])
+    )
+
+
+def demo_of(pack: str) -> Traversable:
+    """The demo of a pack, the default one unless named. Raises SettingsError where there is no such pack or it has
+    none."""
+    found = pack_named(pack)
+    if not (found.folder / "demo").is_dir():
+        raise SettingsError(f"pack {found.name!r} has no demo population")
+    return found.folder / "demo"
+
+
+def read(pack: str, name: str) -> JsonValue:
+    value: JsonValue = yaml.safe_load(demo_of(pack).joinpath(*name.split("/")).read_text("utf-8"))
+    return value
+
+
+def validated(kind: TypeAdapter[T], value: JsonValue, file: str) -> T:
+    try:
+        return kind.validate_python(value)
+    except ValidationError as error:
+        raise SimulationError(f"demo/{file}: {error}") from error
+
+
+def steps_of(entry: str | dict[str, str], where: str) -> Iterator[Step]:
+    """`who verb target`, several targets with commas; words as the entry's value; `rest: who, who`."""
+    head, text = next(iter(entry.items())) if isinstance(entry, dict) else (entry, "")
+    if head == "rest":
+        yield from (Step(who, "rests") for who in text.split(", "))
+        return
+    match = STEP.fullmatch(head)
+    if not match or bool(text) != (match["verb"] in WRITING):
+        raise SimulationError(
+            f"demo/{where}: {head!r} is no action; write 'who verb target [as label]', words after ':'"
+        )
+    for target in match["targets"].split(", "):
+        is_post = match["verb"] == "posts"
+        yield Step(
+            match["who"], match["verb"], "" if is_post else target, target if is_post else match["label"] or "", text
+        )
+
+
+# --- The simulator's own files about the demo: profiles, configuration, state.
+
+Logs = Mapping[Platform, Sequence[Mapping[str, JsonValue]]]
+Initial = Mapping[Platform, Sequence[Step]]
+NEWEST = 20
+
+
+def write_profiles(path: Path, agents: Sequence[DemoAgent], world: World) -> None:
+    """reddit_profiles.json and twitter_profiles.csv; an agent's index is its place in both."""
+    profiles = [profile(number, agent, world) for number, agent in enumerate(agents)]
+    text = json.dumps(profiles, ensure_ascii=False, indent=2) + "\n"
+    (path / "reddit_profiles.json").write_text(text, "utf-8", newline="\n")
+    with (path / "twitter_profiles.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(("user_id", "name", "username", "user_char", "description"))
+        for number, agent in enumerate(agents):
+            table.writerow((number, agent.name, agent.username, f"{agent.bio} {agent.persona}", agent.bio))
+
+
+def profile(number: int, agent: DemoAgent, world: World) -> dict[str, JsonValue]:
+    return {
+        "user_id": number,
+        "username": agent.username,
+        "name": agent.name,
+        "bio": agent.bio,
+        "persona": agent.persona,
+        "karma": 1000 + round(100 * agent.influence),
+        "created_at": world.profiles_created_on,
+        "age": agent.age,
+        "gender": agent.gender,
+        "mbti": agent.mbti,
+        "country": "DE",
+        "profession": agent.profession,
+        "interested_topics": list(agent.topics),
+    }
+
+
+def config(world: World, agents: Sequence[DemoAgent], rounds: int, initial: Initial) -> dict[str, JsonValue]:
+    """simulation_config.json."""
+    return {
+        "simulation_id": world.sim_id,
+        "project_id": world.project_id,
+        "graph_id": world.graph_id,
+        "simulation_requirement": world.requirement,
+        "time_config": {
+            "total_simulation_hours": rounds * world.minutes_per_round // 60,
+            "minutes_per_round": world.minutes_per_round,
+            "agents_per_hour_min": 8,
+            "agents_per_hour_max": 16,
+        },
+        "agent_configs": [agent_config(number, agent, world) for number, agent in enumerate(agents)],
+        "event_config": {
+            "initial_posts": initial_posts(agents, initial),
+            "scheduled_events": [],
+            "hot_topics": list(world.hot_topics),
+            "narrative_direction": world.narrative_direction,
+        },
+        "twitter_config": {"platform": "twitter", "recency_weight": 0.4, "popularity_weight": 0.3},
+        "reddit_config": {"platform": "reddit", "recency_weight": 0.3, "popularity_weight": 0.4},
+        "llm_model": "none (written by hand)",
+        "llm_base_url": "",
+        "generated_at": world.created_at,
+        "generation_reasoning": world.reasoning,
+    }
+
+
+def agent_config(number: int, agent: DemoAgent, world: World) -> dict[str, JsonValue]:
+    rhythm = world.rhythms[agent.type]
+    return {
+        "agent_id": number,
+        "entity_uuid": agent.uuid,
+        "entity_name": agent.name,
+        "entity_type": agent.type,
+        "activity_level": 0.1 if agent.stance == "observer" else rhythm.activity,
+        "posts_per_hour": rhythm.posts,
+        "comments_per_hour": rhythm.comments,
+        "active_hours": list(rhythm.hours),
+        "response_delay_min": rhythm.delay[0],
+        "response_delay_max": rhythm.delay[1],
+        "sentiment_bias": agent.sentiment,
+        "stance": agent.stance,
+        "influence_weight": agent.influence,
+    }
+
+
+def initial_posts(agents: Sequence[DemoAgent], initial: Initial) -> list[JsonValue]:
+    index = {agent.key: number for number, agent in enumerate(agents)}
+    return [
+        {"content": step.text, "poster_type": agents[index[step.who]].type, "poster_agent_id": index[step.who]}
+        for steps in initial.values()
+        for step in steps
+    ]
+
+
+def state(world: World, agents: Sequence[DemoAgent]) -> dict[str, JsonValue]:
+    """state.json, which the simulator leaves at running whatever happens afterwards."""
+    return {
+        "simulation_id": world.sim_id,
+        "project_id": world.project_id,
+        "graph_id": world.graph_id,
+        "enable_twitter": True,
+        "enable_reddit": True,
+        "status": "running",
+        "entities_count": len(agents),
+        "profiles_count": len(agents),
+        "entity_types": list(dict.fromkeys(agent.type for agent in agents)),
+        "config_generated": True,
+        "config_reasoning": world.reasoning,
+        "current_round": 0,
+        "twitter_status": "not_started",
+        "reddit_status": "not_started",
+        "created_at": world.created_at,
+        "updated_at": world.started_at,
+        "error": None,
+    }
+
+
+def run_state(world: World, rounds: int, logs: Logs) -> dict[str, JsonValue]:
+    """run_state.json of a simulation that has just started (no logs) or has ended."""
+    ended = bool(logs)
+    counts = {platform: len(actions(logs.get(platform, ()))) for platform in PLATFORMS}
+    finished_at = max((str(lines[-1]["timestamp"]) for lines in logs.values()), default=None)
+    per_platform: dict[str, JsonValue] = {}
+    for platform in PLATFORMS:
+        per_platform[f"{platform}_current_round"] = rounds if ended else 0
+        per_platform[f"{platform}_simulated_hours"] = 0
+        per_platform[f"{platform}_running"] = not ended
+        per_platform[f"{platform}_completed"] = ended
+        per_platform[f"{platform}_actions_count"] = counts[platform]
+    return {
+        "simulation_id": world.sim_id,
+        "runner_status": "completed" if ended else "running",
+        "current_round": rounds if ended else 0,
+        "total_rounds": rounds,
+        "simulated_hours": 0,
+        "total_simulation_hours": rounds * world.minutes_per_round // 60,
+        "progress_percent": 100.0 if ended else 0.0,
+        **per_platform,
+        "total_actions_count": sum(counts.values()),
+        "started_at": world.started_at,
+        "updated_at": finished_at or world.started_at,
+        "completed_at": finished_at,
+        "error": None,
+        "process_pid": None,
+        "recent_actions": recent(logs),
+    }
+
+
+def actions(lines: Sequence[Mapping[str, JsonValue]]) -> list[Mapping[str, JsonValue]]:
+    return [line for line in lines if "action_type" in line]
+
+
+def recent(logs: Logs) -> list[JsonValue]:
+    """The newest actions first, as the monitor shows them."""
+    both = [(platform, line) for platform, lines in logs.items() for line in actions(lines)]
+    newest = sorted(both, key=lambda pair: str(pair[1]["timestamp"]), reverse=True)[:NEWEST]
+    return [
+        {"round_num": line["round"], "platform": platform, **{k: v for k, v in line.items() if k != "round"}}
+        for platform, line in newest
+    ]
+
+
+def env_status(logs: Logs) -> dict[str, JsonValue]:
+    ended = max(str(lines[-1]["timestamp"]) for lines in logs.values())
+    return {"status": "stopped", "twitter_available": True, "reddit_available": True, "timestamp": ended}
+
 
 # --- One platform of the demo: its course of events played into an OASIS database, feeds included --------------------
 
@@ -409,13 +716,13 @@ def demo_population(folder: Path, *, completed: bool, pack: str = "") -> Path:
     clear(path)
     initial = {platform: load_course(platform, pack)[0] for platform in PLATFORMS}
     rounds = len(load_course("twitter", pack)) - 1
-    records.write_profiles(path, agents, world)
-    write_json(path / "simulation_config.json", records.config(world, agents, rounds, initial))
-    write_json(path / "state.json", records.state(world, agents))
+    write_profiles(path, agents, world)
+    write_json(path / "simulation_config.json", config(world, agents, rounds, initial))
+    write_json(path / "state.json", state(world, agents))
     logs = {platform: simulate(path, platform, pack) for platform in PLATFORMS} if completed else {}
-    write_json(path / "run_state.json", records.run_state(world, rounds, logs))
+    write_json(path / "run_state.json", run_state(world, rounds, logs))
     if completed:
-        write_json(path / "env_status.json", records.env_status(logs))
+        write_json(path / "env_status.json", env_status(logs))
     return path
 
 

@@ -16,7 +16,7 @@ import math
 import re
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -93,13 +93,20 @@ class BoundedClient(openai.DefaultAioHttpClient):
 
     async def _read(self, response: httpx2.Response) -> bytes:
         content = bytearray()
-        async with aclosing(response), aclosing(response.aiter_bytes()) as pieces, AsyncExitStack() as among_few:
-            async for piece in pieces:
-                if len(content) <= SMALL_BYTES < len(content) + len(piece):
-                    await among_few.enter_async_context(self._large)
-                content += piece
-                if len(content) > MOST_BYTES:
-                    raise NotRead(f"sent a body of more than {MOST_BYTES // 2**20} MB")
+        try:
+            async with aclosing(response.aiter_bytes()) as pieces:
+                async for piece in pieces:
+                    content += piece
+                    if len(content) > SMALL_BYTES:
+                        break
+                if len(content) > SMALL_BYTES:
+                    async with self._large:
+                        async for piece in pieces:
+                            content += piece
+                            if len(content) > MOST_BYTES:
+                                raise NotRead(f"sent a body of more than {MOST_BYTES // 2**20} MB")
+        finally:
+            await response.aclose()
         return bytes(content)
 
 

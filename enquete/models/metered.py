@@ -25,7 +25,7 @@ from enquete.state.errors import ModelError, ModelRejected, ReplayMissing
 from enquete.state.interview_context import Completion, Prompt
 
 if TYPE_CHECKING:
-    from enquete.models.batch_queue import BatchQueue
+    from enquete.models.batches import BatchQueue
 
 BYTES_PER_TOKEN = 4  # estimate for answers made without a model; a model's own usage report is used where there is one
 FEWEST_BYTES_PER_TOKEN = 2

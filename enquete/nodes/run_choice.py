@@ -42,7 +42,7 @@ from enquete.ledger.record import (
     differences,
 )
 from enquete.ledger.store import store_of
-from enquete.memory.connecting import require_reachable
+from enquete.memory.recall import require_reachable
 from enquete.models.local_model import weights_of
 from enquete.nodes.arms import critic_settings, study_arms
 from enquete.nodes.fit import fit_of
@@ -54,10 +54,8 @@ from enquete.nodes.run_list import interviews_folder, undamaged_runs
 from enquete.nodes.waves import baseline_personas, choose_baseline, copy_memories, unused_baseline
 from enquete.respondents.ledger_context import sampled
 from enquete.respondents.planted import uniform
-from enquete.simulations.among import among
-from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate
-from enquete.simulations.population import Population, load_population
+from enquete.simulations.population import Population, among, load_population, population_hash
 from enquete.state.asking import Arm, Language, Participant
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError, Unfit
 from enquete.state.local_weights import LOCAL_URL, Weights, is_local

@@ -51,7 +51,7 @@ from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine, resolve_machine
 
 if TYPE_CHECKING:
-    from enquete.models.batch_queue import BatchQueue
+    from enquete.models.batches import BatchQueue
 
 Progress = Callable[[dict[str, Any]], None]
 log = logging.getLogger("enquete")
@@ -405,7 +405,7 @@ async def open_sources(
         )
     batch_queue = None
     if record.batch:
-        from enquete.models.batch_queue import BatchQueue  # noqa: PLC0415 - the SDK takes a second to import
+        from enquete.models.batches import BatchQueue  # noqa: PLC0415 - the SDK takes a second to import
 
         url = asked_url(record, machine)
         batch_queue = BatchQueue(url, machine.api_key, ledger, patience_s=machine.patience_s)
@@ -421,7 +421,7 @@ async def open_sources(
 
 def adopt(batch_queue: BatchQueue, ledger: Ledger, budget: Budget, terms: Callable[[CallKey, str], Terms]) -> None:
     """Go on with what an earlier session ordered."""
-    from enquete.models.batch_queue import EarlierBatches  # noqa: PLC0415
+    from enquete.models.batches import EarlierBatches  # noqa: PLC0415
 
     adopted = EarlierBatches(ledger, budget, terms, batch_queue.key)
     for call, longest in batch_queue.adopt(adopted.settle):

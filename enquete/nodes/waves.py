@@ -15,13 +15,12 @@ from enquete.ledger.folders import read_record, run_folder
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord, UsedInstrument
 from enquete.ledger.store import has_ledger
-from enquete.memory.connecting import GraphMemory, read_once
+from enquete.memory.recall import GraphMemory, read_once
 from enquete.nodes.planning import of_two_waves, open_ledger
 from enquete.nodes.run_session import RunSession
 from enquete.simulations.digest import SOURCES, digests
-from enquete.simulations.join import Join, join, require_joinable
 from enquete.simulations.locate import SimulationProgress, completion
-from enquete.simulations.population import GUEST, Population, load_population
+from enquete.simulations.population import GUEST, Join, Population, join, load_population, require_joinable
 from enquete.state.asking import Arm
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
 from enquete.state.request import RunRequest

@@ -51,7 +51,7 @@ from enquete.reports.health_checks import RETEST
 from enquete.reports.responses import AskedItem, participants_table, persona_columns, responses
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.views import Names, Results, dictionaries
-from enquete.simulations.join import join
+from enquete.simulations.population import join
 from enquete.state.asking import RESPONDED, Arm, Language
 
 ACROSS = "across"

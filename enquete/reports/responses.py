@@ -29,7 +29,7 @@ from enquete.reports.writing import ALWAYS, ANSWER, COLUMNS, FLAGS, INTEGERS, NU
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.neutral import control_items, control_scale
-from enquete.simulations.join import join
+from enquete.simulations.population import join
 from enquete.simulations.sources import one_line
 from enquete.state.asking import Arm, Block, Item, Language, Participant, ServedModel
 from enquete.state.visible_text import as_cell

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
+import json
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +15,8 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from enquete.instruments.document import fold
+from enquete.instruments.document import fold, suggestion
+from enquete.instruments.expressions import ExpressionError, expression
 from enquete.simulations.action_log import PLATFORMS, database_path, summarise_logs
 from enquete.simulations.agents import (
     CONFIG,
@@ -31,7 +35,7 @@ from enquete.simulations.agents import (
 from enquete.simulations.locate import NO_SIMULATION, SimulationProgress, completion_from, count_from, is_simulation
 from enquete.simulations.sources import Issue, clean, clip, one_line, refuse_errors
 from enquete.state.asking import Participant
-from enquete.state.errors import SettingsError, SimulationError
+from enquete.state.errors import PopulationMismatch, SettingsError, SimulationError
 
 # --- Agents and persona rows as participants, and why some of them cannot be -----------------------------------------
 
@@ -364,3 +368,153 @@ def load_personas(path: Path, strict: bool) -> Population:
         columns={i: record.columns for record, i in zip(usable, ids, strict=True)},
         incomplete=frozenset(i for record, i in zip(usable, ids, strict=True) if not record.has_prose),
     )
+
+
+# --- Who of a population is asked: by name, by stakeholder type, by a condition, only those with a persona.
+
+
+def among(
+    population: Population,
+    agents: Sequence[str] | None = None,
+    types: Sequence[str] | None = None,
+    where: str = "",
+    *,
+    complete: bool = False,
+) -> Population:
+    """The population with only those whom all of these leave, in its own order; `complete`: with a bio or persona.
+
+    Raises SettingsError for a name, type or field that it has not, and where nobody is left.
+    """
+    kept: Collection[str] = {who.id for who in population.participants}
+    if agents:
+        kept = _named(population, agents)
+    if types:
+        kept = {who.id for who in _of_types(population, types) if who.id in kept}
+    if where:
+        kept = {who for who in _where(population, where) if who in kept}
+    if complete:
+        kept = {who for who in kept if who not in population.incomplete}
+    if population.participants and not kept:
+        raise SettingsError(f"{population.sim_id}: nobody is left to ask")
+    return population.only(kept)
+
+
+def _named(population: Population, names: Sequence[str]) -> set[str]:
+    every = [(who, {who.id, fold(who.name)}) for who in population.participants]
+    for name in names:
+        if not any({name, fold(name)} & known for _, known in every):
+            near = difflib.get_close_matches(name, [who.name for who in population.participants], n=1)
+            meant = f"; did you mean {near[0]!r}?" if near else ""
+            raise SettingsError(f"agents: {name!r} is no agent of {population.sim_id}{meant}")
+    wanted = {key for name in names for key in (name, fold(name))}
+    return {who.id for who, known in every if wanted & known}
+
+
+def _of_types(population: Population, types: Sequence[str]) -> list[Participant]:
+    there = Counter(who.stakeholder_type for who in population.participants)
+    known = {fold(kind): kind for kind in there}
+    for kind in types:
+        if fold(kind) not in known:
+            listed = ", ".join(f"{name} ({n})" for name, n in there.most_common(20))
+            raise SettingsError(f"types: {kind!r} is no stakeholder type of {population.sim_id}; there are {listed}")
+    wanted = {fold(kind) for kind in types}
+    return [who for who in population.participants if fold(who.stakeholder_type) in wanted]
+
+
+def _where(population: Population, text: str) -> set[str]:
+    """Raises SettingsError, also for a field that no agent has."""
+    try:
+        asked = expression(text)
+    except ExpressionError as error:
+        raise SettingsError(f"where: {error}") from None
+    facts = {who.id: _facts(population, who) for who in population.participants}
+    known = sorted({name for each in facts.values() for name in each if "." not in name})
+    for name in sorted({".".join(path) for path in asked.names} - set(known)):
+        raise SettingsError(f"where: {name!r} is known of no agent here{suggestion(name, known)}")
+    return {identity for identity, known in facts.items() if asked.holds(known)}
+
+
+def _facts(population: Population, who: Participant) -> dict[str, str]:
+    """What the files say of an agent, by column; and what Enquete calls it."""
+    own = {"id": who.id, "name": who.name, "stakeholder_type": who.stakeholder_type, "type": who.stakeholder_type}
+    more = {"persona": who.persona, "agent_id": "" if who.agent_id is None else str(who.agent_id)}
+    stance = population.stances.get(who.id, "")
+    return {**population.facts.get(who.id, {}), **({"stance": stance} if stance else {}), **own, **more}
+
+
+# --- Joining T1's agents to T0's, and the hashes that say whether a population is still the same.
+
+
+@dataclass(frozen=True)
+class Join:
+    """How two populations correspond, by participant id.
+
+    matched: (baseline id, current id); changed: those of them whose persona differs, by current id;
+    renamed: (id, name at baseline, name now) of matched ids whose name differs: most likely another agent.
+    """
+
+    matched: tuple[tuple[str, str], ...]
+    lost: tuple[str, ...]
+    new: tuple[str, ...]
+    changed: tuple[str, ...]
+    renamed: tuple[tuple[str, str, str], ...]
+
+
+def persona_hash(participant: Participant) -> str:
+    """SHA-256 (hex) over name and persona: what makes an agent that agent where no uuid does."""
+    return digest_of([participant.name, participant.persona])
+
+
+def population_hash(participants: Sequence[Participant]) -> str:
+    """SHA-256 (hex) over id, name, type and persona of all participants in their order; memory is no part of it."""
+    return digest_of([[p.id, p.name, p.stakeholder_type, p.persona] for p in participants])
+
+
+def digest_of(value: Sequence[object]) -> str:
+    return hashlib.sha256(json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def join(baseline: Sequence[Participant], current: Sequence[Participant]) -> Join:
+    """Match by id (the entity's uuid), then what is left by name and persona hash where that is unique on both
+    sides."""
+    before, after = {p.id: p for p in baseline}, {p.id: p for p in current}
+    partner = {identity: identity for identity in before if identity in after}
+    lost = [p for p in baseline if p.id not in after]
+    new = unique_hashes([p for p in current if p.id not in before])
+    for persona, participant_id in unique_hashes(lost).items():
+        if persona in new:
+            partner[participant_id] = new[persona]
+    matched = tuple((p.id, partner[p.id]) for p in before.values() if p.id in partner)
+    taken = {now for _, now in matched}
+    return Join(
+        matched=matched,
+        lost=tuple(identity for identity in before if identity not in partner),
+        new=tuple(identity for identity in after if identity not in taken),
+        changed=tuple(now for then, now in matched if persona_hash(before[then]) != persona_hash(after[now])),
+        renamed=tuple(
+            (now, before[then].name, after[now].name)
+            for then, now in matched
+            if fold(before[then].name) != fold(after[now].name)
+        ),
+    )
+
+
+def unique_hashes(participants: Sequence[Participant]) -> dict[str, str]:
+    """Participant id by persona hash, of hashes that occur once: twins cannot be told apart."""
+    hashes = [(persona_hash(p), p.id) for p in participants]
+    counts = Counter(value for value, _ in hashes)
+    return {value: participant_id for value, participant_id in hashes if counts[value] == 1}
+
+
+def require_joinable(result: Join) -> None:
+    """Raise PopulationMismatch if nothing matches, or if a matched uuid now carries another name (the wrong agent)."""
+    if not result.matched:
+        problem = f"none of the {len(result.lost)} agents at T0 is among the {len(result.new)} at T1"
+        fact = f"{problem}. T1 has to read the simulation that T0 was taken from"
+        raise PopulationMismatch(f"{fact}; with new=True a new baseline is taken", fact=fact)
+    if result.renamed:
+        shown = "; ".join(f"{identity} was {then!r}, is {now!r}" for identity, then, now in result.renamed[:5])
+        problem = f"{len(result.renamed)} agents carry another name than at T0: {shown}"
+        raise PopulationMismatch(
+            f"{problem}. Check the order of agents in simulation_config.json and the profile files"
+        )

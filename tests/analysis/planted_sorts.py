@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from enquete.analysis.components import Matrix
-from enquete.analysis.qsort import places
+from enquete.analysis.qmethod import places
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.synthetic import AXIS_NOISE, NOISE
 from enquete.graphs.diversity.synthetic import planted as planted_in

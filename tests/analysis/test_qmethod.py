@@ -13,8 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from statsmodels.multivariate.factor_rotation import rotate_factors
 
 from enquete.analysis.components import Matrix
-from enquete.analysis.qmethod import QAnalysis, agreement, q_analysis
-from enquete.analysis.qsort import FlagEdits, legal
+from enquete.analysis.qmethod import FlagEdits, QAnalysis, agreement, legal, q_analysis
 from tests.analysis import lipset
 from tests.analysis.planted_sorts import INSTRUMENT, PLACES, planted
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from enquete.analysis.qsort import FlagEdits, automatic_flags, edited, threshold
+from enquete.analysis.qmethod import FlagEdits, automatic_flags, edited, threshold
 
 LOADINGS = np.array([[0.7, 0.2], [0.39, 0.1], [0.6, 0.7], [-0.8, 0.1], [0.5, 0.5], [0.41, -0.1]])
 FLAGS = [[True, False], [False, False], [False, True], [True, False], [False, False], [True, False]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from enquete.analysis.qsort import (
+from enquete.analysis.qmethod import (
     composites,
     factor_array,
     is_flat,

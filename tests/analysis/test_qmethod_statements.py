@@ -7,8 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from enquete.analysis.qmethod import q_analysis
-from enquete.analysis.qsort import comparisons, consensus, contrasts, distinguishing, group_distinctions
+from enquete.analysis.qmethod import comparisons, consensus, contrasts, distinguishing, group_distinctions, q_analysis
 from tests.analysis.planted_sorts import GRID, PLACES, planted
 
 THREE = np.repeat(np.array([[-1.0, 1, 0, 0], [0.0, 0, -1, 1]]), 3, axis=0)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from enquete.analysis.qsort import common_sort, contrasts, grid_moments, legal, places
+from enquete.analysis.qmethod import common_sort, contrasts, grid_moments, legal, places
 
 GRID = {-1: 1, 0: 2, 1: 1}
 SORTS = np.array([[-1.0, 0, 0, 1], [-1, 0, 1, 0], [1, 0, 0, -1], [1, 0, -1, 0]])

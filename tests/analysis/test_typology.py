@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from enquete.analysis.components import Matrix, principal_components, weighted
-from enquete.analysis.qsort import places
+from enquete.analysis.qmethod import places
 from enquete.analysis.typology import (
     LEAST_EXCESS,
     MOST_COMPARED,

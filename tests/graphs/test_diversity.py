@@ -23,7 +23,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.metrics import adjusted_rand_score
 
 import enquete
-from enquete.analysis.qsort import places
+from enquete.analysis.qmethod import places
 from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings
 from enquete.graphs.diversity.results import (
     alike,

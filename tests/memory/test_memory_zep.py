@@ -11,9 +11,7 @@ from zep_python.client import Zep as ZepServerClient
 
 from enquete.memory.local import LocalMemory, deliver
 from enquete.memory.recall import Graph, MemoryFault, MemoryRecord
-from enquete.memory.wire import Waiting, seconds
-from enquete.memory.zep import ZepSessions
-from enquete.memory.zep_cloud import PAGE, ZepCloudGraph
+from enquete.memory.zep import PAGE, Waiting, ZepCloudGraph, ZepSessions, seconds
 from tests.support.episodes import write_episodes
 from tests.support.zep_server import AT, KEY, MANY, ZepServer, edge, node
 

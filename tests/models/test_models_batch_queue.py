@@ -13,7 +13,7 @@ import pytest
 from enquete.ledger.batch_jobs import name_of, sweep_unordered, waited_for
 from enquete.ledger.budget import Budget
 from enquete.ledger.ledger import Ledger
-from enquete.models.batch_queue import BatchQueue
+from enquete.models.batches import BatchQueue
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.transport import Transport
 from enquete.nodes.model_server import LIMITER

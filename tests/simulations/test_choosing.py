@@ -11,10 +11,9 @@ import pytest
 
 from enquete.demo import demo_population
 from enquete.nodes.run_choice import chosen, told
-from enquete.simulations.among import among
 from enquete.simulations.check import check
 from enquete.simulations.digest import digests
-from enquete.simulations.population import Population, load_population
+from enquete.simulations.population import Population, among, load_population
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest
 

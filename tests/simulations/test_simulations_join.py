@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.simulations.join import join, persona_hash, population_hash, require_joinable
+from enquete.simulations.population import join, persona_hash, population_hash, require_joinable
 from enquete.state.asking import Participant
 from enquete.state.errors import PopulationMismatch
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from enquete.simulations.check import check
 from enquete.simulations.digest import digests
-from enquete.simulations.join import population_hash
-from enquete.simulations.population import load_population
+from enquete.simulations.population import load_population, population_hash
 from enquete.state.errors import InputError
 from tests.simulations.conftest import DATA, OASIS_RUN
 

@@ -22,15 +22,19 @@ from enquete.analysis.coherence import coherence, order_smoothness
 from enquete.analysis.components import explained_by_chance, principal_components, weighted
 from enquete.analysis.inference import selected_intervals
 from enquete.analysis.permutation import tail_p
-from enquete.analysis.qmethod import ALPHA, Extraction, QAnalysis, agreement, q_analysis
-from enquete.analysis.qsort import (
+from enquete.analysis.qmethod import (
+    ALPHA,
     Distinction,
+    Extraction,
     FlagEdits,
+    QAnalysis,
+    agreement,
     common_sort,
     contrasts,
     group_distinctions,
     legal,
     places,
+    q_analysis,
     threshold,
 )
 from enquete.analysis.quality import persona_flattening, two_components

@@ -1,13 +1,11 @@
-"""Best–worst scaling: out of a few objects at a time, which is best and which is worst?
-
-What is asked, how, and what the synthetic respondent answers; what the answers give stands in results.py.
-"""
+"""Best–worst scaling: out of a few objects at a time, which is best and which is worst? Results: results.py."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, model_validator
 
@@ -19,9 +17,6 @@ from enquete.respondents.planted import normal, persona_hash
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
 from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import Methodology, MethodParts, NoSettings, Procedure, Steps, Truth
-
-if TYPE_CHECKING:
-    from enquete.reports.evaluation import Evaluation
 
 ObjectId = Annotated[Line, AfterValidator(identifier("object"))]
 ObjectName = Annotated[Line, AfterValidator(reference("object", "objects"))]
@@ -49,48 +44,36 @@ class BestWorstInstrument(Instrument):
 
     def items(self, language: Language) -> tuple[Item, ...]:
         """One item a set: set_1, set_2, …"""
-        named = {name: Option(value=name, label=label.in_(language)) for name, label in self.objects.items()}
-        asked = self.question.in_(language)
-        return tuple(
-            Item(id=f"set_{number}", kind="best_worst", wording=asked, options=tuple(named[name] for name in shown))
-            for number, shown in enumerate(self.sets, start=1)
-        )
-
-
-OWN, MOOD = 0.6, 0.3
-"""SD of an agent's own taste and of each choice, beside what agents of its type share (SD 1)."""
+        options = {name: Option(value=name, label=label.in_(language)) for name, label in self.objects.items()}
+        sets, wording = enumerate(self.sets, start=1), self.question.in_(language)
+        item = partial(Item, kind="best_worst", wording=wording)
+        return tuple(item(id=f"set_{number}", options=tuple(options[name] for name in shown)) for number, shown in sets)
 
 
 class BestWorst(Procedure[BestWorstInstrument, NoSettings]):
     """One round."""
 
     def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
-        instruction = self.instrument.instruction.in_(self.language)
-        return [
-            Block(key=context.key(unit, "sets"), instruction=instruction, items=self.instrument.items(self.language))
-        ]
+        instruction, items = self.instrument.instruction.in_(self.language), self.instrument.items(self.language)
+        return [Block(key=context.key(unit, "sets"), instruction=instruction, items=items)]
 
 
 def planted(instrument: BestWorstInstrument, settings: NoSettings) -> Truth:
-    """Agents of one stakeholder type share what matters to them; each has a taste of its own and wavers a little."""
+    """Agents of one stakeholder type share what matters to them (SD 1); each has a taste of its own and wavers a little."""
 
-    def answers(who: Participant, block: Block, language: Language, seed: int) -> Sequence[Answer]:
-        me = persona_hash(who)
-
-        def worth(name: str, item: str) -> float:
+    def answer(who: Participant, item: Item, seed: int) -> Answer:
+        def worth(name: str) -> float:
             shared, own = (normal(seed, "best-worst", key, name) for key in (who.stakeholder_type, me))
-            return shared + OWN * own + MOOD * normal(seed, "best-worst", me, name, item)
+            return shared + 0.6 * own + 0.3 * normal(seed, "best-worst", me, name, item.id)
 
-        def answer(item: Item) -> Answer:
-            order = sorted((str(one.value) for one in item.options), key=lambda name: worth(name, item.id))
-            return Answer(item.id, "ok", data={"best": order[-1], "worst": order[0]})
+        me = persona_hash(who)
+        order = sorted((str(option.value) for option in item.options), key=worth)
+        return Answer(item.id, "ok", data={"best": order[-1], "worst": order[0]})
 
-        return [answer(item) for item in block.items]
-
-    return answers
+    return lambda who, block, language, seed: [answer(who, item, seed) for item in block.items]
 
 
-def evaluation() -> Evaluation:
+def evaluation() -> Any:
     from enquete_best_worst.results import EVALUATION
 
     return EVALUATION
@@ -99,6 +82,5 @@ def evaluation() -> Evaluation:
 METHODOLOGY = Methodology(
     name="best_worst", title=N_("Best–worst scaling"), default=False, order=60, phases=("T1",),
     asks=lambda: MethodParts(BestWorstInstrument, NoSettings, BestWorst, planted), evaluation=evaluation,
-    steps=Steps("open_sets", "ask_sets", "close_sets"),
-    probes=("options_reversed",),
+    steps=Steps("open_sets", "ask_sets", "close_sets"), probes=("options_reversed",),
 )  # fmt: skip

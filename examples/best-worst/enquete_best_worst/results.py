@@ -1,7 +1,4 @@
-"""What best–worst choices give: scores of all objects, what matters most to each agent, whether groups differ, and a probe.
-
-score = (times best − times worst) / times shown, −1 … 1 (the counts of Marley & Louviere 2005).
-"""
+"""What choices give. Score = (times best − times worst) / times shown, −1 … 1 (the counts of Marley & Louviere 2005)."""
 
 from __future__ import annotations
 
@@ -16,7 +13,6 @@ from enquete.locale import N_
 from enquete.reports import declarations as d
 from enquete.reports.charts import ChartData, intervals
 from enquete.reports.context import AnalysisContext
-from enquete.reports.declarations import compared, group_finding, group_tables
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health_checks import Arms, Made, OwnCheck, phases
 from enquete.state.methodology import NoSettings
@@ -24,8 +20,7 @@ from enquete_best_worst import BestWorstInstrument
 
 OBJECT = d.reference("object", N_("object"), to="objects")
 OBJECTS = d.Table(
-    name="objects", title=N_("What matters how much"), key=("object",), label="label",
-    columns=(
+    name="objects", title=N_("What matters how much"), key=("object",), label="label", columns=(
         d.text("object", N_("id")), d.text("label", N_("object")), d.number("score", N_("score")),
         d.number("low", N_("lower bound")), d.number("high", N_("upper bound")), d.interval("low", "high", "95%"),
         d.integer("best", N_("most")), d.integer("worst", N_("least")), d.integer("n", "n"), d.integer("n_total", "N"),
@@ -34,8 +29,7 @@ OBJECTS = d.Table(
     views=(d.View(at="section", columns=d.names("label score low_to_high best worst n_of_n_total"), order=("-score",)),),
 )  # fmt: skip
 AGENTS = d.Table(
-    name="agents", title=N_("Agents"), key=("participant",), one_agent=True,
-    columns=(
+    name="agents", title=N_("Agents"), key=("participant",), one_agent=True, columns=(
         d.reference("participant", N_("agent"), to="agent"),
         d.reference("best_object", N_("most important (best–worst)"), to="objects", agents=True),
     ),
@@ -45,18 +39,17 @@ MOST = d.Finding(
     high="high", chart="scores", scale="-1, 1",
     says=N_("Most important of all is “{label}”: {score} (−1 to 1; 95% interval {low} to {high}; n = {n}/{n_total})."),
 )  # fmt: skip
-DIFFER = group_finding(
+DIFFER = d.group_finding(
     OBJECT, size="(mean_highest - mean_lowest) / 2", chart="scores",
     says=N_("“{object}” matters differently: {mean_highest} among {highest}, {mean_lowest} among {lowest} ({p}; n = {n})."),
     null=N_("No object matters to groups differently ({p}; {detectable} would have been found four times in five)."),
 )  # fmt: skip
 SCORES = d.Chart(
-    name="scores", title=N_("Best–worst: what matters how much"), needs=("objects",),
-    draw="enquete_best_worst.results:scores", over=d.View(at="section", order=("-score",)),
-    alt=N_("Scores of all objects; highest: {label}, {score}."),
+    name="scores", title=N_("Best–worst: what matters how much"), needs=("objects",), over=OBJECTS.views[0],
+    draw="enquete_best_worst.results:scores", alt=N_("Scores of all objects; highest: {label}, {score}."),
 )  # fmt: skip
 PRESENTATION = d.Presentation(
-    tables=(OBJECTS, AGENTS, *group_tables(OBJECT, N_("Scores by group"))), findings=(DIFFER, MOST), charts=(SCORES,),
+    tables=(OBJECTS, AGENTS, *d.group_tables(OBJECT, N_("Scores by group"))), findings=(DIFFER, MOST), charts=(SCORES,),
     texts=(d.TextBlock(at="section", says=N_("Score: (most − least) / times shown, −1 to 1; 95% intervals over agents.")),),
 )  # fmt: skip
 
@@ -82,16 +75,15 @@ def analyse(
     bounds = selected_intervals(objects["n"], mean, scored.std(), selected="highest", ends=(-1, 1))
     objects[["low", "high"]] = bounds[["low", "high"]].to_numpy()
     top = scored.idxmax(axis=1)[scored.eq(scored.max(axis=1), axis=0).sum(axis=1).eq(1)]
-    agents = pd.DataFrame({"participant": top.index, "best_object": top})
-    compare = compared(scored, context.groups_of(frame), "object", ends=dict.fromkeys(scored, (-1, 1)))
+    agents = top.rename_axis("participant").reset_index(name="best_object")
+    compare = d.compared(scored, context.groups_of(frame), "object", ends=dict.fromkeys(scored, (-1, 1)))
     return d.shaped(PRESENTATION, {"objects": objects, "agents": agents, **compare}, {})
 
 
 def choices(frame: pd.DataFrame) -> pd.DataFrame:
     """One row an answered set: participant, item_id, best and worst (object ids)."""
-    answered = frame[frame["choice"].ne("")]
-    both = pd.DataFrame([json.loads(choice) for choice in answered["choice"]], columns=["best", "worst"])
-    return answered[["participant", "item_id"]].reset_index(drop=True).join(both)
+    answered = frame.loc[frame["choice"].ne(""), ["participant", "item_id", "choice"]].reset_index(drop=True)
+    return answered.join(pd.DataFrame(map(json.loads, answered.pop("choice")), columns=["best", "worst"]))
 
 
 def by_agent(chosen: pd.DataFrame, instrument: BestWorstInstrument) -> pd.DataFrame:
@@ -103,11 +95,9 @@ def by_agent(chosen: pd.DataFrame, instrument: BestWorstInstrument) -> pd.DataFr
 
 
 KEPT = OwnCheck(
-    Threshold(
-        "share of sets with the same best when options are reversed", (0.70, None), FREE, {"answers": 50, "agents": 5},
-        "SE ≤ .5/√50 = .07", "proposal", "this package's", "what matters most does not depend on its place", None,
-    ), "share",
-    (N_("the same choice with options reversed"), N_("The choice depends on where something stands in the list.")),
+    Threshold("share of sets with the same best when options are reversed", (0.70, None), FREE, {"answers": 50, "agents": 5},
+              "SE ≤ .5/√50 = .07", "proposal", "this package's", "what matters most does not depend on its place", None),
+    "share", (N_("the same choice with options reversed"), N_("The choice depends on where something stands in the list.")),
 )  # fmt: skip
 
 
@@ -115,11 +105,9 @@ def probed(arms: Arms) -> Made:
     """Options reversed: is the best of a set still the best?"""
     if "options_reversed" in arms.asked:
         both = choices(arms.main).merge(choices(arms.asked["options_reversed"]), on=["participant", "item_id"])
+        same = both["best_x"].eq(both["best_y"]).mean()
         counts = {"answers": len(both), "agents": both["participant"].nunique()}
-        yield (
-            phases(arms.main)[0],
-            judged("option_order", both["best_x"].eq(both["best_y"]).mean(), counts, rule=KEPT.rule),
-        )
+        yield phases(arms.main)[0], judged("option_order", same, counts, rule=KEPT.rule)
 
 
 EVALUATION = Evaluation(analyse=analyse, presentation=PRESENTATION, probed=probed, checks={"option_order": KEPT})
