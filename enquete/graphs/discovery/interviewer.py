@@ -260,6 +260,8 @@ _EMPTY = re.compile(
     r"|^\W*(no,?\s+|nein,?\s+)?(nothing (more|else)|that'?s (all|it)|nichts (mehr|weiter)|sonst nichts|das (ist|war) alles)\b",
     re.IGNORECASE,
 )
+_NO = re.compile(r"\W*(no|nope|none|nein|nö|keine?)\W*", re.IGNORECASE)
+_WORDY = ("text", "texts", "list")
 _OPENING = re.compile(r"^(?:\S+ ){0,2}\S+: ")
 _BETWEEN = re.compile(r",\s+|\s+(?:und|sowie|and|as well as)\s+", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
@@ -321,7 +323,7 @@ def read_by_rule(data: ReadingInput) -> Reading:
     """Of what was asked for: labels of a closed list, the first figure, an opening yes or no, else the first sentence,
     at its commas where there may be several. Words, no meanings; of all other fields nothing."""
     node = data.discovery.at(data.about) if data.about else None
-    if node is None or _EMPTY.search(data.answer):
+    if node is None or _EMPTY.search(data.answer) or (node.field.type in _WORDY and _NO.fullmatch(data.answer)):
         return Reading()
     sentences = [one for one in _SENTENCE.split(data.answer.strip()) if one]
     value = _crude(node, sentences, data.language) if sentences else None

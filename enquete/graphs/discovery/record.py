@@ -312,11 +312,16 @@ class Checked:
 
 
 def checked(schema: DiscoverySchema, raw: Mapping[str, JsonValue], answer: str, known: Mapping[str, Any]) -> Checked:
-    """known: the record so far, whose entries may be named by their key alone."""
+    """known: the record so far, whose entries may be named by their key alone. A model that fills an original's schema
+    may annotate its reply as that does."""
     result = Checked()
     model = record_model(schema)
-    fitting = _fitting(model, dict(raw), result.problems, list(schema.nodes))
-    result.values = _Taking(answer, result).taken(schema.nodes, fitting, (), known)
+    given = stripped(dict(raw)) if schema.translated is not None else dict(raw)
+    fitting = _fitting(model, given, result.problems, list(schema.nodes))
+    keys = {key for path, node, key in values(schema.nodes, known) if node.field.type == "list" and node.field.coined}
+    restates = any(node.field.coined for node in schema.walk())
+    taking = _Taking(answer, result, {normal(key) for key in keys}, restates)
+    result.values = taking.taken(schema.nodes, fitting, (), known)
     return result
 
 
@@ -528,19 +533,27 @@ def _has(held: Any, step: Any) -> bool:
 
 @dataclass
 class _Taking:
-    """Plain values of a reply whose words stand in the answer."""
+    """Plain values of a reply whose words stand in the answer. coined: keys that an interviewer chose, which texts may
+    refer to; restates: what is known already may be given again."""
 
     answer: str
     result: Checked
+    coined: set[str]
+    restates: bool
 
     def taken(self, nodes: Nodes, raw: Mapping[str, Any], above: Path, known: Mapping[str, Any]) -> Record:
         made: Record = {}
         for name, given in raw.items():
-            if name in nodes:
-                value = self._taken(nodes[name], given, (*above, name), (known or {}).get(name))
+            before = (known or {}).get(name)
+            if name in nodes and not self._is_restated(given, before):
+                value = self._taken(nodes[name], given, (*above, name), before)
                 if there(value):
                     made[name] = value
         return made
+
+    def _is_restated(self, given: Any, known: Any) -> bool:
+        """A whole record that is given again, with what is new in it, quotes no words for the rest."""
+        return self.restates and isinstance(given, dict) and there(known) and "value" in given and same(given["value"], known)
 
     def _taken(self, node: FieldNode, given: Any, path: Path, known: Any) -> Any:
         match node.field.type:
@@ -549,7 +562,9 @@ class _Taking:
             case "list":
                 return [entry for one in given if (entry := self._entry(node, one, path, known or []))]
             case "choices" | "texts" | "rows":
-                return [value for one in given if there(value := self._value(one, path))]
+                told = known if isinstance(known, list) else []
+                fresh = [one for one in given if not any(self._is_restated(one, each) for each in told)]
+                return [value for one in fresh if there(value := self._value(one, path))]
             case "text" if node.field.coined:
                 return self._coined_text(given, path)
             case _:
@@ -591,6 +606,7 @@ class _Taking:
             del self.result.problems[at]
             quote = next((one.quote for one in self.result.told[begun:]), "")
             self.result.told.insert(begun, ToldValue(path=own, value=name, quote=quote))
+        self.coined.add(normal(name))
         return {key: name, **parts} if is_said or parts else {}
 
     def _value(self, given: Mapping[str, Any], path: Path) -> Any:
@@ -599,6 +615,8 @@ class _Taking:
         quote = next((text for text in (given["quote"], *_words_of(value)) if stands_in(text, self.answer)), None)
         if quote is None and isinstance(value, list) and any(value):  # a row that was said cell by cell
             quote = "; ".join(filter(None, value)) if all(not c or stands_in(c, self.answer) for c in value) else None
+        if quote is None and isinstance(value, str) and normal(value) in self.coined:
+            quote = value
         if quote is None or not there(value):
             why = "quote the words of the answer that say so; what nobody said stays empty"
             self.result.problems.append(
@@ -616,3 +634,6 @@ def _words_of(value: Any) -> Iterator[str]:
     elif isinstance(value, Mapping):
         yield as_said(value)
         yield as_said({name: part for name, part in value.items() if name != "modifier"})
+        figures = _RANGE.search(value["value-string"])
+        if figures and value.get("units"):
+            yield f"{figures[0]} {value['units']}"
