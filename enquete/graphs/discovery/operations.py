@@ -628,8 +628,12 @@ OPERATIONS = (
     Operation(list_discovery_schemas, Schemas, "List discovery schemas", reads=True),
     Operation(add_discovery_schema, Adding, "Add a discovery schema"),
     Operation(start_project, Named, "Start a project"),
-    Operation(conduct_interview, Conducting, "Conduct one interview", over_budget=FEWER, answered_by="answer_interview"),
-    Operation(refine_interview, Asking, "Refine an incomplete record", over_budget=FEWER, answered_by="answer_interview"),
+    Operation(
+        conduct_interview, Conducting, "Conduct one interview", over_budget=FEWER, answered_by="answer_interview"
+    ),
+    Operation(
+        refine_interview, Asking, "Refine an incomplete record", over_budget=FEWER, answered_by="answer_interview"
+    ),
     Operation(answer_interview, Answering, "Answer for a person", answered_by="answer_interview"),
     Operation(project_progress, InProject, "Progress of a project", reads=True),
     Operation(mark_complete, InConversation, "Mark an interview complete"),

@@ -553,7 +553,13 @@ class _Taking:
 
     def _is_restated(self, given: Any, known: Any) -> bool:
         """A whole record that is given again, with what is new in it, quotes no words for the rest."""
-        return self.restates and isinstance(given, dict) and there(known) and "value" in given and same(given["value"], known)
+        return (
+            self.restates
+            and isinstance(given, dict)
+            and there(known)
+            and "value" in given
+            and same(given["value"], known)
+        )
 
     def _taken(self, node: FieldNode, given: Any, path: Path, known: Any) -> Any:
         match node.field.type:

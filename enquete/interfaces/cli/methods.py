@@ -9,7 +9,7 @@ import keyword
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -315,7 +315,7 @@ def method_command(name: str) -> Any:
             if reply is None:
                 raise SettingsError(f"--converse: {operation} waits for nobody's answer")
             own = {name: value for name, value in said.items() if name in reply.takes.model_fields}
-            for line in _answers_to(lambda: found):
+            while line := _answer_to(found):
                 found = asyncio.run(operate(reply.name, {**own, "answer": line}, root_of(root)))
         if as_json:
             one_object(dict(found))
@@ -328,14 +328,14 @@ def method_command(name: str) -> Any:
     return typer.main.get_command(app)
 
 
-def _answers_to(reply: Callable[[], Mapping[str, Any]]) -> Iterator[str]:
-    """What somebody types to each question, until none waits or the input ends; blank lines answer nothing."""
-    while reply().get("status") == "waiting" and (question := reply().get("question")):
-        remark(f"\n{question}")
-        line = next((line for line in iter(sys.stdin.readline, "") if line.strip()), "")
-        if not line:
-            return
-        yield line.strip()
+def _answer_to(reply: Mapping[str, Any]) -> str:
+    """What somebody types to the question that waits; "" where none does, and at the end of the input. Blank lines
+    answer nothing."""
+    question = reply.get("question")
+    if reply.get("status") != "waiting" or not question:
+        return ""
+    remark(f"\n{question}")
+    return next((line.strip() for line in iter(sys.stdin.readline, "") if line.strip()), "")
 
 
 def _arguments(operation: Operation) -> Iterator[str]:

@@ -63,12 +63,14 @@ EVENTS: dict[str, Any] = {
                 {
                     "event-id": {"val": "class", "comment": "Named by you."},
                     "constituents": [
-                        {"constituent": "room", "base": {"val": "place", "comment": "Possible values are 'human', 'place', and 'equipment'."}},
+                        {"constituent": "room", "base": {"val": "place",
+                                                  "comment": "Possible values are 'human', 'place', and 'equipment'."}},
                         {"constituent": "pupils", "base": "human",
                          "quantity": {"units": "person", "value-string": "30", "modifier": "up to"}},
                     ],
                     "periodicity": {"val":
-                        {"interval": {"units": "week", "value-string": "1"}, "occurrences": {"value-string": "2"}}, "comment": "How often."},
+                        {"interval": {"units": "week", "value-string": "1"}, "occurrences": {"value-string": "2"}},
+                        "comment": "How often."},
                     "when": ["Tue-Thu"],
                 },
                 {"event-id": "holiday", "constituents": {"val": "none", "comment": "Nobody."},
