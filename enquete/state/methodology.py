@@ -299,6 +299,10 @@ class Port(Protocol):
         """Where files lie that callers may name; None: they may name any."""
         ...
 
+    def model(self) -> str:
+        """Of the environment, that would answer where no respondent is named; "" where none would."""
+        ...
+
     def alone(self, out: str) -> AbstractAsyncContextManager[None]:
         """Within, nobody else is within for this folder: what is looked up there still holds when a run is begun.
         Raises Busy."""
@@ -340,13 +344,15 @@ class Operation:
     """One of them. Its name and its meaning are the function's own; `reads`: it asks nobody and changes nothing.
 
     over_budget: of one that asks a model, what would let it begin besides a larger `budget_tokens`, where it takes
-    that."""
+    that. answered_by: where its reply may wait with a `question` for a person, the operation that takes their `answer`,
+    and what else both take."""
 
     does: Callable[[Port, Any], Awaitable[dict[str, JsonValue]]]
     takes: type[BaseModel]
     title: str
     reads: bool = False
     over_budget: str = ""
+    answered_by: str = ""
 
     @property
     def name(self) -> str:

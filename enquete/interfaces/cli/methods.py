@@ -9,7 +9,7 @@ import keyword
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -298,6 +298,9 @@ def method_command(name: str) -> Any:
         arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT=VALUE...")] = None,
         root: Annotated[str | None, typer.Option(help="folder that holds simulations/; projects lie beside it")] = None,
         as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
+        converse: Annotated[
+            bool, typer.Option(help="stay while a person is asked: show each question, read the answer, a line each")
+        ] = False,
     ) -> int:
         from enquete.state.settings import root_of  # noqa: PLC0415
         from enquete.study.method_operations import operate  # noqa: PLC0415
@@ -305,7 +308,15 @@ def method_command(name: str) -> Any:
 
         if operation not in operations:
             raise SettingsError(f"no operation {operation!r}; there are {', '.join(operations)}")
-        found = asyncio.run(operate(operation, dict(_read_arguments(arguments or [])), root_of(root)))
+        said = dict(_read_arguments(arguments or []))
+        found = asyncio.run(operate(operation, said, root_of(root)))
+        if converse:
+            reply = operations.get(operations[operation].answered_by)
+            if reply is None:
+                raise SettingsError(f"--converse: {operation} waits for nobody's answer")
+            own = {name: value for name, value in said.items() if name in reply.takes.model_fields}
+            while line := _answer_to(found):
+                found = asyncio.run(operate(reply.name, {**own, "answer": line}, root_of(root)))
         if as_json:
             one_object(dict(found))
         else:
@@ -315,6 +326,16 @@ def method_command(name: str) -> Any:
     app = typer.Typer(rich_markup_mode=None)
     app.command(name, help=about)(carry_out)
     return typer.main.get_command(app)
+
+
+def _answer_to(reply: Mapping[str, Any]) -> str:
+    """What somebody types to the question that waits; "" where none does, and at the end of the input. Blank lines
+    answer nothing."""
+    question = reply.get("question")
+    if reply.get("status") != "waiting" or not question:
+        return ""
+    remark(f"\n{question}")
+    return next((line.strip() for line in iter(sys.stdin.readline, "") if line.strip()), "")
 
 
 def _arguments(operation: Operation) -> Iterator[str]:
