@@ -42,8 +42,8 @@ from enquete.state.interview_context import InterviewContext
 from enquete.state.methodology import NoSettings
 from enquete.state.settings import Machine
 
-MOST_POSTS, CLIPPED = 90, 280
-"""Posts that are shown, and characters of each."""
+MOST_POSTS, CLIPPED, CLIPPED_PERSONA = 90, 280, 700
+"""Posts or descriptions that are shown, and characters of each."""
 MOST_SENTENCES = 120
 AT_ONCE = 40
 """Texts that are translated back in one request."""
@@ -95,8 +95,11 @@ class Author:
     # --- themes --------------------------------------------------------------------------------------------------------
 
     async def _themes(self, material: Material, shown: Sequence[Post]) -> Material:
-        """Those of the rule remain where too few of the model's can be used."""
+        """Those of the rule remain where too few of the model's can be used; those that were named are translated."""
+        if material.named and material.bilingual:
+            return material
         asked = themes_input(material, shown)
+        fewest = len(asked.wanted) or FEWEST_THEMES
         topic, kept = Pair(), list[ThemeOut]()
         sources: list[list[Post]] = []
         faults: list[str] = []
@@ -106,14 +109,14 @@ class Author:
             topic = topic if topic.de else given.topic if not unusable(given.topic, MOST_TOPIC) else topic
             for theme in given.themes:
                 named = speaking_of(theme.in_(material.language), theme.posts, shown)
-                if fault := theme_faults(theme, kept, named, material.language):
+                if fault := theme_faults(theme, kept, named, material.language, asked.wanted):
                     faults.append(f"{theme.in_(material.language)}: {fault}")
                 else:
                     kept.append(theme)
                     sources.append(named)
-            if topic.de and len(kept) >= FEWEST_THEMES:
+            if topic.de and len(kept) >= fewest:
                 break
-        if not topic.de or len(kept) < FEWEST_THEMES:
+        if not topic.de or len(kept) < fewest:
             return _by_rule(material, "themes", faults)
         themes = [_theme(one, posts, material) for one, posts in zip(kept[:MOST_THEMES], sources, strict=False)]
         topics: dict[Spoken, str] = {language: one_line(topic.in_(language)) for language in LANGUAGES}
@@ -125,6 +128,8 @@ class Author:
         """Chosen among those that can stand alone, word for word as they were written; the rest is left out with the
         reason."""
         sentences = candidates(material)
+        if not sentences:  # descriptions without an opinion: what is claimed is written as a text
+            return material
         asked = statements_input(material, sentences)
         into = asked.into
         chosen: dict[int, PostStatement] = {}
@@ -249,7 +254,11 @@ def slots_of(material: Material, methods: Mapping[str, str]) -> dict[str, list[S
 
 
 def themes_input(material: Material, shown: Sequence[Post]) -> ThemesIn:
-    return ThemesIn(topic=material.topic, posts=_numbered(shown), hints=[theme.label for theme in material.themes])
+    return ThemesIn(
+        topic=material.topic, posts=_numbered(shown, described=material.described), described=material.described,
+        hints=[theme.label for theme in material.themes],
+        wanted=[theme.label for theme in material.themes] if material.named else [],
+    )  # fmt: skip
 
 
 def candidates(material: Material) -> list[PostStatement]:
@@ -280,7 +289,8 @@ def texts_input(material: Material, slots: Sequence[Slot], shown: Sequence[Post]
         for number, slot in enumerate(slots, start=1)
     ]
     numbers = [number for number, post in enumerate(shown) if not about or about & stems_of(post.text)]
-    return TextsIn(topic=material.topic, posts=_numbered(shown, numbers), wanted=wanted)
+    posts = _numbered(shown, numbers, described=material.described)
+    return TextsIn(topic=material.topic, posts=posts, wanted=wanted, described=material.described)
 
 
 def _back_input(pairs: Mapping[str, Pair], names: Sequence[str], language: Spoken) -> BackIn:
@@ -303,11 +313,14 @@ def _pairs(material: Material, kept: Mapping[str, _Kept]) -> Iterator[tuple[str,
         yield name, kept[name].text
 
 
-def _numbered(posts: Sequence[Post], numbers: Iterable[int] | None = None) -> list[Numbered]:
+def _numbered(
+    posts: Sequence[Post], numbers: Iterable[int] | None = None, *, described: bool = False
+) -> list[Numbered]:
     """From 1, by their place among those that are shown."""
     chosen = range(len(posts)) if numbers is None else numbers
+    most = CLIPPED_PERSONA if described else CLIPPED
     return [
-        Numbered(number=place + 1, text=clip(f"{posts[place].name}: {posts[place].text}", CLIPPED)) for place in chosen
+        Numbered(number=place + 1, text=clip(f"{posts[place].name}: {posts[place].text}", most)) for place in chosen
     ]
 
 
@@ -317,7 +330,7 @@ def _theme(given: ThemeOut, named: Sequence[Post], material: Material) -> Discou
     own = stems_of(label)
     posts = {post for post in material.posts if own and own <= stems_of(post.text)} | set(named)
     labels: dict[Spoken, str] = {language: one_line(given.in_(language)) for language in LANGUAGES}
-    return DiscourseTheme(label, len(posts), len({post.agent for post in posts}), labels)
+    return DiscourseTheme(label, len(posts), len({post.agent for post in posts}), labels, material.described)
 
 
 # --- What a model is asked for a draft, and the form of what it says. In English whatever the study's language: each
@@ -345,12 +358,15 @@ class Pair(BaseModel):
 
 
 class ThemesIn(BaseModel):
-    """hints: what the rule found. again: what was wrong before."""
+    """hints: what the rule found. again: what was wrong before. described: posts are how those asked are described.
+    wanted: the themes themselves, where whoever drafts named them."""
 
     topic: str
     posts: list[Numbered]
     hints: list[str]
     again: list[str] = []
+    described: bool = False
+    wanted: list[str] = []
 
 
 class ThemeOut(Pair):
@@ -384,12 +400,13 @@ class StatementsOut(BaseModel):
 
 
 class TextsIn(BaseModel):
-    """wanted: what each text is to be, with Enquete's own."""
+    """wanted: what each text is to be, with Enquete's own. described: as for themes."""
 
     topic: str
     posts: list[Numbered]
     wanted: list[Numbered]
     again: list[str] = []
+    described: bool = False
 
 
 class TextOut(Pair):
@@ -411,15 +428,23 @@ class BackOut(BaseModel):
 
 
 def _themes(data: ThemesIn, language: Language) -> str:
-    return _prompt(
-        f"A study is prepared on what stakeholders wrote about: {json.dumps(data.topic, ensure_ascii=False)}. Their posts:",
-        data.posts,
-        "Give, in German and English:\n"
-        "- topic: what the study is about, a neutral noun phrase of at most twelve words.\n"
+    about = json.dumps(data.topic, ensure_ascii=False)
+    head = f"A study is prepared on what stakeholders wrote about: {about}. Their posts:"
+    if data.described:
+        head = f"A study is prepared on {about}. Those asked have written nothing yet; this is how they are described:"
+    themes = (
         f"- themes: {FEWEST_THEMES} to {MOST_THEMES} things that several of them speak of and see differently, each a neutral noun "
         "phrase of one to four words, with the numbers of posts that speak of it. What everybody always says is no theme. The first "
         "two can develop independently of one another: they become the axes of scenarios.\n"
-        f"Name only numbers from above. Words used most: {', '.join(data.hints)}.",
+    )
+    if data.wanted:
+        themes = f"- themes: exactly these, in this order and translated: {'; '.join(data.wanted)}.\n"
+    return _prompt(
+        head,
+        data.posts,
+        "Give, in German and English:\n"
+        "- topic: what the study is about, a neutral noun phrase of at most twelve words.\n"
+        f"{themes}Name only numbers from above. Words used most: {', '.join(data.hints)}.",
         data.again,
         '{"topic": {"de": "…", "en": "…"}, "themes": [{"de": "…", "en": "…", "posts": [3, 17]}]}',
     )
@@ -439,8 +464,12 @@ def _statements(data: StatementsIn, language: Language) -> str:
 
 def _texts(data: TextsIn, language: Language) -> str:
     wanted = "\n".join(f"{one.number}. {one.text}" for one in data.wanted)
+    about = json.dumps(data.topic, ensure_ascii=False)
+    head = f"An instrument on {about} is written from what stakeholders wrote:"
+    if data.described:
+        head = f"An instrument on {about} is written for stakeholders who are described so:"
     return _prompt(
-        f"An instrument on {json.dumps(data.topic, ensure_ascii=False)} is written from what stakeholders wrote:",
+        head,
         data.posts,
         f"Write a text in German and one in English for each of these numbers:\n{wanted}\n"
         "Both say the same. One thought each, in a short main clause, in words that those asked use themselves; concrete, about what "
@@ -511,10 +540,15 @@ def unusable(pair: Pair, most_words: int = 0) -> str:
     return ""
 
 
-def theme_faults(theme: ThemeOut, kept: Sequence[ThemeOut], posts: Sequence[Post], language: Spoken) -> str:
-    """posts: those that it names and that speak of it."""
+def theme_faults(
+    theme: ThemeOut, kept: Sequence[ThemeOut], posts: Sequence[Post], language: Spoken, wanted: Sequence[str] = ()
+) -> str:
+    """posts: those that it names and that speak of it. wanted: the only ones there may be."""
     if fault := unusable(theme, MOST_LABEL):
         return fault
+    if wanted:
+        due = wanted[len(kept)].casefold() if len(kept) < len(wanted) else ""
+        return "" if theme.in_(language).casefold() == due else "is not the theme that was named in this place"
     if any(alike(triples(theme.in_(language)), triples(one.in_(language))) >= TWIN for one in kept):
         return "is another theme once more"
     if len({post.agent for post in posts}) < 2:
@@ -527,7 +561,7 @@ def text_faults(slot: Slot, pair: Pair, kept: Sequence[ReviewedText], sources: S
     if fault := unusable(pair):
         return [fault]
     found = [one.told("en") for one in review([*kept, slot.wording(pair.de, pair.en)]) if one.where == slot.id]
-    if slot.about is not None and not sources:
+    if slot.about is not None and slot.about.agents and not sources:
         found.append(f"{slot.id}: names no post that speaks of it")
     return found
 

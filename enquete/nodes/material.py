@@ -1,5 +1,5 @@
-"""Instruments drafted from a simulation's own discourse: what is handed to the methodologies, and the files that they
-make of it.
+"""Instruments drafted from a simulation's own discourse, or from how those asked are described: what is handed to the
+methodologies, and the files that they make of it.
 
 A methodology's `draft` says slot by slot which text it needs; a rule gives Enquete's own sentence, a model one of its
 own (draft_author.py). A draft says of every item where it is from (a comment above it), and is known as a draft by its
@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,12 +27,17 @@ from enquete.simulations.discourse import (
     Post,
     PostStatement,
     actors,
+    descriptions,
+    named,
+    plans,
+    positions,
     posts,
     spoken,
     statements,
     stems_of,
     themes,
 )
+from enquete.simulations.horizon import USUAL, Horizon, horizon_of
 from enquete.simulations.population import Population
 from enquete.simulations.sources import one_line
 from enquete.state.asking import Spoken
@@ -40,7 +45,7 @@ from enquete.state.errors import SettingsError
 from enquete.state.visible_text import as_cell
 
 CONCOURSE = "concourse.csv"
-FEWEST_THEMES = 2
+FEWEST_THEMES, MOST_NAMED = 2, 8
 OTHER: Mapping[Spoken, Spoken] = {"de": "en", "en": "de"}
 RULE = "rule"
 GENERAL = ("topic", "theme")
@@ -91,11 +96,16 @@ def by_rule(slot: Slot) -> SlotText:
 
 def source_of(slot: Slot) -> str:
     """The theme that it is about, with how widely it is spoken of."""
-    return counted(slot.about) if slot.about else "the simulation's requirement"
+    return counted(slot.about) if slot.about else "the topic"
 
 
 def counted(theme: DiscourseTheme) -> str:
-    return f"theme “{one_line(theme.label)}”, in {theme.posts} posts of {theme.agents} agents"
+    where = (
+        f"in the descriptions of {theme.agents} agents"
+        if theme.described
+        else f"in {theme.posts} posts of {theme.agents} agents"
+    )
+    return f"theme “{one_line(theme.label)}”, {where if theme.agents else 'as named'}"
 
 
 @dataclass(frozen=True)
@@ -103,7 +113,9 @@ class Material:
     """What a simulation talked about. language: of its posts; topics: by language, of which there is one where nobody
     translated;
     folder: where the drafts will lie; write: who fills the slots; author: the model's name, or "rule"; findings: what
-    of the model's work was not used, or did not come back as it was."""
+    of the model's work was not used, or did not come back as it was.
+    described: posts are how agents are described, who have written nothing; horizon: how far ahead is asked; plan:
+    whether the topic is something that is to be done or not; named: whether whoever drafts named the themes."""
 
     topics: Mapping[Spoken, str]
     sim_id: str
@@ -115,6 +127,10 @@ class Material:
     write: Callable[[Slot], SlotText] = by_rule
     author: str = RULE
     findings: tuple[ReviewFinding, ...] = ()
+    described: bool = False
+    horizon: Horizon = USUAL
+    plan: bool = True
+    named: bool = False
 
     @property
     def topic(self) -> str:
@@ -168,22 +184,67 @@ Drafting = Callable[[Material], Mapping[str, str]]
 """A methodology's own, its slot `drafts`: file name → YAML."""
 
 
-def material_of(population: Population, folder: Path) -> Material:
-    """By rule. Raises SettingsError where too little was said for a draft."""
+def material_of(population: Population, folder: Path, topic: str = "", wanted: Sequence[str] = ()) -> Material:
+    """By rule: from what agents wrote, or from how they are described where they have written nothing or too little.
+
+    topic, wanted: the study's own topic and themes instead of those found; each in one language, or as “German =
+    English”. Raises SettingsError where there is too little for a draft.
+    """
     written = posts(population)
     found = themes(written, barred=actors(population))
+    described = not written if wanted else len(found) < FEWEST_THEMES
+    texts = descriptions(population) if described else written
+    if described:
+        found = themes(texts, barred=named(population), described=True)
+    language = spoken(texts) or language_of([topic, *wanted]) or "en"
+    if wanted:
+        found = [_as_named(one, texts, language, described) for one in wanted[:MOST_NAMED]]
     if len(found) < FEWEST_THEMES:
         raise SettingsError(
-            f"{population.sim_id}: {len(written)} posts of its agents hold {len(found)} themes that several of them speak of; a draft "
-            f"needs {FEWEST_THEMES}. Write instruments of your own (docs/own-instruments.md)"
+            f"{population.sim_id}: {len(written)} posts of its agents and {len(descriptions(population))} descriptions hold "
+            f"{len(found)} themes that several of them share; a draft needs {FEWEST_THEMES}. Name them: --theme TEXT, or write "
+            "instruments of your own (docs/own-instruments.md)"
         )
-    language = spoken(written) or "en"
-    topic = one_line(population.topic.partition(". ")[0] or population.sim_id).strip().rstrip(".")
-    topics: dict[Spoken, str] = {language_of([topic]) or language: topic}
-    begun = [population.topic, *population.discourse]
-    chosen = tuple(statements(written, language, [topic, *(theme.label for theme in found)], begun))
-    material = Material(topics, population.sim_id, language, tuple(found), chosen, tuple(written), folder)
+    told = topic or one_line(population.topic.partition(". ")[0]).strip().rstrip(".")
+    topics = _labels(told, language) if told else _listed(found, language)
+    if described:
+        chosen = tuple(positions(texts))
+    else:
+        begun = [population.topic, *population.discourse]
+        chosen = tuple(statements(written, language, [*topics.values(), *(theme.label for theme in found)], begun))
+    material = Material(
+        topics, population.sim_id, language, tuple(found), chosen, tuple(texts), folder, described=described,
+        horizon=horizon_of(population, topic), plan=plans(topic or population.topic), named=bool(wanted),
+        findings=(ReviewFinding("described", "themes", None, {"n": len(texts)}),) if described else (),
+    )  # fmt: skip
     return replace(material, write=material.by_rule)
+
+
+def _labels(text: str, language: Spoken) -> dict[Spoken, str]:
+    """Of one language, or of both as “German = English”."""
+    parts = [one_line(part).strip() for part in text.split("=", 1)]
+    if len(parts) == len(LANGUAGES) and all(parts):
+        return {"de": parts[0], "en": parts[1]}
+    return {language_of(parts) or language: parts[0] or text}
+
+
+def _listed(found: Sequence[DiscourseTheme], language: Spoken) -> dict[Spoken, str]:
+    """The widest themes as a topic, in the languages that all of them have."""
+    widest = found[: FEWEST_THEMES + 1]
+    languages = LANGUAGES if all(theme.labels for theme in widest) else (language,)
+    return {one: ", ".join(theme.in_(one) for theme in widest) for one in languages}
+
+
+def _as_named(text: str, texts: Sequence[Post], language: Spoken, described: bool) -> DiscourseTheme:
+    """Counted where texts hold all of its words. Raises SettingsError for nothing."""
+    labels = _labels(text, language)
+    if not any(labels.values()) or not text.strip(" ="):
+        raise SettingsError(f"theme {text!r}: name it in one language, or as “German = English”")
+    label = labels.get(language) or next(iter(labels.values()))
+    own = stems_of(label)
+    those = [post for post in texts if own and own <= stems_of(post.text)]
+    both = labels if len(labels) == len(LANGUAGES) else {}
+    return DiscourseTheme(label, len(those), len({post.agent for post in those}), both, described)
 
 
 def drafted(material: Material, methods: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -253,14 +314,15 @@ def identifier(theme: DiscourseTheme, place: int) -> str:
 def begins(material: Material) -> str:
     """The comment that a drafted file begins with."""
     by = "by rule" if material.author == RULE else f"by {one_line(material.author)}"
+    what = "how the agents of {} are described" if material.described else "what the agents of {} wrote"
     text = (
-        f"# DRAFT, {by} from what the agents of {material.sim_id} wrote. Above every item stands where it is from.\n"
+        f"# DRAFT, {by} from {what.format(material.sim_id)}. Above every item stands where it is from.\n"
         "# Read it, change it, then run it; `enquete draft --accept FOLDER` takes it as it is.\n"
     )
     if not material.bilingual:
         told = LANGUAGE_NAMES[material.language]
         text += (
-            f"# Topic and themes are in {told}, the language of the posts, and so is what speaks of them: translate it where you ask in "
+            f"# Topic and themes are in {told}, the language of the texts, and so is what speaks of them: translate it where you ask in "
             "the other.\n"
         )
     general = [one for one in material.findings if one.where.startswith(GENERAL)]

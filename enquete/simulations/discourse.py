@@ -128,6 +128,24 @@ minute minuten minutes stunde stunden hours euro euros prozent percent million m
 """
 _GENERAL = frozenset(_OF_ANY.split())
 """Words of any discourse."""
+_OF_WHOEVER = """
+age aged born lives living married husband wife mother father daughter daughters sister brother parents children grew
+grown works working worked worker career professional experience experienced degree studied studying student
+university school personality type passionate passion enthusiast enthusiastic dedicated driven seasoned loves enjoys
+values always constantly keen strong interest interests interested insights ideas individual individuals world follow
+journey free background knowledge learning sharing share shares exploring discussing trends latest opportunities
+difference life exchange connecting staying informed seeking updated community nature field industry quiet second
+third male female other bio former retired local own small institutional institution memory memories account official
+social media posts posting speaking style expression expressions habits operational prominently feature maintains
+common typical tone communication communications content published audience audiences platform online user users alter
+geboren lebt wohnt verheiratet mann vater mutter tochter sohn töchter söhne schwester bruder eltern großvater
+großmutter arbeitet arbeit beruf erfahrung studium studiert studierte schule leben familie leidenschaft interesse
+interessen welt wissen ansichten hält findet denkt meint glaubt weiß sagt kommt steht führt plant jedes seinem seiner
+ihrem ihrer beiden eigene eigenen früher ehemalige ehemaliger rentner rentnerin frau sommer winter woche wochenende
+abend morgen nacht generation zwanzig dreißig vierzig fünfzig
+"""
+_BIOGRAPHY = frozenset(_OF_WHOEVER.split())
+"""Words of any life: what describes a person and is no matter of discussion."""
 
 
 @dataclass(frozen=True)
@@ -158,12 +176,14 @@ class PostStatement:
 @dataclass(frozen=True)
 class DiscourseTheme:
     """What several agents speak of, as they write it; in how many posts of how many agents. labels: in both languages,
-    where a model gave them."""
+    where a model or whoever drafts gave them. described: counted in descriptions of agents, who have written nothing.
+    """
 
     label: str
     posts: int
     agents: int
     labels: Mapping[Spoken, str] = field(default_factory=dict)
+    described: bool = False
 
     def in_(self, language: Spoken) -> str:
         return self.labels.get(language, self.label)
@@ -227,8 +247,105 @@ def _of_log(population: Population, platform: Platform, seats: Sequence[Seat]) -
 _WRITING = {"CREATE_POST", "CREATE_COMMENT", "QUOTE_POST"}
 
 
+_PLANNED: Mapping[Spoken, re.Pattern[str]] = {
+    "en": re.compile(
+        r"\b(plans?|planned|planning|announc\w+|introduc\w+|propos\w+|intends?|bans?|banning|reforms?|clos(?:e|es|ed|ing|ure)|launch\w*|"
+        r"bill|law|adopts?|decid\w+|decision|chang\w+|abolish\w*|builds?|building|merg\w+|rais(?:e|es|ing)|cuts?|cutting)\b",
+        re.IGNORECASE,
+    ),
+    "de": re.compile(
+        r"\b(vorhaben|plan\w*|geplant\w*|will|wollen|soll(?:en|te|ten)?|ankündig\w+|angekündigt\w*|einführ\w+|eingeführt|vorschlag\w*|"
+        r"schließ\w+|geschlossen|\w*reform\w*|\w*gesetz\w*|\w*verbot\w*|entscheid\w+|beschl\w+|änder\w+|abschaff\w+|bauen|\w*bau)\b",
+        re.IGNORECASE,
+    ),
+}
+
+
+def plans(topic: str) -> bool:
+    """Whether a topic or a requirement speaks of something that somebody is about to do."""
+    return bool(_PLANNED[language_of([topic]) or "en"].search(topic))
+
+
 def spoken(written: Sequence[Post]) -> Spoken | None:
     return language_of([post.text for post in written])
+
+
+# --- descriptions of agents who have written nothing yet --------------------------------------------------------------
+
+_FACT = re.compile(r"\b(?:Age|Gender|MBTI|Country|Profession): [^·\n]*(?:·|$)")
+_QUOTED = re.compile(r"[“„\"»]([^“”„\"«»]{20,240}?)[.!]?[”“\"«]")
+_THAT = re.compile(
+    r"\b(?:believ|think|argu|insist|feel|fear|worr|say|warn|hold|maintain|know|claim|find)(?:s|es|ies|y|e|ing)?(?: strongly| firmly)? that "
+    r"|\b(?:am|is|are|remains?) (?:\w+ )?(?:convinced|certain|sure|afraid|adamant|worried)(?: that)? ",
+    re.IGNORECASE,
+)
+_DASS = re.compile(
+    r"\b(?:findet|meint|glaubt|denkt|sagt|betont|überzeugt|weiß|finde|meine|glaube|denke|sage|sicher)\b[^.;:,]{0,30}, dass ",
+    re.IGNORECASE,
+)
+_HOLDS = re.compile(
+    r"\b(?:hält|halte) (?P<what>(?:d\w\w|\w*[A-ZÄÖÜ])[^,.;:]{2,80}) für (?P<how>[^,.;:]{3,60})(?=[,.;:]|$)"
+)
+_ENDS = re.compile(
+    r"(?<=[^\d])[.;:!?]|, (?:and|but|und|aber|doch|so)\b|,? (?:and|but) (?:he|she|they|I|also|wants|hopes|(?:\w+) that)\b"
+    r"|,? und (?:er|sie|ich|sagt|will|möchte|hält|findet)\b|$"
+)
+_HIS = re.compile(r"\b(he|she|his|her|hers|him|himself|herself|er|sie|ihm|ihn|ihr\w*|sein\w*)\b", re.IGNORECASE)
+
+
+def descriptions(population: Population) -> list[Post]:
+    """How agents are described, a text of each. source: the persona of whom."""
+    return [
+        Post(
+            who.id, who.name, who.stakeholder_type, population.stances.get(who.id, ""), f"persona of {who.name}",
+            one_line(_FACT.sub("", who.persona)),
+        )
+        for who in population.participants
+        if who.persona.strip() and who.id not in population.incomplete
+    ]  # fmt: skip
+
+
+def named(population: Population) -> frozenset[str]:
+    """Beginnings of words that name agents and their types: no theme of what they are described by."""
+    who = [*population.participants, *population.left_out]
+    return stems_of(" ".join(f"{one.name} {_PARTS.sub(' ', one.stakeholder_type)}" for one in who)) | _STEMS_OF_LIVES
+
+
+def positions(described: Sequence[Post]) -> list[PostStatement]:
+    """What descriptions say that agents think, as somebody who thinks so would say it. Word for word but for what leads
+    to it; in German, where the verb stands last after “dass”, with “Ich finde, dass” before it."""
+    found = [
+        PostStatement(text, one)
+        for one in described
+        for text in dict.fromkeys(_positions(one.text))
+        if not _HIS.search(text) and not _why_not(text.removeprefix(_I_FIND).replace(_I_HOLD, "Man hält ", 1), None)
+    ]
+    kept, doubled = _distinct(found)
+    return [*kept[:MOST], *(replace(one, left_out=SHARED_OUT) for one in kept[MOST:]), *doubled]
+
+
+_I_FIND, _I_HOLD = "Ich finde, dass ", "Ich halte "
+
+
+def _positions(text: str) -> Iterator[str]:
+    for match in _THAT.finditer(text):
+        yield _sentence(_clause(text, match.end()))
+    for match in _DASS.finditer(text):
+        yield _I_FIND + _clause(text, match.end()) + "."
+    for match in _HOLDS.finditer(text):
+        if not _HIS.search(match["what"]):
+            yield f"{_I_HOLD}{match['what']} für {match['how']}."
+    for match in _QUOTED.finditer(text):
+        yield _sentence(match[1])
+
+
+def _clause(text: str, start: int) -> str:
+    end = _ENDS.search(text, start)
+    return text[start : end.start() if end else len(text)].strip(" ,")
+
+
+def _sentence(clause: str) -> str:
+    return f"{clause[:1].upper()}{clause[1:]}."
 
 
 # --- themes ----------------------------------------------------------------------------------------------------------
@@ -258,11 +375,13 @@ def _acts(stem: str, form: str, barred: frozenset[str]) -> bool:
     return all(part in barred for part in stem.split()) or bool(_OFFICE.search(form))
 
 
-def themes(written: Sequence[Post], most: int = 8, barred: frozenset[str] = frozenset()) -> list[DiscourseTheme]:
+def themes(
+    written: Sequence[Post], most: int = 8, barred: frozenset[str] = frozenset(), *, described: bool = False
+) -> list[DiscourseTheme]:
     """Pairs of words and words that most agents use, the widest first; none that is part of another, none that is an
     actor or place.
 
-    barred: as of `actors`."""
+    barred: as of `actors` for posts, of `named` for descriptions, of which there is one an agent."""
     names = frozenset(word for post in written for word in words_of(post.name))
     language = spoken(written)
     users: defaultdict[str, set[str]] = defaultdict(set)
@@ -293,7 +412,9 @@ def themes(written: Sequence[Post], most: int = 8, barred: frozenset[str] = froz
         if len(chosen) == most:
             break
     spelled = {stem: _as_written(forms[stem].most_common(1)[0][0], written) for stem in chosen}
-    return [DiscourseTheme(spelled[stem], len(places[stem]), len(users[stem])) for stem in chosen]
+    if language == "en":
+        spelled = {stem: _with_article(form, written) for stem, form in spelled.items()}
+    return [DiscourseTheme(spelled[stem], len(places[stem]), len(users[stem]), described=described) for stem in chosen]
 
 
 def _is_noun(form: str, written: Sequence[Post], language: Spoken | None) -> bool:
@@ -307,6 +428,15 @@ def _is_noun(form: str, written: Sequence[Post], language: Spoken | None) -> boo
     following = [match for post in written for match in pattern.findall(post.text)]
     before = sum(bool(content(word)) for word in following)
     return before <= _MODIFYING * len(following)
+
+
+def _with_article(form: str, written: Sequence[Post]) -> str:
+    """With “the” where it mostly has an article or stands with whose it is: sentences speak of “the harbour”."""
+    pattern = re.compile(
+        rf"(?:\b(the|a|an|this|our|their|its|your|my|his|her|every|each) )?\b{re.escape(form)}\b", re.IGNORECASE
+    )
+    found = [match[1] for post in written for match in pattern.finditer(post.text)]
+    return f"the {form}" if sum(map(bool, found)) > len(found) / 2 else form
 
 
 def _as_written(form: str, written: Sequence[Post]) -> str:
@@ -341,6 +471,9 @@ def statements(
 def stems_of(text: str) -> frozenset[str]:
     """Beginnings of its words that say something."""
     return frozenset(stemmed(word) for word in content(text))
+
+
+_STEMS_OF_LIVES = frozenset(map(stemmed, _BIOGRAPHY))
 
 
 def _without(

@@ -1,10 +1,11 @@
-"""Drafts of instruments from what a simulation's agents wrote: made by rule or with a model, written, reviewed,
-accepted."""
+"""Drafts of instruments from what a simulation's agents wrote, or from how those asked are described: made by rule or
+with a model, written, reviewed, accepted."""
 
 from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -54,15 +55,17 @@ class Drafting:
         *,
         root: str | None = None,
         into: str | Path | None = None,
+        topic: str = "",
+        themes: Sequence[str] = (),
         model: str = "",
         **request: object,
     ):
-        """request: base_url, budget_tokens, concurrency, timeout_s, limits as for a run."""
+        """sim_id: a simulation, or a personas file. topic, themes: the study's own, instead of those found, each in one
+        language or as “German = English”. request: base_url, budget_tokens, concurrency, timeout_s, limits as for a
+        run."""
         asked = parse_request(sim=str(sim_id), root=root, **request)
         environment = Environment.read()
         population = load_population(locate(str(sim_id), resolve_root(asked, environment)))
-        if not population.has_simulation:
-            raise SettingsError(f"{population.sim_id}: a personas file holds no discourse to draft from")
         self.model = model
         self._budget: Budget | None = None
         self._stopping: asyncio.Future[None] | None = None
@@ -72,7 +75,7 @@ class Drafting:
                 f"model {model!r} is named, but there is neither a key (LLM_API_KEY) nor a server (LLM_BASE_URL)"
             )
         folder = Path(into or f"drafts-{population.sim_id}").expanduser().absolute()
-        self._material = material_of(population, folder)
+        self._material = material_of(population, folder, topic, themes)
         names = [name for own in drafted(self._material, dotted_paths()).values() for name in own]
         require_free(folder, [*names, CONCOURSE])
 
@@ -99,10 +102,17 @@ class Drafting:
             return _written(material, standalone.ledger.total("tokens"))
 
 
-def draft_instruments(sim_id: str | Path, *, root: str | None = None, into: str | Path | None = None) -> Drafts:
+def draft_instruments(
+    sim_id: str | Path,
+    *,
+    root: str | None = None,
+    into: str | Path | None = None,
+    topic: str = "",
+    themes: Sequence[str] = (),
+) -> Drafts:
     """Instruments for every methodology that can draft, by rule, in a folder of their own. Asks nobody. Raises
     SettingsError."""
-    return Drafting(sim_id, root=root, into=into).make()
+    return Drafting(sim_id, root=root, into=into, topic=topic, themes=themes).make()
 
 
 class DraftedFile(BaseModel):

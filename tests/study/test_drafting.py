@@ -23,7 +23,6 @@ from enquete.simulations.population import load_population
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest
 from enquete.study.drafts import Drafts, accept_drafts, draft_instruments
-from tests.support.studies import personas
 
 BANK = Path(__file__).parents[1] / "data" / "sim_683e8059ab27"
 
@@ -67,7 +66,7 @@ def test_the_questionnaire_is_balanced_and_reads_well(drafts: Drafts) -> None:
 
 def test_by_rule_it_says_in_which_language_topic_and_themes_are(drafts: Drafts) -> None:
     text = (drafts.folder / "roundtable.yaml").read_text("utf-8")
-    assert "# Topic and themes are in English, the language of the posts" in text
+    assert "# Topic and themes are in English, the language of the texts" in text
     assert re.search(r"^topic: \{en: [^}]+\}$", text, re.MULTILINE)
     assert drafts.findings["scenario.yaml"][0]["en"] == "s1.label: is missing in German"
     assert drafts.findings["roundtable.yaml"] == []
@@ -125,5 +124,10 @@ def test_a_draft_is_one_until_it_is_edited_or_accepted(drafts: Drafts, tmp_path:
 def test_nothing_is_written_over_and_nothing_drafted_from_nothing(drafts: Drafts, tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="is there already"):
         draft_instruments(BANK, into=drafts.folder)
-    with pytest.raises(SettingsError, match="no discourse to draft from"):
-        draft_instruments(personas(tmp_path, 3))
+    alone = tmp_path / "alone.csv"
+    alone.write_text("name,persona\nAnn,Plants oaks.\nBob,Mends clocks.\n", "utf-8")
+    with pytest.raises(SettingsError, match=r"2 descriptions hold 0 themes .* a draft needs 2\. Name them: --theme"):
+        draft_instruments(alone)
+    with pytest.raises(SettingsError, match="name it in one language"):
+        draft_instruments(alone, themes=[" = "])
+    assert list(tmp_path.iterdir()) == [alone]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 THEMES = {
@@ -24,9 +25,10 @@ OTHER_CLAIM = "Wer beim Thema „Finanzstabilität“ entscheidet, dem misstraut
 
 
 class Drafter:
-    """As ModelServer(script=…). Remembers what it wrote, to translate it back."""
+    """As ModelServer(script=…). Remembers what it wrote, to translate it back. themes: English → German."""
 
-    def __init__(self) -> None:
+    def __init__(self, themes: Mapping[str, str] = THEMES, topic: Mapping[str, str] = TOPIC) -> None:
+        self.themes, self.topic = themes, topic
         self.english: dict[str, str] = {}
         self.asked: list[str] = []
 
@@ -45,11 +47,13 @@ class Drafter:
     def _themes(self, prompt: str, lines: list[tuple[int, str]]) -> dict[str, Any]:
         named = [
             {"de": german, "en": english, "posts": [*_speaking(english, lines), 9999]}
-            for english, german in THEMES.items()
+            for english, german in self.themes.items()
         ]
-        self.english |= {german: english for english, german in THEMES.items()} | {TOPIC["de"]: TOPIC["en"]}
+        self.english |= {german: english for english, german in self.themes.items()} | {
+            self.topic["de"]: self.topic["en"]
+        }
         invented = {"de": "Weltraumtourismus", "en": "space tourism", "posts": [1, 2, 9999]}
-        return {"topic": TOPIC, "themes": [*named, invented]}
+        return {"topic": self.topic, "themes": [*named, invented]}
 
     def _statements(self, prompt: str, lines: list[tuple[int, str]]) -> dict[str, Any]:
         """All of the first but two."""
@@ -71,7 +75,7 @@ class Drafter:
             if found is None:
                 continue
             english, german = (one.strip() for one in found.groups())
-            theme = next((one for one in THEMES if one in english), "")
+            theme = next((one for one in self.themes if one in english), "")
             sources = [*_speaking(theme, posts)[:3], 9999] if theme else []
             if _is(MENDED, english) and not told:
                 english, german = "The bank is honest and it is cheap.", "Die Bank ist ehrlich und sie ist günstig."
@@ -90,7 +94,7 @@ class Drafter:
 
 def _is(slot: str, english: str) -> bool:
     theme, _, what = slot.partition("_")
-    mark = {"better": "better rather than", "fair": "is fair to", "harm": "harm than good"}[what]
+    mark = {"better": "more good than harm", "fair": "is treated fairly", "harm": "come to regret"}[what]
     return theme.replace("-", " ") in english and mark in english
 
 

@@ -87,8 +87,8 @@ def test_questions_are_drafted_read_and_taken_into_the_form(folder: Path, client
     filled = client.post(f"{place}change", data={name: value for name, value in hidden if name != "methods"}).text
     assert f'<option value="{named}" selected>' in filled
     assert f'href="{place}drafts"' in filled
-    refused = client.post("/simulations/sim_a/draft")
-    assert (refused.status_code, "a draft needs 2" in refused.text) == (400, True)
+    refused = client.post(f"{place}draft")
+    assert (refused.status_code, "is there already" in refused.text) == (400, True)
 
 
 def test_no_methodology_is_no_study(client: TestClient, folder: Path) -> None:

@@ -246,16 +246,16 @@ class DelphiSettings(BaseModel):
 
 WANTED = "An open question to a panel of those concerned, answered in some sentences, on {about}: {what}."
 QUESTIONS = (
-    ("drivers", "which developments will be decisive over the next five years",
-     "Es geht um: „{de}“. Welche Entwicklungen werden dabei in den nächsten fünf Jahren den Ausschlag geben?",
-     "This is about: “{en}”. Which developments will be decisive over the next five years?"),
+    ("drivers", "which developments will be decisive {en_until}",
+     "Es geht um: „{de}“. Welche Entwicklungen werden dabei {de_until} den Ausschlag geben?",
+     "This is about: “{en}”. Which developments will be decisive {en_until}?"),
     ("outlook", "which risks and which opportunities there are",
-     "Welche Risiken und welche Chancen sehen Sie beim Thema „{de}“?",
-     "Which risks and which opportunities do you see when it comes to “{en}”?"),
+     "Welche Risiken und welche Chancen sehen Sie beim Thema {de}?",
+     "Which risks and which opportunities do you see when it comes to {en}?"),
     ("measures", "what should happen next, and why",
-     "Was sollte beim Thema „{de}“ als Nächstes geschehen, und warum?", "What should happen next on “{en}”, and why?"),
-    ("responsibility", "who should decide", "Wer sollte beim Thema „{de}“ entscheiden, und warum?",
-     "Who should decide on “{en}”, and why?"),
+     "Was sollte beim Thema {de} als Nächstes geschehen, und warum?", "What should happen next on {en}, and why?"),
+    ("responsibility", "who should decide", "Wer sollte beim Thema {de} entscheiden, und warum?",
+     "Who should decide on {en}, and why?"),
 )  # fmt: skip
 """The first on the topic, the others on themes in turn. Written as pairs."""
 
@@ -267,8 +267,10 @@ def draft(material: Material) -> Mapping[str, str]:
         told = {
             "de": theme.in_("de") if theme else material.topic_in("de"),
             "en": theme.in_("en") if theme else material.topic_in("en"),
+            "de_until": material.horizon.until("de"),
+            "en_until": material.horizon.until("en"),
         }
-        wanted = WANTED.format(about=theme.label if theme else material.topic, what=what)
+        wanted = WANTED.format(about=theme.label if theme else material.topic, what=what.format(**told))
         said = material.write(
             Slot(f"delphi/{name}", wanted, german.format(**told), english.format(**told), "question", theme)
         )

@@ -38,8 +38,8 @@ ROLE = (
 )  # fmt: skip
 EXPERIENCE = (
     "what the respondent, a person or an organisation, has experienced or seen of it",
-    "Was haben Sie beim Thema „{de}“ selbst erlebt oder bei Ihrer Arbeit beobachtet?",
-    "What have you experienced yourself, or seen in your work, when it comes to “{en}”?",
+    "Was haben Sie beim Thema {de} selbst erlebt oder bei Ihrer Arbeit beobachtet?",
+    "What have you experienced yourself, or seen in your work, when it comes to {en}?",
 )  # fmt: skip
 CHANGE = (
     "what should change, if anything", "Was sollte sich dabei aus Ihrer Sicht ändern, wenn überhaupt etwas?",
@@ -91,8 +91,8 @@ def _experiences(material: Material) -> str:
     for place, theme in enumerate(material.themes[:EXPERIENCES]):
         told = {"de": theme.in_("de"), "en": theme.in_("en")}
         labels: dict[Spoken, str] = {
-            "de": f"was Sie beim Thema „{told['de']}“ erlebt oder beobachtet haben",
-            "en": f"what you have experienced or seen in your work when it comes to “{told['en']}”",
+            "de": f"was Sie beim Thema {told['de']} erlebt oder beobachtet haben",
+            "en": f"what you have experienced or seen in your work when it comes to {told['en']}",
         }
         what, german, english = EXPERIENCE
         slot = Slot(

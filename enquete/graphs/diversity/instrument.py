@@ -26,7 +26,7 @@ from enquete.instruments.review import ReviewedText
 from enquete.instruments.scales import Human, on_scale
 from enquete.instruments.text import Part, Text
 from enquete.locale import N_
-from enquete.nodes.material import Material, head, pair
+from enquete.nodes.material import Material, Slot, head, pair
 from enquete.simulations.sources import one_line
 from enquete.state.asking import Item, Language, Option
 
@@ -313,13 +313,55 @@ class DiversitySettings(BaseModel):
 # --- a draft ----------------------------------------------------------------------------------------------------------
 
 
-FEWEST = 3
+FEWEST, DESCRIBED = 3, 18
+"""Statements: of posts; and of descriptions, to which the claims below are added up to so many."""
+WANTED = "A statement of a Q-sort, as somebody whom it concerns would say it aloud, on {about}: {what}."
+CLAIMS = (
+    ("say", "those affected should have a say",
+     "Beim Thema {de} sollten alle mitreden, die es betrifft.", "Everybody affected should have a say on {en}."),
+    ("talk", "there is more talk than action",
+     "Beim Thema {de} wird zu viel geredet und zu wenig getan.", "There is too much talk about {en} and too little action."),
+    ("stay", "it should stay as it is",
+     "Beim Thema {de} soll alles bleiben, wie es ist.", "When it comes to {en}, everything should stay as it is."),
+    ("pay", "the wrong people pay",
+     "Beim Thema {de} zahlen am Ende die Falschen.", "When it comes to {en}, the wrong people end up paying."),
+    ("strict", "stricter rules are needed",
+     "Zum Thema {de} braucht es strengere Regeln.", "Stricter rules on {en} are needed."),
+    ("state", "the state should keep out of it",
+     "Aus dem Thema {de} sollte sich der Staat heraushalten.", "The state should keep out of {en}."),
+    ("money", "its budget is too small",
+     "Der Etat für das Thema {de} ist zu klein.", "The budget for {en} is too small."),
+    ("experts", "experts should decide",
+     "Beim Thema {de} sollten Fachleute entscheiden.", "It is for experts to decide on {en}."),
+    ("local", "those on the spot should decide",
+     "Über das Thema {de} weiß man vor Ort am besten Bescheid.", "People on the spot know best about {en}."),
+    ("children", "the next generation bears the consequences",
+     "Die Folgen beim Thema {de} tragen einmal unsere Kinder.", "Our children will bear the consequences of {en}."),
+    ("wait", "it is better to wait",
+     "Beim Thema {de} ist Abwarten das Klügste.", "With {en}, waiting is the wisest course."),
+    ("hurry", "time is running out",
+     "Beim Thema {de} läuft uns die Zeit davon.", "We are running out of time on {en}."),
+    ("fuss", "too much is made of it",
+     "Um das Thema {de} wird zu viel Aufhebens gemacht.", "People make too much fuss about {en}."),
+    ("daily", "it is felt in daily life",
+     "Was beim Thema {de} geschieht, spürt man jeden Tag.", "What happens to {en} is felt every day."),
+    ("loud", "the loudest get their way",
+     "Beim Thema {de} setzen sich die Lautesten durch.", "On {en}, whoever shouts loudest wins."),
+    ("share", "everybody has to give something up",
+     "Beim Thema {de} müssen alle Abstriche machen.", "For {en}, everybody has to give something up."),
+    ("facts", "reliable figures are lacking",
+     "Zum Thema {de} fehlen verlässliche Zahlen.", "Reliable figures on {en} are lacking."),
+    ("trust", "those responsible can be trusted",
+     "Wer für das Thema {de} zuständig ist, verdient Vertrauen.", "Those in charge of {en} deserve trust."),
+)  # fmt: skip
+"""Of any matter, each once, on the themes in turn. Written as pairs."""
 
 
 def draft(material: Material) -> Mapping[str, str]:
     """No file where too few sentences can stand alone."""
     chosen = material.chosen
-    if len(chosen) < FEWEST:
+    claims = _claims(material, DESCRIBED - len(chosen)) if material.described else []
+    if len(chosen) + len(claims) < FEWEST:
         return {}
     lines = []
     for place, one in enumerate(chosen, start=1):
@@ -331,4 +373,19 @@ def draft(material: Material) -> Mapping[str, str]:
         )
     both = material.bilingual and all(one.other for one in chosen)
     text = head(material, "diversity", "Sichtweisen", "Views", bilingual=both)
-    return {"diversity.yaml": f"{text}# What was left out, and why: concourse.csv\nstatements:\n{''.join(lines)}"}
+    told = "".join((*lines, *claims))
+    return {"diversity.yaml": f"{text}# What was left out, and why: concourse.csv\nstatements:\n{told}"}
+
+
+def _claims(material: Material, number: int) -> list[str]:
+    lines = []
+    for place, (name, what, german, english) in enumerate(CLAIMS[: max(0, number)]):
+        theme = material.themes[place % len(material.themes)]
+        told = {"de": theme.in_("de"), "en": theme.in_("en")}
+        slot = Slot(
+            f"diversity/{name}", WANTED.format(about=theme.label, what=what), german.format(**told),
+            english.format(**told), "statement", theme,
+        )  # fmt: skip
+        said = material.write(slot)
+        lines.append(f"  # from: {said.source}\n  - {{statement_id: {name}, label: {said.inline}}}\n")
+    return lines

@@ -20,6 +20,9 @@ FILL_IN: Mapping[str, Mapping[Spoken, str]] = {
         "en": "What is promised to those asked about “{t}”?",
     },
 }
+REASON: Mapping[Spoken, str] = {
+    "de": "Was spricht aus Sicht der Befragten für „{t}“?", "en": "What do those asked see in “{t}”?",
+}  # fmt: skip
 """Neither the requirement nor a post is what a client believes or promises: a neutral text that somebody has to
 replace."""
 
@@ -29,7 +32,7 @@ def draft(material: Material) -> Mapping[str, str]:
     subject = stems_of(" ".join(theme.label for theme in material.themes))
     told = material.chosen or material.statements
     said = sorted(told, key=lambda one: -len(subject & stems_of(one.text)))[:SAID]
-    if not said:
+    if not said and not material.described:
         return {}
     topic = pair(material.topics)
     elements = []
@@ -45,6 +48,9 @@ def draft(material: Material) -> Mapping[str, str]:
         for one in said
     )
     theme = material.themes[0]
+    if not said:
+        texts = {language: REASON[language].format(t=theme.in_(language)) for language in material.labels(theme)}
+        reasons = f"  # CHECK fill in: a reason; the sentence is Enquete's\n  - {pair(texts)}\n"
     open_ = "".join(
         f"# CHECK fill in: the {name} of your study; the sentence is Enquete's\n"
         f"{name}: {pair({language: texts[language].format(t=theme.in_(language)) for language in material.labels(theme)})}\n"

@@ -154,42 +154,75 @@ class LongitudinalInstrument(Instrument):
 MOST_FAMILIES = 3
 """On themes: the widest."""
 WANTED = (
-    "A statement that everybody asked can agree or disagree with on five points. {which} It is about {about}: {what}."
+    "A statement that everybody asked can agree or disagree with on five points, as somebody would say it. {which} It is about {about}: "
+    "{what}."
 )
 KEYED = {
-    False: "Agreeing means favouring what is planned.",
-    True: "Agreeing means disfavouring what is planned.",
+    (True, False): "Agreeing means favouring what is planned.",
+    (True, True): "Agreeing means disfavouring what is planned.",
+    (False, False): "Agreeing means being content with how things are.",
+    (False, True): "Agreeing means being discontent with how things are.",
 }
-ITEMS = (
-    (False, "better", "whether what is planned makes it better",
-     "Was geplant ist, wird bei „{de}“ mehr verbessern als verschlechtern.",
-     "What is planned will make “{en}” better rather than worse."),
-    (False, "fair", "whether what is planned is fair in this respect",
-     "Bei „{de}“ ist das, was geplant ist, gerecht gegenüber allen Beteiligten.",
-     "On “{en}”, what is planned is fair to everybody involved."),
-    (True, "harm", "whether what is planned does harm in this respect",
-     "Was geplant ist, wird bei „{de}“ mehr schaden als nützen.",
-     "What is planned will do more harm than good to “{en}”."),
-    (True, "burden", "whether the wrong people pay for what is planned",
-     "Die Lasten des Vorhabens tragen bei „{de}“ die Falschen.",
-     "On “{en}”, the wrong people will pay for what is planned."),
-)  # fmt: skip
-"""The same in every family, so that families can be compared. Written as pairs; persons and institutions can answer
-them."""
+"""By whether something is planned, and whether the item is reverse-keyed."""
+ITEMS = {
+    True: (
+        (False, "better", "whether what is planned makes it better",
+         "Beim Thema {de} wird das Vorhaben mehr nützen als schaden.",
+         "The plan will do more good than harm when it comes to {en}."),
+        (False, "fair", "whether what is planned is fair in this respect",
+         "Beim Thema {de} werden alle gerecht behandelt.",
+         "Everybody is treated fairly when it comes to {en}."),
+        (True, "harm", "whether what is planned will be regretted in this respect",
+         "Was da auf das Thema {de} zukommt, wird man noch bereuen.",
+         "People will come to regret what is in store for {en}."),
+        (True, "burden", "whether the wrong people pay for what is planned",
+         "Beim Thema {de} zahlen am Ende die Falschen.",
+         "With {en}, it is the wrong people who end up paying."),
+    ),
+    False: (
+        (False, "better", "whether things are going the right way",
+         "Beim Thema {de} sind wir auf dem richtigen Weg.", "We are on the right track with {en}."),
+        (False, "fair", "whether people are treated fairly in this respect",
+         "Beim Thema {de} werden alle gerecht behandelt.", "Everybody is treated fairly when it comes to {en}."),
+        (True, "worse", "whether things will get worse within the time that the study looks ahead",
+         "Die Lage beim Thema {de} wird sich {de_until} verschlechtern.",
+         "Things will get worse with {en} {en_until}."),
+        (True, "burden", "whether the wrong people pay",
+         "Beim Thema {de} zahlen am Ende die Falschen.",
+         "With {en}, it is the wrong people who end up paying."),
+    ),
+}  # fmt: skip
+"""By whether something is planned; the same in every family, so that families can be compared. Written as pairs;
+persons and institutions can answer them."""
 PLAN = "plan"
 PLAN_LABEL: Mapping[Spoken, str] = {"de": "Wie entschieden wird", "en": "How it is decided"}
-ON_THE_PLAN = (
-    (False, "trust", "trust in those who decide on it",
-     "Wer über das Vorhaben entscheidet, hat mein Vertrauen.", "Those who decide on the plan have my trust."),
-    (False, "rules", "whether the rules that there are suffice for it",
-     "Die bestehenden Regeln genügen für das Vorhaben.", "The existing rules are sufficient for the plan."),
-    (True, "haste", "how fast it is decided",
-     "Über das Vorhaben wird zu schnell entschieden.", "The plan is being decided on too fast."),
-    (True, "open", "openness of those who know",
-     "Über das Vorhaben wird zu wenig offengelegt.", "Too little is disclosed about the plan."),
-)  # fmt: skip
+ON_THE_PLAN = {
+    True: (
+        (False, "trust", "trust in those who decide on it",
+         "Wer über das Vorhaben entscheidet, hat mein Vertrauen.", "Those who decide on the plan have my trust."),
+        (False, "rules", "whether the rules that there are suffice for it",
+         "Die bestehenden Regeln genügen für das Vorhaben.", "The existing rules are sufficient for the plan."),
+        (True, "haste", "how fast it is decided",
+         "Über das Vorhaben wird zu schnell entschieden.", "The plan is being decided on too fast."),
+        (True, "open", "openness of those who know",
+         "Über das Vorhaben wird zu wenig offengelegt.", "Too little is disclosed about the plan."),
+    ),
+    False: (
+        (False, "trust", "trust in those who decide",
+         "Wer in dieser Sache entscheidet, hat mein Vertrauen.", "Those who decide on this matter have my trust."),
+        (False, "rules", "whether the rules that there are suffice",
+         "Die bestehenden Regeln genügen für diese Sache.", "The existing rules are sufficient for this matter."),
+        (True, "haste", "how fast is decided",
+         "In dieser Sache wird zu schnell entschieden.", "This matter is being decided on too fast."),
+        (True, "open", "openness of those who know",
+         "In dieser Sache wird zu wenig offengelegt.", "Too little is disclosed on this matter."),
+    ),
+}  # fmt: skip
 """Whoever wants stricter rules need not be against a plan: no item says so."""
-ABOUT: Mapping[Spoken, str] = {"de": "Es geht um das Vorhaben: „{t}“. ", "en": "This is about the plan: “{t}”. "}
+ABOUT: Mapping[bool, Mapping[Spoken, str]] = {
+    True: {"de": "Es geht um das Vorhaben: „{t}“. ", "en": "This is about the plan: “{t}”. "},
+    False: {"de": "Es geht um: „{t}“. ", "en": "This is about: “{t}”. "},
+}
 
 
 def draft(material: Material) -> Mapping[str, str]:
@@ -201,7 +234,8 @@ def draft(material: Material) -> Mapping[str, str]:
     families.append(f"  {PLAN}: {pair(PLAN_LABEL)}\n")
     items += _items(material, PLAN)
     told = {
-        language: ABOUT[language].format(t=topic) + INSTRUCTION[language] for language, topic in material.topics.items()
+        language: ABOUT[material.plan][language].format(t=topic) + INSTRUCTION[language]
+        for language, topic in material.topics.items()
     }
     text = head(material, "longitudinal", "Stimmungsbild", "Views")
     return {
@@ -216,9 +250,11 @@ def _family(theme: DiscourseTheme, place: int) -> str:
 
 
 def _items(material: Material, family: str, theme: DiscourseTheme | None = None) -> Iterator[str]:
-    told = {"de": theme.in_("de"), "en": theme.in_("en")} if theme else {}
-    for reverse, name, what, german, english in ITEMS if theme else ON_THE_PLAN:
-        wanted = WANTED.format(which=KEYED[reverse], about=theme.label if theme else "the plan", what=what)
+    told = {"de_until": material.horizon.until("de"), "en_until": material.horizon.until("en")}
+    told |= {"de": theme.in_("de"), "en": theme.in_("en")} if theme else {}
+    about = theme.label if theme else "the plan" if material.plan else material.topic
+    for reverse, name, what, german, english in (ITEMS if theme else ON_THE_PLAN)[material.plan]:
+        wanted = WANTED.format(which=KEYED[material.plan, reverse], about=about, what=what)
         said = material.write(
             Slot(
                 f"longitudinal/{family}_{name}", wanted, german.format(**told), english.format(**told), about=theme,

@@ -146,39 +146,67 @@ def _shipped() -> Mapping[Any, Any]:
 
 QUESTION = (
     "The question of a roundtable that can be answered yes or no, on what is disputed most about “{about}”, without taking a side.",
-    "Es geht um: „{de}“. Ist das der richtige Weg?",
-    "This is about: “{en}”. Is this the right way to go?",
+    {
+        True: ("Es geht um: „{de}“. Ist das der richtige Weg?", "This is about: “{en}”. Is this the right way to go?"),
+        False: (
+            "Es geht um: „{de}“. Geht es dabei in die richtige Richtung?",
+            "This is about: “{en}”. Are things going the right way?",
+        ),
+    },
 )
 WIDEST = 3
-CONSIDERATIONS = (
-    ("gain", "for it: things get better there",
-     "Was geplant ist, verbessert die Lage bei „{de}“.", "What is planned makes things better on “{en}”."),
-    ("cost", "against it: things get worse there",
-     "Was geplant ist, verschlechtert die Lage bei „{de}“.", "What is planned makes things worse on “{en}”."),
-    ("needed", "for it: something has to change there",
-     "Bei „{de}“ muss sich etwas ändern.", "On “{en}”, something has to change."),
-    ("wrong", "against it: the wrong people pay there",
-     "Für das, was geplant ist, zahlen bei „{de}“ die Falschen.",
-     "On “{en}”, the wrong people would pay for what is planned."),
-    ("benefit", "for it: its benefit outweighs its harm there",
-     "Bei „{de}“ wiegt der Nutzen des Vorhabens schwerer als sein Schaden.", "On “{en}”, the benefit of the plan outweighs its harm."),
-    ("other", "against it: there is a better way",
-     "Bei „{de}“ gibt es einen besseren Weg als den, der geplant ist.",
-     "On “{en}”, there is a better way than the one planned."),
-)  # fmt: skip
-"""Three for what is planned and three against, in turn, on the widest themes. Written as pairs."""
-COURSES = (
-    ("planned", "doing what is planned", "Das Vorhaben wird umgesetzt wie geplant.", "The plan is carried out as it stands."),
-    ("changed", "doing it with changes", "Das Vorhaben wird mit Änderungen umgesetzt.", "The plan is carried out with changes."),
-    ("postponed", "putting it off", "Das Vorhaben wird verschoben.", "The plan is postponed."),
-    ("dropped", "not doing it", "Das Vorhaben wird aufgegeben.", "The plan is dropped."),
-)  # fmt: skip
+CONSIDERATIONS = {
+    True: (
+        ("gain", "for it: things get better there",
+         "Das Vorhaben bringt beim Thema {de} Fortschritt.", "The plan means progress for {en}."),
+        ("cost", "against it: things get worse there",
+         "Beim Thema {de} ist das Vorhaben ein Schritt zurück.", "When it comes to {en}, the plan is a step backwards."),
+        ("needed", "for it: something has to change there",
+         "Beim Thema {de} muss sich etwas ändern.", "When it comes to {en}, something has to change."),
+        ("wrong", "against it: the wrong people pay there",
+         "Beim Thema {de} zahlen die Falschen für das Vorhaben.",
+         "When it comes to {en}, the wrong people pay for the plan."),
+        ("benefit", "for it: its benefit outweighs its harm there",
+         "Beim Thema {de} wiegt der Nutzen schwerer als der Schaden.", "When it comes to {en}, the benefit outweighs the harm."),
+        ("other", "against it: there is a better way",
+         "Beim Thema {de} gibt es einen besseren Weg.", "When it comes to {en}, there is a better way."),
+    ),
+    False: (
+        ("gain", "content: things get better there",
+         "Beim Thema {de} geht es aufwärts.", "Things are looking up for {en}."),
+        ("cost", "discontent: things get worse there",
+         "Mit dem Thema {de} geht es bergab.", "We are going downhill with {en}."),
+        ("enough", "content: what is done there suffices",
+         "Was beim Thema {de} getan wird, genügt.", "What is being done about {en} is sufficient."),
+        ("needed", "discontent: something has to change there",
+         "Beim Thema {de} muss sich etwas ändern.", "When it comes to {en}, something has to change."),
+        ("fair", "content: burdens are shared fairly there",
+         "Beim Thema {de} sind die Lasten gerecht verteilt.", "When it comes to {en}, the burdens are shared fairly."),
+        ("wrong", "discontent: the wrong people pay there",
+         "Beim Thema {de} zahlen die Falschen.", "When it comes to {en}, the wrong people pay."),
+    ),
+}  # fmt: skip
+"""By whether something is planned: three for and three against, in turn, on the widest themes. Written as pairs."""
+COURSES = {
+    True: (
+        ("planned", "doing what is planned", "Das Vorhaben wird umgesetzt wie geplant.", "The plan is carried out as it stands."),
+        ("changed", "doing it with changes", "Das Vorhaben wird mit Änderungen umgesetzt.", "The plan is carried out with changes."),
+        ("postponed", "putting it off", "Das Vorhaben wird verschoben.", "The plan is postponed."),
+        ("dropped", "not doing it", "Das Vorhaben wird aufgegeben.", "The plan is dropped."),
+    ),
+    False: (
+        ("keep", "leaving things as they are", "Alles bleibt, wie es ist.", "Everything stays as it is."),
+        ("more", "doing more of what is done", "Was getan wird, wird ausgebaut.", "What is being done is extended."),
+        ("other", "doing something else", "Es wird ein anderer Weg versucht.", "Another way is tried."),
+        ("local", "leaving it to those affected", "Die Betroffenen entscheiden selbst.", "Those affected decide for themselves."),
+    ),
+}  # fmt: skip
 
 
 def draft(material: Material) -> Mapping[str, str]:
     """What a discussion is told around these is Enquete's own wherever the file does not say it."""
     told = {"de": material.topic_in("de"), "en": material.topic_in("en")}
-    wanted, german, english = QUESTION
+    wanted, (german, english) = QUESTION[0], QUESTION[1][material.plan]
     asked = material.write(
         Slot(
             "roundtable/question", wanted.format(about=material.topic), german.format(**told), english.format(**told),
@@ -194,7 +222,7 @@ def draft(material: Material) -> Mapping[str, str]:
 
 def _considerations(material: Material) -> str:
     lines = []
-    for place, (name, what, german, english) in enumerate(CONSIDERATIONS):
+    for place, (name, what, german, english) in enumerate(CONSIDERATIONS[material.plan]):
         theme = material.themes[place % min(len(material.themes), WIDEST)]
         told = {"de": theme.in_("de"), "en": theme.in_("en")}
         wanted = f"A consideration that is rated on seven points, on {theme.label}: {what}."
@@ -209,7 +237,7 @@ def _considerations(material: Material) -> str:
 
 def _preferences(material: Material) -> str:
     lines = []
-    for name, what, german, english in COURSES:
+    for name, what, german, english in COURSES[material.plan]:
         wanted = (
             f"A course of action on “{material.topic}” that is ranked among others, in at most twelve words: {what}."
         )

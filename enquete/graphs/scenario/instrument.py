@@ -216,21 +216,31 @@ def _first(dimensions: Sequence[ScenarioDimension], wanted: Callable[[ScenarioDi
 
 FUTURES = ((True, True), (True, False), (False, True), (False, False))
 PLAN: Mapping[bool, Mapping[Spoken, str]] = {
-    True: {"de": "umgesetzt", "en": "carried out"},
-    False: {"de": "aufgegeben", "en": "dropped"},
+    True: {"de": "läuft", "en": "is going ahead"},
+    False: {"de": "ist aufgegeben", "en": "has been dropped"},
 }
 THEME: Mapping[bool, Mapping[Spoken, str]] = {
     True: {"de": "besser", "en": "better"},
     False: {"de": "schlechter", "en": "worse"},
 }
-TOLD: Mapping[Spoken, str] = {
-    "de": "In fünf Jahren ist das Vorhaben {plan}. Bei „{theme}“ ist die Lage {how} als heute.",
-    "en": "In five years the plan has been {plan}. On “{theme}”, things are {how} than today.",
+TOLD: Mapping[bool, Mapping[Spoken, str]] = {
+    True: {
+        "de": "{when}: Das Vorhaben {first}. Beim Thema {theme} ist die Lage {how} als heute.",
+        "en": "{when}: the plan {first}. When it comes to {theme}, things are {how} than today.",
+    },
+    False: {
+        "de": "{when}: Beim Thema {axis} ist die Lage {first} als heute. Beim Thema {theme} ist sie {how}.",
+        "en": "{when}: when it comes to {axis}, things are {first} than today. When it comes to {theme}, they are {how}.",
+    },
 }
-LABEL: Mapping[Spoken, str] = {"de": "Vorhaben {plan}, {theme}: {how}", "en": "Plan {plan}, {theme}: {how}"}
+LABEL: Mapping[bool, Mapping[Spoken, str]] = {
+    True: {"de": "Vorhaben {first}, {theme}: {how}", "en": "Plan {first}, {theme}: {how}"},
+    False: {"de": "{axis}: {first}, {theme}: {how}", "en": "{axis}: {first}, {theme}: {how}"},
+}
+"""By whether something is planned: the axes are the plan and the widest theme, or the two widest themes."""
 WANTED = (
-    "A future five years from now in two or three sentences, without judging it: the plan has been {plan}, and on “{theme}” things are "
-    "{how} than today. Say what it means in daily life."
+    "A future in two or three sentences, without judging it, as long from now as Enquete's own says: the same holds in it. Say what it "
+    "means in daily life."
 )
 RATED = """dimensions:
   - {dimension_id: desirability, scale: 7, de: "Wie wünschenswert ist diese Zukunft?", en: "How desirable is this future?"}
@@ -240,20 +250,26 @@ open_question: {de: "Was würden Sie in dieser Zukunft als Erstes tun?", en: "Wh
 
 
 def draft(material: Material) -> Mapping[str, str]:
-    theme = material.themes[0]
+    axis, theme = (None, material.themes[0]) if material.plan else material.themes[:2]
     lines = []
-    for place, (carried, better) in enumerate(FUTURES, start=1):
+    for place, (first, better) in enumerate(FUTURES, start=1):
         words: dict[Spoken, dict[str, str]] = {
-            language: {"plan": PLAN[carried][language], "theme": theme.in_(language), "how": THEME[better][language]}
-            for language in TOLD
-        }
-        told = {language: text.format(**words[language]) for language, text in TOLD.items()}
-        slot = Slot(f"scenario/s{place}", WANTED.format(**words["en"]), told["de"], told["en"], "text", theme)
+            language: {
+                "when": material.horizon.then(language), "axis": axis.in_(language) if axis else "",
+                "first": (THEME if axis else PLAN)[first][language], "theme": theme.in_(language),
+                "how": THEME[better][language],
+            }
+            for language in LANGUAGES
+        }  # fmt: skip
+        told = {language: TOLD[material.plan][language].format(**words[language]) for language in LANGUAGES}
+        slot = Slot(f"scenario/s{place}", WANTED, told["de"], told["en"], "text", theme)
         said = material.write(slot)
-        label = pair({language: LABEL[language].format(**words[language]) for language in material.labels(theme)})
+        labels = material.labels(theme).keys() & (material.labels(axis) if axis else material.labels(theme)).keys()
+        label = pair({language: LABEL[material.plan][language].format(**words[language]) for language in labels})
         more = "; say what it means for those asked" if material.author == RULE else ""
+        axes = f"“{axis.label}”" if axis else "the plan"
         lines.append(
-            f"  # from: axes the plan and “{theme.label}”; {said.source}{more}\n"
+            f"  # from: axes {axes} and “{theme.label}”; {said.source}{more}\n"
             f"  - scenario_id: s{place}\n    label: {label}\n    description: {said.inline}\n"
         )
     text = head(material, "scenario", "Szenarien", "Scenarios")

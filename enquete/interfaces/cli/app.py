@@ -42,7 +42,10 @@ COMMANDS: Mapping[str, Listed] = {
     "status": Listed("enquete.interfaces.cli.reports:status", "How far a run is, and what to do next"),
     "list": Listed("enquete.interfaces.cli.store:list_", "Simulations, their runs, the methodologies"),
     "check": Listed("enquete.interfaces.cli.methods:check", "What a simulation or an instrument holds and lacks"),
-    "draft": Listed("enquete.interfaces.cli.methods:draft", "Draft instruments from what a simulation's agents wrote"),
+    "draft": Listed(
+        "enquete.interfaces.cli.methods:draft",
+        "Draft instruments from what a simulation's agents wrote, or from personas",
+    ),
     "report": Listed("enquete.interfaces.cli.reports:report", "Print a run's report"),
     "export": Listed("enquete.interfaces.cli.reports:export", "Write a run's report, figures and data files again"),
     "delete": Listed("enquete.interfaces.cli.store:delete", "Delete runs of a simulation"),

@@ -158,12 +158,18 @@ def pilot_lines(run: Run, items: list[ItemHealth]) -> list[str]:
 
 @with_parameters(o.options_for("model", "base_url", "budget_tokens"))
 def draft(
-    sim: Annotated[
-        str | None, typer.Argument(metavar="[SIM]", help="A simulation whose agents have written something.")
-    ] = None,
+    sim: Annotated[str | None, typer.Argument(metavar="[SIM]", help="A simulation, or a personas file.")] = None,
     root: o.Root = None,
     into: Annotated[
         Path | None, typer.Option("--into", metavar="DIR", help="Folder for the drafts; drafts-SIM unless named.")
+    ] = None,
+    topic: Annotated[
+        str,
+        typer.Option("--topic", metavar="TEXT", help="What it is about; the simulation's requirement unless named."),
+    ] = "",
+    theme: Annotated[
+        list[str] | None,
+        typer.Option("--theme", metavar="TEXT", help="A theme of your own instead of those found; again for another."),
     ] = None,
     accept: Annotated[
         Path | None, typer.Option("--accept", metavar="DIR", help="Take the drafts there as they are.")
@@ -172,12 +178,15 @@ def draft(
     as_json: o.Json = False,
     **typed: Any,
 ) -> int:
-    """Draft instruments from a simulation's own discourse, by rule or with a model.
+    """Draft instruments from a simulation's own discourse or from personas, by rule or with a model.
 
     Themes that several agents speak of become families, questions and axes; sentences that agents wrote become
     statements of a Q-sort, chosen so that themes and speakers are covered (concourse.csv has all of them, and why the
     others were left out). Every item says where it is from. Drafts are drafts: read them, edit them, try them with
     `enquete check SIM --instrument FILE --pilot 8`.
+
+    Where nobody has written anything yet, themes and statements come from how the agents are described, and the draft
+    says so. --topic and --theme name your own; "German = English" gives both languages without a model.
 
     With --model a model names the themes, chooses the statements and writes the items, in German and English. What it
     writes is checked by the same rules, its sources are looked up, and its German and English are compared by
@@ -188,6 +197,7 @@ def draft(
     Examples:
       enquete draft ./my_sim
       enquete draft ./my_sim --model gpt-5-mini --into drafts
+      enquete draft personas.csv --topic "Ostseefischerei = Baltic fishery" --theme "Fangquoten = catch quotas" …
       enquete run ./my_sim --instrument longitudinal=drafts-my_sim/longitudinal.yaml
       enquete draft --accept drafts-my_sim
 
@@ -200,8 +210,8 @@ def draft(
         names = accept_drafts(accept)
         return answer(as_json, {"accepted": names}, [say("accepted", names=", ".join(names))])
     if sim is None:
-        raise SettingsError("draft: name a simulation, or a folder of drafts with --accept DIR")
-    drafting = Drafting(sim, root=root, into=into, **facade_arguments(typed))
+        raise SettingsError("draft: name a simulation or a personas file, or a folder of drafts with --accept DIR")
+    drafting = Drafting(sim, root=root, into=into, topic=topic, themes=theme or (), **facade_arguments(typed))
     if drafting.model and not _is_agreed(drafting, yes):
         remark(say("declined"))
         return 0
