@@ -245,6 +245,13 @@ class RoundtableSettings(BaseModel):
     arguments: Annotated[int, Field(ge=1, le=50, description="arguments that are told apart, at most")] = 15
     summaries: Annotated[Worker, Field(description="who sums up older rounds: a model, or key points alone")] = "rule"
     analyses: Annotated[Worker, Field(description="a model's reading of agreement beside the rule-based one")] = "rule"
+    agreement: Annotated[
+        Literal["words", "meaning"],
+        Field(
+            description="what decides which positions are one: their words by a rule, or what they mean, as a model reads it",
+            exclude_if=lambda agreement: agreement == "words",
+        ),
+    ] = "words"
     cast: Annotated[
         Cast, Field(description="how synthetic participants stand: what is planted in them, where no model answers")
     ] = "mixed"
@@ -252,6 +259,13 @@ class RoundtableSettings(BaseModel):
     summary_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
     analyse_model: Annotated[str, Field(description="model that reads agreement; the main arm's unless named")] = ""
     analyse_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
+    group_model: Annotated[
+        str,
+        Field(description="model that groups positions by meaning; the main arm's unless named", exclude_if=lambda name: not name),
+    ] = ""
+    group_fallback: Annotated[
+        str, Field(description="model asked when that one fails", exclude_if=lambda name: not name)
+    ] = ""
     layers: Annotated[
         RoundtableLayers | None, Field(description="filled when the settings are read: the files as they were")
     ] = None
@@ -282,6 +296,10 @@ class RoundtableSettings(BaseModel):
             if role not in roles:
                 raise ValueError(f"perspective_of: {who} is given {role!r}{suggestion(role, roles)}")
         require_own_seats(self.seats, self.persons)
+        if self.agreement == "meaning" and self.analyses == "model":
+            raise ValueError("analyses: with agreement by meaning a model reads every round already; leave analyses out")
+        if self.agreement == "words" and (self.group_model or self.group_fallback):
+            raise ValueError("group_model: positions are grouped by their words here; set agreement to meaning, or leave it out")
         if self.least_rounds > self.rounds:
             raise ValueError(f"least_rounds {self.least_rounds} is more than rounds {self.rounds}")
 

@@ -7,16 +7,26 @@ checkpoint, after every turn or every round. Nodes are async; LangGraph sends pl
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import reduce
 from typing import Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
+from pydantic import JsonValue
 from typing_extensions import TypedDict
 
+from enquete.analysis.stopping import Exit
 from enquete.graphs.roundtable.agreement import ANALYST, RoundSaid, should_exit
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn, Weighed
+from enquete.graphs.roundtable.grouping import (
+    GROUPER,
+    PositionGroups,
+    exit_by_meaning,
+    kept_reading,
+    positions_said,
+    readings,
+)
 from enquete.graphs.roundtable.table import (
     PRIVATE,
     SUMMARISER,
@@ -30,6 +40,7 @@ from enquete.graphs.roundtable.table import (
     tokens,
 )
 from enquete.nodes.conversations import Asked, TurnOutcome, hear, keep, stopped
+from enquete.respondents.roles import RULE
 from enquete.state.asking import RESPONDED, Outcome
 from enquete.state.interview_context import REHEARSAL
 
@@ -116,13 +127,17 @@ async def check_answers(state: DiscussionState, runtime: Loop) -> DiscussionStat
 
 async def weigh_round(state: DiscussionState, runtime: Loop) -> DiscussionState:
     """With the last answer of a round: whether the group is through. Where a model reads the round as well, both
-    readings are recorded, and the rule decides."""
+    readings are recorded, and the rule decides; where it groups positions by meaning, that decides, and the rule is a
+    check."""
     talk, turns, context = state["talk"], state["turns"], runtime.context
     ahead, settings = reduce(Discussion.after, turns, talk), context.settings
     rounds = ahead.rounds()
     if len(rounds[-1]) < len(talk.participants):
         return {}
-    end, analysed = should_exit(rounds, settings.limits, assigned=settings.played.mode.assigns_stances), {}
+    assigned = settings.played.mode.assigns_stances
+    if settings.agreement == "meaning" and not assigned:
+        return await _weighed_by_meaning(ahead, turns, context)
+    end, analysed = should_exit(rounds, settings.limits, assigned=assigned), {}
     if settings.analyses == "model":
         table = context.table(ahead)
         by_number = sorted(rounds[-1], key=lambda who: table.numbers[who])
@@ -132,8 +147,29 @@ async def weigh_round(state: DiscussionState, runtime: Loop) -> DiscussionState:
         if done == "short":
             return {"outcome": "short"}
         analysed = {**done[0].model_dump(mode="json"), "by": done[1]}
+    return _weighed(end, analysed, turns, context)
+
+
+async def _weighed_by_meaning(ahead: Discussion, turns: list[RoundtableTurn], context: DiscussionContext) -> DiscussionState:
+    table, rounds = context.table(ahead), ahead.rounds()
+    data = positions_said(table.question, rounds, table.numbers)
+    read, by = PositionGroups(), RULE
+    if data.said:
+        subject = f"{ahead.unit}|round {len(rounds)}"
+        done = await GROUPER.work(context.interview_context, context.settings, subject, data)
+        if done == "short":
+            return {"outcome": "short"}
+        read, by = done
+    analysed = kept_reading(data, read, by, rounds[-1], table.numbers)
+    end = exit_by_meaning(rounds, [*readings(ahead), analysed], table.numbers, context.settings.limits)
+    return _weighed(end, analysed, turns, context)
+
+
+def _weighed(
+    end: Exit, analysed: Mapping[str, JsonValue], turns: list[RoundtableTurn], context: DiscussionContext
+) -> DiscussionState:
     weighed = Weighed(should_exit=end.should_exit, reason=end.reason, details=end.details, analysed=analysed)
-    stop = weighed.reason if weighed.should_exit and not settings.private else ""
+    stop = weighed.reason if weighed.should_exit and not context.settings.private else ""
     last = turns[-1].model_copy(update={"weighed": weighed, "stop": stop})
     return {"turns": [*turns[:-1], last], "reason": weighed.reason}
 

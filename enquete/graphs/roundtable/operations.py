@@ -26,8 +26,10 @@ from enquete.graphs.roundtable.discussion import (
     Discussion,
     RoundtableSettings,
     RoundtableTurn,
+    Weighed,
     discussions,
 )
+from enquete.graphs.roundtable.grouping import MEANING
 from enquete.graphs.roundtable.modes import STANCES
 from enquete.graphs.roundtable.presentation import EXITS, ROUND, STAGES
 from enquete.graphs.roundtable.seats import Seat
@@ -165,6 +167,14 @@ class Starting(InTable):
         "mixed"
     )
     rounds: Annotated[int, Field(ge=1, le=MOST_ROUNDS, description="rounds at most")] = 3
+    agreement: Annotated[
+        Literal["words", "meaning"],
+        Field(
+            description="what decides which positions are one, and so when it ends: their words by a rule, or what they mean, as a "
+            "model reads them, with the rule as a check",
+            exclude_if=lambda agreement: agreement == "words",
+        ),
+    ] = "words"
     private: Annotated[bool, Field(description="ask everybody alone before and after")] = True
     steering: Annotated[
         bool, Field(description="wait after every round for continue_roundtable, with a remark or without")
@@ -340,9 +350,30 @@ class OpenTable:
         """The four layers, with the names of participants."""
         layers = self._layers(talk)
         told: dict[str, Any] = {**layers.model_dump(mode="json"), "decision": self._decision(layers)}
+        weighed = next((turn.weighed for turn in reversed(talk.turns) if turn.weighed), None)
+        if weighed is not None and weighed.analysed.get("basis") == MEANING:
+            told["evidence"]["by_meaning"] = self.meaning(talk, weighed)
         for one in told["agent_responses"]:
             one["name"] = self.name(one["participant"])
         return told
+
+    def meaning(self, talk: Discussion, weighed: Weighed) -> dict[str, JsonValue]:
+        """How a model grouped a round by what positions mean, with the words it quotes, and the rule's check beside it."""
+        read: Mapping[str, Any] = weighed.analysed
+        names = {str(turn.number): self.name(turn.participant) for turn in talk.spoken}
+        groups: dict[str, list[str]] = {}
+        for number, camp in read["camp_of"].items():
+            groups.setdefault(str(camp), []).append(number)
+        found: list[JsonValue] = [
+            {"position": read.get("says", {}).get(camp, ""), "held_by": [names[number] for number in members],
+             "quotes": {names[number]: read["quotes"][number] for number in members if number in read.get("quotes", {})}}
+            for camp, members in groups.items()
+        ]  # fmt: skip
+        rule = read["rule"]
+        return {
+            "by": read["by"], "agreement": read["agreement"], "groups": found,
+            "rule": {"agreement": rule["agreement"], "positions": len(set(rule["camp_of"].values())), "differs": rule.get("differs")},
+        }  # fmt: skip
 
     def _layers(self, talk: Discussion) -> FourLayers:
         return four_layers(talk, self.held.language, self.settings.played.mode)
@@ -508,6 +539,7 @@ async def get_round_details(port: Port, asked: Rounded) -> dict[str, JsonValue]:
     return fitted({
         "roundtable_id": table.kept.id, "group": talk.unit, "round": stage, "rounds": list(stages(talk)), **table.authorship,
         "agreement": agreement(responses), "positions": len(clusters(responses)), "remark": remark_of(talk, stage),
+        **({"by_meaning": table.meaning(talk, weighed)} if weighed and weighed.analysed.get("basis") == MEANING else {}),
         "weighed": weighed.model_dump(mode="json") if weighed else None,
         "missing": [table.name(who) for who in talk.participants if who not in responses],
         "responses": [table.brief(turn) for turn in turns],
@@ -695,6 +727,7 @@ async def _begin(
 ) -> None:
     own = {
         "mode": asked.mode, "question": asked.question, "rounds": asked.rounds, "private": asked.private,
+        **({"agreement": asked.agreement} if asked.agreement != "words" else {}),
         "steering": asked.steering, "people": "; ".join(asked.people), "cast": asked.cast, **settings,
     }  # fmt: skip
     given: dict[str, Any] = {"settings": {__package__.rpartition(".")[2]: own}, "language": asked.language}
