@@ -18,7 +18,7 @@ STAGES = {BEFORE: N_("Privately before"), AFTER: N_("Privately after")}
 ROUND = N_("Round {round}")
 EXITS = {
     "consensus": N_("agreed"), "convergence": N_("nobody moved any more"), "confidence": N_("agreed and sure"),
-    "max_rounds": N_("last round"), "": N_("not over"),
+    "max_rounds": N_("last round"), "closed": N_("closed by the moderator"), "": N_("not over"),
 }  # fmt: skip
 SIGNS = {"all_sure": N_("all sure"), "one_side": N_("all on one side"), "same_words": N_("same words")}
 COMPOSED = {

@@ -93,9 +93,10 @@ def test_two_groups_go_on_and_end_once_nobody_moves_in_what_they_mean() -> None:
 
 def test_offline_the_rule_neither_ends_a_discussion_nor_decides_an_action() -> None:
     """Everybody says the same words and is sure: by words it would be over at once, and is, where words decide."""
-    same = lambda name, round, item, again: (
-        "Keep the levy for good" if item == "position" else 0.95 if item == "confidence" else None
-    )  # noqa: E731
+
+    def same(name: str, round: int, item: str, again: bool) -> object:
+        return {"position": "Keep the levy for good", "confidence": 0.95}.get(item)
+
     by_words = hold("collaborative", 3, same, rounds=3)
     offline = hold("collaborative", 3, same, rounds=3, agreement="meaning")
     assert by_words.talk.exit is not None
