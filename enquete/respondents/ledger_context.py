@@ -320,10 +320,12 @@ class LedgerContext:
             return next(place for place in range(last + 1) if self.frozen(switch_name(who, place)) is None)
 
         async def switch(place: int, why: str) -> None:
-            names = (one.label(self.arm.model) for one in block.models[place : place + 2])
-            told = dict(zip(("from", "to"), names, strict=True))
-            occasion = {"session": block.key.session, "round": block.key.round, "turn": block.key.turn}
-            await self.freeze(switch_name(who, place), {"participant": who, **told, **occasion, "why": why})
+            given, taken = (one.label(self.arm.model) for one in block.models[place : place + 2])
+            told: JsonValue = {
+                "participant": who, "from": given, "to": taken, "session": block.key.session, "round": block.key.round,
+                "turn": block.key.turn, "why": why,
+            }  # fmt: skip
+            await self.freeze(switch_name(who, place), told)
 
         return AlternateModels(found, asked, switch)
 

@@ -286,6 +286,15 @@ class RunSnapshot:
     names: Mapping[str, str]
     forms: Sequence[Block]
     submitted: Mapping[str, Mapping[str, JsonValue]]
+    memories: Mapping[str, str | None] = field(default_factory=dict)
+
+
+class Worker(Protocol):
+    """A role of the interviewer (respondents/roles.py)."""
+
+    async def work(
+        self, context: InterviewContext, settings: Any, subject: str, data: Any
+    ) -> tuple[Any, str] | Literal["short"]: ...
 
 
 class Port(Protocol):
@@ -328,6 +337,18 @@ class Port(Protocol):
 
     async def freeze(self, sim: str | Path, token: str, name: str, value: JsonValue, **request: Any) -> None:
         """Freeze a value of the methodology for the main arm, as its interview context would."""
+        ...
+
+    async def work(
+        self, sim: str | Path, token: str, name: str, role: Worker, subject: str, data: BaseModel, **request: Any
+    ) -> dict[str, JsonValue]:
+        """The interviewer's work on what a run holds, by its model through its ledger and budget, or by the role's rule; frozen
+        under `name`, with `by`, and not done again. Raises InputError where the budget is short."""
+        ...
+
+    async def pause(self, out: str, run: str) -> bool:
+        """Whether this process drives the run; then it is told to launch nothing more, and waited for. Raises InputError where
+        another process drives it."""
         ...
 
     def runs(self, out: str) -> Sequence[str]:

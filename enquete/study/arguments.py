@@ -55,6 +55,8 @@ class Arguments(DrivingArguments, total=False):
     """Only before (T0) or only after (T1) the simulation; both unless named."""
     agents: str | Sequence[str] | None
     """Only these agents, by name or id; all unless named."""
+    guests: Mapping[str, str] | Sequence[Mapping[str, str]]
+    """Who takes part beside a simulation's agents: name, persona and type each."""
     types: str | Sequence[str] | None
     """Only agents of these stakeholder types; all unless named."""
     where: str
@@ -73,6 +75,8 @@ class Arguments(DrivingArguments, total=False):
     """Run to replay, which implies respondent replay; the canonical one unless named."""
     model: str | None
     """Model, as the server calls it."""
+    key_variable: str
+    """NAME of the environment variable with that server's key, '-' for none; LLM_API_KEY unless named."""
     temperature: float
     """Of the model that answers, 0 to 2."""
     seed: int

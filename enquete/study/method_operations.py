@@ -11,19 +11,21 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import JsonValue, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from enquete.graphs.registry import methodologies
 from enquete.ledger.drives import alone
 from enquete.ledger.folders import LEDGER, find_run, is_held, read_record, read_run, run_folders
 from enquete.ledger.forms import last_submitted, open_forms
 from enquete.ledger.ledger import Ledger
+from enquete.nodes.model_server import require_server_of
+from enquete.nodes.run_session import using
 from enquete.reports.run_reading import open_run
 from enquete.respondents.person import require_readable, submit
 from enquete.state.complaints import complaints
 from enquete.state.errors import InputError, OverBudget, RunLocked, SettingsError
 from enquete.state.local_weights import is_local
-from enquete.state.methodology import BegunRun, Operation, RunSnapshot, StoppedRun
+from enquete.state.methodology import BegunRun, Operation, RunSnapshot, StoppedRun, Worker
 from enquete.state.request import parse_request
 from enquete.state.settings import Environment
 from enquete.study.background import awaited, run_in_thread
@@ -136,6 +138,37 @@ class FacadePort:
         async with self._ledger(sim, token, request) as ledger:
             await ledger.freeze(ledger.record.main.id, self.methodology, "T1", name, value)
 
+    async def work(
+        self, sim: str | Path, token: str, name: str, role: Worker, subject: str, data: BaseModel, **request: Any
+    ) -> dict[str, JsonValue]:
+        task = await run_in_thread(lambda: start_of_resume(token, {**self._where(sim), **request}), within_s=None)
+        with open_run(task.folder) as reading:
+            stored = reading.frozen_values(reading.record.main.id, self.methodology).get(name)
+            record = reading.record
+        if isinstance(stored, dict):
+            return stored
+        await require_server_of(record, task.machine)
+        async with using(str(task.folder), task.machine) as run_session:
+            context = run_session.context(self.methodology, "T1")
+            done = await role.work(context, run_session.settings(self.methodology), subject, data)
+            if isinstance(done, str):
+                why = run_session.budget.stopped or "the budget is used up: name a larger budget_tokens"
+                raise InputError(f"{subject}: {why}")
+            result, by = done
+            kept = await context.freeze(name, {**result.model_dump(mode="json"), "by": by})
+        return kept if isinstance(kept, dict) else {}
+
+    async def pause(self, out: str, run: str) -> bool:
+        folder = find_run(Path(out), run)
+        task = self.tasks.driven_in(folder) if self.tasks is not None else None
+        if task is not None:
+            task.pause()
+            await task.wait()
+            return True
+        if await run_in_thread(partial(is_held, folder)):
+            raise InputError("another process drives this discussion: pause it there, where Ctrl-C does it")
+        return False
+
     def runs(self, out: str) -> Sequence[str]:
         return [folder.name for folder in run_folders(Path(out))]
 
@@ -150,6 +183,7 @@ class FacadePort:
                 frozen=reading.frozen_values(stored.record.main.id, self.methodology),
                 names={who.id: who.name for who in reading.population},
                 forms=tuple(one.block for one in open_forms(reading.ledger)), submitted=last_submitted(reading.ledger),
+                memories=reading.ledger.digests("T1"),
             )  # fmt: skip
 
     @asynccontextmanager

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean, pvariance
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -78,14 +78,14 @@ def _largest_first(groups: set[Group]) -> list[Group]:
     return sorted(groups, key=lambda group: (-len(group), group))
 
 
-def agreement(said: Round) -> float | None:
+def agreement(said: Round, groups: Sequence[Group] | None = None) -> float | None:
     """.7 · P + .3 · max(0, 1 − s² / .25), 0 to 1; None below two positions.
 
     P: 1 where all positions are one cluster, 0 where all are different, else the largest cluster's share. s²:
     population variance of the confidences; where nobody gave one, P alone. Confidence is what participants say of
-    themselves.
+    themselves. `groups`: those of a model in place of the clusters.
     """
-    groups = clusters(said)
+    groups = clusters(said) if groups is None else groups
     total, sure = sum(map(len, groups)), confidences(said)
     if total < 2:
         return None
@@ -198,15 +198,15 @@ def _prompt(data: RoundSaid, language: Language) -> str:
 def _schema(data: RoundSaid) -> dict[str, JsonValue]:
     """The form of the reply, with the numbers that exist: nobody is left out, nobody stands in two camps."""
     camp: JsonValue = {"type": "integer", "minimum": 1, "maximum": len(data.said)}
-    return _object({
+    return closed_object({
         "agreement": {"type": "number", "minimum": 0, "maximum": 1},
-        "camp_of": _object(dict.fromkeys(data.said, camp)),
+        "camp_of": closed_object(dict.fromkeys(data.said, camp)),
         "conflicts": {"type": "array", "items": {"type": "string"}, "maxItems": MOST_CONFLICTS},
         "groupthink": {"type": "boolean"},
     })  # fmt: skip
 
 
-def _object(properties: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def closed_object(properties: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     return {
         "type": "object",
         "properties": dict(properties),
@@ -231,7 +231,8 @@ ANALYST = Role(
 
 # --- what a group decided ------------------------------------------------------------------------------------------------
 #
-# Stances count where there are any; where there are none a model's reading, if one was asked for; else words, which
+# Where positions are grouped by meaning, the model's groups count, and without a model nothing is decided. Else stances
+# count where there are any; where there are none a model's reading, if one was asked for; else words, which
 # cannot tell "kept" from "abolished" and so never say "proceed". People are counted, not clusters of words, and how
 # sure they are of it adds nothing. Where the mode assigned the stances, what counts is what everybody said privately
 # afterwards.
@@ -269,6 +270,8 @@ HINTS = {
     "uncited": N_("Nobody named a source or an example."),
     "assigned": N_("Stances were assigned by the mode; what counts is what everybody said privately afterwards."),
     "words": N_("Positions were compared by their words alone; a model may read what they mean (analyses: model)."),
+    "undecided": N_("No model has read what the positions mean; the rule is a check and decides nothing. Read the answers."),
+    "differs": N_("By its words the rule puts {n}% of the pairs together otherwise than the model does by what they mean."),
     "sure": N_("Confidence is what participants say of themselves: weak evidence."),
 }
 
@@ -351,6 +354,9 @@ def four_layers(talk: Discussion, language: Language, mode: Mode) -> FourLayers:
     last = rounds[-1] if rounds else {}
     sides = _sides(talk, last, mode)
     decision = _decided(sides, talk.participants)
+    undecided = not mode.assigns_stances and _is_undecided(talk)
+    if undecided:
+        decision = decision.model_copy(update={"action": "query_detail"})
     end = talk.exit
     return FourLayers(
         decision=decision, agent_responses=tuple(_response(talk, who, said) for who, said in last.items()),
@@ -362,7 +368,7 @@ def four_layers(talk: Discussion, language: Language, mode: Mode) -> FourLayers:
         ),
         metadata=Metadata(
             exit_reason=end.reason if end else "", exit_details=end.details if end else {}, rounds=len(rounds),
-            verification_hints=_hints(talk, last, sides, language, assigned=mode.assigns_stances),
+            verification_hints=_hints(talk, last, sides, language, assigned=mode.assigns_stances, undecided=undecided),
         ),
     )  # fmt: skip
 
@@ -371,7 +377,8 @@ def _sides(talk: Discussion, last: Round, mode: Mode) -> GroupSides:
     said = talk.afterwards if mode.assigns_stances else last
     doubt: Recommendation = groupthink(last).recommendation if mode.groupthink else ""
     by_stance, read = mode.assigns_stances or any(one.stance for one in said.values()), _reading(talk)
-    if by_stance or read is None:
+    by_meaning = read is not None and not mode.assigns_stances and _last_read(talk).get("basis") == "meaning"
+    if read is None or (by_stance and not by_meaning):
         groups = stance_groups(said) if by_stance else clusters(said)
         against = sum(len(other) for other in groups[1:] if _contradict(said[groups[0][0]], said[other[0]]))
         return GroupSides(said, "stances" if by_stance else "words", groups, against, doubt)
@@ -383,6 +390,17 @@ def _sides(talk: Discussion, last: Round, mode: Mode) -> GroupSides:
         camps[camp] = (*camps.get(camp, ()), numbers[number])
     groups, named = _largest_first(set(camps.values())), tuple(read.conflicts)
     return GroupSides(said, "model", groups, len(named), doubt, read.agreement or 0.0, named)
+
+
+def _is_undecided(talk: Discussion) -> bool:
+    """Whether meaning was to decide, and no model has read the last round: the rule is a check and decides nothing."""
+    last = _last_read(talk)
+    return last.get("basis") == "meaning" and last["by"] == RULE
+
+
+def _last_read(talk: Discussion) -> Mapping[str, Any]:
+    """What was read of the last round that is complete; {} where nothing was."""
+    return next((turn.weighed.analysed for turn in reversed(talk.turns) if turn.weighed), {})
 
 
 def _reading(talk: Discussion) -> Analysed | None:
@@ -505,7 +523,9 @@ def _response(talk: Discussion, who: str, said: Response) -> AgentResponse:
     )  # fmt: skip
 
 
-def _hints(talk: Discussion, last: Round, sides: GroupSides, language: Language, *, assigned: bool) -> Group:
+def _hints(
+    talk: Discussion, last: Round, sides: GroupSides, language: Language, *, assigned: bool, undecided: bool
+) -> Group:
     """How many each is about, where it is said at all."""
     about = {
         "unfinished": not talk.over,
@@ -513,7 +533,15 @@ def _hints(talk: Discussion, last: Round, sides: GroupSides, language: Language,
         "violations": sum(bool(turn.response.violations) for turn in talk.spoken),
         "uncited": not any(said.citations for said in last.values()),
         "assigned": assigned,
-        "words": sides.basis == "words" and bool(sides.groups),
+        "words": sides.basis == "words" and bool(sides.groups) and not undecided,
+        "undecided": undecided,
+        "differs": _differing(talk),
         "sure": mean_confidence(last) is not None,
     }
     return tuple(tell(hint, language).format(n=int(about[name])) for name, hint in HINTS.items() if about[name])
+
+
+def _differing(talk: Discussion) -> int:
+    """Percent of the pairs that the rule puts together otherwise than a model that groups by meaning."""
+    last = _last_read(talk)
+    return round(100 * last.get("rule", {}).get("differs", 0.0))

@@ -26,6 +26,10 @@ Round = Mapping[str, Response]
 """participant → what it said, in the order of speaking."""
 
 
+CLOSED = "closed"
+"""Why a discussion is over that whoever leads it has closed."""
+
+
 class Weighed(BaseModel):
     """What the exit criteria said after a round. `analysed`: what a model made of it, where one was asked as well."""
 
@@ -42,14 +46,14 @@ class RoundtableTurn(Turn):
     after.
 
     `kind`: a remark of whoever leads the discussion is a turn of its own, `steer`, before the round that it opens;
-    where the discussion had ended, it goes on from there. `earlier`: held in the run before, which paid for it.
+    where the discussion had ended, it goes on from there; `end`: they closed it. `earlier`: held in the run before, which paid for it.
 
     `number`: the participant's, under which an anonymous group knows it in every round; `retried`: asked twice because
     of its violations, which `slips` holds; `weighed`: of the last turn of a round; `ratings` (consideration → value)
     and `ranking` (of the options, the best first): given privately.
     """
 
-    kind: Literal["said", "steer"] = "said"
+    kind: Literal["said", "steer", "end"] = "said"
     earlier: bool = False
     role: str = ""
     number: int = 0
@@ -125,7 +129,20 @@ class Discussion(Conversation[RoundtableTurn]):
     def word_name(self) -> str:
         """The name under which is frozen what whoever leads it says before the next round; "": nothing, but that it
         goes on."""
-        return f"word/{self.unit}/{self.held + 1}"
+        return self.word_before(self.held + 1)
+
+    def word_before(self, round: int) -> str:
+        return f"word/{self.unit}/{round}"
+
+    @property
+    def end_name(self) -> str:
+        """The name under which is frozen that whoever leads it has closed it."""
+        return f"end/{self.unit}"
+
+    def closed(self, *, private: bool) -> RoundtableTurn:
+        """The turn in which whoever leads the discussion closes it. `private`: everybody is asked alone after it."""
+        stop = "" if private else CLOSED
+        return RoundtableTurn(turn=self.number, round=self.held + 1, kind="end", status="ok", stop=stop)
 
     def steered(self, remark: str) -> RoundtableTurn:
         """The turn in which whoever leads the discussion says something before its next round."""
@@ -141,10 +158,12 @@ class Discussion(Conversation[RoundtableTurn]):
 
     @property
     def exit(self) -> Weighed | None:
-        """Of the last round that is complete; None once the discussion has been steered beyond it."""
+        """Of the last round that is complete, or because it was closed; None once it has been steered beyond that."""
         for turn in reversed(self.turns):
             if turn.kind == "steer":
                 return None
+            if turn.kind == "end":
+                return Weighed(should_exit=True, reason=CLOSED)
             if turn.weighed is not None:
                 return turn.weighed
         return None
@@ -184,6 +203,18 @@ class RoundtableLayers(BaseModel):
 
     mode: Mode
     views: Mapping[str, tuple[float, ...]] = {}
+
+
+class Document(BaseModel):
+    """Given to everybody at a table."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    title: Annotated[str, Field(min_length=1, max_length=200)]
+    text: Annotated[str, Field(min_length=1, max_length=20_000)]
+
+
+MOST_DOCUMENTS = 10
 
 
 class RoundtableSettings(BaseModel):
@@ -228,6 +259,14 @@ class RoundtableSettings(BaseModel):
             exclude_if=lambda seats: not seats,
         ),
     ] = ()
+    documents: Annotated[
+        tuple[Document, ...],
+        Field(
+            max_length=MOST_DOCUMENTS,
+            description="what everybody at the table is given to read, as data: title and text each",
+            exclude_if=lambda documents: not documents,
+        ),
+    ] = ()
     controls: Annotated[
         int, Field(ge=0, description="agents who only read what a group said, asked before and after")
     ] = 0
@@ -245,6 +284,13 @@ class RoundtableSettings(BaseModel):
     arguments: Annotated[int, Field(ge=1, le=50, description="arguments that are told apart, at most")] = 15
     summaries: Annotated[Worker, Field(description="who sums up older rounds: a model, or key points alone")] = "rule"
     analyses: Annotated[Worker, Field(description="a model's reading of agreement beside the rule-based one")] = "rule"
+    agreement: Annotated[
+        Literal["words", "meaning"],
+        Field(
+            description="what decides which positions are one: their words by a rule, or what they mean, as a model reads it",
+            exclude_if=lambda agreement: agreement == "words",
+        ),
+    ] = "words"
     cast: Annotated[
         Cast, Field(description="how synthetic participants stand: what is planted in them, where no model answers")
     ] = "mixed"
@@ -252,6 +298,13 @@ class RoundtableSettings(BaseModel):
     summary_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
     analyse_model: Annotated[str, Field(description="model that reads agreement; the main arm's unless named")] = ""
     analyse_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
+    group_model: Annotated[
+        str,
+        Field(description="model that groups positions by meaning; the main arm's unless named", exclude_if=lambda name: not name),
+    ] = ""
+    group_fallback: Annotated[
+        str, Field(description="model asked when that one fails", exclude_if=lambda name: not name)
+    ] = ""
     layers: Annotated[
         RoundtableLayers | None, Field(description="filled when the settings are read: the files as they were")
     ] = None
@@ -281,7 +334,14 @@ class RoundtableSettings(BaseModel):
         for who, role in self.explicit.items():
             if role not in roles:
                 raise ValueError(f"perspective_of: {who} is given {role!r}{suggestion(role, roles)}")
+        titles = [one.title for one in self.documents]
+        if twice := [title for title in titles if titles.count(title) > 1]:
+            raise ValueError(f"documents: two are called {twice[0]!r}; give each a title of its own")
         require_own_seats(self.seats, self.persons)
+        if self.agreement == "meaning" and self.analyses == "model":
+            raise ValueError("analyses: with agreement by meaning a model reads every round already; leave analyses out")
+        if self.agreement == "words" and (self.group_model or self.group_fallback):
+            raise ValueError("group_model: positions are grouped by their words here; set agreement to meaning, or leave it out")
         if self.least_rounds > self.rounds:
             raise ValueError(f"least_rounds {self.least_rounds} is more than rounds {self.rounds}")
 

@@ -7,16 +7,26 @@ checkpoint, after every turn or every round. Nodes are async; LangGraph sends pl
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import reduce
 from typing import Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
+from pydantic import JsonValue
 from typing_extensions import TypedDict
 
+from enquete.analysis.stopping import Exit
 from enquete.graphs.roundtable.agreement import ANALYST, RoundSaid, should_exit
-from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn, Weighed
+from enquete.graphs.roundtable.discussion import CLOSED, Discussion, RoundtableTurn, Weighed
+from enquete.graphs.roundtable.grouping import (
+    GROUPER,
+    PositionGroups,
+    exit_by_meaning,
+    kept_reading,
+    positions_said,
+    readings,
+)
 from enquete.graphs.roundtable.table import (
     PRIVATE,
     SUMMARISER,
@@ -30,6 +40,7 @@ from enquete.graphs.roundtable.table import (
     tokens,
 )
 from enquete.nodes.conversations import Asked, TurnOutcome, hear, keep, stopped
+from enquete.respondents.roles import RULE
 from enquete.state.asking import RESPONDED, Outcome
 from enquete.state.interview_context import REHEARSAL
 
@@ -63,12 +74,15 @@ async def ask_before(state: DiscussionState, runtime: Loop) -> DiscussionState:
 
 
 async def open_round(state: DiscussionState, runtime: Loop) -> DiscussionState:
-    """Where somebody leads the discussion, it waits for their word; what was said before is summed up, once it is
-    longer than what is passed in full."""
+    """Where somebody leads the discussion, it waits for their word, or ends with it; what was said before is summed up,
+    once it is longer than what is passed in full."""
     talk, context = state["talk"], runtime.context
-    if context.settings.steering and talk.between:
+    if _is_closed(talk, context):
+        closed = await keep(context.interview_context, talk.unit, talk.closed(private=context.settings.private))
+        return {"talk": talk.after(closed), "reason": CLOSED}
+    if talk.between:
         said = context.interview_context.frozen(talk.word_name)
-        if said is None and context.interview_context.run != REHEARSAL:
+        if said is None and context.settings.steering and context.interview_context.run != REHEARSAL:
             return {"outcome": "waiting"}
         if said:
             talk = talk.after(await keep(context.interview_context, talk.unit, talk.steered(str(said))))
@@ -103,8 +117,7 @@ async def sum_up(talk: Discussion, round: int, context: DiscussionContext) -> Ou
 async def take_turns(state: DiscussionState, runtime: Loop) -> DiscussionState:
     """The next participant answers, or all that are left in this round, none of whom sees the others'."""
     talk, context = state["talk"], runtime.context
-    asked = due(talk, context.settings)[: 1 if context.settings.played.mode.order == "sequential" else None]
-    turns = await _held(asked, talk, context)
+    turns = await _held(_next(talk, context), talk, context)
     return {"outcome": turns} if isinstance(turns, str) else {"turns": turns}
 
 
@@ -116,13 +129,17 @@ async def check_answers(state: DiscussionState, runtime: Loop) -> DiscussionStat
 
 async def weigh_round(state: DiscussionState, runtime: Loop) -> DiscussionState:
     """With the last answer of a round: whether the group is through. Where a model reads the round as well, both
-    readings are recorded, and the rule decides."""
+    readings are recorded, and the rule decides; where it groups positions by meaning, that decides, and the rule is a
+    check."""
     talk, turns, context = state["talk"], state["turns"], runtime.context
     ahead, settings = reduce(Discussion.after, turns, talk), context.settings
     rounds = ahead.rounds()
     if len(rounds[-1]) < len(talk.participants):
         return {}
-    end, analysed = should_exit(rounds, settings.limits, assigned=settings.played.mode.assigns_stances), {}
+    assigned = settings.played.mode.assigns_stances
+    if settings.agreement == "meaning" and not assigned:
+        return await _weighed_by_meaning(ahead, turns, context)
+    end, analysed = should_exit(rounds, settings.limits, assigned=assigned), {}
     if settings.analyses == "model":
         table = context.table(ahead)
         by_number = sorted(rounds[-1], key=lambda who: table.numbers[who])
@@ -132,8 +149,29 @@ async def weigh_round(state: DiscussionState, runtime: Loop) -> DiscussionState:
         if done == "short":
             return {"outcome": "short"}
         analysed = {**done[0].model_dump(mode="json"), "by": done[1]}
+    return _weighed(end, analysed, turns, context)
+
+
+async def _weighed_by_meaning(ahead: Discussion, turns: list[RoundtableTurn], context: DiscussionContext) -> DiscussionState:
+    table, rounds = context.table(ahead), ahead.rounds()
+    data = positions_said(table.question, rounds, table.numbers)
+    read, by = PositionGroups(), RULE
+    if data.said:
+        subject = f"{ahead.unit}|round {len(rounds)}"
+        done = await GROUPER.work(context.interview_context, context.settings, subject, data)
+        if done == "short":
+            return {"outcome": "short"}
+        read, by = done
+    analysed = kept_reading(data, read, by, rounds[-1], table.numbers)
+    end = exit_by_meaning(rounds, [*readings(ahead), analysed], table.numbers, context.settings.limits)
+    return _weighed(end, analysed, turns, context)
+
+
+def _weighed(
+    end: Exit, analysed: Mapping[str, JsonValue], turns: list[RoundtableTurn], context: DiscussionContext
+) -> DiscussionState:
     weighed = Weighed(should_exit=end.should_exit, reason=end.reason, details=end.details, analysed=analysed)
-    stop = weighed.reason if weighed.should_exit and not settings.private else ""
+    stop = weighed.reason if weighed.should_exit and not context.settings.private else ""
     last = turns[-1].model_copy(update={"weighed": weighed, "stop": stop})
     return {"turns": [*turns[:-1], last], "reason": weighed.reason}
 
@@ -217,7 +255,28 @@ async def where(state: DiscussionState, runtime: Loop) -> Literal["before", "ope
         return "end"
     if is_private(asked[0], talk):
         return "before" if asked[0].round == PRIVATE else "after"
-    return "open" if len(talk.rounds()) == talk.held else "on"
+    return "open" if len(talk.rounds()) == talk.held or _is_closed(talk, runtime.context) else "on"
+
+
+async def opened(state: DiscussionState, runtime: Loop) -> Literal["on", "after", "end"]:
+    """Whether the round is held."""
+    talk = state["talk"]
+    if state.get("outcome") or talk.stop:
+        return "end"
+    return "after" if talk.over else "on"
+
+
+def _is_closed(talk: Discussion, context: DiscussionContext) -> bool:
+    """Whether it is to be closed now: not before what was answered already has been kept."""
+    if not talk.seated or talk.over or context.interview_context.frozen(talk.end_name) is None:
+        return False
+    asked, table = _next(talk, context), context.table(talk)
+    return not asked or not all(context.interview_context.stored(table.block(one).key) for one in asked)
+
+
+def _next(talk: Discussion, context: DiscussionContext) -> Sequence[Asked]:
+    """Who speaks in this pass."""
+    return due(talk, context.settings)[: 1 if context.settings.played.mode.order == "sequential" else None]
 
 
 NODES = (ask_before, open_round, take_turns, check_answers, weigh_round, keep_turns, ask_after)
@@ -236,7 +295,7 @@ for node in NODES:
     builder.add_node(node.__name__, node)
 builder.add_conditional_edges(START, where, NEXT)
 builder.add_conditional_edges("ask_before", where, {key: NEXT[key] for key in ("open", "after", "end")})
-builder.add_conditional_edges("open_round", stopped, {"on": "take_turns", "out": END})
+builder.add_conditional_edges("open_round", opened, {key: NEXT[key] for key in ("on", "after", "end")})
 builder.add_conditional_edges("take_turns", stopped, {"on": "check_answers", "out": END})
 builder.add_conditional_edges("check_answers", stopped, {"on": "weigh_round", "out": END})
 builder.add_conditional_edges("weigh_round", stopped, {"on": "keep_turns", "out": END})

@@ -7,6 +7,7 @@ of its runs, of which each goes on from the one before. Replies are digests firs
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,20 +17,26 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag, ValidationError
 from pydantic_core import to_json
 
-from enquete.graphs.roundtable.agreement import ACTIONS, LEVELS, FourLayers, agreement, clusters, four_layers
+from enquete.graphs.roundtable.agreement import ACTIONS, LEVELS, FourLayers, agreement, clusters, four_layers, likeness
+from enquete.graphs.roundtable.citations import claims
 from enquete.graphs.roundtable.discussion import (
     LEAST_SIZE,
+    MOST_DOCUMENTS,
     MOST_ROUNDS,
     MOST_SIZE,
     Cast,
     Discussion,
+    Document,
     RoundtableSettings,
     RoundtableTurn,
+    Weighed,
     discussions,
 )
+from enquete.graphs.roundtable.grouping import MEANING
 from enquete.graphs.roundtable.modes import STANCES
 from enquete.graphs.roundtable.presentation import EXITS, ROUND, STAGES
 from enquete.graphs.roundtable.seats import Seat
+from enquete.graphs.roundtable.synthesis import MOST_POINTS, SYNTHESIST, DiscussionSynthesis, Point, said_in_full
 from enquete.graphs.roundtable.table import plain
 from enquete.ledger.folders import NeverStarted, write_atomically
 from enquete.locale import N_, tell
@@ -56,6 +63,7 @@ CUTS: tuple[tuple[int, int], ...] = ((2000, 100), (600, 60), (250, 40), (120, 25
 SHORTENED = "texts or lists were cut to fit; get_response_detail has one answer, export_roundtable everything"
 SEPARATORS = ",;:"
 """What joins names in the settings: a name that holds one is given by its id."""
+EVOLVED = N_("{n} of {total} participants grew more or less sure; what moved them is in get_thoughts.")
 AS_ITSELF = N_(
     "No role is given to you: take part as the language model that you are, with your own knowledge and judgement."
 )
@@ -99,6 +107,34 @@ class Detailed(Rounded):
     agent: Annotated[
         str, Field(min_length=1, max_length=200, description="who answered: name, id, or number within the group")
     ]
+
+
+class Participating(Counselled):
+    agent: Annotated[str, Field(min_length=1, max_length=200, description="name, id, or number within the group")]
+
+
+class Cited(Counselled):
+    round: Annotated[int | None, Field(ge=1, le=MOST_ROUNDS, description="its number; all unless named")] = None
+    agent: Annotated[str, Field(max_length=200, description="only this participant's: name, id, or number")] = ""
+
+
+class Summed(Counselled):
+    budget_tokens: Annotated[
+        int | None, Field(gt=0, le=10**12, description="cap on tokens of the whole discussion; as before unless named")
+    ] = None
+
+
+class Controlling(InTable):
+    action: Annotated[
+        Literal["pause", "resume", "ask", "end"],
+        Field(
+            description="pause: launch nothing more; resume: go on; ask: put a question before the next round; end: close it, with the "
+            "private answers after it"
+        ),
+    ]
+    question: Annotated[str, Field(max_length=4000, description="of ask: all participants see it")] = ""
+    budget_tokens: Annotated[int | None, Field(gt=0, le=10**12, description="cap on tokens; as before unless named")] = None
+    confirm: Annotated[bool, Field(description="go on although the estimate exceeds the budget")] = False
 
 
 class Exported(InTable):
@@ -150,6 +186,14 @@ class Starting(InTable):
             description="one group of free personas, in place of a simulation or beside its `agents`; each may name its model",
         ),
     ] = ()
+    documents: Annotated[
+        tuple[Document, ...],
+        Field(
+            max_length=MOST_DOCUMENTS,
+            description="what everybody is given to read, as data: title and text each",
+            exclude_if=lambda documents: not documents,
+        ),
+    ] = ()
     people: Annotated[
         tuple[Name, ...],
         Field(
@@ -165,6 +209,14 @@ class Starting(InTable):
         "mixed"
     )
     rounds: Annotated[int, Field(ge=1, le=MOST_ROUNDS, description="rounds at most")] = 3
+    agreement: Annotated[
+        Literal["words", "meaning"],
+        Field(
+            description="what decides which positions are one, and so when it ends: their words by a rule, or what they mean, as a "
+            "model reads them, with the rule as a check",
+            exclude_if=lambda agreement: agreement == "words",
+        ),
+    ] = "words"
     private: Annotated[bool, Field(description="ask everybody alone before and after")] = True
     steering: Annotated[
         bool, Field(description="wait after every round for continue_roundtable, with a remark or without")
@@ -331,7 +383,7 @@ class OpenTable:
         return {"participant": self.name(block.key.participant), "group": block.key.session, **shown}
 
     def digest(self, talk: Discussion) -> dict[str, JsonValue]:
-        layers = self._layers(talk)
+        layers = self.four_layers(talk)
         return {
             "group": talk.unit, "participants": [self.name(who) for who in talk.participants],
             "rounds": layers.metadata.rounds, "over": talk.over, "exit_reason": layers.metadata.exit_reason,
@@ -340,13 +392,34 @@ class OpenTable:
 
     def layers(self, talk: Discussion) -> dict[str, Any]:
         """The four layers, with the names of participants."""
-        layers = self._layers(talk)
+        layers = self.four_layers(talk)
         told: dict[str, Any] = {**layers.model_dump(mode="json"), "decision": self._decision(layers)}
+        weighed = next((turn.weighed for turn in reversed(talk.turns) if turn.weighed), None)
+        if weighed is not None and weighed.analysed.get("basis") == MEANING:
+            told["evidence"]["by_meaning"] = self.meaning(talk, weighed)
         for one in told["agent_responses"]:
             one["name"] = self.name(one["participant"])
         return told
 
-    def _layers(self, talk: Discussion) -> FourLayers:
+    def meaning(self, talk: Discussion, weighed: Weighed) -> dict[str, JsonValue]:
+        """How a model grouped a round by what positions mean, with the words it quotes, and the rule's check beside it."""
+        read: Mapping[str, Any] = weighed.analysed
+        names = {str(turn.number): self.name(turn.participant) for turn in talk.spoken}
+        groups: dict[str, list[str]] = {}
+        for number, camp in read["camp_of"].items():
+            groups.setdefault(str(camp), []).append(number)
+        found: list[JsonValue] = [
+            {"position": read.get("says", {}).get(camp, ""), "held_by": [names[number] for number in members],
+             "quotes": {names[number]: read["quotes"][number] for number in members if number in read.get("quotes", {})}}
+            for camp, members in groups.items()
+        ]  # fmt: skip
+        rule = read["rule"]
+        return {
+            "by": read["by"], "agreement": read["agreement"], "groups": found,
+            "rule": {"agreement": rule["agreement"], "positions": len(set(rule["camp_of"].values())), "differs": rule.get("differs")},
+        }  # fmt: skip
+
+    def four_layers(self, talk: Discussion) -> FourLayers:
         return four_layers(talk, self.held.language, self.settings.played.mode)
 
     def _decision(self, layers: FourLayers) -> dict[str, JsonValue]:
@@ -359,19 +432,19 @@ class OpenTable:
         """One answer in a few lines."""
         said = turn.response
         return {
-            **self._speaker(turn), "stance": said.stance, "confidence": said.confidence, "position": said.position,
+            **self.speaker(turn), "stance": said.stance, "confidence": said.confidence, "position": said.position,
             "key_points": list(said.key_points), "violations": len(said.violations),
         }  # fmt: skip
 
     def detail(self, turn: RoundtableTurn) -> dict[str, JsonValue]:
         """One answer in full. slips: what the first answer did not keep to, where it was asked for once more."""
         return {
-            **self._speaker(turn), "round": stage_of(turn), "status": turn.status, **turn.response.model_dump(mode="json"),
+            **self.speaker(turn), "round": stage_of(turn), "status": turn.status, **turn.response.model_dump(mode="json"),
             "retried": turn.retried, "slips": [one.model_dump(mode="json") for one in turn.slips],
             "ratings": dict(turn.ratings), "ranking": list(turn.ranking),
         }  # fmt: skip
 
-    def _speaker(self, turn: RoundtableTurn) -> dict[str, JsonValue]:
+    def speaker(self, turn: RoundtableTurn) -> dict[str, JsonValue]:
         name, role, by = self.name(turn.participant), self.settings.played.mode.roles.get(turn.role), self._by(turn)
         return {
             "participant": turn.participant, "name": name, "number": turn.number,
@@ -510,6 +583,7 @@ async def get_round_details(port: Port, asked: Rounded) -> dict[str, JsonValue]:
     return fitted({
         "roundtable_id": table.kept.id, "group": talk.unit, "round": stage, "rounds": list(stages(talk)), **table.authorship,
         "agreement": agreement(responses), "positions": len(clusters(responses)), "remark": remark_of(talk, stage),
+        **({"by_meaning": table.meaning(talk, weighed)} if weighed and weighed.analysed.get("basis") == MEANING else {}),
         "weighed": weighed.model_dump(mode="json") if weighed else None,
         "missing": [table.name(who) for who in talk.participants if who not in responses],
         "responses": [table.brief(turn) for turn in turns],
@@ -699,6 +773,8 @@ async def _begin(
 ) -> None:
     own = {
         "mode": asked.mode, "question": asked.question, "rounds": asked.rounds, "private": asked.private,
+        **({"documents": [one.model_dump() for one in asked.documents]} if asked.documents else {}),
+        **({"agreement": asked.agreement} if asked.agreement != "words" else {}),
         "steering": asked.steering, "people": "; ".join(asked.people), "cast": asked.cast, **settings,
     }  # fmt: skip
     given: dict[str, Any] = {"settings": {__package__.rpartition(".")[2]: own}, "language": asked.language}
@@ -711,7 +787,7 @@ async def _begin(
     await port.begin(sim, out=str(folder), budget_tokens=budget, confirm=confirm, **given)
 
 
-async def _drive(port: Port, table: OpenTable, asked: Starting | Continuing) -> None:
+async def _drive(port: Port, table: OpenTable, asked: Starting | Continuing | Controlling) -> None:
     run = table.held
     await port.resume(
         table.sim, run.run, out=str(table.folder), budget_tokens=asked.budget_tokens, confirm=asked.confirm,
@@ -803,6 +879,170 @@ async def _begin_further(port: Port, tables: RoundtableStore, table: OpenTable, 
         raise
 
 
+# --- what a discussion comes to, on what it rests, and who leads it -------------------------------------------------------
+
+
+async def get_thoughts(port: Port, asked: Participating) -> dict[str, JsonValue]:
+    """How one participant thought from round to round, privately before and after too: position, reasons, stance and confidence,
+    where it moved, and which argument moved it."""
+    table = RoundtableStore(port).table(asked.roundtable_id)
+    talk = table.group(asked.group)
+    own = [turn for turn in talk.spoken if turn.participant == _participant(table, talk, asked.agent)]
+    thoughts: list[JsonValue] = []
+    before: RoundtableTurn | None = None
+    for turn in own:
+        said = turn.response
+        kept = likeness(before.response, said) if before is not None else None
+        thoughts.append({
+            "round": stage_of(turn), "stance": said.stance, "confidence": said.confidence, "position": said.position,
+            "reasoning": said.reasoning, "key_points": list(said.key_points), "sections": dict(said.sections),
+            **({"model": table.model_of(turn)} if table.settings.seats else {}),
+            "likeness_to_own_last": kept, "another_stance": bool(before and said.stance and said.stance != before.response.stance),
+        })  # fmt: skip
+        before = turn
+    return fitted({
+        "roundtable_id": table.kept.id, "group": talk.unit, **table.authorship, **(table.speaker(own[0]) if own else {}),
+        "confidence": {str(stage_of(turn)): turn.response.confidence for turn in own},
+        "stances": {str(stage_of(turn)): turn.response.stance for turn in own},
+        "moved_by": next((turn.response.sections["moved_by"] for turn in own if "moved_by" in turn.response.sections), ""),
+        "thoughts": thoughts,
+    })  # fmt: skip
+
+
+async def get_citations(port: Port, asked: Cited) -> dict[str, JsonValue]:
+    """On what each claim rests: posts that its speaker remembers, documents given, other turns, sources named; or on nothing.
+    Matched by words."""
+    table = RoundtableStore(port).table(asked.roundtable_id)
+    talk, run = table.group(asked.group), table.held
+    who = _participant(table, talk, asked.agent) if asked.agent else ""
+    known = [
+        one
+        for one in claims(talk, run.names, run.memories, table.settings.documents)
+        if who in ("", one.participant) and asked.round in (None, one.round)
+    ]
+    kinds = Counter(support.kind for one in known for support in one.rests_on)
+    cited = Counter((support.kind, support.where, support.said) for one in known for support in one.rests_on if support.said)
+    told: list[JsonValue] = [
+        {"name": table.name(one.participant), "round": one.round, "turn": one.turn, "claim": one.claim,
+         "rests_on": [support.model_dump(exclude_defaults=True) for support in one.rests_on]}
+        for one in known
+    ]  # fmt: skip
+    return fitted({
+        "roundtable_id": table.kept.id, "group": talk.unit, **table.authorship, "matched_by": "words", "claims": len(known),
+        "only_said": sum(not one.rests_on for one in known), "kinds": dict(kinds),
+        "citations": [{"kind": kind, "where": where, "said": said, "claims": n} for (kind, where, said), n in cited.most_common()],
+        "rests_on": told,
+    })  # fmt: skip
+
+
+async def synthesize_roundtable(port: Port, asked: Summed) -> dict[str, JsonValue]:
+    """Sum a discussion up, once: common ground, differences, how it went, conclusion and recommendation, each point with the turns
+    that it rests on. A model does it, through the ledger of the discussion; without one what the decision holds is put together."""
+    tables = RoundtableStore(port)
+    table = tables.table(asked.roundtable_id)
+    talk = table.group(asked.group)
+    rounds = talk.rounds()
+    if not rounds:
+        raise InputError(f"{asked.roundtable_id}: nobody has spoken to {talk.unit} yet; there is nothing to sum up")
+    names = {who: table.name(who) for who in talk.participants}
+    data = said_in_full(table.kept.question, talk, names, _by_rule(table, talk))
+    subject = f"{talk.unit}|turn {talk.number - 1}"
+    cap = {"budget_tokens": asked.budget_tokens} if asked.budget_tokens else {}
+    async with port.alone(str(table.folder)):
+        made = await port.work(
+            table.sim, table.held.run, f"synthesis/{subject}", SYNTHESIST, subject, data, out=str(table.folder), **cap
+        )
+    by, answers = str(made["by"]), {turn.turn: table.name(turn.participant) for turn in talk.spoken}
+    speakers = {str(number): name for number, name in answers.items() if f"{number}" in _cited_turns(made)}
+    return fitted({
+        "roundtable_id": table.kept.id, "group": talk.unit, "question": table.kept.question, "rounds": len(rounds), **table.authorship,
+        **made, "synthesized_by": by, "turns": speakers,
+    })  # fmt: skip
+
+
+def _cited_turns(made: Mapping[str, Any]) -> set[str]:
+    return {str(turn) for name in ("common_ground", "differences") for point in made[name] for turn in point["turns"]}
+
+
+def _by_rule(table: OpenTable, talk: Discussion) -> DiscussionSynthesis:
+    """Who holds what, in the words of the decision. What is common, and what follows, no rule knows."""
+    layers = table.four_layers(talk)
+    last = max((turn.round for turn in talk.spoken if not turn.private), default=0)
+    turns = {turn.participant: turn for turn in talk.spoken if not turn.private and turn.round == last}
+    decision = layers.decision
+    held, others = (
+        [
+            Point(text=turns[who].response.position, turns=[turns[who].turn])
+            for who in group if who in turns and turns[who].response.position
+        ]
+        for group in (decision.held_by, decision.not_held_by)
+    )  # fmt: skip
+    moved = [one for one in layers.agent_responses if one.confidence_change]
+    language = table.held.language
+    return DiscussionSynthesis(
+        common_ground=held[:MOST_POINTS] if len(held) > 1 else [], differences=others[:MOST_POINTS],
+        evolution=tell(EVOLVED, language).format(n=len(moved), total=len(layers.agent_responses)),
+        conclusion=layers.evidence.consensus_summary, recommendation=tell(ACTIONS[decision.action], language),
+    )  # fmt: skip
+
+
+def _participant(table: OpenTable, talk: Discussion, agent: str) -> str:
+    """By name, id, or number. Raises InputError."""
+    for turn in talk.spoken:
+        if agent in (turn.participant, table.name(turn.participant), str(turn.number)):
+            return turn.participant
+    names = ", ".join(table.name(who) for who in talk.participants)
+    raise InputError(f"nobody called {agent!r} has spoken in {talk.unit}; who sits there: {names}")
+
+
+async def control_roundtable(port: Port, asked: Controlling) -> dict[str, JsonValue]:
+    """Lead a discussion, also one that goes on: pause it, resume it, put a question before its next round, or end it. What was
+    asked is kept and paid for once; the call that drove it returns with what there is."""
+    tables = RoundtableStore(port)
+    table = tables.table(asked.roundtable_id)
+    if bool(asked.question.strip()) != (asked.action == "ask"):
+        raise InputError("question: it goes with action ask, and ask needs one")
+    if table.held.status == "completed":
+        raise InputError(f"{asked.roundtable_id}: the discussion is over; continue_roundtable goes on with further rounds")
+    was_driven = await port.pause(str(table.folder), table.held.run)
+    table = tables.table(asked.roundtable_id)
+    if asked.action == "pause":
+        if not was_driven:
+            raise InputError(f"{asked.roundtable_id}: nothing goes on that could be paused; its status is {table.held.status}")
+        return table.told()
+    async with port.alone(str(table.folder)):
+        if asked.action == "ask":
+            await _ask(port, table, asked.question)
+        elif asked.action == "end":
+            for talk in table.groups:
+                if not (talk.over or talk.stop):
+                    await port.freeze(table.sim, table.held.run, talk.end_name, True, out=str(table.folder))
+    table = tables.table(asked.roundtable_id)
+    if table.held.status != "completed":
+        await _drive(port, table, asked)
+    return tables.table(asked.roundtable_id).told()
+
+
+async def _ask(port: Port, table: OpenTable, question: str) -> None:
+    """Before the next round of every group that has one left. Raises InputError where none has."""
+    run, asked = table.held, False
+    for talk in table.groups:
+        begun = len(talk.rounds()) > talk.held or not talk.held
+        number = talk.held + (2 if begun else 1)
+        name = talk.word_before(number)
+        if talk.over or talk.stop or number > table.settings.rounds:
+            continue
+        if run.frozen.get(name) not in (None, "", question):
+            raise InputError(f"question: another stands before round {number} of {talk.unit} already, and nobody has answered it yet")
+        await port.freeze(table.sim, run.run, name, question, out=str(table.folder))
+        asked = True
+    if not asked:
+        raise InputError(
+            f"question: no round follows (of {table.settings.rounds} at most); once it is over, continue_roundtable takes it as a remark, "
+            "with further rounds"
+        )
+
+
 async def list_roundtables(port: Port, asked: Listing) -> dict[str, JsonValue]:
     """Which roundtables there are, the latest change first: question, status, and each one's first decision."""
     tables = RoundtableStore(port)
@@ -839,6 +1079,12 @@ OPERATIONS = (
     Operation(get_consensus, Counselled, "What a roundtable decided", reads=True),
     Operation(get_round_details, Rounded, "One round of a roundtable", reads=True),
     Operation(get_response_detail, Detailed, "One answer at a roundtable", reads=True),
+    Operation(get_thoughts, Participating, "One participant's thoughts", reads=True),
+    Operation(get_citations, Cited, "What claims at a roundtable rest on", reads=True),
+    Operation(synthesize_roundtable, Summed, "Sum a roundtable up"),
+    Operation(
+        control_roundtable, Controlling, "Pause, question or end a roundtable", over_budget=f"with action end; {AT_THE_CAP}"
+    ),
     Operation(list_roundtables, Listing, "List roundtables", reads=True),
     Operation(export_roundtable, Exported, "Write a roundtable to a file"),
 )

@@ -18,12 +18,17 @@ STAGES = {BEFORE: N_("Privately before"), AFTER: N_("Privately after")}
 ROUND = N_("Round {round}")
 EXITS = {
     "consensus": N_("agreed"), "convergence": N_("nobody moved any more"), "confidence": N_("agreed and sure"),
-    "max_rounds": N_("last round"), "": N_("not over"),
+    "max_rounds": N_("last round"), "closed": N_("closed by the moderator"), "": N_("not over"),
 }  # fmt: skip
 SIGNS = {"all_sure": N_("all sure"), "one_side": N_("all on one side"), "same_words": N_("same words")}
 COMPOSED = {
     "mixed": N_("mixed across types"), "type": N_("one type each"), "views": N_("the most different views together"),
     "hand": N_("put together by hand"),
+}  # fmt: skip
+DECIDES = {
+    "words": N_("Where a model read the rounds the rule still decides when a discussion ends; both readings are recorded."),
+    "meaning": N_("What positions mean, as a model reads them, decides when a discussion ends; the rule, by words, is a check. Where no "
+                  "model read a round nothing is decided by it."),
 }  # fmt: skip
 HOW = {"took_up": N_("took it up"), "countered": N_("countered")}
 SIDES = {"discussed": N_("discussed"), "read": N_("only read")}
@@ -83,10 +88,24 @@ ROUNDS = d.Table(
         d.integer("largest", N_("largest")), N, d.number("mean_confidence", N_("mean confidence")),
             d.number("read", N_("by the model")),
         d.integer("camps", N_("camps by the model")), d.several("conflicts", N_("Conflicts that it names")),
+        d.share("differs", N_("pairs that the two put together otherwise")),
     ),
     views=(d.View(at="appendix", where="read == read", heading=N_("Agreement, read by a model as well"),
-                  columns=d.names("group round agreement read positions camps conflicts")),),
-    note=N_("Where a model read the rounds the rule still decides when a discussion ends; both readings are recorded."),
+                  columns=d.names("group round agreement read positions camps conflicts differs")),),
+    note=N_("{decides}"),
+)  # fmt: skip
+
+GROUPINGS = d.Table(
+    name="groupings", title=N_("Positions grouped by what they mean"), key=("group", "round", "participant"),
+    columns=(
+        TABLE, d.integer("round", N_("Round")), d.flag("last", N_("last round")), AGENT, d.integer("camp", N_("by the model")),
+        d.text("says", N_("position")), d.text("quote", N_("in their own words")), d.integer("cluster", N_("by rule")),
+    ),
+    views=(
+        d.View(at="section", where="last", top=12, columns=d.names("group participant camp says quote cluster")),
+        d.View(at="appendix", columns=d.names("group round participant camp says quote cluster")),
+    ),
+    note=N_("A model grouped them; the words it quotes were found in the answer itself. The rule compares words alone and is a check."),
 )  # fmt: skip
 
 MODELS = d.Table(
@@ -273,7 +292,7 @@ GROUPS, GROUP_TESTS = group_tables(MEASURE, N_("By group of the agents"), share=
 
 FACTS = (
     d.text("question"), d.text("mode"), d.text("mode_title"), d.flag("assigned"), d.flag("judges_groupthink"),
-    d.code("compose", "", COMPOSED), d.number("consensus_limit"), d.integer("begun"), d.integer("over"),
+    d.code("decides", "", DECIDES), d.code("compose", "", COMPOSED), d.number("consensus_limit"), d.integer("begun"), d.integer("over"),
     d.integer("planned"), d.integer("n"), d.integer("n_total"), d.integer("people"), d.integer("readers"),
     d.integer("unseated"), d.several("unknown"), d.number("first_agreement"), d.number("last_agreement"),
     d.integer("agreed"), d.integer("settled"), d.integer("groupthink_groups"), d.integer("judged_groups"),
@@ -394,7 +413,7 @@ TEXTS = (
 
 PRESENTATION = d.Presentation(
     tables=(DISCUSSIONS, MOVEMENT, BEYOND, ARGUMENTS, TAKEN_UP, MOVES, PERSUASION, COMPARED, GROUP_TESTS, GROUPS,
-        REASON, CONFORMITY, ROUNDS, CURVE, SEATS,
+        REASON, CONFORMITY, GROUPINGS, ROUNDS, CURVE, SEATS,
             POSITIONS, CHECKS, REMARKS, MODELS, BETWEEN_MODELS, SWITCHES, TURNS, AGENTS),
     facts=FACTS, findings=FINDINGS, charts=CHARTS, texts=TEXTS,
 )  # fmt: skip

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from enquete.graphs.roundtable.agreement import ANALYST
 from enquete.graphs.roundtable.discussion import LEAST_SIZE, MOST_SIZE, Discussion, RoundtableSettings, RoundtableTurn
+from enquete.graphs.roundtable.grouping import GROUPER
 from enquete.graphs.roundtable.instrument import RoundtableInstrument
 from enquete.graphs.roundtable.table import SUMMARISER, DiscussionContext, due, private_form, public_form
 from enquete.nodes.conversations import Asked, Conversations, keep, utterance_id
@@ -161,6 +162,8 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
     def __init__(self, instrument: RoundtableInstrument, settings: RoundtableSettings, language: Language):
         super().__init__(instrument, settings, language)
         chosen: dict[Role[Any, Any], str] = {SUMMARISER: settings.summaries, ANALYST: settings.analyses}
+        if settings.agreement == "meaning" and not settings.played.mode.assigns_stances:
+            chosen[GROUPER] = "model"
         self.roles = tuple(role for role, worker in chosen.items() if worker == "model")
         self.rounds = CONTROLS if settings.controls else GROUPS
         self._seatings: dict[tuple[str, ...], Seating] = {}
@@ -282,7 +285,7 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         )
         calls = {"answer": (requests, at_most * ATTEMPTS)}
         for role in self.roles:
-            opens = times * self.settings.least_rounds if role is ANALYST else 0
+            opens = times * self.settings.least_rounds if role in (ANALYST, GROUPER) else 0
             calls[role.purpose] = (opens, role.most_calls(self.settings, times * (self.settings.rounds + 1)))
         by_row = frozenset(calls)
         if seating.groups and context.arm.id == context.main_arm:

@@ -35,6 +35,7 @@ from enquete.graphs.roundtable.agreement import (
     voiced,
 )
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn, discussions
+from enquete.graphs.roundtable.grouping import MEANING
 from enquete.graphs.roundtable.instrument import CONSIDERATION, RoundtableInstrument
 from enquete.graphs.roundtable.movement import (
     PEOPLE,
@@ -88,6 +89,7 @@ def analyse(
             mode.assigns_stances) for talk in run.groups],
         "seats": [row for talk in run.groups for row in run.seated(talk)],
         "rounds": [row for talk in run.groups for row in _rounds(talk)],
+        "groupings": [row for talk in run.groups for row in _groupings(talk)],
         "curve": [{**one, "place": place} for place, one in enumerate(curve)],
         "positions": [row for talk in run.talks for row in _positions(talk, run)],
         "moves": [run.moved(talk, move) for talk, move in (*moved, *read)],
@@ -114,7 +116,7 @@ def analyse(
     facts = {
         "question": settings.question or instrument.question.in_(language), "mode": settings.mode,
         "mode_title": mode.title.in_(language), "assigned": mode.assigns_stances, "judges_groupthink": mode.groupthink,
-        "compose": settings.compose, "consensus_limit": settings.limits.consensus, **run.seats(),
+        "decides": settings.agreement, "compose": settings.compose, "consensus_limit": settings.limits.consensus, **run.seats(),
         **_facts(run, tables, curve), "uncoded": len(coded.uncoded),
         "layers": {unit: one.model_dump(mode="json") for unit, one in layers.items()}, "models": _models(run.talks),
     }  # fmt: skip
@@ -242,7 +244,29 @@ def _rounds(talk: Discussion) -> Iterator[Row]:
             "read": read["agreement"] if is_model else None,
             "camps": len(set(read["camp_of"].values())) if is_model else None,
             "conflicts": list(read["conflicts"]) if is_model else [],
+            "differs": dict(read.get("rule", {})).get("differs"),
         }  # fmt: skip
+
+
+def _groupings(talk: Discussion) -> Iterator[Row]:
+    """Where positions were grouped by meaning: each participant's group by the model, with the words it quotes for that, and by
+    the rule."""
+    last = max((turn.round for turn in talk.turns if turn.weighed), default=0)
+    for turn in talk.turns:
+        read = turn.weighed.analysed if turn.weighed else {}
+        if read.get("basis") != MEANING:
+            continue
+        found: Mapping[str, Any] = read
+        for speaker in talk.spoken:
+            number = str(speaker.number)
+            if speaker.private or speaker.round != turn.round or number not in found["rule"]["camp_of"]:
+                continue
+            camp = found["camp_of"].get(number)
+            yield {
+                "group": talk.unit, "round": turn.round, "last": turn.round == last, "participant": speaker.participant,
+                "camp": camp, "says": found.get("says", {}).get(str(camp)), "quote": found.get("quotes", {}).get(number),
+                "cluster": found["rule"]["camp_of"][number],
+            }  # fmt: skip
 
 
 def _curve(groups: Sequence[Discussion], *, assigned: bool) -> list[Row]:

@@ -95,7 +95,8 @@ class SeatModels(SeatModel):
             raise ValueError(f"alternates of {whose}: named without a model; name the one that they stand by for")
         if any(not one.model for one in self.alternates):
             raise ValueError(f"alternates of {whose}: each names its model")
-        places = Counter((one.model, one.base_url.rstrip("/")) for one in (self, *self.alternates))
+        everyone: tuple[SeatModel, ...] = (self, *self.alternates)
+        places = Counter((one.model, one.base_url.rstrip("/")) for one in everyone)
         if twice := [model for (model, _), n in places.items() if n > 1]:
             raise ValueError(
                 f"alternates of {whose}: {twice[0]!r} at the same server stands there twice; name each other model once"

@@ -273,7 +273,7 @@ class DiscussionTable:
             ),
             instruction=instruction,
             items=items,
-            quoted=self.rendered(context),
+            quoted=(*((one.title, one.text) for one in self.settings.documents), *self.rendered(context)),
             in_order=words.in_order or not private,
             by_person=self.settings.seats_person(self.interview_context.participant(asked.participant)),
             models=self.settings.models_of(self.interview_context.participant(asked.participant)),

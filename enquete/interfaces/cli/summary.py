@@ -164,7 +164,10 @@ def headline(run: Run) -> list[str]:
         anew = ", ".join(name for name in record.methods if name not in record.carried)
         lines.append(say("rerun", run=record.rerun_of, methods=anew, carried=", ".join(record.carried) or say("none")))
     is_synthetic = main.respondent == "synthetic"
-    return [*lines, say("synthetic") if is_synthetic else say("model", model=main.model, temperature=main.temperature)]
+    from enquete.nodes.planning import served_models  # noqa: PLC0415 - slow, and not needed for a run that is not there
+
+    models = ", ".join(dict.fromkeys([main.model, *(one.label(main.model) for one in served_models(record))]))
+    return [*lines, say("synthetic") if is_synthetic else say("model", model=models, temperature=main.temperature)]
 
 
 def findings(run: Run) -> list[str]:

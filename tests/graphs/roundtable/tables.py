@@ -47,9 +47,16 @@ def plainly(name: str, round: int, item: str) -> object:
 class TableDesk(MemoryDesk):
     """Several people, and answers to all items of a block."""
 
-    def __init__(self, sitting: Sequence[Participant], says: Says, language: Language, works: Works | None = None):
+    def __init__(
+        self,
+        sitting: Sequence[Participant],
+        says: Says,
+        language: Language,
+        works: Works | None = None,
+        by: str = "rule",
+    ):
         super().__init__(
-            sitting[0], lambda who, block: Answer("", "ok"), language, methodology="roundtable", works=works
+            sitting[0], lambda who, block: Answer("", "ok"), language, methodology="roundtable", works=works, by=by
         )
         self._sitting, self._script = list(sitting), says
 
@@ -116,15 +123,16 @@ def hold(
     *,
     language: Language = "en",
     works: Works | None = None,
+    by: str = "rule",
     sitting: Sequence[Participant] = (),
     **given: Any,
 ) -> Table:
-    """A group by hand, in the order of the names; two rounds and nothing private unless `given`."""
+    """A group by hand, in the order of the names; two rounds and nothing private unless `given`. `by`: who `works`."""
     members = ", ".join(NAMES[:n])
     chosen: Mapping[str, Any] = {"rounds": 2, "private": False, "compose": "hand", "members": members, **given}
     settings = RoundtableSettings.model_validate({"mode": mode, **chosen})
     context, procedure = (
-        TableDesk(sitting or people(n), says, language, works),
+        TableDesk(sitting or people(n), says, language, works, by),
         Roundtable(INSTRUMENT, settings, language),
     )
     for round in range(1, procedure.rounds + 1):
