@@ -12,7 +12,7 @@ import asyncio
 import json
 import logging
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from functools import lru_cache
 from pathlib import Path
@@ -37,12 +37,12 @@ from enquete.ledger.entries import (
     occasion_values,
     short_hashes,
     store_answers,
-    text_of,
     text_rows,
 )
 from enquete.ledger.folders import CHECKPOINTS, record_in, require_outcomes, set_aside
 from enquete.ledger.record import RunRecord
-from enquete.ledger.usage import note_cached, note_unanswered
+from enquete.ledger.usage import lose, note_cached, note_unanswered
+from enquete.ledger.workers import landed, require_registered, sent_by
 from enquete.ledger.writer import GroupWriter, Room, Write, WriteCounter, counted, told_by_checkpoints
 from enquete.state.asking import Answer, BlockKey, CallKey, Participant
 from enquete.state.errors import LedgerError
@@ -60,11 +60,13 @@ _parsed = lru_cache(maxsize=16)(json.loads)  # a panel's themes grow with it and
 class Ledger:
     """One run's ledger. Open it inside the event loop that will use it."""
 
-    def __init__(self, path: Path, run: str = "", *, create: bool = False, room: Room | None = None):
-        """`run`: whose it must be; the one that it names itself unless given. Raises LedgerError if the file is
+    def __init__(self, path: Path, run: str = "", *, create: bool = False, room: Room | None = None, worker: str = ""):
+        """`run`: whose it must be; the one that it names itself unless given. `worker`: of a process that works for the
+        run's driver; it writes only as long as it is registered (workers.py). Raises LedgerError if the file is
         damaged, of another run or of another schema version."""
         self.path = path
         self.run = run
+        self._worker = worker
         if not create and not path.exists():
             raise LedgerError(f"{path}: this run has no ledger")
         with ExitStack() as opened:
@@ -74,9 +76,13 @@ class Ledger:
                     self._create()
                 self._check(self._write_connection)
                 self._read = opened.enter_context(closing(connect(path, read_only=True)))
-                self._counter = WriteCounter(path, self._set_checkpoints_right())
+                self._counter = WriteCounter(path, 0 if worker else self._set_checkpoints_right())
             opened.pop_all()
         self._writer = GroupWriter(self._write_connection, str(path), room, self._counter)
+
+    def guard(self) -> None:
+        """From now on this worker, which has just been registered, writes nothing unless it still is."""
+        self._writer.guard = lambda connection: require_registered(connection, self._worker)
 
     @classmethod
     def reading(cls, path: Path, run: str = "") -> Self:
@@ -148,6 +154,11 @@ class Ledger:
         """
         with explained(self.path):
             return self._read.execute(sql, values)
+
+    def look(self, read: Callable[[sqlite3.Connection], T]) -> T:
+        """A short read of another module's (workers), like `read`."""
+        with explained(self.path):
+            return read(self._read)
 
     def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
         with explained(self.path):
@@ -225,6 +236,8 @@ class Ledger:
             ).rowcount
             if changed != 1:
                 raise RuntimeError(f"call {key} is already settled or in flight")
+            if self._worker:
+                sent_by(connection, self._worker, CALL, call_values(key))
 
         await self._writer.submit(write, begins=True)
 
@@ -252,6 +265,8 @@ class Ledger:
             ).fetchall()
             if not changed:
                 raise RuntimeError(f"call {key} was settled twice or never reserved")
+            if self._worker:
+                landed(connection, CALL, call_values(key))
             note_unanswered(connection, key, changed[0][0], usage.allowance, usage.allowance_read)
             note_cached(connection, key, changed[0][0], usage.cached_tokens)
             spent = usage.input_tokens + usage.output_tokens + usage.allowance
@@ -271,31 +286,20 @@ class Ledger:
             ).fetchall()
             if not changed:
                 raise RuntimeError(f"call {key} is not in flight")
+            if self._worker:
+                landed(connection, CALL, call_values(key))
             note_unanswered(connection, key, changed[0][0], usage.allowance, usage.allowance_read)
             count(connection, key, {"tokens": usage.allowance})
 
         await self._writer.submit(write)
 
     async def sweep(self) -> int:
-        """Calls in flight when a process died: each may have been billed, so its reservation is an allowance (of which
-        a token for two bytes of its texts is question). Returns their number. Only for the holder of the run's lock."""
-
+        """Calls in flight when a process died become allowances (`lose`). Returns their number. Only for the holder of
+        the run's lock."""
         if self._row("SELECT 1 FROM calls WHERE status='reserved'") is None:
             return 0
 
-        def write(connection: sqlite3.Connection) -> int:
-            lost = connection.execute(
-                "UPDATE calls SET status='lost', allowance=allowance+reserved, sends=sends+1 WHERE status='reserved'"
-                " RETURNING arm, methodology, phase, purpose, subject, attempt, reserved, model,"
-                f" length(CAST({text_of('system_hash')} || {text_of('messages_hash')} AS BLOB))"
-            ).fetchall()
-            for *names, tokens, model, size in lost:
-                key = CallKey(self.run, *names)
-                note_unanswered(connection, key, model, tokens, min(tokens, (size or 0) // 2))
-                count(connection, key, {"tokens": tokens, "lost": 1})
-            return len(lost)
-
-        return await self._writer.submit(write)
+        return await self._writer.submit(lambda connection: lose(connection, self.run))
 
     # --- answers ---------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
+from enquete.ledger.entries import count, text_of
 from enquete.state.asking import CallKey
 
 TOTAL, QUESTIONS, CACHED = "unanswered", "unanswered_read", "cached"
@@ -54,6 +55,24 @@ def note_cached(connection: sqlite3.Connection, key: CallKey, model: str, tokens
     if tokens:
         asked = CallGroup(key.methodology, key.phase, key.arm, model)
         connection.execute(NOTED, (json.dumps([CACHED, *asked]), str(tokens)))
+
+
+def lose(connection: sqlite3.Connection, run: str, which: str = "1", values: Sequence[object] = ()) -> int:
+    """Calls in flight when a process died: each may have been billed, so its reservation is an allowance (of which a
+    token for two bytes of its texts is question). `which`: a condition on `calls`; all unless given. Returns their
+    number."""
+    lost = connection.execute(
+        "UPDATE calls SET status='lost', allowance=allowance+reserved, sends=sends+1"
+        f" WHERE status='reserved' AND {which}"
+        " RETURNING arm, methodology, phase, purpose, subject, attempt, reserved, model,"
+        f" length(CAST({text_of('system_hash')} || {text_of('messages_hash')} AS BLOB))",
+        values,
+    ).fetchall()
+    for *names, tokens, model, size in lost:
+        key = CallKey(run, *names)
+        note_unanswered(connection, key, model, tokens, min(tokens, (size or 0) // 2))
+        count(connection, key, {"tokens": tokens, "lost": 1})
+    return len(lost)
 
 
 def cached(query: Callable[..., sqlite3.Cursor]) -> dict[CallGroup, int]:

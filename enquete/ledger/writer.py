@@ -187,6 +187,7 @@ class GroupWriter:
         self.room = room
         self._counter = counter
         self._patience_s = patience_s
+        self.guard: Callable[[sqlite3.Connection], None] | None = None  # asked first in every transaction
         self._locked_since: float | None = None
         self._closed = False
         self._waiting: list[Queued[Any]] = []
@@ -272,6 +273,8 @@ class GroupWriter:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             self._locked_since = None
+            if self.guard is not None:
+                self.guard(self._connection)
             values = [queued.write(self._connection) for queued in group]
             written = self._counter.add(self._connection, len(group)) if self._counter else 0
             self._connection.execute("COMMIT")
