@@ -363,7 +363,7 @@ async def _in_thread(act: Callable[[], Any]) -> Any:
     return await asyncio.to_thread(act)
 
 
-def start_processes(n: int, threads: int) -> Any:
+def start_processes(n: int, threads: int, worker_ttl: str = WORKER_TTL) -> Any:
     """Workers of our own, each with a nanny that starts it again. They end with this process, whatever ends it. Not
     Dask's LocalCluster: its workers run the script again that called us."""
     from distributed import Scheduler  # noqa: PLC0415 - of the extra `scale`
@@ -384,7 +384,7 @@ def start_processes(n: int, threads: int) -> Any:
     scheduler = {
         "cls": Scheduler,
         "options": {
-            "host": "127.0.0.1", "port": 0, "dashboard": False, "worker_ttl": WORKER_TTL, "allowed_failures": 10**6,
+            "host": "127.0.0.1", "port": 0, "dashboard": False, "dashboard_address": "127.0.0.1:0", "worker_ttl": worker_ttl, "allowed_failures": 10**6,
         },
     }  # fmt: skip
     return SpecCluster(

@@ -421,13 +421,13 @@ async def opened_by_worker(
 async def open_sources(
     stack: AsyncExitStack, folder: Path, record: RunRecord, machine: Machine, ledger: Ledger
 ) -> Sources:
-    """A replay reads its run and nothing else; a run of models has a transport, batches where it was begun so, and a
-    cache where one is wanted."""
+    """A replay reads its run and nothing else; a run of models has a transport (whose pace is kept by the ledger where
+    others ask beside this process), batches where it was begun so, and a cache where one is wanted."""
     prices = Prices.read(machine.prices, batch=record.batch)
     if record.replay_of:
         earlier = stack.enter_context(open_ledger(folder.parent / record.replay_of))
         return Sources(replay=LedgerReplay(earlier), prices=prices)
-    sender = make_sender(record, machine)
+    sender = make_sender(record, machine, None if machine.executor == LOCAL else ledger)
     if sender is None:
         return Sources(prices=prices)
     stack.push_async_callback(sender.aclose)
