@@ -5,7 +5,6 @@ that stopped has left.
 from __future__ import annotations
 
 import shutil
-import sqlite3
 import tempfile
 import time
 import zipfile
@@ -17,6 +16,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from pydantic import BaseModel, Field, JsonValue
 
 import enquete
+from enquete.ledger.connection import DatabaseError
 from enquete.ledger.folders import NeverStarted
 from enquete.locale import languages
 from enquete.simulations.locate import KnownSimulation
@@ -343,7 +343,7 @@ def retry_read(read: Callable[[], T]) -> T:
                 raise RunNotFound(
                     "the run is only just being begun, or was broken off before its first question"
                 ) from error
-        except (LedgerError, OSError, ValueError, sqlite3.Error):
+        except (LedgerError, OSError, ValueError, DatabaseError):
             if look == LOOKS - 1:
                 raise
         time.sleep(APART_S * 2**look)

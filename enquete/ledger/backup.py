@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import shlex
 import shutil
 import sqlite3
@@ -15,13 +16,24 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import file_digest
+from itertools import chain
 from pathlib import Path
 
-from enquete.ledger.connection import TABLES, NewerLedger, connect, damaged, explained
+from enquete.ledger import queries
+from enquete.ledger.carrying import copy_rows, names_of
+from enquete.ledger.connection import (
+    VERSION_TABLE,
+    Connection,
+    NewerLedger,
+    ReadableConnection,
+    connect,
+    damaged,
+    explained,
+)
 from enquete.ledger.drives import SIZE, disk_fault
 from enquete.ledger.folders import CHECKPOINTS, LEDGER, draft_of, held, set_aside
 from enquete.ledger.ledger import Ledger
-from enquete.ledger.workers import make_tables
+from enquete.ledger.store import is_remote, store_of
 from enquete.ledger.writer import COUNTER, counted, told_beside
 from enquete.state.errors import LedgerError
 
@@ -46,29 +58,13 @@ JSON = {"answers": ("data", "notes", "options_shown"), "frozen": ("value",), "fo
 """Columns that hold JSON, or nothing."""
 NOTED = "(key LIKE 'batch/%' OR key LIKE 'order/%') AND value <> '' AND NOT json_valid(value)"
 
-MISCOUNTED = """
-WITH there(arm, methodology, phase, round, name, n) AS (
-  SELECT arm, methodology, phase, 0, 'calls', sum(status='settled') FROM calls GROUP BY 1, 2, 3
-  UNION ALL SELECT arm, methodology, phase, 0, 'tokens', sum(input_tokens + output_tokens + allowance) FROM calls
-    GROUP BY 1, 2, 3
-  UNION ALL SELECT o.arm, o.methodology, o.phase, o.round, 'answers_' || a.status, count(*)
-    FROM answers a JOIN occasions o ON o.id=a.occasion GROUP BY 1, 2, 3, 4, 5),
-counted AS (SELECT arm, methodology, phase, round, replace(name, 'carried_', '') AS name, value AS n FROM counters)
-SELECT name, sum(n) AS surplus FROM (
-  SELECT * FROM counted WHERE name IN ('calls', 'tokens') OR name LIKE 'answers!_%' ESCAPE '!'
-  UNION ALL SELECT arm, methodology, phase, round, name, -n FROM there)
-GROUP BY arm, methodology, phase, round, name HAVING surplus <> 0
-"""
-"""Counters that are not what the rows say; of methodologies that were taken over they have names of their own
-(carrying.py)."""
-
 
 def require_sound(folder: Path) -> None:
     """Reads the whole ledger of the run in this folder. Raises LedgerError naming what is wrong with it,
     NewerLedger."""
     path = folder / LEDGER
     with explained(path):
-        copy = whole_copy(path)
+        copy = None if is_remote(path) else whole_copy(path)
         wrong = fault(path) or (difference(path, copy) if copy else "")
     if wrong:
         raise damaged(path, LookupError(wrong))
@@ -91,7 +87,8 @@ def fault(path: Path) -> str:
     Raises sqlite3.DatabaseError, LedgerError where it cannot even be opened.
     """
     with closing(connect(path, read_only=True)) as connection:
-        return next(_faults(connection), "")
+        of_file = () if is_remote(path) else _file_faults(connection)
+        return next(chain(of_file, _row_faults(connection)), "")
 
 
 def difference(path: Path, copy: Path) -> str:
@@ -101,8 +98,9 @@ def difference(path: Path, copy: Path) -> str:
         return next(_differences(connection), "")
 
 
-def _faults(connection: sqlite3.Connection) -> Iterator[str]:
-    if _schema(connection) not in _made_schemas():
+def _file_faults(connection: sqlite3.Connection) -> Iterator[str]:
+    """What a database of a server's sees for itself."""
+    if _structure(connection) != _made_structure():
         yield "its tables are not those that a ledger is made with"
     (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":
@@ -116,25 +114,45 @@ def _faults(connection: sqlite3.Connection) -> Iterator[str]:
                 yield f"{table}.{column}: no JSON in {row[0]} of its rows"
     if connection.execute(f"SELECT 1 FROM meta WHERE {NOTED}").fetchone():
         yield "meta.value: an order that is no JSON"
-    if (row := connection.execute(MISCOUNTED).fetchone()) is not None:
+
+
+def _row_faults(connection: Connection) -> Iterator[str]:
+    if (row := connection.execute(queries.MISCOUNTED).fetchone()) is not None:
         yield f"{abs(row[1]):,} {row[0]} {'more' if row[1] > 0 else 'fewer'} were counted than there are"
-    if connection.execute("SELECT 1 FROM frozen WHERE name='record'").fetchone() is None:
+    if connection.execute(queries.RECORD).fetchone() is None:
         yield "the run's record is not in it"
 
 
-def _schema(connection: sqlite3.Connection) -> list[tuple[str, str, str | None]]:
-    """Tables and indexes as they are declared: text like any other, and just as easily damaged."""
-    return connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY type, name").fetchall()
+TABLES = """
+SELECT t.name, t.strict, t.wr, c.cid, c.name, c.type, c."notnull", c.dflt_value, c.pk
+FROM pragma_table_list t JOIN pragma_table_xinfo(t.name) c WHERE t.schema = 'main' AND t.name <> 'sqlite_schema'
+"""
+INDEXES = """
+SELECT m.name, l."unique", l.origin, l.partial, x.seqno, x.name, x."desc", x.coll, x.key
+FROM sqlite_master m JOIN pragma_index_list(m.name) l JOIN pragma_index_xinfo(l.name) x WHERE m.type = 'table'
+"""
+REFERENCES = "SELECT m.name, f.* FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'"
+WRITTEN = "SELECT type, name, sql FROM sqlite_master"
+CHECKED = re.compile(r"CHECK\s*(\((?:[^()]|\([^()]*\))*\))")
+
+
+def _structure(connection: sqlite3.Connection) -> set[tuple[object, ...]]:
+    """What tables, keys and conditions there are, in whatever words they were declared: earlier versions had others.
+    Without the table of versions, which Alembic makes or `tables`, and those of a run that workers work on."""
+    asked = (row for sql in (TABLES, INDEXES, REFERENCES) for row in connection.execute(sql))
+    written = connection.execute(WRITTEN).fetchall()
+    checks = ((name, "".join(check.split())) for _, name, sql in written for check in CHECKED.findall(sql or ""))
+    return {row for row in (*asked, *checks) if row[0] not in (VERSION_TABLE, *queries.WORKER_TABLES)}
 
 
 @lru_cache(maxsize=1)
-def _made_schemas() -> list[list[tuple[str, str, str | None]]]:
-    """Without and with the tables of a run that workers work on."""
+def _made_structure() -> set[tuple[object, ...]]:
+    from enquete.ledger.tables import statements  # noqa: PLC0415 - who only reads needs no SQLAlchemy
+
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(TABLES)
-        alone = _schema(connection)
-        make_tables(connection)
-        return [alone, _schema(connection)]
+        for statement in statements("sqlite"):
+            connection.execute(statement)
+        return _structure(connection)
 
 
 def _differences(connection: sqlite3.Connection) -> Iterator[str]:
@@ -142,7 +160,9 @@ def _differences(connection: sqlite3.Connection) -> Iterator[str]:
     for table, settled in SETTLED.items():
         if n := _unlike(connection, table, "copy", "main", settled):
             yield f"{table}: {n:,} rows that its backup copy has are missing or changed"
-    if counted(connection.execute) != counted(lambda sql: connection.execute(sql.replace("meta", "copy.meta"))):
+    if counted(connection.execute) != counted(
+        lambda sql, values: connection.execute(sql.replace("meta", "copy.meta"), values)
+    ):
         return
     for table in (*SETTLED, *CHANGING):
         if n := _unlike(connection, table, "main", "copy") or _unlike(connection, table, "copy", "main"):
@@ -195,6 +215,8 @@ LONG_LOG = 16_000_000
 """Bytes of a write-ahead log, or as many as the ledger has where those are more: at that length the ledger is copied if
 copies have time for it, at the fourfold the log is only written back."""
 LOOKED_S = 1.0
+LARGEST_COPY = 200_000_000
+"""Bytes in a store of what is copied into a run's folder."""
 
 log = logging.getLogger("enquete")
 
@@ -243,6 +265,9 @@ class BackupCopies:
                 self._spent += self._takes
 
     async def _copy(self) -> None:
+        if self._ledger.remote:
+            self.made += await asyncio.to_thread(copy_of_store, self._ledger.path)
+            return
         await asyncio.to_thread(self._ledger.write_back)
         writes = self._ledger.writes
         with closing(self._ledger.snapshot()) as snapshot:
@@ -304,7 +329,32 @@ async def backed_up(
 def make_copy(source: sqlite3.Connection, path: Path) -> None:
     """Of the ledger at `path`, as `source` reads it. Raises LedgerError where that is damaged, OSError where there is
     no room beside what the run itself may need."""
-    needed = path.stat().st_size + 2 * SIZE
+    _put_copy(path, path.stat().st_size, source.backup, whole_copy(path))
+
+
+def copy_of_store(path: Path) -> bool:
+    """A ledger that is in a store, as a file in the run's folder; False for one too large for that, of which whoever
+    runs the database keeps copies. Raises as `make_copy`."""
+    with closing(connect(path, read_only=True)) as source:
+        size = source.execute(queries.SIZE_IN_STORE).fetchone()[0]
+        if size > LARGEST_COPY:
+            return False
+        _put_copy(path, size, lambda target: _fill(target, source), None)
+    return True
+
+
+def _fill(target: sqlite3.Connection, source: ReadableConnection) -> None:
+    from enquete.ledger.tables import METADATA, statements  # noqa: PLC0415 - who only reads needs no SQLAlchemy
+
+    for statement in statements("sqlite"):
+        target.execute(statement)
+    for table in METADATA.sorted_tables:
+        copy_rows(target, table.name, source.stream(f"SELECT {names_of(table.name)} FROM {table.name}"))
+    target.commit()
+
+
+def _put_copy(path: Path, size: int, fill: Callable[[sqlite3.Connection], None], older: Path | None) -> None:
+    needed = size + 2 * SIZE
     if shutil.disk_usage(path.parent).free < needed:
         raise OSError(f"{needed / 1e6:.0f} MB free would be needed")
     draft = path.with_name(f"{path.name}.backup.tmp")
@@ -312,8 +362,7 @@ def make_copy(source: sqlite3.Connection, path: Path) -> None:
         draft.unlink(missing_ok=True)
         with closing(sqlite3.connect(draft)) as target:
             target.execute("PRAGMA synchronous=OFF")  # it is flushed as a whole below
-            source.backup(target)
-        older = whole_copy(path)
+            fill(target)
         if wrong := fault(draft) or (difference(draft, older) if older else ""):
             raise damaged(path, LookupError(wrong))
         with draft.open("rb+") as file:
@@ -376,6 +425,9 @@ def restore(folder: Path) -> Restored:
         settled, found = settled_in(copy), settled_in(path)
         at = datetime.fromtimestamp(copy.stat().st_mtime, UTC).isoformat(timespec="seconds")
         writes = max(0, told_beside(folder) - writes_in(copy))
+        if is_remote(path):
+            kept_as = _restore_in_store(path, copy)
+            return Restored(path, Path(kept_as), at, settled or 0, again_of(found, settled))
         draft = draft_of(path)
         try:
             shutil.copyfile(copy, draft)
@@ -389,14 +441,40 @@ def restore(folder: Path) -> Restored:
         (folder / COUNTER).unlink(missing_ok=True)  # what was lost is said here
         if (folder / CHECKPOINTS).exists():
             set_aside(folder / CHECKPOINTS)
-    again = None if found is None else max(0, found - (settled or 0))
-    return Restored(path, kept, at, settled or 0, again, writes)
+    return Restored(path, kept, at, settled or 0, again_of(found, settled), writes)
+
+
+def again_of(found: int | None, settled: int | None) -> int | None:
+    return None if found is None else max(0, found - (settled or 0))
+
+
+def _restore_in_store(path: Path, copy: Path) -> str:
+    """The name under which what was there is kept. All of it or nothing."""
+    from enquete.ledger.postgres import PostgresConnection  # noqa: PLC0415 - an extra brings what it needs
+    from enquete.ledger.tables import METADATA, statements  # noqa: PLC0415
+
+    with (
+        closing(PostgresConnection(store_of(path.parent), path.parent.name)) as target,
+        closing(connect(copy, read_only=True)) as source,
+    ):
+
+        def write() -> str:
+            kept = target.set_schema_aside()
+            target.make_schema()
+            for statement in statements(target.dialect):
+                target.execute(statement)
+            for table in METADATA.sorted_tables:
+                copy_rows(target, table.name, source.stream(f"SELECT {names_of(table.name)} FROM {table.name}"))
+            target.renumber()
+            return kept
+
+        return target.transact(write)
 
 
 def settled_in(path: Path) -> int | None:
     """Calls that were paid for, as far as a damaged file still says."""
     try:
         with explained(path), closing(connect(path, read_only=True)) as connection:
-            return int(connection.execute("SELECT count(*) FROM calls WHERE status='settled'").fetchone()[0])
+            return int(connection.execute(queries.SETTLED_CALLS).fetchone()[0])
     except LedgerError:
         return None

@@ -18,7 +18,8 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import NamedTuple
 
-from enquete.ledger.entries import now, text_of
+from enquete.ledger import queries
+from enquete.ledger.entries import now
 from enquete.ledger.ledger import Ledger
 from enquete.state.asking import CallKey
 
@@ -60,10 +61,7 @@ class InFlight(NamedTuple):
 
 def noted_orders(ledger: Ledger) -> list[Noted]:
     """Those that are not over, in the order in which they were placed."""
-    rows = ledger.read(
-        "SELECT o.value FROM meta o JOIN meta b ON b.key=? || substr(o.key, ?) WHERE o.key LIKE ? AND b.value <> ''",
-        (ASKED, len(STATE) + 1, f"{STATE}%"),
-    ).fetchall()
+    rows = ledger.read(queries.ORDERS, (ASKED, len(STATE) + 1, f"{STATE}%")).fetchall()
     return sorted((Noted(**json.loads(value)) for (value,) in rows), key=lambda order: order.number)
 
 
@@ -75,7 +73,7 @@ def asked_in(ledger: Ledger, mark: str) -> Mapping[str, int]:
 
 def orders_placed(ledger: Ledger) -> int:
     """Ever, by this run."""
-    return int(ledger.read("SELECT count(*) FROM meta WHERE key LIKE ?", (f"{STATE}%",)).fetchone()[0])
+    return int(ledger.read(queries.COUNT_LIKE, (f"{STATE}%",)).fetchone()[0])
 
 
 def told(order: Noted, placed: int, fault: str = "") -> str:
@@ -115,11 +113,7 @@ async def close_settled(ledger: Ledger) -> None:
 
 def calls_in_flight(ledger: Ledger, wanted: Callable[[str], bool]) -> dict[str, InFlight]:
     """By name, those whose name is wanted."""
-    rows = ledger.read(
-        "SELECT id, arm, methodology, phase, purpose, subject, attempt, model, reserved,"
-        f" {text_of('system_hash')}, {text_of('messages_hash')}"
-        " FROM calls WHERE status='reserved'"
-    )
+    rows = ledger.read(queries.IN_FLIGHT)
     found = {}
     for number, *names, model, tokens, system, messages in rows.fetchall():
         key = CallKey(ledger.run, *names)
@@ -138,10 +132,5 @@ async def sweep_unordered(ledger: Ledger) -> int:
     standing = {name for order in noted_orders(ledger) for name in asked_in(ledger, order.mark)}
     unsent = calls_in_flight(ledger, lambda name: name not in standing)
     ids = json.dumps([call.id for call in unsent.values()])
-    await ledger.write(
-        lambda connection: connection.execute(
-            "UPDATE calls SET status='failed', error='was not sent' WHERE id IN (SELECT value FROM json_each(?))",
-            (ids,),
-        )
-    )
+    await ledger.write(lambda connection: connection.execute(queries.UNSEND, (ids,)))
     return len(unsent)

@@ -8,19 +8,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from enquete.ledger import queries
 from enquete.ledger.folders import read_record, reading, run_folders, set_aside, write_atomically
 from enquete.state.errors import LedgerError
 from enquete.state.regular_files import parse_json, read_regular
 
 NAME = "latest.json"
-
-ENDED = "SELECT at FROM stages WHERE methodology='' AND phase='' AND outcome IN ('completed', 'failed')"
-SYNTHESISED = "SELECT 1 FROM stages WHERE methodology='' AND phase='synthesis'"
-DONE = """
-SELECT s.phase, s.methodology FROM stages s WHERE s.outcome='done' AND s.methodology<>'' AND EXISTS(
-  SELECT 1 FROM occasions o JOIN answers a ON a.occasion=o.id
-  WHERE o.methodology=s.methodology AND o.phase=s.phase AND a.status IN ('ok', 'repaired'))
-"""
 
 
 def latest(interviews: Path) -> dict[str, str]:
@@ -95,12 +88,12 @@ def _canonical(folder: Path) -> tuple[str, list[str], dict[str, str]]:
     """
     record = read_record(folder)
     with reading(folder) as connection:
-        ended = connection.execute(ENDED).fetchone()
-        if record.replay_of or ended is None or connection.execute(SYNTHESISED).fetchone() is None:
+        ended = connection.execute(queries.ENDED).fetchone()
+        if record.replay_of or ended is None or connection.execute(queries.SYNTHESISED).fetchone() is None:
             return "", [], {}
         done = [
             (phase, name)
-            for phase, name in connection.execute(DONE)
+            for phase, name in connection.execute(queries.DONE)
             if phase != "T0" or record.baseline != "reconstructed"
         ]
     asked = [f"{phase}/{name}" for phase, name in done if name not in record.carried]

@@ -6,51 +6,51 @@ that no cap counts them again.
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Collection, Iterator
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from enquete.ledger.connection import connect
+from enquete.ledger import queries
+from enquete.ledger.connection import Connection, ReadableConnection, WriteConnection, connect
 from enquete.ledger.ledger import Ledger
 
+BLOCK = 1000
 SPENT = {"tokens": "carried_tokens", "calls": "carried_calls", "lost": "carried_lost"}
-SENT = """hash IN (
-  SELECT system_hash FROM calls WHERE methodology IN ({marks}) UNION
-  SELECT messages_hash FROM calls WHERE methodology IN ({marks}) UNION
-  SELECT head FROM texts JOIN calls ON hash = system_hash WHERE methodology IN ({marks}))"""
-OF_METHODOLOGY = ("occasions", "calls", "frozen", "stages", "failures")
 
 
 async def carry(source: Path, target: Ledger, methodologies: Collection[str]) -> None:
     """Copy all rows of these methodologies from the ledger file `source` into a ledger that has none of them."""
     names = sorted(methodologies)
 
-    def write(connection: sqlite3.Connection) -> None:
+    def write(connection: WriteConnection) -> None:
         with closing(connect(source, read_only=True)) as origin:
-            for table in OF_METHODOLOGY:
-                _copy(connection, table, _rows(origin, table, "methodology", names))
-            occasions = "occasion IN (SELECT id FROM occasions WHERE methodology IN ({marks}))"
-            _copy(connection, "answers", _where(origin, "answers", occasions, names))
-            _copy(connection, "texts", _where(origin, "texts", SENT, names))
-            counters = (
-                (*row[:4], SPENT.get(str(row[4]), row[4]), row[5])
-                for row in _rows(origin, "counters", "methodology", names)
-            )
-            _copy(connection, "counters", counters)
+            for table, rows in chosen_rows(origin, names):
+                renamed = ((*row[:4], SPENT.get(str(row[4]), row[4]), row[5]) for row in rows)
+                copy_rows(connection, table, renamed if table == "counters" else rows)
+            connection.renumber()
 
     await target.write(write)
 
 
-def _rows(origin: sqlite3.Connection, table: str, column: str, names: list[str]) -> Iterator[tuple[object, ...]]:
-    return _where(origin, table, f"{column} IN ({{marks}})", names)
+def chosen_rows(origin: ReadableConnection, methodologies: Sequence[str]) -> Iterator[tuple[str, Iterator[Any]]]:
+    """Rows of these methodologies, by table; a table's before those that refer to it."""
+    for table, where in queries.OF_METHODOLOGIES.items():
+        values = (json.dumps(methodologies),) * where.count("?")
+        yield table, origin.stream(f"SELECT {names_of(table)} FROM {table} WHERE {where}", values)
 
 
-def _where(origin: sqlite3.Connection, table: str, condition: str, names: list[str]) -> Iterator[tuple[object, ...]]:
-    marks = ",".join(f"?{number}" for number in range(1, len(names) + 1))
-    yield from origin.execute(f"SELECT * FROM {table} WHERE {condition.format(marks=marks)}", names)
+def names_of(table: str) -> str:
+    from enquete.ledger.tables import columns  # noqa: PLC0415 - who reads a ledger needs no SQLAlchemy
+
+    return ", ".join(columns(table))
 
 
-def _copy(connection: sqlite3.Connection, table: str, rows: Iterator[tuple[object, ...]]) -> None:
-    for row in rows:
-        connection.execute(f"INSERT INTO {table} VALUES({','.join('?' * len(row))})", row)
+def copy_rows(connection: Connection, table: str, rows: Iterable[Sequence[object]]) -> None:
+    """A block at a time."""
+    names, rest = names_of(table), iter(rows)
+    while block := list(islice(rest, BLOCK)):
+        marks = ",".join("?" * len(block[0]))
+        connection.executemany(f"INSERT INTO {table}({names}) VALUES({marks})", block)

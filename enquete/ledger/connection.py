@@ -1,4 +1,4 @@
-"""Connections to a ledger, and its tables."""
+"""Connections to a ledger."""
 
 from __future__ import annotations
 
@@ -6,51 +6,66 @@ import os
 import shlex
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from json import JSONDecodeError
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from pydantic import ValidationError
 
 from enquete.ledger.drives import disk_fault, require_local
+from enquete.ledger.store import is_remote, store_of
 from enquete.state.errors import LedgerError
 from enquete.state.regular_files import require_regular
 
-# --- The ledger's tables. One SQLite file per run, so that archiving, deletion and corruption stay contained. STRICT
-# tables and NOT NULL everywhere: with INSERT OR IGNORE and nullable keys, errors and duplicates passed unseen. An
-# answer's key is its occasion (the block key without `part`, interned as an integer) and its item. What was sent is
-# in `texts`, once each: a panel is asked in the same words, agents have a system prompt of their own for all rounds,
-# whose first paragraph, its `head`, they share.
+T = TypeVar("T")
+DatabaseError = sqlite3.Error
+"""What a database itself complains of, where nothing typed it."""
+VERSION, VERSION_TABLE = "0004", "alembic_version"
+"""Of the tables, where Alembic keeps it (migrations/)."""
+READABLE = ("3", VERSION)
+"""3 has the same tables, and its number in `meta`: it is read as it is, and migrated when it is written to."""
 
-SCHEMA_VERSION = 3
+
+class NoSuchRun(LedgerError):
+    """Its store holds no tables of it."""
 
 
 class NewerLedger(LedgerError):
     """A newer version of Enquete wrote it: nothing is wrong with it, and nothing is to be repaired."""
 
 
-def require_current(connection: sqlite3.Connection, path: Path) -> None:
-    """Raises LedgerError for a ledger of another schema version, or with a program in it; sqlite3.DatabaseError where
-    it is damaged.
+def require_current(connection: sqlite3.Connection, path: Path) -> str:
+    """The version of a ledger's tables, "" where there are none: whoever opens it is about to make them, or finds none.
 
-    A file without tables passes: whoever opens it is about to make them, or finds none.
+    Raises LedgerError for a ledger of another schema version, or with a program in it; sqlite3.DatabaseError where it
+    is damaged.
     """
     program = connection.execute("SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone()
     if program is not None:  # a view without end would be read for ever
         raise LedgerError(f"{path}: holds a {program[0]}, {program[1][:60]!r}; no ledger does. Restore it")
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name='meta' AND type='table'").fetchone() is None:
-        return
-    row = connection.execute("SELECT value FROM meta WHERE key='schema_version'").fetchone()
+    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")}
+    if "meta" not in there:
+        return ""
+    in_meta = "SELECT value FROM meta WHERE key='schema_version'"
+    row = connection.execute(
+        f"SELECT version_num FROM {VERSION_TABLE}" if VERSION_TABLE in there else in_meta
+    ).fetchone()
     stored = str(row[0]) if row else ""
-    if stored == str(SCHEMA_VERSION):
+    require_readable(stored, path)
+    return stored
+
+
+def require_readable(stored: str, path: Path) -> None:
+    """Raises LedgerError naming the version, sqlite3.DatabaseError where it is none."""
+    if stored in READABLE:
         return
-    fact = f"{path}: ledger schema {stored!r}, this version of Enquete reads {SCHEMA_VERSION}"
+    fact = f"{path}: ledger schema {stored!r}, this version of Enquete reads {int(VERSION)}"
     if not stored.isdecimal():
         raise sqlite3.DatabaseError(f"{fact.removeprefix(f'{path}: ')}: the version stored in the file is damaged")
-    if int(stored) > SCHEMA_VERSION:
+    if int(stored) > int(VERSION):
         fact = f"{fact}: a newer version wrote it"
         raise NewerLedger(f"{fact}. Update Enquete to go on with or read this run", fact=fact)
     raise LedgerError(f"{fact}: an older version wrote it, and only that version reads it")
@@ -60,68 +75,6 @@ OUTCOMES = frozenset(
     {"started", "due", "awaiting_simulation", "waiting", "paused", "short", "completed", "done", "failed", "walking"}
 )
 """What a stage may have come to, or the run, which is a stage without a name."""
-
-TABLES = """
-CREATE TABLE meta(key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT;
-
-CREATE TABLE participants(
-  position INTEGER NOT NULL PRIMARY KEY, id TEXT NOT NULL UNIQUE, agent_id INTEGER, name TEXT NOT NULL,
-  stakeholder_type TEXT NOT NULL, persona TEXT NOT NULL) STRICT;
-
-CREATE TABLE digests(
-  phase TEXT NOT NULL, participant TEXT NOT NULL, text TEXT, PRIMARY KEY(phase, participant)) STRICT, WITHOUT ROWID;
-
-CREATE TABLE occasions(
-  id INTEGER NOT NULL PRIMARY KEY, arm TEXT NOT NULL, methodology TEXT NOT NULL, phase TEXT NOT NULL,
-  session TEXT NOT NULL, round INTEGER NOT NULL, turn INTEGER NOT NULL, participant TEXT NOT NULL,
-  UNIQUE(arm, methodology, phase, participant, session, round, turn)) STRICT;
-
-CREATE TABLE answers(
-  occasion INTEGER NOT NULL REFERENCES occasions(id), item TEXT NOT NULL, part TEXT NOT NULL,
-  status TEXT NOT NULL CHECK(status IN ('ok', 'repaired', 'refused', 'invalid', 'failed')),
-  value REAL, text TEXT NOT NULL, confidence REAL CHECK(confidence BETWEEN 0 AND 1), data TEXT NOT NULL,
-  notes TEXT NOT NULL, position INTEGER NOT NULL, options_shown TEXT NOT NULL, asked_at INTEGER NOT NULL,
-  PRIMARY KEY(occasion, item)) STRICT, WITHOUT ROWID;
-
-CREATE TABLE texts(
-  hash TEXT NOT NULL PRIMARY KEY, head TEXT NOT NULL, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
-
-CREATE TABLE calls(
-  id INTEGER NOT NULL PRIMARY KEY, arm TEXT NOT NULL, methodology TEXT NOT NULL, phase TEXT NOT NULL,
-  purpose TEXT NOT NULL, subject TEXT NOT NULL, attempt INTEGER NOT NULL,
-  status TEXT NOT NULL CHECK(status IN ('reserved', 'settled', 'failed', 'lost')),
-  model TEXT NOT NULL, system_hash TEXT NOT NULL, messages_hash TEXT NOT NULL, prompt_hash TEXT NOT NULL,
-  reserved INTEGER NOT NULL, allowance INTEGER NOT NULL DEFAULT 0,
-  input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0, sends INTEGER NOT NULL DEFAULT 0,
-  response TEXT NOT NULL DEFAULT '', finish TEXT NOT NULL DEFAULT '', raw TEXT NOT NULL DEFAULT '',
-  fingerprint TEXT NOT NULL DEFAULT '', error TEXT NOT NULL DEFAULT '', latency_ms INTEGER NOT NULL DEFAULT 0,
-  reserved_at INTEGER NOT NULL, settled_at INTEGER NOT NULL DEFAULT 0,
-  UNIQUE(methodology, phase, arm, purpose, subject, attempt)) STRICT;
-
-CREATE TABLE frozen(
-  arm TEXT NOT NULL, methodology TEXT NOT NULL, phase TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
-  at TEXT NOT NULL, PRIMARY KEY(methodology, phase, arm, name)) STRICT, WITHOUT ROWID;
-
-CREATE TABLE forms(
-  id INTEGER NOT NULL PRIMARY KEY, arm TEXT NOT NULL, methodology TEXT NOT NULL, phase TEXT NOT NULL,
-  session TEXT NOT NULL, round INTEGER NOT NULL, turn INTEGER NOT NULL, participant TEXT NOT NULL, part TEXT NOT NULL,
-  state TEXT NOT NULL CHECK(state IN ('open', 'submitted', 'withdrawn')), block TEXT NOT NULL, draft TEXT NOT NULL,
-  opened_at TEXT NOT NULL, changed_at TEXT NOT NULL,
-  UNIQUE(arm, methodology, phase, participant, session, round, turn, part)) STRICT;
-
-CREATE TABLE stages(
-  methodology TEXT NOT NULL, phase TEXT NOT NULL, outcome TEXT NOT NULL, note TEXT NOT NULL, at TEXT NOT NULL,
-  PRIMARY KEY(methodology, phase)) STRICT, WITHOUT ROWID;
-
-CREATE TABLE failures(
-  id INTEGER NOT NULL PRIMARY KEY, arm TEXT NOT NULL, methodology TEXT NOT NULL, phase TEXT NOT NULL,
-  round INTEGER NOT NULL, unit TEXT NOT NULL, error TEXT NOT NULL, traceback TEXT NOT NULL, at TEXT NOT NULL) STRICT;
-
-CREATE TABLE counters(
-  arm TEXT NOT NULL, methodology TEXT NOT NULL, phase TEXT NOT NULL, round INTEGER NOT NULL, name TEXT NOT NULL,
-  value INTEGER NOT NULL, PRIMARY KEY(arm, methodology, phase, round, name)) STRICT, WITHOUT ROWID;
-"""
-
 
 # --- Connections to a run's ledger file, and what is wrong where there can be none.
 
@@ -153,7 +106,7 @@ def whole_text(raw: bytes) -> str:
 class ReadConnection(sqlite3.Connection):
     """A ledger that is read: a page that turns out to be damaged, however late, is a LedgerError whoever fetches it."""
 
-    ledger = Path()
+    ledger, dialect = Path(), "sqlite"
 
     def __init__(self, *place: Any, **options: Any):
         super().__init__(*place, **options)
@@ -165,6 +118,14 @@ class ReadConnection(sqlite3.Connection):
 
     def cursor(self, factory: Any = None) -> Any:
         return super().cursor(factory or _Rows)
+
+    stream = execute
+
+    def each(self, sql: str, rows: Sequence[Any], /) -> list[Any]:
+        return [self.execute(sql, row).fetchone() for row in rows]
+
+    def hold_still(self) -> None:
+        self.execute("BEGIN")
 
     def typed(self, error: sqlite3.DatabaseError) -> Exception:
         return damaged(self.ledger, error) if is_damage(error) else error
@@ -198,6 +159,85 @@ class _Rows(sqlite3.Cursor):
             raise self.connection.typed(error) from error
 
 
+class Connection(Protocol):
+    """What a ledger's statements (queries.py) are run on: SQLite's own connection, or PostgresConnection."""
+
+    dialect: str
+
+    def execute(self, sql: str, values: Any = (), /) -> Any: ...
+
+    def executemany(self, sql: str, rows: Any, /) -> Any: ...
+
+    def each(self, sql: str, rows: Sequence[Any], /) -> list[Any]:
+        """The first row of a statement's result for each of these, or None."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class ReadableConnection(Connection, Protocol):
+    """One that is only read."""
+
+    def hold_still(self) -> None:
+        """From now on it shows the ledger as it is now."""
+        ...
+
+    def stream(self, sql: str, values: Any = (), /) -> Any:
+        """A cursor over many rows, never all in memory."""
+        ...
+
+
+class WriteConnection(Connection, Protocol):
+    """`remote`: each statement is a round trip to another process."""
+
+    remote: bool
+
+    def wait_for_others(self, seconds: float) -> None:
+        """So long, from now on, where another process writes."""
+        ...
+
+    def transact(self, work: Callable[[], T]) -> T:
+        """In one transaction."""
+        ...
+
+    def make_schema(self) -> None:
+        """Where tables can be made."""
+        ...
+
+    def renumber(self) -> None:
+        """After rows that brought numbers of their own."""
+        ...
+
+
+class WriteFile(sqlite3.Connection):
+    """A ledger's file that is written to."""
+
+    dialect, remote = "sqlite", False
+
+    def each(self, sql: str, rows: Sequence[Any], /) -> list[Any]:
+        return [self.execute(sql, row).fetchone() for row in rows]
+
+    def wait_for_others(self, seconds: float) -> None:
+        self.execute(f"PRAGMA busy_timeout={round(seconds * 1000)}")
+
+    def make_schema(self) -> None:
+        """Nothing to do: it is the file."""
+
+    def renumber(self) -> None:
+        """Nothing to do: the next number follows the largest."""
+
+    def transact(self, work: Callable[[], T]) -> T:
+        try:
+            self.execute("BEGIN IMMEDIATE")
+            value = work()
+            self.execute("COMMIT")
+        except BaseException:
+            if self.in_transaction:
+                self.execute("ROLLBACK")
+            raise
+        return value
+
+
 def is_damage(error: sqlite3.Error) -> bool:
     """Whether the file itself is damaged, not how it is used."""
     return (
@@ -212,12 +252,17 @@ def is_locked(error: Exception) -> bool:
     return isinstance(error, sqlite3.OperationalError) and _code(error) == BUSY
 
 
-def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """A connection to a ledger.
+def connect(path: Path, *, read_only: bool = False) -> Any:
+    """A connection to a ledger: a WriteConnection or a ReadableConnection, to the file or to the store that is named
+    beside it.
 
-    Raises sqlite3.DatabaseError for a damaged file, LedgerError for one that cannot be written or is of another
-    version, SettingsError on a network drive.
+    Raises sqlite3.DatabaseError for a damaged file, LedgerError for one that cannot be written, is of another version
+    or in a store that does not answer, SettingsError on a network drive.
     """
+    if is_remote(path):
+        from enquete.ledger import postgres  # noqa: PLC0415 - an extra brings what it needs
+
+        return postgres.connect(path.parent, read_only=read_only)
     _require_file(path)
     return _for_reading(path) if read_only else _for_writing(path)
 
@@ -233,18 +278,22 @@ def _require_file(path: Path) -> None:
         raise LedgerError(f"{path}: {error.strerror}; restore the ledger, or move the run's folder away") from error
 
 
-def _for_writing(path: Path) -> sqlite3.Connection:
+def _for_writing(path: Path) -> WriteFile:
     """In WAL mode; on a network drive (where it is allowed) with a rollback journal."""
     local = require_local(path)
     uri = f"{path.absolute().as_uri()}?mode=rwc"
-    connection = sqlite3.connect(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
+    connection = WriteFile(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("BEGIN IMMEDIATE")  # SQLite opens a file that it may not write to without a word
         connection.execute("ROLLBACK")
         connection.execute(f"PRAGMA journal_mode={'WAL' if local else 'DELETE'}")
         connection.execute(f"PRAGMA synchronous={'NORMAL' if local else 'FULL'}")
-        require_current(connection, path)
+        stored = require_current(connection, path)
+        if stored not in ("", VERSION):
+            from enquete.ledger.migrations import migrate  # noqa: PLC0415 - older ledgers alone need SQLAlchemy
+
+            migrate("sqlite", connection, stored)
     except sqlite3.OperationalError as error:
         connection.close()
         if _code(error) in (READONLY, CANTOPEN):
@@ -342,6 +391,9 @@ def _in_wal_mode(path: Path) -> bool:
 
 def damaged(path: Path, error: BaseException) -> LedgerError:
     """What is wrong with a ledger that cannot be read, and what can be done. The command works as printed, anywhere."""
+    if is_remote(path):
+        fact = f"{store_of(path.parent)}: the ledger of run {path.parent.name} is damaged ({error})"
+        return LedgerError(f"{fact}. Restore it there, or {_repair(path)}", fact=fact)
     if not path.exists():
         fact = f"{path}: the run's ledger is missing, and with it every answer"
         return LedgerError(f"{fact}. Restore the file, move the run's folder away, or {_repair(path)}", fact=fact)

@@ -7,18 +7,22 @@ a COUNT or SUM over the rows it stands for.
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
 from time import time
+from typing import NamedTuple
 
+from enquete.ledger import queries
+from enquete.ledger.connection import Connection
+from enquete.ledger.usage import noted_of
 from enquete.state.asking import Answer, BlockKey, CallKey
 
-CALL = "methodology=? AND phase=? AND arm=? AND purpose=? AND subject=? AND attempt=?"
-OCCASION = "arm=? AND methodology=? AND phase=? AND participant=? AND session=? AND round=? AND turn=?"
+Rows = Sequence[tuple[object, ...]]
+Counts = dict[tuple[str, str, str, int, str], int]
+"""What is to be added, by arm, methodology, phase, round and name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +77,6 @@ def now_ms() -> int:
     return round(time() * 1000)
 
 
-def time_of(column: str) -> str:
-    """SQL for the time in this column, as `now_ms` made it; "" where there is none yet."""
-    return f"iif({column} = 0, '', strftime('%Y-%m-%dT%H:%M:%fZ', {column} / 1000.0, 'unixepoch'))"
-
-
 def call_values(key: CallKey) -> tuple[str, str, str, str, str, int]:
     return key.methodology, key.phase, key.arm, key.purpose, key.subject, key.attempt
 
@@ -108,14 +107,6 @@ def _head(text: str) -> tuple[str, str, str]:
     return sha256(text.encode()).hexdigest()[:16], "", text
 
 
-def text_of(column: str) -> str:
-    """SQL for the whole text whose hash stands in this column."""
-    return (
-        "(SELECT iif(t.head = '', '', h.text) || t.text FROM texts t LEFT JOIN texts h ON h.hash = t.head"
-        f" WHERE t.hash = {column})"
-    )
-
-
 def answer_from_row(row: Sequence[object]) -> Answer:
     item, status, value, text, confidence, data, notes, position, options = row
     return Answer(
@@ -141,56 +132,102 @@ def answer_to_row(part: str, answer: Answer) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def store_answers(
-    connection: sqlite3.Connection, key: BlockKey, rows: Sequence[tuple[object, ...]], asked_at: int
+class Ended(NamedTuple):
+    """A call that came to its end: what it cost, its row as the statement wants it, what is to be noted beside."""
+
+    key: CallKey
+    usage: Usage
+    row: tuple[object, ...]
+    noted: list[tuple[str, str]]
+
+
+def write_reservations(
+    connection: Connection, reserved: Sequence[tuple[CallKey, list[tuple[str, str, str]], tuple[object, ...]]]
 ) -> None:
-    """Rows as `answer_to_row` makes them. A failed row is replaced; raises RuntimeError for any other rewrite."""
-    occasion, part_is_new, replaced = _occasion(connection, key, rows)
-    changed = _upsert(connection, [(occasion, *row, asked_at) for row in rows])
-    if changed != len(rows):
-        raise RuntimeError(f"{len(rows) - changed} answers of {key} are already stored")
-    counts = {"blocks": int(part_is_new), "answers_failed": -replaced}
-    for row in rows:
-        name = f"answers_{row[2]}"
-        counts[name] = counts.get(name, 0) + 1
-    count(connection, key, counts)
+    """Calls: key, rows of `texts`, row. Raises RuntimeError where one is settled or in flight."""
+    connection.executemany(queries.ADD_TEXT, list(dict.fromkeys(text for _, texts, _ in reserved for text in texts)))
+    if connection.executemany(queries.RESERVE, [row for _, _, row in reserved]).rowcount != len(reserved):
+        raise RuntimeError(f"call {reserved[0][0]} is already settled or in flight")
 
 
-def _occasion(
-    connection: sqlite3.Connection, key: BlockKey, rows: Sequence[tuple[object, ...]]
-) -> tuple[int, int, int]:
-    """The occasion's number, whether the part is new (1 or 0), and how many failed rows will be replaced."""
-    made = connection.execute(
-        "INSERT INTO occasions(arm, methodology, phase, participant, session, round, turn) VALUES(?,?,?,?,?,?,?)"
-        " ON CONFLICT DO NOTHING RETURNING id",
-        occasion_values(key),
-    ).fetchone()
-    if made:
-        return made[0], 1, 0
-    occasion = connection.execute(f"SELECT id FROM occasions WHERE {OCCASION}", occasion_values(key)).fetchone()[0]
-    part_is_new, replaced = connection.execute(
-        "SELECT NOT EXISTS(SELECT 1 FROM answers WHERE occasion=?1 AND part=?2), (SELECT count(*) FROM answers"
-        " WHERE occasion=?1 AND status='failed' AND item IN (SELECT value FROM json_each(?3)))",
-        (occasion, key.part, json.dumps([row[0] for row in rows])),
-    ).fetchone()
-    return occasion, part_is_new, replaced
+def write_settled(connection: Connection, ended: Sequence[Ended]) -> None:
+    """Raises RuntimeError where one was not in flight."""
+    counts = _write_ended(connection, queries.SETTLE, ended, "was settled twice or never reserved")
+    for key, usage, _, _ in ended:
+        spent = usage.input_tokens + usage.output_tokens + usage.allowance
+        odd = {"unbelieved": usage.unbelieved, "overlong": usage.overlong, "shortened": usage.shortened}
+        add_counts(counts, key, {"tokens": spent, "calls": 1, **odd})
+    write_counts(connection, counts)
 
 
-def _upsert(connection: sqlite3.Connection, rows: Sequence[tuple[object, ...]]) -> int:
-    return connection.executemany(
-        "INSERT INTO answers(occasion, item, part, status, value, text, confidence, data, notes, position, options_shown,"
-        " asked_at) VALUES(?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(occasion, item)"
-        " DO UPDATE SET status=excluded.status, value=excluded.value, text=excluded.text,"
-        " confidence=excluded.confidence, data=excluded.data, notes=excluded.notes, position=excluded.position,"
-        " options_shown=excluded.options_shown, asked_at=excluded.asked_at WHERE answers.status='failed'",
-        rows,
-    ).rowcount
+def write_failed(connection: Connection, ended: Sequence[Ended]) -> None:
+    """Likewise."""
+    counts = _write_ended(connection, queries.FAIL, ended, "is not in flight")
+    for key, usage, _, _ in ended:
+        add_counts(counts, key, {"tokens": usage.allowance})
+    write_counts(connection, counts)
 
 
-def count(connection: sqlite3.Connection, key: BlockKey | CallKey, counts: dict[str, int]) -> None:
-    """Add to the counters of this arm, methodology, phase and (for answers) round."""
-    round_ = key.round if isinstance(key, BlockKey) else 0
-    connection.executemany(
-        "INSERT INTO counters VALUES(?,?,?,?,?,?) ON CONFLICT DO UPDATE SET value=value+excluded.value",
-        [(key.arm, key.methodology, key.phase, round_, name, value) for name, value in counts.items() if value],
-    )
+def _write_ended(connection: Connection, sql: str, ended: Sequence[Ended], fault: str) -> Counts:
+    if connection.executemany(sql, [call.row for call in ended]).rowcount != len(ended):
+        raise RuntimeError(f"call {ended[0].key} {fault}")
+    if noted := [one for call in ended for one in call.noted]:
+        connection.executemany(queries.ADD_NOTED, sorted(noted))
+    return {}
+
+
+def write_lost(connection: Connection, run: str, sql: str = queries.LOSE, values: Sequence[object] = ()) -> int:
+    """Calls in flight when a process died: each may have been billed, so its reservation is an allowance (of which a
+    token for two bytes of its texts is question). Returns their number."""
+    lost = connection.execute(sql, values).fetchall()
+    counts: Counts = {}
+    noted: list[tuple[str, str]] = []
+    for *names, tokens, model, system, messages in lost:
+        texts = [connection.execute(queries.TEXT_OF, (hashed,)).fetchone()[0] for hashed in (system, messages)]
+        size = sum(len((text or "").encode()) for text in texts) if None not in texts else 0
+        key = CallKey(run, *names)
+        noted += noted_of(key, model, tokens, min(tokens, size // 2))
+        add_counts(counts, key, {"tokens": tokens, "lost": 1})
+    if noted:
+        connection.executemany(queries.ADD_NOTED, noted)
+    write_counts(connection, counts)
+    return len(lost)
+
+
+def write_answers(connection: Connection, stored: Sequence[tuple[BlockKey, Rows, int]]) -> None:
+    """Blocks: key, rows as `answer_to_row` makes them, when they were asked. A failed row is replaced; raises
+    RuntimeError for any other rewrite."""
+    made = connection.each(queries.ADD_OCCASION, [occasion_values(key) for key, _, _ in stored])
+    there = [block for block, new in zip(stored, made, strict=True) if new is None]
+    wanted = [(key.part, _listed(rows), *occasion_values(key)) for key, rows, _ in there]
+    standing = iter(connection.each(queries.STANDING, wanted) if there else ())
+    counts: Counts = {}
+    answers: list[tuple[object, ...]] = []
+    for (key, rows, asked_at), new in zip(stored, made, strict=True):
+        occasion, part_is_new, replaced = (new[0], True, 0) if new is not None else next(standing)
+        answers += [(occasion, *row, asked_at) for row in rows]
+        add_counts(counts, key, {"blocks": int(part_is_new), "answers_failed": -replaced})
+        for row in rows:
+            add_counts(counts, key, {f"answers_{row[2]}": 1})
+    changed = connection.executemany(queries.STORE_ANSWER, answers).rowcount if answers else 0
+    if changed != len(answers):
+        raise RuntimeError(f"{len(answers) - changed} answers of {stored[0][0]} are already stored")
+    write_counts(connection, counts)
+
+
+def _listed(rows: Rows) -> str:
+    return json.dumps([row[0] for row in rows], ensure_ascii=False)
+
+
+def add_counts(counts: Counts, key: BlockKey | CallKey, more: Mapping[str, int]) -> None:
+    """To what is to be added to the counters of this arm, methodology, phase and (for answers) round."""
+    place = (key.arm, key.methodology, key.phase, key.round if isinstance(key, BlockKey) else 0)
+    for name, value in more.items():
+        if value:
+            counts[*place, name] = counts.get((*place, name), 0) + int(value)
+
+
+def write_counts(connection: Connection, counts: Counts) -> None:
+    rows = [(*place, value) for place, value in sorted(counts.items()) if value]  # in one order, lest processes block
+    if rows:
+        connection.executemany(queries.COUNT, rows)

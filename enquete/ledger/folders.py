@@ -16,21 +16,24 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import psutil
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
-from enquete.ledger.connection import OUTCOMES, connect, damaged, explained
+from enquete.ledger import queries, store
+from enquete.ledger.connection import OUTCOMES, Connection, NoSuchRun, connect, damaged, explained
 from enquete.ledger.drives import disk_fault, require_local, require_writable
 from enquete.ledger.record import RunRecord
+from enquete.ledger.store import STORE, has_ledger, keep_in, store_of
 from enquete.ledger.writer import lost_text, missing, told_beside
 from enquete.state.errors import LedgerError, RunLocked, RunNotFound
 from enquete.state.regular_files import read_regular
 
 OWN_FILES = "files"
 MOST_BYTES = 10_000_000
-BESIDE_LEDGER = ("ledger.sqlite*", "checkpoints.sqlite*", "writes", "reserve", "lock", OWN_FILES)
+BESIDE_LEDGER = ("ledger.sqlite*", "checkpoints.sqlite*", "writes", "reserve", "lock", STORE, OWN_FILES)
 """What is made in a run's folder by other means than replacing a file as a whole: databases with their journals,
 locks."""
 _PHASES = ("T0", "T1")
@@ -83,7 +86,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-LEDGER = "ledger.sqlite"
+LEDGER = store.LEDGER
 CHECKPOINTS = "checkpoints.sqlite"
 RECORD = "instruments_used.json"
 LOCK = "lock"  # on Windows alone
@@ -129,9 +132,35 @@ def held(folder: Path, *, wait_s: float = PROBED_S) -> Iterator[None]:
     except OSError as error:
         raise disk_fault(error, folder) or LedgerError(f"{folder}: cannot be locked ({error.strerror})") from error
     try:
-        yield
+        with _held_in_store(folder, wait_s):
+            yield
     finally:
         release()
+
+
+@contextmanager
+def _held_in_store(folder: Path, wait_s: float) -> Iterator[None]:
+    """The run's lock for every machine that reaches its store."""
+    if not (shown := store_of(folder)):
+        yield
+        return
+    from enquete.ledger.postgres import RunLock  # noqa: PLC0415 - an extra brings what it needs
+
+    lock = RunLock(shown, folder.name)
+    lock.take(wait_s)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def drop_ledger(folder: Path) -> None:
+    """Delete the run's rows in its store; a file goes with the folder. Raises LedgerError."""
+    if shown := store_of(folder):
+        from enquete.ledger.postgres import PostgresConnection  # noqa: PLC0415 - likewise
+
+        with closing(PostgresConnection(shown, folder.name)) as connection:
+            connection.drop_schema()
 
 
 def _locked(folder: Path, wait_s: float) -> Callable[[], object]:
@@ -160,16 +189,32 @@ def _locked(folder: Path, wait_s: float) -> Callable[[], object]:
         raise
 
 
-def make_run_folder(folder: Path) -> None:
-    """Make a new run's folder. Raises SettingsError, before anything is made, where a run cannot be kept there."""
-    require_local(folder)
+def make_run_folder(folder: Path, address: str = "") -> None:
+    """Make a new run's folder; `address`: of the store that is to hold its ledger. Raises SettingsError
+    or LedgerError, before anything is made, where a run cannot be kept there."""
     require_writable(folder)
+    if address:
+        from enquete.ledger.postgres import PostgresConnection  # noqa: PLC0415 - an extra brings what it needs
+
+        PostgresConnection(address, folder.name).close()
+    else:
+        require_local(folder)
     folder.mkdir(parents=True)
+    if address:
+        keep_in(folder, address)
 
 
 def is_held(folder: Path) -> bool:
     """Whether a process drives this run right now. Looking creates nothing, takes nothing away, and needs no right to
     write; False where the system has no answer."""
+    if (shown := store_of(folder)) and not _is_held_here(folder):
+        from enquete.ledger.postgres import is_locked  # noqa: PLC0415 - an extra brings what it needs
+
+        return is_locked(shown, folder.name)
+    return _is_held_here(folder)
+
+
+def _is_held_here(folder: Path) -> bool:
     if fcntl is None:
         return _is_file_held(folder / LOCK)
     try:
@@ -207,9 +252,7 @@ def run_folders(interviews: Path) -> list[Path]:
     """Runs by name, one whose ledger was lost among them: its other files say that it was begun. Looking creates
     nothing."""
     runs = interviews / "runs"
-    return (
-        sorted(path for path in runs.iterdir() if (path / LEDGER).is_file() or was_begun(path)) if runs.is_dir() else []
-    )
+    return sorted(path for path in runs.iterdir() if has_ledger(path) or was_begun(path)) if runs.is_dir() else []
 
 
 def was_begun(folder: Path) -> bool:
@@ -218,15 +261,15 @@ def was_begun(folder: Path) -> bool:
 
 
 @contextmanager
-def reading(folder: Path) -> Iterator[sqlite3.Connection]:
+def reading(folder: Path) -> Iterator[Connection]:
     """A run's ledger, to read only. Raises LedgerError where it is damaged or missing, NewerLedger, NeverStarted."""
     path = folder / LEDGER
     with explained(path):
         try:
             with closing(connect(path, read_only=True)) as connection:
                 yield connection
-        except sqlite3.DatabaseError as error:
-            if "no such table" in str(error) and not was_begun(folder):
+        except (sqlite3.DatabaseError, NoSuchRun) as error:
+            if (isinstance(error, NoSuchRun) or "no such table" in str(error)) and not was_begun(folder):
                 raise NeverStarted(f"{path}: the run was never started") from error
             raise
 
@@ -262,7 +305,7 @@ def read_run(folder: Path) -> StoredRun:
     beside = told_beside(folder)
     with reading(folder) as connection:
         record = record_in(connection.execute, folder)
-        row = connection.execute("SELECT outcome, note FROM stages WHERE methodology='' AND phase=''").fetchone()
+        row = connection.execute(queries.OUTCOME).fetchone()
         lost = lost_text(*missing(beside, connection.execute))
     status, note = map(str, row or ("started", ""))
     require_outcomes(folder / LEDGER, [status])
@@ -274,10 +317,10 @@ def read_record(folder: Path) -> RunRecord:
     return read_run(folder).record
 
 
-def record_in(query: Callable[[str], sqlite3.Cursor], folder: Path) -> RunRecord:
+def record_in(query: Callable[..., Any], folder: Path) -> RunRecord:
     """The record in a ledger that is open. Raises LedgerError where there is none that can be read."""
     path = folder / LEDGER
-    row = query("SELECT value FROM frozen WHERE methodology='' AND name='record'").fetchone()
+    row = query(queries.RECORD).fetchone()
     if row is None and was_begun(folder):
         raise damaged(path, LookupError("the run's record is not in it"))
     if row is None:

@@ -12,15 +12,23 @@ from typing import Any
 
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from enquete.ledger.connection import is_damage, reason
 from enquete.ledger.drives import DISK_FULL, disk_fault, free_text, is_full, require_local, resume_command
 from enquete.ledger.folders import CHECKPOINTS, set_aside
+from enquete.ledger.store import store_of
 from enquete.ledger.writer import MADE, REPEATED, Room
 from enquete.state.errors import LedgerError
+from enquete.state.store_address import with_credentials
 
 log = logging.getLogger("enquete")
 
@@ -103,12 +111,16 @@ class RunSaver(AsyncSqliteSaver):
 @asynccontextmanager
 async def saver(
     folder: Path, room: Room | None = None, writes: Callable[[], int] = lambda: 0
-) -> AsyncIterator[RunSaver]:
-    """The run's saver. A damaged file is set aside: the ledger knows everything, only the position starts anew.
-    `writes`: how many the ledger has by now.
+) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+    """The run's saver, where its ledger is. A damaged file is set aside: the ledger knows everything, only the position
+    starts anew. `writes`: how many the ledger has by now.
 
     Raises LedgerError at the end where a full disk kept the position from being stored.
     """
+    if shown := store_of(folder):
+        async with _in_store(shown, folder.name) as kept:
+            yield kept
+        return
     path = folder / CHECKPOINTS
     if path.exists() and not _readable(path):
         set_aside(path)
@@ -125,6 +137,35 @@ async def saver(
                 f"{made.fault}; {free_text(folder)} in {folder}. Every answer that was stored is in the ledger. Free space "
                 f"there, then: {resume_command(folder)}"
             )
+
+
+@asynccontextmanager
+async def _in_store(shown: str, schema: str) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+    """In the run's own schema, on connections of its own."""
+    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver  # noqa: PLC0415 - an extra brings it
+    from psycopg import OperationalError  # noqa: PLC0415
+    from psycopg.rows import dict_row  # noqa: PLC0415
+    from psycopg_pool import AsyncConnectionPool, PoolTimeout  # noqa: PLC0415
+
+    options = {
+        "autocommit": True, "row_factory": dict_row, "prepare_threshold": 0, "application_name": "enquete",
+        "options": f'-c search_path="{schema}"',
+    }  # fmt: skip
+    pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
+        with_credentials(shown),
+        min_size=1,
+        max_size=4,
+        open=False,
+        kwargs=options,
+        check=AsyncConnectionPool.check_connection,
+    )
+    try:
+        async with pool:
+            made = AsyncPostgresSaver(pool, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+            await made.setup()
+            yield made
+    except (OperationalError, PoolTimeout) as error:
+        raise LedgerError(f"{shown}: the position of run {schema} could not be stored ({error})") from error
 
 
 async def _set_up(made: RunSaver, local: bool) -> None:

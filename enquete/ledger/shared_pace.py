@@ -17,7 +17,7 @@ BLOCK_S = 1.0
 
 
 class _Lane:
-    """Requests, or tokens. Times are seconds since 1970, which the processes of one machine agree on."""
+    """Requests, or tokens. Times are time.monotonic."""
 
     def __init__(self, a_minute: int | None):
         self.each_s = 60 / a_minute if a_minute else 0.0
@@ -28,9 +28,10 @@ class _Lane:
         needed = amount * self.each_s
         return max(needed, min(BLOCK_S, 64 * self.each_s)) if max(now, self.free) + needed > self.end else 0.0
 
-    def begin(self, start: float, seconds: float) -> None:
+    def begin(self, wait_s: float, seconds: float) -> None:
         if seconds:
-            self.free, self.end = start, start + seconds
+            self.free = time.monotonic() + wait_s
+            self.end = self.free + seconds
 
     def take(self, amount: float, now: float) -> float:
         start = max(now, self.free)
@@ -50,17 +51,16 @@ class SharedPace:
     async def turn(self, tokens: float) -> None:
         """Wait for one's turn, first come first served. Who is cancelled gives it back."""
         async with self._queue:
-            wanted = self._requests.lacks(1, time.time()), self._tokens.lacks(tokens, time.time())
+            now = time.monotonic()
+            wanted = self._requests.lacks(1, now), self._tokens.lacks(tokens, now)
             if any(wanted):
-                starts = await self._ledger.write(
-                    lambda connection: take_turns(connection, self._model, time.time(), *wanted)
-                )
-                self._requests.begin(starts[0], wanted[0])
-                self._tokens.begin(starts[1], wanted[1])
-            now = time.time()
+                waits = await self._ledger.write(lambda connection: take_turns(connection, self._model, *wanted))
+                self._requests.begin(waits[0], wanted[0])
+                self._tokens.begin(waits[1], wanted[1])
+            now = time.monotonic()
             start = max(self._requests.take(1, now), self._tokens.take(tokens, now))
         try:
-            await asyncio.sleep(max(0.0, start - time.time()))
+            await asyncio.sleep(max(0.0, start - time.monotonic()))
         except asyncio.CancelledError:
             self.correct(tokens, requests=1)
             raise

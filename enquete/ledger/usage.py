@@ -8,18 +8,15 @@ the server had in its cache, which many sell for less.
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
 
-from enquete.ledger.entries import count, text_of
+from enquete.ledger import queries
 from enquete.state.asking import CallKey
 
+Query = Callable[..., Any]
+
 TOTAL, QUESTIONS, CACHED = "unanswered", "unanswered_read", "cached"
-NOTED = """
-INSERT INTO meta VALUES(?, ?) ON CONFLICT(key)
-DO UPDATE SET value=CAST(CAST(value AS INTEGER) + CAST(excluded.value AS INTEGER) AS TEXT)
-"""
 
 
 class CallGroup(NamedTuple):
@@ -42,66 +39,37 @@ class Used(NamedTuple):
     cached: int = 0
 
 
-def note_unanswered(connection: sqlite3.Connection, key: CallKey, model: str, tokens: int, read: int) -> None:
-    """Add to what was never answered, inside the transaction that files the allowance."""
+def noted_of(key: CallKey, model: str, tokens: int, read: int, before: int = 0) -> list[tuple[str, str]]:
+    """What is to be added to the ledger's remarks in the transaction that files an allowance of `tokens` (of which
+    `read` were question) or settles a call of whose question the server had `before` in its cache."""
     asked = CallGroup(key.methodology, key.phase, key.arm, model)
-    for name, value in ((TOTAL, tokens), (QUESTIONS, read)):
-        if value:
-            connection.execute(NOTED, (json.dumps([name, *asked]), str(value)))
+    named = ((TOTAL, tokens), (QUESTIONS, read), (CACHED, before))
+    return [(json.dumps([name, *asked]), str(value)) for name, value in named if value]
 
 
-def note_cached(connection: sqlite3.Connection, key: CallKey, model: str, tokens: int) -> None:
-    """Add to what the server had in its cache, inside the transaction that settles the call."""
-    if tokens:
-        asked = CallGroup(key.methodology, key.phase, key.arm, model)
-        connection.execute(NOTED, (json.dumps([CACHED, *asked]), str(tokens)))
-
-
-def lose(connection: sqlite3.Connection, run: str, which: str = "1", values: Sequence[object] = ()) -> int:
-    """Calls in flight when a process died: each may have been billed, so its reservation is an allowance (of which a
-    token for two bytes of its texts is question). `which`: a condition on `calls`; all unless given. Returns their
-    number."""
-    lost = connection.execute(
-        "UPDATE calls SET status='lost', allowance=allowance+reserved, sends=sends+1"
-        f" WHERE status='reserved' AND {which}"
-        " RETURNING arm, methodology, phase, purpose, subject, attempt, reserved, model,"
-        f" length(CAST({text_of('system_hash')} || {text_of('messages_hash')} AS BLOB))",
-        values,
-    ).fetchall()
-    for *names, tokens, model, size in lost:
-        key = CallKey(run, *names)
-        note_unanswered(connection, key, model, tokens, min(tokens, (size or 0) // 2))
-        count(connection, key, {"tokens": tokens, "lost": 1})
-    return len(lost)
-
-
-def cached(query: Callable[..., sqlite3.Cursor]) -> dict[CallGroup, int]:
-    rows = query("SELECT key, value FROM meta WHERE key LIKE ?", (f'["{CACHED}"%',)).fetchall()
+def cached(query: Query) -> dict[CallGroup, int]:
+    rows = query(queries.NOTES_LIKE, (f'["{CACHED}"%',)).fetchall()
     return {CallGroup(*json.loads(key)[1:]): int(value) for key, value in rows}
 
 
-def unanswered(query: Callable[..., sqlite3.Cursor]) -> dict[CallGroup, tuple[int, int]]:
+def unanswered(query: Query) -> dict[CallGroup, tuple[int, int]]:
     """Allowances and the questions among them. `query`: a ledger's `read`."""
     found: dict[CallGroup, tuple[int, int]] = {}
-    for key, value in query("SELECT key, value FROM meta WHERE key LIKE ?", (f'["{TOTAL}%',)).fetchall():
+    for key, value in query(queries.NOTES_LIKE, (f'["{TOTAL}%',)).fetchall():
         name, *asked = json.loads(key)
         tokens, questions = found.get(CallGroup(*asked), (0, 0))
         found[CallGroup(*asked)] = (int(value), questions) if name == TOTAL else (tokens, int(value))
     return found
 
 
-def usage(query: Callable[..., sqlite3.Cursor], without: Collection[str] = ()) -> dict[CallGroup, Used]:
+def usage(query: Query, without: Collection[str] = ()) -> dict[CallGroup, Used]:
     """All calls but those of the methodologies `without`."""
     questions = {asked: tokens for asked, (_, tokens) in unanswered(query).items()}
     before = cached(query)
-    values: Sequence[str] = tuple(without)
-    rows = query(
-        "SELECT methodology, phase, arm, model, sum(input_tokens), sum(output_tokens), sum(allowance) FROM calls"
-        f" WHERE methodology NOT IN ({','.join('?' * len(values))}) GROUP BY methodology, phase, arm, model",
-        values,
-    ).fetchall()
     found = {}
-    for methodology, phase, arm, model, read, written, lost in rows:
+    for methodology, phase, arm, model, read, written, lost in query(
+        queries.USED, (json.dumps(list(without)),)
+    ).fetchall():
         asked = CallGroup(methodology, phase, arm, model)
         found[asked] = Used(read, written, lost, min(lost, questions.get(asked, 0)), min(read, before.get(asked, 0)))
     return found

@@ -13,21 +13,15 @@ gone and stores nothing more. A new driver deletes all rows.
 
 from __future__ import annotations
 
-import sqlite3
-from typing import NamedTuple
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from enquete.ledger.usage import lose
+from enquete.ledger import queries
+from enquete.ledger.connection import Connection, WriteConnection
+from enquete.ledger.entries import call_values, write_failed, write_lost, write_reservations, write_settled
+from enquete.ledger.writer import Batch
 from enquete.state.errors import LedgerError
-
-TABLES = (
-    "CREATE TABLE IF NOT EXISTS workers(owner TEXT NOT NULL PRIMARY KEY, address TEXT NOT NULL, tokens INTEGER NOT NULL,"
-    " usd REAL NOT NULL, spent_usd REAL NOT NULL, stopped TEXT NOT NULL, failed INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS worker_calls(call INTEGER NOT NULL PRIMARY KEY, owner TEXT NOT NULL) STRICT",
-    "CREATE TABLE IF NOT EXISTS shards(shard TEXT NOT NULL PRIMARY KEY, owner TEXT NOT NULL) STRICT, WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS pace(model TEXT NOT NULL PRIMARY KEY, requests REAL NOT NULL, tokens REAL NOT NULL)"
-    " STRICT, WITHOUT ROWID",
-)
-"""Made when a run is first driven with workers; other ledgers have none of them."""
 
 DRIVER = "driver"
 """The driver's address in `workers`."""
@@ -37,78 +31,97 @@ class Evicted(LedgerError):
     """Another process has taken over what this one was doing; nothing of it is stored any more."""
 
 
-def make_tables(connection: sqlite3.Connection) -> None:
-    for table in TABLES:
-        connection.execute(table)
+def has_workers(connection: Connection) -> bool:
+    """Whether this run was ever worked on by several."""
+    return connection.execute(queries.HAS_WORKERS[connection.dialect]).fetchone() is not None
 
 
-def has_tables(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM sqlite_master WHERE name='workers'").fetchone() is not None
+def make_tables(connection: WriteConnection) -> None:
+    from enquete.ledger.tables import worker_statements  # noqa: PLC0415 - SQLAlchemy is for who makes tables
+
+    for statement in worker_statements(connection.dialect):
+        connection.execute(statement)
 
 
-def evict_all(connection: sqlite3.Connection) -> None:
+def evict_all(connection: WriteConnection) -> None:
     """A new driver begins: whoever worked for the one before it writes nothing more."""
-    for table in ("workers", "worker_calls", "shards", "pace"):
+    for table in queries.WORKER_TABLES:
         connection.execute(f"DELETE FROM {table}")
 
 
-def register_driver(connection: sqlite3.Connection, owner: str, spent_usd: float) -> None:
-    connection.execute("INSERT INTO workers VALUES(?,?,0,0,?,'',0)", (owner, DRIVER, spent_usd))
+def register_driver(connection: WriteConnection, owner: str, spent_usd: float) -> None:
+    connection.execute(queries.REGISTER, (owner, DRIVER, spent_usd))
 
 
-def register(connection: sqlite3.Connection, owner: str, address: str, driver: str, run: str) -> None:
+def register(connection: WriteConnection, owner: str, address: str, driver: str, run: str) -> None:
     """A process begins to work for this driver; one that had its address before is gone. Raises Evicted where another
     driver has taken over."""
     require_registered(connection, driver)
-    before = connection.execute("SELECT owner FROM workers WHERE address=?", (address,)).fetchall()
-    for (gone,) in before:
+    for (gone,) in connection.execute(queries.AT_ADDRESS, (address,)).fetchall():
         evict(connection, gone, run)
-    connection.execute("INSERT INTO workers VALUES(?,?,0,0,0,'',0)", (owner, address))
+    connection.execute(queries.REGISTER, (owner, address, 0.0))
 
 
-def require_registered(connection: sqlite3.Connection, owner: str) -> None:
-    if connection.execute("SELECT 1 FROM workers WHERE owner=?", (owner,)).fetchone() is None:
+def require_registered(connection: WriteConnection, owner: str) -> None:
+    if connection.execute(queries.REGISTERED[connection.dialect], (owner,)).fetchone() is None:
         raise Evicted("this process was taken to be lost, and others do its work now")
 
 
-def evict(connection: sqlite3.Connection, owner: str, run: str) -> int:
+def evict(connection: WriteConnection, owner: str, run: str) -> int:
     """This process is gone: its calls in flight may have been billed, so each is an allowance. Returns their number."""
-    mine = "id IN (SELECT call FROM worker_calls WHERE owner=?)"
-    lost = lose(connection, run, mine, (owner,))
-    connection.execute(
-        "UPDATE workers SET spent_usd=spent_usd+coalesce((SELECT spent_usd FROM workers WHERE owner=?), 0)"
-        " WHERE address=?",
-        (owner, DRIVER),
-    )
-    for table in ("worker_calls", "shards", "workers"):
-        connection.execute(f"DELETE FROM {table} WHERE owner=?", (owner,))
+    row = connection.execute(queries.UNREGISTER, (owner,)).fetchone()  # first: what it is writing now is waited for
+    lost = write_lost(connection, run, queries.LOSE_OF, (owner,))
+    if row is not None:
+        connection.execute(queries.ADD_PAID_AT, (row[0], DRIVER))
+    connection.execute(queries.LEAVE_CALLS, (owner,))
+    connection.execute(queries.LEAVE_SHARDS, (owner,))
     return lost
 
 
-def addresses(connection: sqlite3.Connection) -> dict[str, str]:
+def addresses(connection: Connection) -> dict[str, str]:
     """Workers, without the driver: owner → address."""
-    return dict(connection.execute("SELECT owner, address FROM workers WHERE address<>?", (DRIVER,)).fetchall())
+    return dict(connection.execute(queries.WORKERS, (DRIVER,)).fetchall())
 
 
-def take_shard(connection: sqlite3.Connection, shard: str, owner: str, run: str) -> None:
+def take_shard(connection: WriteConnection, shard: str, owner: str, run: str) -> None:
     """Whoever had it before is gone: a shard is given to a second worker only then."""
-    row = connection.execute("SELECT owner FROM shards WHERE shard=?", (shard,)).fetchone()
+    row = connection.execute(queries.SHARD_OF, (shard,)).fetchone()
     if row is not None and row[0] != owner:
         evict(connection, row[0], run)
-    connection.execute("INSERT OR REPLACE INTO shards VALUES(?,?)", (shard, owner))
+    connection.execute(queries.TAKE_SHARD, (shard, owner))
 
 
-def leave_shard(connection: sqlite3.Connection, shard: str, owner: str) -> None:
-    connection.execute("DELETE FROM shards WHERE shard=? AND owner=?", (shard, owner))
+def leave_shard(connection: WriteConnection, shard: str, owner: str) -> None:
+    connection.execute(queries.LEAVE_SHARD, (shard, owner))
 
 
-def sent_by(connection: sqlite3.Connection, owner: str, call: str, values: tuple[object, ...]) -> None:
-    """A call is in flight: `call`, a condition on `calls` with its values."""
-    connection.execute(f"INSERT OR REPLACE INTO worker_calls SELECT id, ? FROM calls WHERE {call}", (owner, *values))
+class Batches(NamedTuple):
+    """How calls are filed when they are reserved, settled and failed."""
+
+    reserved: Batch
+    settled: Batch
+    failed: Batch
 
 
-def landed(connection: sqlite3.Connection, call: str, values: tuple[object, ...]) -> None:
-    connection.execute(f"DELETE FROM worker_calls WHERE call=(SELECT id FROM calls WHERE {call})", values)
+def worker_batches(owner: str) -> Batches:
+    """Of a worker: who sent a call is noted while it is in flight."""
+
+    def reserved(connection: WriteConnection, calls: Sequence[Any]) -> None:
+        write_reservations(connection, calls)
+        connection.executemany(queries.SENT_BY, [(owner, *call_values(key)) for key, _, _ in calls])
+
+    def settled(connection: WriteConnection, calls: Sequence[Any]) -> None:
+        write_settled(connection, calls)
+        landed(connection, calls)
+
+    def failed(connection: WriteConnection, calls: Sequence[Any]) -> None:
+        write_failed(connection, calls)
+        landed(connection, calls)
+
+    def landed(connection: WriteConnection, calls: Sequence[Any]) -> None:
+        connection.executemany(queries.LANDED, [call_values(call.key) for call in calls])
+
+    return Batches(reserved, settled, failed)
 
 
 # --- The budget in blocks: a process may have in flight, and spend until it looks again, what its row says. What all
@@ -130,8 +143,8 @@ class Standing(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What a process has in flight, needs beside it, and would take in reserve; `paid_usd`: all that it spent so far,
-    without what was there when it registered."""
+    """What a process has in flight, needs beside it, and would take in reserve: tokens and US dollars. `paid_usd`: what
+    it spent since it last said."""
 
     in_flight: tuple[int, float]
     need: tuple[int, float]
@@ -139,35 +152,32 @@ class Wanted(NamedTuple):
     paid_usd: float
 
 
-def take_block(connection: sqlite3.Connection, owner: str, wanted: Wanted, cap: int, cap_usd: float | None) -> Standing:
+def take_block(connection: WriteConnection, owner: str, wanted: Wanted, cap: int, cap_usd: float | None) -> Standing:
     """Take what is wanted, as far as it is there: a block smaller than in flight and needed is what is in flight
     alone. Raises Evicted."""
+    connection.execute(queries.ONE_BY_ONE, (DRIVER,))
     require_registered(connection, owner)
-    connection.execute("UPDATE workers SET spent_usd=spent_usd+? WHERE owner=?", (wanted.paid_usd, owner))
-    (spent,) = connection.execute("SELECT coalesce(sum(value), 0) FROM counters WHERE name='tokens'").fetchone()
-    others, others_usd, processes, spent_usd = connection.execute(
-        "SELECT coalesce(sum(CASE WHEN owner<>? THEN tokens END), 0), coalesce(sum(CASE WHEN owner<>? THEN usd END), 0),"
-        " count(*), sum(spent_usd) FROM workers",
-        (owner, owner),
-    ).fetchone()
+    connection.execute(queries.ADD_PAID, (wanted.paid_usd, owner))
+    spent = int(connection.execute(queries.TOTAL, ("tokens",)).fetchone()[0])
+    others, others_usd, processes, spent_usd = connection.execute(queries.BLOCKS, (owner, owner)).fetchone()
     tokens = _granted(wanted, 0, cap - spent - others, processes)
     usd = wanted.in_flight[1] + wanted.need[1] + wanted.spare[1]
     if cap_usd is not None:
         usd = _granted(wanted, 1, cap_usd - spent_usd - others_usd, processes)
     if tokens < wanted.in_flight[0] + wanted.need[0] or usd < wanted.in_flight[1] + wanted.need[1]:
         tokens, usd = wanted.in_flight
-    connection.execute("UPDATE workers SET tokens=?, usd=? WHERE owner=?", (tokens, usd, owner))
-    return Standing(int(tokens), usd, others, others_usd, spent, spent_usd, processes)
+    connection.execute(queries.TAKE_BLOCK, (int(tokens), usd, owner))
+    return Standing(int(tokens), usd, int(others), others_usd, spent, spent_usd, processes)
 
 
 def _granted(wanted: Wanted, which: int, room: float, processes: int) -> float:
     """A reserve is no more than a share of what is left, so that the last calls under a cap are not one process's."""
     least = wanted.in_flight[which] + wanted.need[which]
-    return least + max(0, min(wanted.spare[which], (room - least) // (2 * processes))) if least <= room else 0
+    return least + max(0, min(wanted.spare[which], (room - least) / (2 * processes))) if least <= room else 0
 
 
-def ask_to_stop(connection: sqlite3.Connection, owner: str, reason: str, failed: bool) -> None:
-    connection.execute("UPDATE workers SET stopped=?, failed=? WHERE owner=?", (reason, int(failed), owner))
+def ask_to_stop(connection: WriteConnection, owner: str, reason: str, failed: bool) -> None:
+    connection.execute(queries.ASK_TO_STOP, (reason, int(failed), owner))
 
 
 class Looked(NamedTuple):
@@ -180,18 +190,17 @@ class Looked(NamedTuple):
     processes: int
 
 
-def look(connection: sqlite3.Connection, owner: str) -> Looked:
-    rows = connection.execute("SELECT owner, stopped, failed FROM workers").fetchall()
-    (spent,) = connection.execute("SELECT coalesce(sum(value), 0) FROM counters WHERE name='tokens'").fetchone()
+def look(connection: Connection, owner: str) -> Looked:
+    rows = connection.execute(queries.STANDING_WORKERS).fetchall()
+    spent = int(connection.execute(queries.TOTAL, ("tokens",)).fetchone()[0])
     stopped, failed = next(((why, bool(bad)) for _, why, bad in rows if why), ("", False))
     return Looked(any(row[0] == owner for row in rows), stopped, failed, spent, len(rows))
 
 
-def take_turns(
-    connection: sqlite3.Connection, model: str, now: float, requests_s: float, tokens_s: float
-) -> tuple[float, float]:
-    """Time for so many requests and tokens of a model, in seconds each: from when on it is this process's, of both."""
-    row = connection.execute("SELECT requests, tokens FROM pace WHERE model=?", (model,)).fetchone() or (0.0, 0.0)
-    requests, tokens = max(now, row[0]), max(now, row[1])
-    connection.execute("INSERT OR REPLACE INTO pace VALUES(?,?,?)", (model, requests + requests_s, tokens + tokens_s))
-    return requests, tokens
+def take_turns(connection: WriteConnection, model: str, requests_s: float, tokens_s: float) -> tuple[float, float]:
+    """Time for so many requests and tokens of a model, in seconds each: in how many seconds it begins to be this
+    process's, of both."""
+    now = connection.execute(queries.CLOCK).fetchone()[0] if connection.remote else time.time()
+    given = (model, now + requests_s, now + tokens_s, now, now, requests_s, now, now, tokens_s)
+    requests, tokens = connection.execute(queries.TAKE_TURNS, given).fetchone()
+    return requests - requests_s - now, tokens - tokens_s - now

@@ -7,14 +7,15 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from enquete.ledger.connection import damaged, is_damage, is_locked
+from enquete.ledger import queries
+from enquete.ledger.connection import Connection, WriteConnection, damaged, is_damage, is_locked
 from enquete.ledger.drives import DISK_FULL, DiskFull, is_full
-from enquete.ledger.usage import NOTED
 from enquete.state.errors import LedgerError
 from enquete.state.regular_files import read_regular, require_regular
 
@@ -46,9 +47,9 @@ class WriteCounter:
                 ledger.with_name(COUNTER), os.O_WRONLY | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o644
             )
 
-    def add(self, connection: sqlite3.Connection, writes: int) -> int:
+    def add(self, connection: Connection, writes: int) -> int:
         """Within the transaction; how many there are now."""
-        row = connection.execute(f"{NOTED} RETURNING value", (COUNTER, str(writes))).fetchone()
+        row = connection.execute(queries.ADD_NOTED_RETURNING, (COUNTER, str(writes))).fetchone()
         return int(row[0])
 
     def tell(self, writes: int) -> None:
@@ -68,9 +69,9 @@ class WriteCounter:
                 self._ledger.with_name(COUNTER).unlink(missing_ok=True)
 
 
-def counted(query: Callable[[str], sqlite3.Cursor]) -> int:
+def counted(query: Callable[..., Any]) -> int:
     """Writes, as the ledger itself has them."""
-    row = query(f"SELECT value FROM meta WHERE key='{COUNTER}'").fetchone()
+    row = query(queries.NOTED, (COUNTER,)).fetchone()
     return int(row[0]) if row else 0
 
 
@@ -104,10 +105,10 @@ def told_by_checkpoints(path: Path) -> int:
         return 0  # the saver sets it aside
 
 
-def missing(beside: int, query: Callable[[str], sqlite3.Cursor]) -> tuple[int, int]:
+def missing(beside: int, query: Callable[..., Any]) -> tuple[int, int]:
     """Writes that are gone from the ledger and not yet noted there, and those that are."""
-    noted = dict(query(f"SELECT key, value FROM meta WHERE key IN ('{COUNTER}', '{LOST}')").fetchall())
-    return max(0, beside - int(noted.get(COUNTER, 0))), int(noted.get(LOST, 0))
+    lost = query(queries.NOTED, (LOST,)).fetchone()
+    return max(0, beside - counted(query)), int(lost[0]) if lost else 0
 
 
 def lost_text(fresh: int, noted: int) -> str:
@@ -130,14 +131,19 @@ def lost_text(fresh: int, noted: int) -> str:
 # file. When the disk is full the reserve makes room for what was paid for already, and writes that only begin
 # something are refused from then on.
 
-BEGUN_AT_ONCE = 4
+BEGUN_AT_ONCE, BEGUN_AT_ONCE_REMOTE = 4, 64
 """Replies to them come so few at a time, too, and a turn of the loop stays as short as it takes to read and send
 those."""
+REMOTE_S = 0.01
+"""How long a group gathers whose database is another process: it takes some round trips, in a thread."""
 LOCK_WAIT_S = 0.02
 """For another process that writes to the file: so long in one turn of the loop, again and again for `patience_s`."""
 
 T = TypeVar("T")
-Write = Callable[[sqlite3.Connection], T]
+Write = Callable[[Any], T]
+"""Called with the ledger's writing connection."""
+Batch = Callable[[WriteConnection, Sequence[Any]], None]
+"""Writes of one kind, all that a group holds of it."""
 Result = tuple[Any, Exception | None]
 
 
@@ -159,20 +165,22 @@ class Room(Protocol):
 
 
 class Queued(NamedTuple, Generic[T]):
-    """A write that waits for its group."""
+    """A write that waits for its group: a function of its own, or a value among others of a batch."""
 
-    write: Write[T]
+    write: Write[T] | None
+    batch: Batch | None
+    value: Any
     done: asyncio.Future[T]
     what: str
     begins: bool
 
 
 class GroupWriter:
-    """Serialises writes to one SQLite connection. Each `submit` is atomic and fails alone."""
+    """Serialises writes to one connection. Each `submit` is atomic and fails alone."""
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        connection: WriteConnection,
         name: str = "the run's ledger",
         room: Room | None = None,
         counter: WriteCounter | None = None,
@@ -182,17 +190,19 @@ class GroupWriter:
         """`name`: the file, for error messages. `room`: where to find some when the disk is full. `counter`: counts
         writes."""
         self._connection = connection
-        self._connection.execute(f"PRAGMA busy_timeout={round(LOCK_WAIT_S * 1000)}")
+        self._connection.wait_for_others(LOCK_WAIT_S)
         self._name = name
         self.room = room
         self._counter = counter
         self._patience_s = patience_s
-        self.guard: Callable[[sqlite3.Connection], None] | None = None  # asked first in every transaction
+        self.guard: Callable[[WriteConnection], None] | None = None  # asked first in every transaction
         self._locked_since: float | None = None
         self._closed = False
         self._waiting: list[Queued[Any]] = []
         self._beginning: list[Queued[Any]] = []
         self._due: asyncio.Handle | None = None
+        self._thread = ThreadPoolExecutor(1, "ledger") if connection.remote else None
+        self._begun_at_once = BEGUN_AT_ONCE_REMOTE if connection.remote else BEGUN_AT_ONCE
         self.commits = 0
 
     def submit(self, write: Write[T], what: str = "", *, begins: bool = False) -> asyncio.Future[T]:
@@ -202,30 +212,50 @@ class GroupWriter:
         comes after what was paid for, and on a full disk it is refused with DiskFull and leaves the room to what is
         under way.
         """
+        return self._queue(write, None, None, what, begins)
+
+    def add(self, batch: Batch, value: object, what: str = "", *, begins: bool = False) -> asyncio.Future[None]:
+        """Queue a value that is written with all others of its batch; likewise."""
+        return self._queue(None, batch, value, what, begins)
+
+    def _queue(
+        self, write: Write[T] | None, batch: Batch | None, value: object, what: str, begins: bool
+    ) -> asyncio.Future[T]:
         if self._closed:
             raise RuntimeError(f"{self._name}: written to after it was closed")
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[T] = loop.create_future()
-        (self._beginning if begins else self._waiting).append(Queued(write, done, what, begins))
-        self._due = self._due or loop.call_soon(self._flush)
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        (self._beginning if begins else self._waiting).append(Queued(write, batch, value, done, what, begins))
+        self._due = self._due or self._soon()
         return done
+
+    def _soon(self) -> asyncio.Handle:
+        loop = asyncio.get_running_loop()
+        return loop.call_later(REMOTE_S, self._flush) if self._thread else loop.call_soon(self._flush)
 
     async def drain(self) -> None:
         """Wait until everything submitted so far is on disk."""
-        while self._waiting or self._beginning:  # noqa: ASYNC110 - many futures, and some of them cancelled
-            await asyncio.sleep(LOCK_WAIT_S if self._locked_since else 0)
+        while self._due or self._waiting or self._beginning:  # noqa: ASYNC110 - many futures, and some of them cancelled
+            await asyncio.sleep(LOCK_WAIT_S if self._locked_since or self._thread else 0)
 
     async def close(self) -> None:
         self._closed = True
         await self.drain()
+        if self._thread is not None:
+            self._thread.shutdown()
         await asyncio.sleep(0)  # the turn that brought a last result may hold its cursor, and keep the connection open
 
     def _flush(self) -> None:
-        self._due = None
-        group = [*self._waiting, *self._beginning[:BEGUN_AT_ONCE]]
+        group = [*self._waiting, *self._beginning[: self._begun_at_once]]
         self._waiting = []
-        del self._beginning[:BEGUN_AT_ONCE]
-        outcomes = self._write_group(group)
+        del self._beginning[: self._begun_at_once]
+        if self._thread is None:
+            self._deliver(group, self._write_group(group))
+            return
+        written = asyncio.get_running_loop().run_in_executor(self._thread, self._write_group, group)
+        written.add_done_callback(lambda outcomes: self._deliver(group, outcomes.result()))
+
+    def _deliver(self, group: list[Queued[Any]], outcomes: list[Result]) -> None:
+        self._due = None
         if self.room is not None and self.room.notice:
             self.room.tell()
         for queued, (value, error) in zip(group, outcomes, strict=True):
@@ -239,7 +269,8 @@ class GroupWriter:
                 queued.done.set_exception(self._as_ledger_error(error, queued))
         if self._waiting or self._beginning:
             loop = asyncio.get_running_loop()
-            self._due = loop.call_later(LOCK_WAIT_S, self._flush) if self._waiting else loop.call_soon(self._flush)
+            locked = self._waiting and self._locked_since and not self._thread
+            self._due = loop.call_later(LOCK_WAIT_S, self._flush) if locked else self._soon()
 
     def _may_pass(self, error: Exception) -> bool:
         """Another process is writing, and has not been for long."""
@@ -270,22 +301,21 @@ class GroupWriter:
             return [self._write_group([queued])[0] for queued in group]
 
     def _transaction(self, group: list[Queued[Any]]) -> list[Any]:
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._locked_since = None
-            if self.guard is not None:
-                self.guard(self._connection)
-            values = [queued.write(self._connection) for queued in group]
-            written = self._counter.add(self._connection, len(group)) if self._counter else 0
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
+        values, written = self._connection.transact(lambda: self._written(group))
         self.commits += 1
         if self._counter:
             self._counter.tell(written)
         return values
+
+    def _written(self, group: list[Queued[Any]]) -> tuple[list[Any], int]:
+        self._locked_since = None
+        if self.guard is not None:
+            self.guard(self._connection)
+        values = [queued.write and queued.write(self._connection) for queued in group]
+        for batch in dict.fromkeys(queued.batch for queued in group):
+            if batch is not None:
+                batch(self._connection, [queued.value for queued in group if queued.batch is batch])
+        return values, self._counter.add(self._connection, len(group)) if self._counter else 0
 
     def _makes_room(self, error: Exception) -> bool:
         """The room is found once, and is for the log: written back to the ledger, what stands there would need as much

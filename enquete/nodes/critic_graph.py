@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, NotRequired
@@ -20,6 +19,8 @@ from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
+from enquete.ledger import queries
+from enquete.ledger.connection import DatabaseError
 from enquete.ledger.record import RunRecord
 from enquete.ledger.usage import Used
 from enquete.memory.local import LocalMemory
@@ -61,10 +62,6 @@ from enquete.state.request import CriticSettings, RunRequest
 AT_ONCE: Final = 256
 """Pairs whose prompts are in memory together."""
 STAGE: Final = ("", CRITIC)
-ANSWERS_COST: Final = """
-SELECT model, sum(input_tokens), sum(output_tokens), sum(allowance) FROM calls
-WHERE arm=? AND purpose='answer' AND methodology NOT IN (SELECT value FROM json_each(?)) GROUP BY model
-"""
 
 
 class CriticInput(TypedDict):
@@ -144,7 +141,9 @@ async def _note_costs(run_session: RunSession, second: Arm) -> None:
     answer."""
     costs: dict[str, Any] = {}
     for side, arm in (("a", run_session.record.main), ("b", second)):
-        rows = run_session.ledger.read(ANSWERS_COST, (arm.id, json.dumps(list(run_session.record.carried)))).fetchall()
+        rows = run_session.ledger.read(
+            queries.ANSWERS_COST, (arm.id, json.dumps(list(run_session.record.carried)))
+        ).fetchall()
         prices = [run_session.cost_of(model, Used(read, written, lost)) for model, read, written, lost in rows]
         known = [price for price in prices if price is not None]
         usd = sum(known) if len(known) == len(prices) else None
@@ -332,7 +331,7 @@ async def annotate_memory(run_session: RunSession, second: Arm, pairs: Sequence[
             await asyncio.gather(
                 *(run_session.ledger.freeze(second.id, CRITIC, "", f"{ANNOTATED}{name}", True) for name in done)
             )
-    except (LedgerError, sqlite3.Error, OSError) as error:
+    except (LedgerError, DatabaseError, OSError) as error:
         log.warning("memory: comparisons could not be noted: %s", error)
     await run_session.ledger.note(UNTOLD, str(len(left) - len(told)))
     return len(told)

@@ -19,6 +19,7 @@ from typing import Final, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from enquete.ledger import queries
 from enquete.ledger.ledger import Ledger
 from enquete.nodes.planning import CRITIC, planned, rounds_owed
 from enquete.nodes.run_session import RunSession
@@ -75,20 +76,15 @@ def winner_of(forward: str, backward: str) -> Winner:
 
 def pair_records(ledger: Ledger, arm: str) -> Iterator[PairRecord]:
     """All pairs of this respondent B, by question."""
-    rows = ledger.read(
-        "SELECT value FROM frozen WHERE methodology=? AND phase='' AND arm=? AND name LIKE ? ORDER BY name",
-        (CRITIC, arm, f"{PAIR}%"),
-    ).fetchall()
-    return (PairRecord.model_validate_json(row[0]) for row in rows)
+    rows = ledger.read(queries.FROZEN_LIKE, (CRITIC, arm, f"{PAIR}%")).fetchall()
+    return (PairRecord.model_validate_json(value) for _, value in rows)
 
 
 def annotated(ledger: Ledger, arm: str) -> set[str]:
     """Questions whose result the memory has."""
-    rows = ledger.read(
-        "SELECT name FROM frozen WHERE methodology=? AND phase='' AND arm=? AND name LIKE ?",
-        (CRITIC, arm, f"{ANNOTATED}%"),
-    ).fetchall()
-    return {row[0].removeprefix(ANNOTATED) for row in rows}
+    return {
+        name.removeprefix(ANNOTATED) for name, _ in ledger.read(queries.FROZEN_LIKE, (CRITIC, arm, f"{ANNOTATED}%"))
+    }
 
 
 # --- The matching buffer: which of two answers to a question comes first does not matter, and it never grows beyond

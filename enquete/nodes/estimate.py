@@ -20,6 +20,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from enquete.ledger import queries
 from enquete.ledger.folders import LEDGER
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord
@@ -364,20 +365,6 @@ FEWEST_UNITS = 4
 MOST_UNPAID = 6
 """Where no model answers: nothing is paid, and a rehearsal of forty would take as long as the run."""
 
-REHEARSED = """
-SELECT methodology, phase, arm, purpose, subject, input_tokens, output_tokens FROM calls
-ORDER BY methodology, phase, arm, purpose, id
-"""
-
-
-FOLLOWED = """
-SELECT methodology, phase, count(DISTINCT round || '/' || turn) FROM occasions WHERE arm=? GROUP BY methodology, phase
-"""
-
-BY_PERSONS = """
-SELECT DISTINCT o.methodology, o.phase FROM answers a JOIN occasions o ON o.id=a.occasion WHERE a.notes LIKE ?
-"""
-
 
 @dataclass(frozen=True)
 class Rehearsed:
@@ -476,10 +463,10 @@ async def _rehearsed(
             held = await _play(run_session, plans)
             kinds = tuple(_of_all(kind, record, len(chosen), of, plans, held) for kind in _called(ledger))
             rows = {stage: round(n / held[*stage, acted.main.id]) for stage, n in _answered_rows(ledger, acted).items()}
-            largest = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()[0]
-            followed = ledger.read(FOLLOWED, (acted.main.id,)).fetchall()
+            largest = ledger.read(queries.LARGEST).fetchone()[0]
+            followed = ledger.read(queries.FOLLOWED, (acted.main.id,)).fetchall()
             steps = {(name, phase): int(n) for name, phase, n in followed}
-            seats = ledger.read(BY_PERSONS, (f'%"{PERSON}"%',)).fetchall()
+            seats = ledger.read(queries.NOTED_IN, (f'%"{PERSON}"%',)).fetchall()
             by_persons = frozenset(plans if record.main.respondent == "human" else seats)
             return Rehearsal(
                 len(chosen), of, kinds, rows, plans, _courses(ledger, acted), steps, largest, by_persons=by_persons
@@ -490,7 +477,9 @@ async def _rehearsed(
 
 def _called(ledger: Ledger) -> Iterator[Rehearsed]:
     """Every kind of call, summed."""
-    for (name, phase, arm, purpose), rows in groupby(ledger.read(REHEARSED).fetchall(), key=lambda row: row[:4]):
+    for (name, phase, arm, purpose), rows in groupby(
+        ledger.read(queries.REHEARSED).fetchall(), key=lambda row: row[:4]
+    ):
         parts: dict[str, list[int]] = {}
         for *_, subject, read, written in rows:
             sums = parts.setdefault(subject.rpartition("|")[2] if purpose == "answer" else "", [0, 0, 0])
@@ -563,9 +552,7 @@ def _courses(ledger: Ledger, record: RunRecord) -> dict[str, list[float]]:
     made."""
     arms = {arm.id: arm for arm in record.arms}
     tokens: dict[str, list[int]] = {}
-    for name, phase, arm, used in ledger.read(
-        "SELECT methodology, phase, arm, input_tokens + output_tokens FROM calls WHERE phase <> '' ORDER BY id"
-    ):
+    for name, phase, arm, used in ledger.read(queries.TOKENS_IN_ORDER):
         tokens.setdefault(claim_name(name, phase, arms[arm]), []).append(used)
     return {claim: _course(each) for claim, each in tokens.items() if sum(each)}
 
@@ -577,12 +564,7 @@ def _course(tokens: Sequence[int]) -> list[float]:
 
 
 def _answered_rows(ledger: Ledger, record: RunRecord) -> dict[tuple[str, str], int]:
-    found = ledger.read(
-        "SELECT o.methodology, o.phase, count(*) FROM occasions o JOIN answers a ON a.occasion=o.id WHERE o.arm=?"
-        " GROUP BY o.methodology, o.phase",
-        (record.main.id,),
-    ).fetchall()
-    return {(row[0], row[1]): row[2] for row in found}
+    return {(row[0], row[1]): row[2] for row in ledger.read(queries.ANSWERED_ROWS, (record.main.id,))}
 
 
 # --- What the critic will cost: each answer is graded, each pair compared twice, some pairs once more. For an

@@ -384,7 +384,8 @@ def start_processes(n: int, threads: int, worker_ttl: str = WORKER_TTL) -> Any:
     scheduler = {
         "cls": Scheduler,
         "options": {
-            "host": "127.0.0.1", "port": 0, "dashboard": False, "dashboard_address": "127.0.0.1:0", "worker_ttl": worker_ttl, "allowed_failures": 10**6,
+            "host": "127.0.0.1", "port": 0, "dashboard": False, "dashboard_address": "127.0.0.1:0",
+            "worker_ttl": worker_ttl, "allowed_failures": 10**6,
         },
     }  # fmt: skip
     return SpecCluster(

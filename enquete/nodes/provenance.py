@@ -10,15 +10,17 @@ import importlib.metadata
 import json
 import platform
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
+from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 
 from pydantic import JsonValue
 from pydantic_core import to_json
 
+from enquete.ledger import queries
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord
 
@@ -26,12 +28,6 @@ PACKAGES = (
     "enquete", "langgraph", "langchain-openai", "langgraph-checkpoint-sqlite", "openai", "pydantic", "numpy", "pandas",
     "scipy", "scikit-learn",
 )  # fmt: skip
-
-PROMPTS = """
-SELECT methodology, phase, arm, purpose, model, count(*), count(DISTINCT prompt_hash), group_concat(DISTINCT nullif(fingerprint, '')),
-  group_concat(prompt_hash, '') FROM (SELECT * FROM calls ORDER BY methodology, phase, arm, purpose, subject, attempt)
-GROUP BY methodology, phase, arm, purpose, model
-"""
 
 
 @cache
@@ -95,14 +91,19 @@ def _population(record: RunRecord, ledger: Ledger) -> dict[str, object]:
 def _prompts(ledger: Ledger) -> list[JsonValue]:
     """For each kind of call: how many, a hash over all prompts in order, and what the server said it was."""
     return [
-        {
-            "methodology": methodology, "phase": phase, "arm": arm, "purpose": purpose, "model": model,
-            "calls": calls, "distinct": distinct,
-            "hash": sha256((hashes or "").encode()).hexdigest()[:16],
-            "fingerprints": sorted((fingerprints or "").split(",")) if fingerprints else [],
-        }
-        for methodology, phase, arm, purpose, model, calls, distinct, fingerprints, hashes in ledger.read(PROMPTS).fetchall()
-    ]  # fmt: skip
+        _prompts_of(kind, [row[5:] for row in rows])
+        for kind, rows in groupby(ledger.stream(queries.PROMPTS), key=lambda row: row[:5])
+    ]
+
+
+def _prompts_of(kind: Sequence[str], calls: Sequence[Sequence[str]]) -> JsonValue:
+    hashes = [hashed for hashed, _ in calls]
+    fingerprints = {part for _, text in calls if text for part in text.split(",")}
+    return {
+        **dict(zip(("methodology", "phase", "arm", "purpose", "model"), kind, strict=True)),
+        "calls": len(calls), "distinct": len(set(hashes)),
+        "hash": sha256("".join(hashes).encode()).hexdigest()[:16], "fingerprints": sorted(fingerprints),
+    }  # fmt: skip
 
 
 def _hash(value: object) -> str:

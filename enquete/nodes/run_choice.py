@@ -24,6 +24,7 @@ from enquete.ledger.folders import (
     LEDGER,
     RECORD,
     StoredRun,
+    drop_ledger,
     find_run,
     make_run_folder,
     new_run_id,
@@ -40,6 +41,7 @@ from enquete.ledger.record import (
     content_differences,
     differences,
 )
+from enquete.ledger.store import store_of
 from enquete.memory.connecting import require_reachable
 from enquete.models.local_model import weights_of
 from enquete.nodes.arms import critic_settings, study_arms
@@ -134,6 +136,7 @@ class RunChoice:
     action: Literal["new", "resume", "finished"]
     folder: Path
     record: RunRecord
+    store: str = ""  # of a new run: the address of the database that is to hold its ledger
 
 
 def choose_run(
@@ -176,6 +179,7 @@ def _choice(
     for run in unfinished:
         if run.record.fingerprint == draft.fingerprint:
             require_as_begun(request, run.record)
+            require_store(request, run.folder)
             return RunChoice("resume", run.folder, run.record)
     for run in reversed(known):
         if run.record.fingerprint == draft.fingerprint and not request.rerun:
@@ -183,7 +187,9 @@ def _choice(
     own = [run for run in unfinished if not (run.record.replay_of or run.record.rerun_of)]
     if own and not (draft.replay_of or draft.rerun_of):
         refuse_mismatch(own[-1], draft)
-    return RunChoice("new", run_folder(interviews, draft.run_id), draft)
+    return RunChoice(
+        "new", run_folder(interviews, draft.run_id), draft, request.store or Environment.read().store or ""
+    )
 
 
 def _of(population: Population, run: StoredRun) -> StoredRun:
@@ -412,7 +418,7 @@ async def begin(
 
     settle: what is still to be asked, with the run's ledger, and the record after it; where it raises, nothing is left
     of the run."""
-    make_run_folder(choice.folder)
+    make_run_folder(choice.folder, choice.store)
     ledger = Ledger(choice.folder / LEDGER, choice.record.run_id, create=True)
     try:
         try:
@@ -420,6 +426,7 @@ async def begin(
         finally:
             await ledger.close()
     except Unfit:
+        drop_ledger(choice.folder)
         shutil.rmtree(choice.folder)
         raise
 
@@ -615,6 +622,16 @@ def in_batches(request: RunRequest, arms: Sequence[Arm], *, local: bool) -> bool
         why = "a local model has" if local else "no model answers, so there is"
         raise SettingsError(f"batch: {why} no Batch API; leave it out")
     return request.batch
+
+
+def require_store(request: RunRequest, folder: Path) -> None:
+    """Raises SettingsError where a run's ledger is elsewhere than in the store that is named."""
+    if request.store and request.store != store_of(folder):
+        there = store_of(folder) or "a file in its folder"
+        raise SettingsError(
+            f"store: the ledger of run {folder.name} is {there}, and it goes on there; leave store out to go on with it, or "
+            "start another beside it: new=True"
+        )
 
 
 def require_as_begun(request: RunRequest, record: RunRecord) -> None:

@@ -19,18 +19,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
+from enquete.ledger import queries
 from enquete.ledger.backup import BackupCopies, backed_up, require_sound
 from enquete.ledger.batch_jobs import Noted, sweep_unordered
 from enquete.ledger.budget import Budget, Claim
 from enquete.ledger.connection import damaged
 from enquete.ledger.drives import DiskReserve
-from enquete.ledger.entries import CALL, call_values
+from enquete.ledger.entries import call_values
 from enquete.ledger.folders import LEDGER, held
 from enquete.ledger.ledger import Ledger, Usage
 from enquete.ledger.record import RunRecord
 from enquete.ledger.shared_budget import SharedBudget
 from enquete.ledger.usage import Used, usage
-from enquete.ledger.workers import DRIVER, evict_all, has_tables, make_tables, register, register_driver
+from enquete.ledger.workers import DRIVER, evict_all, has_workers, make_tables, register, register_driver
 from enquete.ledger.writer import LOST, lost_text, missing, told_beside
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
@@ -370,7 +371,7 @@ async def _opened(folder: Path, machine: Machine) -> AsyncIterator[RunSession]:
         if gone:
             log.warning("%s: %s", record.run_id, lost_text(gone, noted))
             await ledger.note(LOST, str(gone + noted))
-        if ledger.look(has_tables):
+        if ledger.look(has_workers):
             await ledger.write(evict_all)
         await (sweep_unordered(ledger) if record.batch else ledger.sweep())
         for name, cap in (("cap_tokens", machine.cap_tokens), ("cap_usd", machine.cap_usd)):
@@ -481,11 +482,7 @@ class LedgerReplay:
 
     def obtained(self, key: CallKey) -> tuple[Completion, Usage]:
         """What this call got then, at what cost. A failure fails again."""
-        row = self._ledger.read(
-            "SELECT status, response, finish, input_tokens, output_tokens, allowance, sends, latency_ms, fingerprint, raw,"
-            f" model, error FROM calls WHERE {CALL}",
-            call_values(key),
-        ).fetchone()
+        row = self._ledger.read(queries.OBTAINED, call_values(key)).fetchone()
         if row is not None and row[0] == "settled":
             usage = Usage(row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10])
             # Ids of answers begin with their run's: what a model cited then it cites of this run now.

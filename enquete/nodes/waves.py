@@ -11,9 +11,10 @@ from typing import Any, Literal
 from pydantic import JsonValue
 
 from enquete.ledger.canonical import latest
-from enquete.ledger.folders import LEDGER, read_record, run_folder
+from enquete.ledger.folders import read_record, run_folder
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord, UsedInstrument
+from enquete.ledger.store import has_ledger
 from enquete.memory.connecting import GraphMemory, read_once
 from enquete.nodes.planning import of_two_waves, open_ledger
 from enquete.nodes.run_session import RunSession
@@ -83,7 +84,7 @@ def unused_baseline(
 def require_baseline(interviews: Path, run_id: str, name: str, population: Population, used: UsedInstrument) -> str:
     """An earlier T0 counts only with the same instrument and joinable agents. A reconstructed one is no earlier T0."""
     folder = run_folder(interviews, run_id)
-    if not (folder / LEDGER).is_file():
+    if not has_ledger(folder):
         raise RunNotFound(f"baseline run {run_id!r} is not in {interviews / 'runs'}")
     record = read_record(folder)
     if name not in record.instruments or record.baseline == "reconstructed":

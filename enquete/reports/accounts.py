@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.ledger import queries
 from enquete.locale import N_, NN_, Words, in_language, plural, said, tell
 from enquete.reports.analyses import UNIT, Findings
 from enquete.reports.context import responded, statuses
@@ -242,10 +243,7 @@ def _bugs(reading: RunReading, found: Findings) -> Iterator[Words]:
 
 def _requests(reading: RunReading) -> Iterator[Words]:
     """The commonest reasons for which requests failed for good; those that were interrupted."""
-    rows = reading.ledger.rows(
-        "SELECT error, count(*) FROM calls WHERE status='failed' GROUP BY error ORDER BY count(*) DESC, error LIMIT 3"
-    )
-    for text, n in rows:
+    for text, n in reading.ledger.read(queries.ERRORS):
         yield said(N_("{n} requests to the model failed: {text}"), n=str(n), text=text)
     table = reading.spent()
     lost = int(table["lost"].sum()) if len(table) else 0
@@ -400,11 +398,6 @@ KINDS: Mapping[str, str] = {
     "P": N_("own post"), "R": N_("reaction"), "S": N_("shown to the agent"), "K": N_("on record"),
 }  # fmt: skip
 _LINE = re.compile(r"^- \[([A-Z]\d+)\] (.*)$", re.MULTILINE)
-NOTED = """
-SELECT o.methodology, o.session, o.round, o.turn, o.participant, a.item, a.notes
-FROM answers a JOIN occasions o ON o.id = a.occasion WHERE o.arm = ? AND o.phase = ? AND a.notes LIKE ?
-ORDER BY o.methodology, o.participant, o.round, o.turn, a.item
-"""
 
 
 @dataclass(frozen=True)
@@ -425,7 +418,7 @@ class Citation:
 def citations(reading: RunReading, frame: pd.DataFrame) -> list[Citation]:
     """Of the main arm after the simulation."""
     main = reading.record.main.id
-    noted = list(reading.ledger.rows(NOTED, (main, PHASE, f'%"{NAMES}%')))
+    noted = list(reading.ledger.read(queries.NOTES, (main, PHASE, f'%"{NAMES}%')))
     if not noted:
         return []
     sources = reading.ledger.frozen("", "", PHASE, SOURCES)

@@ -7,7 +7,6 @@ transaction, so that table, counts and report agree even while another process g
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -18,9 +17,9 @@ from pydantic import JsonValue
 
 from enquete.instruments.pack import names_of_types
 from enquete.instruments.text import Text
+from enquete.ledger import queries
 from enquete.ledger.backup import require_sound
 from enquete.ledger.connection import damaged
-from enquete.ledger.entries import text_of, time_of
 from enquete.ledger.folders import LEDGER, read_record
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord
@@ -35,42 +34,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LARGEST_RESULT = 256_000_000  # bytes of a result file, which we wrote ourselves
-ANSWERS = f"""
-SELECT o.arm, o.session, o.round, o.turn, o.participant, a.item, a.part, a.status, a.value, a.text, a.confidence,
-  a.data, a.notes, a.position, a.options_shown, {time_of("a.asked_at")}
-FROM occasions o JOIN answers a ON a.occasion = o.id
-WHERE o.methodology = ? AND o.phase = ? AND o.arm = ?
-"""
-WHOSE = " AND o.round IN (SELECT value FROM json_each(?)) AND o.participant IN (SELECT value FROM json_each(?))"
-
-PARTS = """
-SELECT o.arm, o.session, o.round, o.turn, o.participant, a.item, a.part
-FROM occasions o JOIN answers a ON a.occasion = o.id WHERE o.methodology = ? AND o.phase = ?
-"""
-
-ANSWER_CALLS = """
-SELECT subject, count(*) AS attempts, max(CASE WHEN attempt = 0 THEN prompt_hash END) AS prompt_hash,
-  sum(latency_ms) AS latency_ms, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens
-FROM calls WHERE purpose = 'answer' AND methodology = ? AND phase = ? AND arm = ?
-  AND subject IN (SELECT value FROM json_each(?)) GROUP BY subject
-"""
-
-SPENT = """
-SELECT methodology, phase, arm, purpose, count(*) AS calls, sum(status = 'settled') AS settled,
-  sum(status = 'failed') AS failed, sum(status = 'lost') AS lost, sum(status = 'reserved') AS in_flight,
-  sum(sends) AS sends, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(allowance) AS allowance
-FROM calls WHERE methodology NOT IN (SELECT value FROM json_each(?))
-GROUP BY methodology, phase, arm, purpose ORDER BY methodology, phase, arm, purpose
-"""
-
-CALLS = f"""
-SELECT c.purpose, c.subject, c.arm, c.attempt, c.status, c.model, c.finish, c.reserved, c.allowance, c.input_tokens,
-  c.output_tokens, c.sends, c.latency_ms, c.fingerprint, c.system_hash, c.prompt_hash, {text_of("c.messages_hash")} AS messages,
-  c.response, c.raw, c.error, {time_of("c.reserved_at")} AS reserved_at, {time_of("c.settled_at")} AS settled_at,
-  {text_of("c.system_hash")} AS system
-FROM calls c WHERE c.methodology = ? AND c.phase = ?
-ORDER BY c.arm, c.purpose, c.subject, c.attempt
-"""
 
 
 class ReadingLedger(Ledger):
@@ -82,11 +45,16 @@ class ReadingLedger(Ledger):
     def open(cls, path: Path) -> Self:
         ledger = cls.reading(path)
         ledger._values = {}
-        ledger._read.execute("BEGIN")
+        ledger._read.hold_still()
         return ledger
 
-    def rows(self, query: str, values: Sequence[str] = ()) -> sqlite3.Cursor:
-        return self._read.execute(query, values)
+    def cursor(self, sql: str, values: Sequence[object] = ()) -> Any:
+        """Over many rows, never all in memory."""
+        return self._read.stream(sql, values)
+
+    def stream(self, sql: str, values: Sequence[object] = ()) -> Iterator[Any]:
+        """In the one transaction, as everything."""
+        return iter(self.cursor(sql, values))
 
     def frozen(self, arm: str, methodology: str, phase: str, name: str) -> JsonValue:
         key = (arm, methodology, phase, name)
@@ -197,13 +165,12 @@ class RunReading(RunBase[ReadingLedger]):
 
     def remembering(self, phase: str) -> frozenset[str]:
         """Who has a memory in this phase."""
-        found = self.ledger.rows("SELECT participant FROM digests WHERE phase=? AND text IS NOT NULL", (phase,))
+        found = self.ledger.read(queries.REMEMBERING, (phase,))
         return frozenset(who for (who,) in found)
 
     def answered(self, methodology: str, phase: str, arm: str) -> int:
         """How many answers there are."""
-        counted = "SELECT count(*) FROM occasions o JOIN answers a ON a.occasion=o.id WHERE methodology=? AND phase=? AND arm=?"
-        return int(self.ledger.rows(counted, (methodology, phase, arm)).fetchone()[0])
+        return int(self.ledger.read(queries.COUNTED, (methodology, phase, arm)).fetchone()[0])
 
     def answers(
         self, methodology: str, phase: str, arm: str, rounds: Sequence[int] = (), whose: Sequence[str] = ()
@@ -211,48 +178,43 @@ class RunReading(RunBase[ReadingLedger]):
         """Of an arm; of these agents in these rounds alone, where they are named."""
         where = (methodology, phase, arm)
         if not whose:
-            return self.ledger.rows(ANSWERS, where)
-        found = self.ledger.rows(ANSWERS + WHOSE, (*where, json.dumps(rounds), json.dumps(whose)))
-        return found.fetchall()  # few, and sooner had than one by one
+            return self.ledger.stream(queries.ANSWERS, where)
+        found = self.ledger.read(queries.ANSWERS_OF, (*where, json.dumps(rounds), json.dumps(whose)))
+        rows: list[tuple[Any, ...]] = found.fetchall()  # few, and sooner had than one by one
+        return rows
 
     def parts(self, methodology: str, phase: str) -> Iterator[tuple[Any, ...]]:
         """Where each answer was asked for (arm, session, round, turn, participant, item), and in which part."""
-        return iter(self.ledger.rows(PARTS, (methodology, phase)))
+        return self.ledger.stream(queries.PARTS, (methodology, phase))
 
     def answer_calls(
         self, methodology: str, phase: str, arm: str, subjects: Sequence[str]
     ) -> Iterator[tuple[Any, ...]]:
         """One row per asked block: requests made, hash of the first prompt, time and tokens over all of them."""
-        return iter(self.ledger.rows(ANSWER_CALLS, (methodology, phase, arm, json.dumps(subjects))))
+        return self.ledger.stream(queries.ANSWER_CALLS, (methodology, phase, arm, json.dumps(subjects)))
 
     def spent(self) -> pd.DataFrame:
         """Calls and tokens by methodology, phase, arm and purpose. Their tokens plus allowances are the run's budget.
 
         Without what was taken over: another run paid for that.
         """
-        return self._frame(SPENT, (json.dumps(list(self.record.carried)),))
+        return self._frame(queries.SPENT, (json.dumps(list(self.record.carried)),))
 
     def calls(self, methodology: str, phase: str) -> Iterator[dict[str, Any]]:
         """Every request of this stage, one at a time."""
-        cursor = self.ledger.rows(CALLS, (methodology, phase))
+        cursor = self.ledger.cursor(queries.CALLS, (methodology, phase))
         names = [column[0] for column in cursor.description]
         for row in cursor:
             yield dict(zip(names, row, strict=True))
 
     def frozen_values(self, arm: str, methodology: str) -> dict[str, JsonValue]:
         """Frozen values of a methodology by name; where two phases froze the same name, the later phase's."""
-        found = self.ledger.rows(
-            "SELECT phase, name FROM frozen WHERE arm=? AND methodology=? ORDER BY phase, name", (arm, methodology)
-        ).fetchall()
+        found = self.ledger.read(queries.FROZEN_NAMES, (arm, methodology)).fetchall()
         return {name: self.ledger.frozen(arm, methodology, phase, name) for phase, name in found}
 
     def fingerprints(self, methodology: str, phase: str, arm: str) -> frozenset[str]:
         """Server fingerprints that answers of this stage carry."""
-        cursor = self.ledger.rows(
-            "SELECT DISTINCT fingerprint FROM calls WHERE methodology=? AND phase=? AND arm=? AND purpose='answer'"
-            " AND fingerprint<>''",
-            (methodology, phase, arm),
-        )
+        cursor = self.ledger.read(queries.FINGERPRINTS, (methodology, phase, arm))
         return frozenset(row[0] for row in cursor)
 
     def baseline_folder(self) -> Path | None:
@@ -262,7 +224,7 @@ class RunReading(RunBase[ReadingLedger]):
     def _frame(self, query: str, values: Sequence[str]) -> pd.DataFrame:
         import pandas as pd  # noqa: PLC0415 - where a run stands is read without tables
 
-        cursor = self.ledger.rows(query, values)
+        cursor = self.ledger.read(query, values)
         names = [column[0] for column in cursor.description]
         return pd.DataFrame.from_records(cursor.fetchall(), columns=names)
 

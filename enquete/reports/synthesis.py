@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import sqlite3
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ import pandas as pd
 from pydantic import JsonValue, ValidationError
 
 from enquete.ledger.canonical import move_latest
+from enquete.ledger.connection import DatabaseError
 from enquete.ledger.folders import RECORD, write_atomically
 from enquete.ledger.ledger import Failure
 from enquete.locale import tell
@@ -64,7 +64,7 @@ def remember(run_session: RunSession) -> None:
         return
     try:
         sent = _send(run_session)
-    except (sqlite3.Error, OSError, EnqueteError, ValidationError) as error:
+    except (DatabaseError, OSError, EnqueteError, ValidationError) as error:
         sent = Delivery(why=f"{type(error).__name__}: {error}")
     except Exception as error:
         if run_session.raise_bugs:

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from enquete.state.asking import Arm, Spoken
 from enquete.state.complaints import of_argument
 from enquete.state.errors import SettingsError
+from enquete.state.store_address import StoreAddress
 
 DEFAULT_MAX_TOKENS = 10_000_000
 DEFAULT_CONCURRENCY = 32
@@ -139,6 +140,13 @@ class RunRequest(BaseModel):
         Place | None,
         Field(description="results go here instead of the simulation's own interviews/ folder"),
         OptionMetadata("cli", value="DIR"),
+    ] = None
+    store: Annotated[
+        StoreAddress | None,
+        Field(
+            max_length=4096, description="PostgreSQL database that holds the ledger of a new run; a file unless named"
+        ),
+        OptionMetadata("cli", about="start", value="postgresql://…", more="else ENQUETE_STORE; docs/scale.md"),
     ] = None
     methods: Annotated[
         Names | None,

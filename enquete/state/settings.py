@@ -28,11 +28,12 @@ from enquete.state.request import (
     ModelLimits,
     RunRequest,
 )
+from enquete.state.store_address import StoreAddress
 
 DOTENV = Path(".env")
 KEYS = ("LLM_API_KEY", "OPENAI_API_KEY")
 """Either names the key of the model's server."""
-SECRETS = (*KEYS, "ZEP_API_KEY", "ENQUETE_TOKEN")
+SECRETS = (*KEYS, "ZEP_API_KEY", "ENQUETE_TOKEN", "ENQUETE_STORE")
 """Variables whose values are shown nowhere."""
 
 
@@ -60,6 +61,7 @@ class Environment(BaseModel):
     cache_dir: Path | None = Field(None, validation_alias="ENQUETE_CACHE_DIR")
     local_context: int = Field(DEFAULT_CONTEXT, ge=512, le=1_000_000, validation_alias="ENQUETE_LOCAL_CONTEXT")
     prices: Path | None = Field(None, validation_alias="ENQUETE_PRICES")  # YAML file of one's own prices
+    store: StoreAddress | None = Field(None, validation_alias="ENQUETE_STORE")
     allow_network_drive: bool = Field(False, validation_alias="ENQUETE_ALLOW_NETWORK_DRIVE")
 
     @classmethod

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from enquete.ledger.canonical import rebuild_latest
 from enquete.ledger.drives import START_LOCK
-from enquete.ledger.folders import held, own_files, result_folders, run_folders
+from enquete.ledger.folders import drop_ledger, held, own_files, result_folders, run_folders
 from enquete.memory.local import FILE as MEMORY
 from enquete.memory.local import LocalMemory
 from enquete.nodes.run_list import survey
@@ -63,6 +63,8 @@ def delete(
     with ExitStack() as locks:
         for run in runs:
             locks.enter_context(held(run))
+        for run in runs:
+            drop_ledger(run)
         _forget(planned)
         for file in planned.files:
             if file.name != "lock":

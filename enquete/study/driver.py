@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import Command
 
 from enquete.graphs.interviews import study_graph, synthesise
+from enquete.ledger import queries
 from enquete.ledger.batch_jobs import waited_for
 from enquete.ledger.budget import Budget
 from enquete.ledger.drives import DiskFull, disk_fault, is_full
@@ -142,7 +143,7 @@ class Driver:
                 await run_session.ledger.set_stage("", "", "paused", str(error))
                 raise
 
-    async def _walk(self, run_session: RunSession, checkpointer: AsyncSqliteSaver) -> dict[str, Any] | None:
+    async def _walk(self, run_session: RunSession, checkpointer: BaseCheckpointSaver[Any]) -> dict[str, Any] | None:
         """Go on until the graph ends (None) or stops; what the interrupt says is why."""
         methods = dict.fromkeys(name for name, _ in planned(run_session.record))
         compiled = copy.copy(_graph(tuple(methods), self._synthesise))  # type: ignore[arg-type]  # any function is hashable
@@ -228,9 +229,7 @@ def _drawing(builder: Any) -> str:
 
 def _commonest_error(run_session: RunSession) -> str:
     """Why most requests failed: the first thing that whoever reads "failed" wants to know."""
-    row = run_session.ledger.read(
-        "SELECT error, count(*) FROM calls WHERE status='failed' GROUP BY error ORDER BY count(*) DESC, error LIMIT 1"
-    ).fetchone()
+    row = run_session.ledger.read(queries.ERRORS).fetchone()
     return f"{row[1]} requests failed: {row[0]}" if row else ""
 
 

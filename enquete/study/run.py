@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from enquete.ledger import queries
 from enquete.ledger.batch_jobs import waited_for
 from enquete.ledger.budget import Budget, Claim, rounded_up
 from enquete.ledger.drives import require_writable
@@ -294,27 +295,6 @@ def _require(what: str, given: Sequence[str], known: Sequence[str]) -> None:
 # --- Where a run stands: how far each stage is, what it has cost, what is likely to come, which cap holds, what failed
 
 
-RESPONDED = """
-SELECT o.methodology, o.phase, count(DISTINCT o.participant) FROM occasions o JOIN answers a ON a.occasion=o.id
-WHERE o.arm=? AND a.status IN ('ok', 'repaired') GROUP BY o.methodology, o.phase
-"""
-
-ROUNDS = """
-SELECT o.methodology, o.phase, o.round, count(DISTINCT o.participant) FROM occasions o
-WHERE o.arm=? AND EXISTS(SELECT 1 FROM answers a WHERE a.occasion=o.id) GROUP BY o.methodology, o.phase, o.round
-"""
-
-FAILED = """
-SELECT o.arm, o.methodology, o.phase, o.round, count(*) FROM occasions o JOIN answers a ON a.occasion=o.id
-WHERE a.status='failed' GROUP BY o.arm, o.methodology, o.phase, o.round
-"""
-
-USABLE = """
-SELECT o.session, o.round, o.turn, o.participant, a.item, a.status IN ('ok', 'repaired')
-FROM occasions o JOIN answers a ON a.occasion=o.id WHERE o.arm=? AND o.methodology=? AND o.phase=?
-"""
-
-
 @dataclass(frozen=True)
 class StageStatus:
     """How far one methodology got in one phase. `counts`: calls, tokens, answers_ok, … over all arms and rounds."""
@@ -413,7 +393,7 @@ def complete(run: RunReading, name: str, phase: str) -> int:
     main, procedure = run.record.main.id, run.procedure(name)
     usable = array("q")  # keys by their hashes: those of a large study would fill the memory
     agents, lacking = set[str](), undetermined(run, name, phase)
-    for *key, is_usable in run.ledger.rows(USABLE, (main, name, phase)):
+    for *key, is_usable in run.ledger.stream(queries.USABLE, (main, name, phase)):
         agents.add(key[3])
         if is_usable:
             usable.append(hash(tuple(key)))
@@ -444,7 +424,7 @@ def stand(run: RunReading, *, driven: bool) -> RunStanding:
     record, ledger, environment = run.record, run.ledger, Environment.read()
     used = usage(ledger.read, set(record.carried)).values()
     noted, noted_usd = ledger.noted("cap_tokens"), ledger.noted("cap_usd")
-    (largest,) = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()
+    (largest,) = ledger.read(queries.LARGEST).fetchone()
     url = LOCAL_URL if record.weights else record.base_url or environment.base_url or OPENAI_URL
     failed, failed_closed = _failed(run)
     return RunStanding(
@@ -466,10 +446,10 @@ def stand(run: RunReading, *, driven: bool) -> RunStanding:
 def _stages(run: RunReading, driven: bool) -> list[StageStatus]:
     """Every planned methodology and phase."""
     stages = run.ledger.stages()
-    rows = run.ledger.read(RESPONDED, (run.record.main.id,)).fetchall()
+    rows = run.ledger.read(queries.RESPONDED, (run.record.main.id,)).fetchall()
     responded = {(methodology, phase): n for methodology, phase, n in rows}
     rounds: dict[tuple[str, str], dict[int, int]] = {}
-    for methodology, phase, number, n in run.ledger.read(ROUNDS, (run.record.main.id,)).fetchall():
+    for methodology, phase, number, n in run.ledger.read(queries.ROUNDS, (run.record.main.id,)).fetchall():
         rounds.setdefault((methodology, phase), {})[number] = n
     found = []
     for stage in planned(run.record):
@@ -509,7 +489,7 @@ def _summed(run: RunReading, wanted: Callable[[str, str], bool]) -> dict[str, in
 def _failed(run: RunReading) -> tuple[int, int]:
     """Failed answers of rounds that are open, and of rounds that are not any more."""
     still, over = 0, 0
-    for arm, methodology, phase, number, n in run.ledger.read(FAILED).fetchall():
+    for arm, methodology, phase, number, n in run.ledger.read(queries.FAILED).fetchall():
         is_over = run.ledger.frozen(arm, methodology, phase, closed(number)) == "next"
         still, over = (still, over + n) if is_over else (still + n, over)
     return still, over

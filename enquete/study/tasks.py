@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from enquete.ledger.folders import LEDGER
+from enquete.ledger.store import has_ledger
 from enquete.simulations.locate import MOST_LISTED, KnownSimulation, by_id, list_simulations, nearest
 from enquete.state.errors import InputError, RunLocked, RunNotFound, SimulationNotFound
 from enquete.state.request import parse_request
@@ -309,7 +309,7 @@ class PathSandbox:
     def _named(self, sim_id: str, run_id: str) -> Run:
         """One that is there is found without reading all the others: a status is asked for again and again."""
         folder = self.simulation(sim_id) / "interviews" / "runs" / run_id
-        if _TOKEN.fullmatch(run_id) and (folder / LEDGER).is_file():
+        if _TOKEN.fullmatch(run_id) and has_ledger(folder):
             return Run(folder, shown=True)
         known = [run.run_id for run in self.runs(sim_id)]
         if not _TOKEN.fullmatch(run_id) or run_id.partition(".")[0] not in known:

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from enquete.ledger.carrying import carry
-from enquete.ledger.entries import text_of
 from enquete.ledger.folders import LEDGER
 from enquete.ledger.ledger import Failure, Ledger, Usage
+from enquete.ledger.queries import text_of
 from enquete.state.asking import Answer, BlockKey, CallKey
 from enquete.state.interview_context import Completion
 from tests.support.ledgers import block_key, call, counted, opened, prompt, with_ledger

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.ledger.connection import SCHEMA_VERSION, connect
+from enquete.ledger.connection import VERSION, connect
 from enquete.ledger.folders import read_run
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.writer import COUNTER
@@ -54,8 +54,8 @@ class TestFiles:
     def test_another_schema_version(self, tmp_path: Path, version: str, message: str) -> None:
         path = self.made(tmp_path)
         with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute("UPDATE meta SET value=? WHERE key='schema_version'", (version,))
-        assert f"schema '{version}', this version of Enquete reads {SCHEMA_VERSION}: " in self.refused(path)
+            connection.execute("UPDATE alembic_version SET version_num=?", (version,))
+        assert f"schema '{version}', this version of Enquete reads {int(VERSION)}: " in self.refused(path)
         assert message in self.refused(path)
 
     @pytest.mark.parametrize("kind", ["view", "trigger"])

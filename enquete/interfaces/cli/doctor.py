@@ -52,13 +52,13 @@ def repair(name: str, root: str | None, out: str | None, as_json: bool) -> int:
 
 def named_folder(name: str, root: str | None, out: str | None) -> Path:
     """The run's folder or its ledger as a path; else its run_id or token under --root, --out, or its simulation."""
-    from enquete.ledger.folders import LEDGER  # noqa: PLC0415 - not for --help
+    from enquete.ledger.store import LEDGER, has_ledger  # noqa: PLC0415 - not for --help
     from enquete.study.start import damaged_run  # noqa: PLC0415
 
     path = Path(name).expanduser()
     if path.name == LEDGER and path.parent.is_dir():
         return path.parent
-    if path.is_dir() and (path.name.startswith("run_") or (path / LEDGER).is_file()):
+    if path.is_dir() and (path.name.startswith("run_") or has_ledger(path)):
         return path
     try:
         return damaged_run(name, root=root, out=out)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import sqlite3
 import traceback
 from functools import cache
 
@@ -13,6 +12,7 @@ from pydantic import ValidationError
 
 from enquete.interfaces.cli.options import option_name
 from enquete.interfaces.cli.terminal import STOPPED, Stopped, one_object, remark, say
+from enquete.ledger.connection import DatabaseError
 from enquete.state.complaints import wrong
 from enquete.state.errors import EnqueteError, OverBudget, RunLocked
 from enquete.state.request import RunRequest
@@ -108,7 +108,7 @@ def explain(error: BaseException) -> tuple[int, str]:
         return FAILED, say("declined")
     if isinstance(error, PermissionError) or (isinstance(error, OSError) and error.filename):
         return _of_files(error)
-    if isinstance(error, sqlite3.OperationalError):
+    if isinstance(error, DatabaseError):
         return FAILED, f"the run's database cannot be used: {error}. Is the disk full or the folder read-only?"
     return FAILED, (
         f"internal error, {type(error).__name__}: {error}. What was answered is kept. "

@@ -6,7 +6,6 @@ simulations under the root, the runs that this server drives, errors in the word
 
 import asyncio
 import json
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from enquete.interfaces.mcp.shapes import EstimatePart, EstimateState, RunState,
 from enquete.interfaces.parameters import FileName, client_parameter, with_parameters
 from enquete.interfaces.server_state import Mask, advice
 from enquete.interfaces.views import GOING_ON, Stage, StatusWord, note_of, ran_short, retry_read, stage_of, status_of
+from enquete.ledger.connection import DatabaseError
 from enquete.nodes.estimate import Estimate
 from enquete.state.errors import EnqueteError, OverBudget
 from enquete.state.request import fields_about
@@ -65,7 +65,7 @@ def explain_errors(ctx: Ctx) -> Iterator[ServerState]:
     server = server_state(ctx)
     try:
         yield server
-    except (EnqueteError, OSError, sqlite3.OperationalError) as error:
+    except (EnqueteError, OSError, DatabaseError) as error:
         raise ToolError(error_words(error, server.mask)) from error
 
 

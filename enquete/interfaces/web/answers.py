@@ -24,7 +24,7 @@ from enquete.instruments.pack import names_of_types
 from enquete.instruments.text import Text
 from enquete.interfaces.views import NothingYet
 from enquete.interfaces.web.rendering import url
-from enquete.ledger.entries import text_of, time_of
+from enquete.ledger import queries
 from enquete.ledger.folders import LEDGER, reading
 from enquete.locale import N_, tell
 from enquete.nodes.planning import load_methodology
@@ -269,21 +269,6 @@ def _told(texts: Mapping[str, object], language: Language) -> object:
 # --- What was sent to a model for one answer and what came back, word for word, from the run's ledger
 
 
-STORED = f"""
-SELECT a.part, a.data, a.notes, a.position, a.options_shown, {time_of("a.asked_at")} FROM occasions o JOIN answers a ON a.occasion = o.id
-WHERE o.arm = ? AND o.methodology = ? AND o.phase = ? AND o.session = ? AND o.round = ? AND o.turn = ? AND o.participant = ?
-  AND a.item = ?
-"""
-CALLS = f"""
-SELECT c.purpose, c.subject, c.attempt, c.status, c.model, c.finish, c.input_tokens, c.output_tokens, c.allowance, c.sends,
-  c.latency_ms, c.fingerprint, c.prompt_hash, {text_of("c.messages_hash")} AS messages, c.response, c.raw, c.error,
-  {time_of("c.reserved_at")} AS reserved_at, {time_of("c.settled_at")} AS settled_at, {text_of("c.system_hash")} AS system
-FROM calls c WHERE c.methodology = ? AND c.phase = ? AND c.arm = ?
-"""
-OF_ANSWER = f"{CALLS} AND c.purpose = 'answer' AND c.subject = ? ORDER BY c.attempt"
-OF_TURN = f"{CALLS} AND c.purpose <> 'answer' AND c.subject = ? ORDER BY c.purpose, c.attempt"
-
-
 @dataclass(frozen=True)
 class Key:
     """Of an answer, as docs/files-on-disk.md names it."""
@@ -333,15 +318,15 @@ def requests_behind(folder: Path, key: Key) -> AnswerRequests:
     """Raises LedgerError where the run's ledger cannot be read."""
     with reading(folder) as ledger:
         occasion = (key.arm, key.methodology, key.phase, key.session, key.round, key.turn, key.participant, key.item)
-        row = ledger.execute(STORED, occasion).fetchone()
+        row = ledger.execute(queries.STORED, occasion).fetchone()
         if row is None:
             return AnswerRequests(None, [], [])
         stored = dict(zip(("part", "data", "notes", "position", "options_shown", "asked_at"), row, strict=True))
         stage = (key.methodology, key.phase, key.arm)
         subject = f"{key.participant}|{key.session}|{key.round}|{key.turn}|{stored['part']}"
-        answering = _calls(ledger.execute(OF_ANSWER, (*stage, subject)))
+        answering = _calls(ledger.execute(queries.CALLS_OF_ANSWER, (*stage, subject)))
         turn = f"{key.participant}|turn {key.turn}"  # how conversations name what they ask of an interviewer's model
-        return AnswerRequests(stored, answering, _calls(ledger.execute(OF_TURN, (*stage, turn))))
+        return AnswerRequests(stored, answering, _calls(ledger.execute(queries.CALLS_OF_TURN, (*stage, turn))))
 
 
 def _calls(cursor: Any) -> list[dict[str, Any]]:

@@ -26,6 +26,7 @@ from enquete.interfaces.web.answers import (
     requests_behind,
 )
 from enquete.interfaces.web.report_tabs import Tabs
+from enquete.ledger import queries
 from enquete.ledger.folders import reading
 from enquete.locale import N_, decimals, in_language, tell
 from enquete.nodes.planning import load_methodology
@@ -211,19 +212,15 @@ class NoSuchAgent(RunNotFound):
 def people(folder: Path) -> list[Person]:
     """All agents of a run, in the population's order. Raises LedgerError."""
     with reading(folder) as ledger:
-        rows = ledger.execute("SELECT id, name, stakeholder_type FROM participants ORDER BY position").fetchall()
+        rows = ledger.execute(queries.PEOPLE).fetchall()
     return [Person(*row) for row in rows]
 
 
 def person(folder: Path, participant: str) -> tuple[Person, list[tuple[str, str]]]:
     """Who an agent is, and its memory digests by phase. Raises NoSuchAgent, LedgerError."""
     with reading(folder) as ledger:
-        row = ledger.execute(
-            "SELECT id, name, stakeholder_type, persona FROM participants WHERE id = ?", (participant,)
-        ).fetchone()
-        digests = ledger.execute(
-            "SELECT phase, text FROM digests WHERE participant = ? ORDER BY phase", (participant,)
-        ).fetchall()
+        row = ledger.execute(queries.PERSON, (participant,)).fetchone()
+        digests = ledger.execute(queries.DIGESTS_OF, (participant,)).fetchall()
     if row is None:
         raise NoSuchAgent(f"run {folder.name} has no agent {participant[:100]!r}")
     return Person(*row), [(phase, text) for phase, text in digests if text]

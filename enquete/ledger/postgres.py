@@ -1,0 +1,335 @@
+"""A ledger in PostgreSQL: one schema a run, by its name. The statements are SQLite's (queries.py), translated.
+
+A connection that is lost, because the server was restarted or the network was cut, is made again for `PATIENCE_S`; a
+transaction whose commit got no answer is looked up by its number, so that nothing is written twice. The run's lock is
+an advisory one and ends with its connection: who writes while holding it asks in every transaction whether it still
+stands, and takes it again or stops.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from functools import lru_cache
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeVar
+
+try:
+    import psycopg
+    from psycopg.types.numeric import IntLoader
+except ImportError:
+    psycopg = None  # type: ignore[assignment]
+
+from enquete.ledger.connection import VERSION, VERSION_TABLE, NoSuchRun, require_readable
+from enquete.ledger.store import store_of
+from enquete.state.errors import LedgerError, RunLocked, SettingsError
+from enquete.state.store_address import secret_of, with_credentials
+
+T = TypeVar("T")
+PATIENCE_S = 30.0
+RETRIED_S = 0.5
+KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "connect_timeout": 10}
+"""A machine that vanished is noticed by then, and its lock is free."""
+SESSION = "SET tcp_keepalives_idle=10; SET tcp_keepalives_interval=5; SET tcp_keepalives_count=3"
+AT_ONCE = 2000
+"""Rows that a cursor fetches together."""
+
+TIME = re.compile(r"strftime\('%Y-%m-%dT%H:%M:%fZ', ([\w.]+) / 1000\.0, 'unixepoch'\)")
+AS_TIME = r"""to_char(to_timestamp(\1 / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
+
+LOCK = "hashtextextended('enquete/' || current_database() || '/' || %s, 0)"
+LOCKED = f"""
+SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND (classid::bigint << 32) | objid::bigint = {LOCK}
+"""
+
+
+class StoreUnreachable(LedgerError):
+    """The database does not answer. Nothing is wrong with what is in it."""
+
+
+def require_driver() -> None:
+    """Raises SettingsError where the extra is not installed."""
+    if psycopg is None:
+        raise SettingsError("store: PostgreSQL needs packages that are not installed: pip install 'enquete[scale]'")
+
+
+@lru_cache(maxsize=512)
+def translated(sql: str) -> str:
+    """SQLite's words as PostgreSQL's."""
+    text = TIME.sub(AS_TIME, sql).replace("json_each(?)", "json_array_elements_text(CAST(? AS json))")
+    return text.replace("%", "%%").replace("?", "%s")
+
+
+class PostgresConnection:
+    """To one run's schema, which need not exist yet. May be used from any thread, one at a time."""
+
+    dialect, remote = "postgresql", True
+
+    def __init__(self, shown: str, schema: str, *, read_only: bool = False):
+        """shown: the store's address without a password. Raises StoreUnreachable, SettingsError."""
+        require_driver()
+        self.shown, self.schema, self.read_only = shown, schema, read_only
+        self._closed, self._holding = False, False
+        self._connection = self._connected()
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        url = with_credentials(self.shown)
+        with self.explained():
+            connection = psycopg.connect(url, autocommit=True, application_name="enquete", **KEEPALIVE)
+            connection.adapters.register_loader("numeric", IntLoader)  # sums of whole numbers
+            with suppress(psycopg.errors.InvalidParameterValue):  # of a socket of this machine
+                connection.execute(SESSION)
+            name = psycopg.sql.Identifier(self.schema)
+            connection.execute(psycopg.sql.SQL("SET search_path TO {}").format(name))
+            if self.read_only:
+                connection.execute("SET default_transaction_read_only TO on")
+        return connection
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """What the database says as errors that a run knows; a broken constraint is a bug and stays one."""
+        try:
+            yield
+        except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
+            fact = f"{self.shown}: holds no ledger of run {self.schema}"
+            raise NoSuchRun(f"{fact}. Restore it there, or delete the run", fact=fact) from error
+        except psycopg.errors.DeadlockDetected:
+            raise  # `transact` begins again
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            raise StoreUnreachable(f"{self.shown}: {self._told(error)}. Try again once the database answers") from error
+        except (psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction) as error:
+            raise LedgerError(f"{self.shown}: {self._told(error)}. Ask whoever runs the database") from error
+
+    def _told(self, error: Exception) -> str:
+        text = " ".join(str(error).split()) or type(error).__name__
+        secret = secret_of(with_credentials(self.shown))
+        return text.replace(secret, "***") if secret else text
+
+    @property
+    def is_lost(self) -> bool:
+        return bool(self._connection.closed)
+
+    def execute(self, sql: str, values: Any = (), /) -> Any:
+        return self._run(
+            lambda: self._connection.execute(translated(sql), values or None if "?" not in sql else values)
+        )
+
+    def executemany(self, sql: str, rows: Any, /) -> Any:
+        """In one round trip."""
+
+        def run() -> Any:
+            cursor = self._connection.cursor()
+            cursor.executemany(translated(sql), rows)
+            return cursor
+
+        return self._run(run)
+
+    def each(self, sql: str, rows: Sequence[Any], /) -> list[Any]:
+        """Likewise."""
+
+        def run() -> list[Any]:
+            cursor = self._connection.cursor()
+            cursor.executemany(translated(sql), rows, returning=True)
+            found = [cursor.fetchone()]
+            while cursor.nextset():
+                found.append(cursor.fetchone())
+            return found
+
+        return self._run(run) if rows else []
+
+    def stream(self, sql: str, values: Any = (), /) -> Any:
+        """A cursor of the server's; holds still from its first use on."""
+        self.hold_still()
+        with self.explained():
+            cursor = self._connection.cursor(name=f"c{time.monotonic_ns()}")
+            cursor.itersize = AT_ONCE
+            return cursor.execute(translated(sql), values)
+
+    def hold_still(self) -> None:
+        if not self._holding:
+            self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            self._holding = True
+
+    def _run(self, work: Callable[[], T]) -> T:
+        """Once more on a new connection where this one was lost outside any transaction."""
+        inside = self._holding or self._is_inside()
+        try:
+            with self.explained():
+                return work()
+        except StoreUnreachable:
+            if inside or self._closed or not self.is_lost:
+                raise
+            self.reconnect()
+            with self.explained():
+                return work()
+
+    def _is_inside(self) -> bool:
+        return not self.is_lost and self._connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE
+
+    def reconnect(self) -> None:
+        """Raises StoreUnreachable after PATIENCE_S."""
+        until = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                self._connection = self._connected()
+                return
+            except StoreUnreachable:
+                if time.monotonic() >= until:
+                    raise
+            time.sleep(RETRIED_S)
+
+    def wait_for_others(self, seconds: float) -> None:
+        """Rows are locked, not files."""
+
+    def transact(self, work: Callable[[], T]) -> T:
+        until = time.monotonic() + PATIENCE_S
+        while True:
+            number, value, finished = None, None, False
+            try:
+                if self.is_lost:
+                    self.reconnect()
+                self._connection.execute("BEGIN")
+                number = self._connection.execute("SELECT pg_current_xact_id()::text").fetchone()[0]  # type: ignore[index]
+                self._require_lock()
+                value = work()
+                finished = True
+                self._connection.execute("COMMIT")
+                return value
+            except BaseException as error:
+                if not self.is_lost:
+                    with suppress(psycopg.Error):
+                        self._connection.execute("ROLLBACK")
+                    if isinstance(error, psycopg.errors.DeadlockDetected) and time.monotonic() < until:
+                        continue  # of two processes that write the same counters one begins again
+                elif isinstance(error, StoreUnreachable | psycopg.OperationalError) and time.monotonic() < until:
+                    self.reconnect()
+                    if finished and self._was_committed(number):
+                        return value  # type: ignore[return-value]
+                    continue
+                with self.explained():
+                    raise
+
+    def _was_committed(self, number: str | None) -> bool:
+        with self.explained():
+            row = self._connection.execute("SELECT pg_xact_status(%s::text::xid8)", (number,)).fetchone()
+        return row is not None and row[0] == "committed"
+
+    def _require_lock(self) -> None:
+        """Within a transaction of who holds the run's lock. Raises RunLocked where another process has taken it."""
+        lock = _held.get((self.shown, self.schema))
+        if lock is None:
+            return
+        rows = self._connection.execute(LOCKED, (self.schema,)).fetchall()
+        if (lock.pid,) not in rows:
+            lock.take_again()
+
+    def renumber(self) -> None:
+        from enquete.ledger.tables import numbered  # noqa: PLC0415
+
+        for table in numbered():
+            self.execute(
+                f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM {table}), false)"
+            )
+
+    def make_schema(self) -> None:
+        """Raises LedgerError where there is one of this name."""
+        name = psycopg.sql.Identifier(self.schema)
+        try:
+            with self.explained():
+                self._connection.execute(psycopg.sql.SQL("CREATE SCHEMA {}").format(name))
+        except psycopg.errors.DuplicateSchema as error:
+            raise LedgerError(f"{self.shown}: holds a run {self.schema} already") from error
+
+    def set_schema_aside(self) -> str:
+        """Within a transaction. Gives the name under which it is kept, "" where there is none."""
+        names = {name for (name,) in self.execute("SELECT nspname FROM pg_namespace").fetchall()}
+        if self.schema not in names:
+            return ""
+        kept = next(name for n in count() if (name := f"{self.schema}.damaged{n or ''}") not in names)
+        renamed = psycopg.sql.SQL("ALTER SCHEMA {} RENAME TO {}")
+        self._connection.execute(renamed.format(psycopg.sql.Identifier(self.schema), psycopg.sql.Identifier(kept)))
+        return kept
+
+    def drop_schema(self) -> None:
+        name = psycopg.sql.Identifier(self.schema)
+        with self.explained():
+            self._connection.execute(psycopg.sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(name))
+
+    def close(self) -> None:
+        self._closed = True
+        self._connection.close()
+
+
+def connect(folder: Path, *, read_only: bool = False) -> PostgresConnection:
+    """To the ledger of the run in this folder. Raises StoreUnreachable, and LedgerError for one of another version."""
+    connection = PostgresConnection(store_of(folder), folder.name, read_only=read_only)
+    try:
+        if connection.execute("SELECT to_regclass(?)", (VERSION_TABLE,)).fetchone()[0] is not None:
+            row = connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()
+            stored = str(row[0]) if row else ""
+            require_readable(stored, folder)
+            if stored != VERSION and not read_only:
+                from enquete.ledger.migrations import migrate  # noqa: PLC0415
+
+                migrate("postgresql+psycopg", connection._connection, stored)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+class RunLock:
+    """A run's lock in its store, on a connection of its own."""
+
+    def __init__(self, shown: str, schema: str):
+        self._connection = PostgresConnection(shown, schema)
+        self._key = (shown, schema)
+        self._guard = threading.Lock()
+        self.pid = 0
+
+    def take(self, wait_s: float) -> None:
+        """Raises RunLocked."""
+        until = time.monotonic() + wait_s
+        while not self._try():
+            if time.monotonic() >= until:
+                self._connection.close()
+                raise RunLocked(f"run {self._key[1]} is being driven by another process; wait for it or stop it")
+            time.sleep(RETRIED_S / 10)
+        _held[self._key] = self
+
+    def _try(self) -> bool:
+        sql = f"SELECT pg_try_advisory_lock({LOCK}), pg_backend_pid()".replace("%s", "?")
+        taken, self.pid = self._connection.execute(sql, (self._key[1],)).fetchone()
+        return bool(taken)
+
+    def take_again(self) -> None:
+        """Its connection was lost. Raises RunLocked where another process was quicker."""
+        with self._guard:
+            self._connection.close()
+            self._connection = PostgresConnection(*self._key)
+            if not self._try():
+                raise RunLocked(
+                    f"run {self._key[1]}: the connection to its store was lost, and another process drives it now"
+                )
+
+    def release(self) -> None:
+        _held.pop(self._key, None)
+        self._connection.close()
+
+
+_held: dict[tuple[str, str], RunLock] = {}
+
+
+def is_locked(shown: str, schema: str) -> bool:
+    """Whether somebody drives this run; False where the store does not say."""
+    try:
+        with closing(PostgresConnection(shown, schema, read_only=True)) as connection:
+            return connection.execute(LOCKED.replace("%s", "?"), (schema,)).fetchone() is not None
+    except (LedgerError, SettingsError):
+        return False
