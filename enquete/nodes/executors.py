@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import version
@@ -23,6 +24,7 @@ from typing import Any
 from enquete.ledger.drives import DiskFull
 from enquete.ledger.folders import LEDGER
 from enquete.ledger.record import RunRecord
+from enquete.ledger.store import store_of
 from enquete.ledger.workers import addresses, evict
 from enquete.nodes.model_server import LIMITER
 from enquete.nodes.run_session import Progress, RunSession, ShardExecutor
@@ -202,6 +204,7 @@ class DaskExecutor:
             shard=shard,
             run_id=run_session.record.run_id,
             folder=str(run_session.folder.absolute()),
+            store=store_of(run_session.folder),
             driver=run_session.owner,
             enquete=version("enquete"),
             machine=settings.model_dump(mode="json", exclude={"api_key", "zep_api_key"}),
@@ -283,9 +286,10 @@ class DaskExecutor:
             return await _in_thread(lambda: _client_of(self._cluster))
         address = scheduler_of(self._chosen)
         client = await _reached(address, BACK_WITHIN_S if self._missing is not None else 0.0)
+        ledger, store = str((run_session.folder / LEDGER).absolute()), store_of(run_session.folder)
         try:
-            found = await _in_thread(lambda: worker_facts(client, str(run_session.folder / LEDGER)))
-            require_workers(found, address, facts(str(run_session.folder / LEDGER)))
+            found = await _in_thread(lambda: worker_facts(client, ledger, store))
+            require_workers(found, address, facts(ledger), store=store)
         except BaseException:
             await _in_thread(client.close)
             raise
@@ -379,7 +383,11 @@ def start_processes(n: int, threads: int, worker_ttl: str = WORKER_TTL) -> Any:
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)}
             self.process = await asyncio.create_subprocess_exec(*command, env=environment)
 
-    options = {"host": "127.0.0.1", "nthreads": threads, "memory_limit": 0, "silence_logs": logging.ERROR}
+    options = {
+        "host": "127.0.0.1", "nthreads": threads, "memory_limit": 0, "silence_logs": logging.ERROR,
+        "death_timeout": f"{STARTED_WITHIN_S:g}s",  # without a scheduler
+        "preload": ["enquete.nodes.worker"],  # an import holds up heartbeats, once there is work
+    }  # fmt: skip
     worker = {"cls": Process, "options": {"worker_kwargs": options}}
     scheduler = {
         "cls": Scheduler,
@@ -417,14 +425,31 @@ async def _reached(address: str, patience_s: float) -> Any:
         await asyncio.sleep(1)
 
 
-def worker_facts(client: Any, ledger: str = "") -> dict[str, WorkerFacts]:
-    """Of every worker, by its address; {} where there is none, or Enquete is not installed there."""
-    found: dict[str, WorkerFacts] = client.run(facts, ledger, on_error="ignore")
+def worker_facts(client: Any, ledger: str = "", store: str = "") -> dict[str, WorkerFacts]:
+    """Of every worker, by its address; {} where none came within STARTED_WITHIN_S, or Enquete is not installed
+    there."""
+    with suppress(TimeoutError):
+        client.wait_for_workers(1, timeout=STARTED_WITHIN_S)
+    found: dict[str, WorkerFacts] = client.run(facts, ledger, store, on_error="ignore")
     return found
 
 
-def require_workers(found: dict[str, WorkerFacts], address: str, here: WorkerFacts) -> None:
-    """Raises SettingsError where these workers cannot work on a run whose ledger lies here."""
+def look_at_workers(chosen: str, store: str = "") -> tuple[dict[str, WorkerFacts], dict[str, float]]:
+    """Of a cluster's workers, before a run: what they say of themselves, and by how many seconds at least their clocks
+    are off ours. Raises SettingsError, WorkersLost."""
+    client = asyncio.run(_reached(scheduler_of(chosen), 0.0))
+    try:
+        before = time.time()
+        found = worker_facts(client, "", store)
+        after = time.time()
+    finally:
+        client.close()
+    late = {where: max(before - one["clock"], one["clock"] - after, 0.0) for where, one in found.items()}
+    return found, late
+
+
+def require_workers(found: dict[str, WorkerFacts], address: str, here: WorkerFacts, *, store: str = "") -> None:
+    """Raises SettingsError where these workers cannot work on a run whose ledger lies here, or in the `store`."""
     if not found:
         raise SettingsError(
             f"the Dask scheduler {address} has no workers with Enquete {here['enquete']}; start some with `dask worker`"
@@ -434,7 +459,12 @@ def require_workers(found: dict[str, WorkerFacts], address: str, here: WorkerFac
             raise SettingsError(
                 f"the worker {where} has Enquete {one['enquete']}, here is {here['enquete']}: install the same there"
             )
-        if (one["boot"], one["ledger"]) != (here["boot"], here["ledger"]):
+        if one["store"]:
+            raise SettingsError(
+                f"the worker {where} on {one['host']} does not reach the run's ledger: {one['store']}. A password is not sent: "
+                "set PGPASSWORD or ENQUETE_STORE where the workers are started"
+            )
+        if not store and (one["boot"], one["ledger"]) != (here["boot"], here["ledger"]):
             raise SettingsError(
                 f"the worker {where} on {one['host']} does not see this run's ledger, a SQLite file, which one machine alone "
                 "can work on. Begin the run with --store postgresql://…, which all machines reach, or use "

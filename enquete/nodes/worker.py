@@ -20,12 +20,14 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
 from typing_extensions import TypedDict
 
 from enquete.ledger.drives import DiskFull
+from enquete.ledger.store import keep_in
 from enquete.ledger.workers import Evicted, leave_shard, take_shard
 from enquete.nodes.model_server import LIMITER
 from enquete.nodes.run_session import RunSession, opened_by_worker
@@ -45,6 +47,7 @@ class ShardJob(TypedDict):
     shard: str  # its name in the ledger
     run_id: str
     folder: str
+    store: str  # address of the database, without a password, where the ledger is in one
     driver: str
     enquete: str  # version
     machine: dict[str, Any]  # settings, without keys
@@ -75,7 +78,8 @@ class ShardReport(TypedDict, total=False):
 
 
 class WorkerFacts(TypedDict):
-    """What a worker says of itself. `ledger`: device and number of the ledger's file, where it sees one."""
+    """What a worker says of itself. `ledger`: device and number of the ledger's file, where it sees one; `store`: why
+    it cannot reach the database that was named, "" where it can."""
 
     enquete: str
     python: str
@@ -84,10 +88,12 @@ class WorkerFacts(TypedDict):
     clock: float
     has_key: bool
     ledger: list[int]
+    store: str
 
 
-def facts(ledger: str = "") -> WorkerFacts:
-    """Of this process; runs in workers and in the driver alike, whose ledger's path is `ledger`."""
+def facts(ledger: str = "", store: str = "") -> WorkerFacts:
+    """Of this process; runs in workers and in the driver alike, whose ledger's path is `ledger`, or in the database
+    `store`."""
     seen: list[int] = []
     with suppress(OSError):
         stat = Path(ledger).stat() if ledger else None
@@ -97,8 +103,19 @@ def facts(ledger: str = "") -> WorkerFacts:
         boot = BOOT_ID.read_text().strip()
     return WorkerFacts(
         enquete=version("enquete"), python=python_version(), host=socket.gethostname(), boot=boot, clock=time.time(),
-        has_key=Environment.read().api_key is not None, ledger=seen,
+        has_key=Environment.read().api_key is not None, ledger=seen, store=store_fault(store) if store else "",
     )  # fmt: skip
+
+
+def store_fault(store: str) -> str:
+    """Why this process cannot reach the database, "" where it can."""
+    from enquete.ledger.postgres import PostgresConnection  # noqa: PLC0415 - for runs in a store alone
+
+    try:
+        PostgresConnection(store, "public", read_only=True).close()
+    except EnqueteError as error:
+        return str(error)
+    return ""
 
 
 # --- the loop, and the runs that are open in it -------------------------------------------------------------------------
@@ -173,8 +190,21 @@ def _opened(job: ShardJob, address: str) -> Any:
     machine = Machine.model_validate(
         {**job["machine"], "api_key": environment.api_key, "zep_api_key": environment.zep_api_key}
     )
-    owner = f"{address}-{uuid4().hex}"
-    return opened_by_worker(Path(job["folder"]), job["run_id"], machine, owner, address, job["driver"])
+    return _opened_by(job, machine, address)
+
+
+@asynccontextmanager
+async def _opened_by(job: ShardJob, machine: Machine, address: str) -> AsyncIterator[RunSession]:
+    """A run whose ledger is in a store needs a folder that says so, and nothing else of its own."""
+    with TemporaryDirectory(prefix="enquete-") as made:
+        folder = Path(job["folder"])
+        if job["store"]:
+            folder = Path(made) / folder.name
+            folder.mkdir()
+            keep_in(folder, job["store"])
+        owner = f"{address}-{uuid4().hex}"
+        async with opened_by_worker(folder, job["run_id"], machine, owner, address, job["driver"]) as run_session:
+            yield run_session
 
 
 def _follow(mine: _OpenRun, run_session: RunSession, job: ShardJob) -> None:

@@ -33,9 +33,10 @@ WAIT_S = 60
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Two workers with nannies. A worker that is silent for three seconds is lost."""
-    started = executors.start_processes(2, 4, worker_ttl="3s")
+    """Two workers with nannies. A worker that is silent for ten seconds is lost."""
+    started = executors.start_processes(2, 4, worker_ttl="10s")
     try:
+        processes(started)
         yield started
     finally:
         started.close(timeout=10)
@@ -103,6 +104,7 @@ def test_two_processes_give_the_answers_of_one(people: Path, alone: Path, tmp_pa
         people, out=str(tmp_path), methods=METHODS, executor="processes:2", progress=events.append, **SHARDS
     )
     folder = run_folder(tmp_path)
+    assert not opened(folder)  # nobody has the ledger open any more
     assert run.status == "completed"
     assert stored_answers(folder) == stored_answers(alone)
     assert sorted(call_keys(folder)) == sorted(call_keys(alone))
@@ -111,7 +113,6 @@ def test_two_processes_give_the_answers_of_one(people: Path, alone: Path, tmp_pa
     last = {(event["methodology"], event["round"]): (event["done"], event["total"]) for event in events}
     assert set(last.values()) == {(AGENTS, AGENTS)}  # every round is told to its end
     assert len(last) == 1 + 3 + 1
-    assert not list(folder.glob("*-wal"))  # nobody has the ledger open any more
 
 
 # --- caps and stops -----------------------------------------------------------------------------------------------------
@@ -150,7 +151,7 @@ def test_a_cap_holds_over_all_workers_and_a_larger_one_goes_on(
     assert "token budget used up" in run.note
     counted, called = spent(folder)
     assert counted == called <= cap
-    assert counted > cap - 8 * total // 50  # what 8 requests reserve at most is all that may be left
+    assert counted > 0.8 * cap  # a tenth is held back for the narrative
     assert rows(folder, "SELECT count(*) FROM calls WHERE status<>'settled'") == [(0,)]
     done = unwritten.resume(
         run.resume_token, out=str(tmp_path / "out"), base_url=server.base_url, executor=dask, budget_tokens=10 * total

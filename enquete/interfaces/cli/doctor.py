@@ -75,7 +75,7 @@ PACKAGES = ("enquete", "langgraph", "langgraph-checkpoint-sqlite", "langchain-op
 VARIABLES = ("LLM_API_KEY", "OPENAI_API_KEY", "LLM_BASE_URL", "LLM_MODEL_NAME", "ZEP_API_KEY", "ZEP_API_URL",
              "ENQUETE_MEMORY", "ENQUETE_ROOT", "ENQUETE_LANGUAGE",
              "ENQUETE_RESPONDENT", "ENQUETE_MAX_TOKENS_PER_RUN", "ENQUETE_CONCURRENCY",
-             "ENQUETE_LIMITS", "ENQUETE_PATIENCE_S", "ENQUETE_CACHE", "ENQUETE_CACHE_DIR", "ENQUETE_PRICES",
+             "ENQUETE_LIMITS", "ENQUETE_EXECUTOR", "ENQUETE_PATIENCE_S", "ENQUETE_CACHE", "ENQUETE_CACHE_DIR", "ENQUETE_PRICES",
              "ENQUETE_ALLOW_NETWORK_DRIVE")  # fmt: skip
 
 Verdict = Literal["ok", "info", "missing"]
@@ -112,6 +112,18 @@ TEXTS: Mapping[str, str] = {
     "server_unlisted": N_("{url}: reachable; it lists no models (HTTP {status})"),
     "server_key": N_("{url}: refuses the key (HTTP {status}); look at LLM_API_KEY"),
     "server_down": N_("{url}: not reachable ({error}); look at LLM_BASE_URL"),
+    "store": N_("{url}: the database answers"),
+    "store_fault": N_("{url}: {error}"),
+    "processes": N_("{n} processes by Dask {dask}, on {cpus} processors"),
+    "executor_wrong": N_("{error}"),
+    "no_workers": N_("{chosen}: the scheduler answers, but has no workers with Enquete; start some with `dask worker`"),
+    "worker": N_("worker {where} on {host}: Enquete {version}, Python {python}"),
+    "worker_version": N_("worker {where} on {host}: Enquete {version}, here is {here}; install the same there"),
+    "worker_store": N_(
+        "worker {where} on {host}: {error}; a password is not sent, set PGPASSWORD or ENQUETE_STORE where it is started"
+    ),
+    "worker_key": N_("worker {where} on {host}: no LLM_API_KEY; keys are not sent, set it where it is started"),
+    "worker_clock": N_("worker {where} on {host}: its clock is off by {late} s; set it by a time server"),
     "fine": N_("Everything needed is there."),
     "ill": N_("Missing: {n}. The lines with ✗ say what to do."),
 }
@@ -138,6 +150,8 @@ def _told(key: str, /, **values: object) -> str:
 def doctor(
     root: o.Root = None,
     out: o.Out = None,
+    executor: Annotated[str | None, o.option_of("executor")] = None,
+    store: Annotated[str | None, o.option_of("store")] = None,
     repair_: Annotated[
         str | None,
         typer.Option(
@@ -150,12 +164,14 @@ def doctor(
 ) -> int:
     """Look whether everything needed is here: Python, packages, settings, folders, SQLite, the model server.
 
-    Keys are never shown. The server, if one is set, is asked for its list of models and nothing else.
+    Keys are never shown. The server, if one is set, is asked for its list of models and nothing else; workers and a
+    database are looked at where --executor and --store name them.
 
     \b
     Examples:
       enquete doctor
       enquete doctor --root uploads
+      enquete doctor --executor dask:tcp://host:8786 --store postgresql://host/studies
       enquete doctor --repair run_20261121T203000_a1b2c3 --root uploads
       enquete doctor --repair ./my_sim/interviews/runs/run_20261121T203000_a1b2c3
 
@@ -164,7 +180,7 @@ def doctor(
     """
     if repair_ is not None:
         return repair(repair_, root, out, as_json)
-    checks = list(examine(root, out))
+    checks = list(examine(root, out, executor, store))
     missing = sum(check.verdict == "missing" for check in checks)
     lines = [f"{_MARKS[check.verdict]} {check.text}" for check in checks]
     lines += ["", _told("ill", n=missing) if missing else _told("fine")]
@@ -172,7 +188,9 @@ def doctor(
     return answer(as_json, facts, lines, 1 if missing else 0)
 
 
-def examine(root: str | None, out: str | None) -> Iterator[Check]:
+def examine(
+    root: str | None, out: str | None, executor: str | None = None, store: str | None = None
+) -> Iterator[Check]:
     """All checks, in the order in which a missing thing explains the next."""
     yield from _python()
     yield from _methodologies()
@@ -186,6 +204,7 @@ def examine(root: str | None, out: str | None) -> Iterator[Check]:
     yield from _root(base)
     yield from _sqlite(Path(out).expanduser() if out else base)
     yield from _server(environment)
+    yield from _workers(executor, store, environment)
 
 
 def _python() -> Iterator[Check]:
@@ -278,6 +297,54 @@ def _journal_mode(place: Path) -> str:
             connection.execute("CREATE TABLE probe(x)")
             connection.commit()
         return mode
+
+
+# --- the workers -----------------------------------------------------------------------------------------------------
+
+MOST_LATE_S = 5.0
+"""By which a worker's clock may be off: its answers would be filed under a wrong time."""
+
+
+def _workers(executor: str | None, store: str | None, environment: Environment) -> Iterator[Check]:
+    """What a run by several processes needs of each: the same Enquete, a key, the database, the time of day."""
+    from enquete.nodes import executors, worker  # noqa: PLC0415 - not for --help
+    from enquete.state.request import LOCAL, parse_request  # noqa: PLC0415
+    from enquete.state.settings import resolve_machine  # noqa: PLC0415
+
+    try:
+        machine = resolve_machine(parse_request(executor=executor, store=store), environment)
+        url, chosen = parse_request(store=store).store or environment.store or "", machine.executor
+        if url:
+            fault = worker.store_fault(url)
+            yield _check(
+                "store", "missing" if fault else "ok", "store_fault" if fault else "store", url=url, error=fault
+            )
+        if chosen == LOCAL:
+            return
+        executors.require_executor(chosen, None, machine)
+        n = executors.processes_of(chosen)
+        if n:
+            yield _check("executor", "ok", "processes", n=n, dask=version("distributed"), cpus=os.cpu_count())
+            return
+        found, late = executors.look_at_workers(chosen, url)
+    except EnqueteError as error:
+        yield _check("executor", "missing", "executor_wrong", error=error)
+        return
+    if not found:
+        yield _check("executor", "missing", "no_workers", chosen=chosen)
+    here = version("enquete")
+    for where, one in found.items():
+        facts = {"where": where, "host": one["host"], "version": one["enquete"], "python": one["python"], "here": here}
+        if one["enquete"] != here:
+            yield _check("worker", "missing", "worker_version", **facts)
+        elif one["store"]:
+            yield _check("worker", "missing", "worker_store", **facts, error=one["store"])
+        elif environment.api_key is not None and not one["has_key"]:
+            yield _check("worker", "missing", "worker_key", **facts)
+        elif late[where] > MOST_LATE_S:
+            yield _check("worker", "missing", "worker_clock", **facts, late=round(late[where]))
+        else:
+            yield _check("worker", "ok", "worker", **facts)
 
 
 # --- the server ------------------------------------------------------------------------------------------------------
