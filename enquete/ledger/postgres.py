@@ -40,6 +40,8 @@ KEEPALIVE: Mapping[str, Any] = {
 }
 """A machine that vanished is noticed by then, and its lock is free."""
 SESSION = "SET tcp_keepalives_idle=10; SET tcp_keepalives_interval=5; SET tcp_keepalives_count=3"
+LEAST_SERVER = 130000
+"""Whose transactions can be looked up by their number."""
 AT_ONCE = 2000
 """Rows that a cursor fetches together."""
 
@@ -354,6 +356,16 @@ class RunLock:
 
 
 _held: dict[tuple[str, str], RunLock] = {}
+
+
+def examined(shown: str) -> tuple[int, float]:
+    """The server's version, as a number, and how many seconds its clock is ahead of this machine's. Raises LedgerError
+    where a run's schema could not be made there."""
+    with closing(PostgresConnection(shown, f"doctor_{time.time_ns()}")) as connection:
+        asked = time.time()
+        row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
+        connection.transact(lambda: (connection.make_schema(), connection.drop_schema()))
+        return connection._connection.info.server_version, row[0] - (asked + time.time()) / 2
 
 
 def is_locked(shown: str, schema: str) -> bool:

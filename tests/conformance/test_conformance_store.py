@@ -47,7 +47,7 @@ def schemas(postgres: Server) -> set[str]:
 def exported(run: Run) -> list[dict[str, str]]:
     """Answers as exported, without the run's name and the time, in the order of the file."""
     with (run.path / "exports" / "all_responses.csv").open(encoding="utf-8", newline="") as file:
-        rows = [{name: value for name, value in row.items() if name != "answered_at"} for row in csv.DictReader(file)]
+        rows = [{name: value for name, value in row.items() if name != "asked_at"} for row in csv.DictReader(file)]
     return [{name: value.replace(run.run_id, "run") for name, value in row.items()} for row in rows]
 
 
