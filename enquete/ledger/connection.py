@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from json import JSONDecodeError
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -382,6 +382,20 @@ def reason(error: sqlite3.Error) -> str:
 
 def _code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def sqlite_version() -> str:
+    return sqlite3.sqlite_version
+
+
+def journal_mode(folder: Path) -> str:
+    """What SQLite answers when asked for a write-ahead log, in a folder within that is removed again."""
+    with TemporaryDirectory(prefix=".enquete_doctor_", dir=folder) as made:
+        with closing(sqlite3.connect(Path(made) / "probe.sqlite")) as connection:
+            mode = str(connection.execute("PRAGMA journal_mode=WAL").fetchone()[0])
+            connection.execute("CREATE TABLE probe(x)")
+            connection.commit()
+        return mode
 
 
 def _in_wal_mode(path: Path) -> bool:

@@ -177,7 +177,8 @@ class Ledger:
 
     def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
         with explained(self.path):
-            return self._read.execute(sql, values).fetchall()
+            rows: list[Any] = self._read.execute(sql, values).fetchall()
+            return rows
 
     def _row(self, sql: str, values: Sequence[object] = ()) -> Any:
         return next(iter(self._rows(sql, values)), None)
@@ -192,7 +193,7 @@ class Ledger:
         with closing(sqlite3.connect(self.path)) as connection:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
-    def snapshot(self) -> sqlite3.Connection:
+    def snapshot(self) -> Any:
         """Reads the ledger as it is now, whatever is written meanwhile. The log is written back before, unless others
         are reading it; what `write_back` left of it takes a moment."""
         self._write_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

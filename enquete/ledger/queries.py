@@ -268,6 +268,10 @@ GROUP BY arm, methodology, phase, round, name HAVING sum(n) <> 0
 """Counters that are not what the rows say; of methodologies that were taken over they have names of their own
 (carrying.py)."""
 
+WRITTEN = """
+SELECT (SELECT coalesce(sum(value), 0) FROM counters), (SELECT max(at) FROM stages), (SELECT max(at) FROM frozen),
+  (SELECT max(changed_at) FROM forms), (SELECT count(*) FROM failures)
+"""
 SIZE_IN_STORE = """
 SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = current_schema() AND c.relkind = 'r'

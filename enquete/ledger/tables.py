@@ -30,15 +30,16 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateTable
+from sqlalchemy.types import TypeEngine
 
 from enquete.ledger.connection import VERSION_TABLE
 
 METADATA = MetaData()
 TEXT = Text().with_variant(Text(collation="C"), "postgresql")  # ordered by its bytes, as in SQLite
 WHOLE = Integer().with_variant(BigInteger(), "postgresql")
-NUMBER = REAL().with_variant(postgresql.DOUBLE_PRECISION(), "postgresql")
+NUMBER: TypeEngine[float] = REAL().with_variant(postgresql.DOUBLE_PRECISION(), "postgresql")
 
-DIALECTS: Mapping[str, Dialect] = {"sqlite": sqlite.dialect(), "postgresql": postgresql.dialect()}
+DIALECTS: Mapping[str, Dialect] = {"sqlite": sqlite.dialect(), "postgresql": postgresql.dialect()}  # type: ignore[no-untyped-call]
 
 
 def _text(name: str, **options: Any) -> Column[str]:
