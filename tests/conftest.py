@@ -18,6 +18,7 @@ import vl_convert
 from hypothesis import settings
 
 from enquete.ledger.folders import write_atomically
+from tests.support.postgres import Server, serving
 
 MACHINE = ("LLM_", "OPENAI_", "ENQUETE_", "LANGSMITH_", "LANGCHAIN_", "ZEP_")
 
@@ -38,6 +39,13 @@ def _away_from_the_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator
         patch.setenv("ENQUETE_FIT", "any")  # what is tested mostly does not depend on what is asked about what
         patch.chdir(tmp_path_factory.mktemp("elsewhere"))
         yield
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server; where there is none, who asks for it is skipped, or fails where it was installed for it."""
+    with serving() as server:
+        yield server
 
 
 @pytest.fixture(autouse=True, scope="session")

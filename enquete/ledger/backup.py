@@ -138,11 +138,11 @@ CHECKED = re.compile(r"CHECK\s*(\((?:[^()]|\([^()]*\))*\))")
 
 def _structure(connection: sqlite3.Connection) -> set[tuple[object, ...]]:
     """What tables, keys and conditions there are, in whatever words they were declared: earlier versions had others.
-    Without the table of versions, which Alembic makes or `tables`."""
+    Without the table of versions, which Alembic makes or `tables`, and those of a run that workers work on."""
     asked = (row for sql in (TABLES, INDEXES, REFERENCES) for row in connection.execute(sql))
     written = connection.execute(WRITTEN).fetchall()
     checks = ((name, "".join(check.split())) for _, name, sql in written for check in CHECKED.findall(sql or ""))
-    return {row for row in (*asked, *checks) if row[0] != VERSION_TABLE}
+    return {row for row in (*asked, *checks) if row[0] not in (VERSION_TABLE, *queries.WORKER_TABLES)}
 
 
 @lru_cache(maxsize=1)

@@ -369,6 +369,7 @@ class Budget:
             self.spent += used
             self.reserved_usd -= reserved_usd
             self.spent_usd += used_usd
+            self._paid(used, used_usd)
             if claim in self.claims:
                 drawn = self.claims[claim]
                 drawn.reserved -= reserved
@@ -379,6 +380,9 @@ class Budget:
                 drawn.unanswered_usd += unanswered[1]
                 drawn.calls += answered
             self._changed.notify_all()
+
+    def _paid(self, tokens: int, usd: float) -> None:
+        """A call was settled at this; for a budget that is one process's part of a larger one."""
 
     async def close(self, claim: str) -> None:
         """This work is over: what it did not use is for the others."""

@@ -7,6 +7,7 @@ that no cap counts them again.
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
@@ -48,7 +49,7 @@ def names_of(table: str) -> str:
     return ", ".join(columns(table))
 
 
-def copy_rows(connection: Connection, table: str, rows: Iterable[Sequence[object]]) -> None:
+def copy_rows(connection: Connection | sqlite3.Connection, table: str, rows: Iterable[Sequence[object]]) -> None:
     """A block at a time."""
     names, rest = names_of(table), iter(rows)
     while block := list(islice(rest, BLOCK)):

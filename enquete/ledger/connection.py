@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from json import JSONDecodeError
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -106,7 +106,7 @@ def whole_text(raw: bytes) -> str:
 class ReadConnection(sqlite3.Connection):
     """A ledger that is read: a page that turns out to be damaged, however late, is a LedgerError whoever fetches it."""
 
-    ledger = Path()
+    ledger, dialect = Path(), "sqlite"
 
     def __init__(self, *place: Any, **options: Any):
         super().__init__(*place, **options)
@@ -162,6 +162,8 @@ class _Rows(sqlite3.Cursor):
 class Connection(Protocol):
     """What a ledger's statements (queries.py) are run on: SQLite's own connection, or PostgresConnection."""
 
+    dialect: str
+
     def execute(self, sql: str, values: Any = (), /) -> Any: ...
 
     def executemany(self, sql: str, rows: Any, /) -> Any: ...
@@ -188,7 +190,6 @@ class ReadableConnection(Connection, Protocol):
 class WriteConnection(Connection, Protocol):
     """`remote`: each statement is a round trip to another process."""
 
-    dialect: str
     remote: bool
 
     def wait_for_others(self, seconds: float) -> None:
@@ -381,6 +382,20 @@ def reason(error: sqlite3.Error) -> str:
 
 def _code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def sqlite_version() -> str:
+    return sqlite3.sqlite_version
+
+
+def journal_mode(folder: Path) -> str:
+    """What SQLite answers when asked for a write-ahead log, in a folder within that is removed again."""
+    with TemporaryDirectory(prefix=".enquete_doctor_", dir=folder) as made:
+        with closing(sqlite3.connect(Path(made) / "probe.sqlite")) as connection:
+            mode = str(connection.execute("PRAGMA journal_mode=WAL").fetchone()[0])
+            connection.execute("CREATE TABLE probe(x)")
+            connection.commit()
+        return mode
 
 
 def _in_wal_mode(path: Path) -> bool:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from enquete.ledger import queries
 from enquete.ledger.connection import Connection
+from enquete.ledger.usage import noted_of
 from enquete.state.asking import Answer, BlockKey, CallKey
 
 Rows = Sequence[tuple[object, ...]]
@@ -171,8 +172,26 @@ def _write_ended(connection: Connection, sql: str, ended: Sequence[Ended], fault
     if connection.executemany(sql, [call.row for call in ended]).rowcount != len(ended):
         raise RuntimeError(f"call {ended[0].key} {fault}")
     if noted := [one for call in ended for one in call.noted]:
-        connection.executemany(queries.ADD_NOTED, noted)
+        connection.executemany(queries.ADD_NOTED, sorted(noted))
     return {}
+
+
+def write_lost(connection: Connection, run: str, sql: str = queries.LOSE, values: Sequence[object] = ()) -> int:
+    """Calls in flight when a process died: each may have been billed, so its reservation is an allowance (of which a
+    token for two bytes of its texts is question). Returns their number."""
+    lost = connection.execute(sql, values).fetchall()
+    counts: Counts = {}
+    noted: list[tuple[str, str]] = []
+    for *names, tokens, model, system, messages in lost:
+        texts = [connection.execute(queries.TEXT_OF, (hashed,)).fetchone()[0] for hashed in (system, messages)]
+        size = sum(len((text or "").encode()) for text in texts) if None not in texts else 0
+        key = CallKey(run, *names)
+        noted += noted_of(key, model, tokens, min(tokens, size // 2))
+        add_counts(counts, key, {"tokens": tokens, "lost": 1})
+    if noted:
+        connection.executemany(queries.ADD_NOTED, noted)
+    write_counts(connection, counts)
+    return len(lost)
 
 
 def write_answers(connection: Connection, stored: Sequence[tuple[BlockKey, Rows, int]]) -> None:
@@ -209,6 +228,6 @@ def add_counts(counts: Counts, key: BlockKey | CallKey, more: Mapping[str, int])
 
 
 def write_counts(connection: Connection, counts: Counts) -> None:
-    rows = [(*place, value) for place, value in counts.items() if value]
+    rows = [(*place, value) for place, value in sorted(counts.items()) if value]  # in one order, lest processes block
     if rows:
         connection.executemany(queries.COUNT, rows)

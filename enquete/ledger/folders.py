@@ -29,7 +29,7 @@ from enquete.ledger.record import RunRecord
 from enquete.ledger.store import STORE, has_ledger, keep_in, store_of
 from enquete.ledger.writer import lost_text, missing, told_beside
 from enquete.state.errors import LedgerError, RunLocked, RunNotFound
-from enquete.state.regular_files import read_regular
+from enquete.state.regular_files import Stamp, read_regular, stamp_of
 
 OWN_FILES = "files"
 MOST_BYTES = 10_000_000
@@ -291,6 +291,15 @@ class StoredRun:
     @property
     def is_finished(self) -> bool:
         return self.status == "completed"
+
+
+def ledger_stamp(folder: Path) -> Stamp:
+    """Another one after every write to the run's ledger. Raises LedgerError."""
+    if not store_of(folder):
+        return stamp_of(folder / name for name in (LEDGER, f"{LEDGER}-wal"))
+    with reading(folder) as connection:
+        counted, *others = connection.execute(queries.WRITTEN).fetchone()
+    return ((folder / LEDGER, int(counted), hash(tuple(others))),)
 
 
 def require_outcomes(ledger: Path, read: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ import asyncio
 import json
 import logging
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from functools import lru_cache
 from pathlib import Path
@@ -24,12 +24,10 @@ from pydantic import JsonValue
 from enquete.ledger import queries
 from enquete.ledger.connection import VERSION, Connection, connect, explained
 from enquete.ledger.entries import (
-    Counts,
     Ended,
     Failure,
     StageOutcome,
     Usage,
-    add_counts,
     answer_from_row,
     answer_to_row,
     call_values,
@@ -39,8 +37,8 @@ from enquete.ledger.entries import (
     short_hashes,
     text_rows,
     write_answers,
-    write_counts,
     write_failed,
+    write_lost,
     write_reservations,
     write_settled,
 )
@@ -48,6 +46,7 @@ from enquete.ledger.folders import CHECKPOINTS, record_in, require_outcomes, set
 from enquete.ledger.record import RunRecord
 from enquete.ledger.store import is_remote
 from enquete.ledger.usage import noted_of
+from enquete.ledger.workers import Batches, require_registered, worker_batches
 from enquete.ledger.writer import GroupWriter, Room, Write, WriteCounter, counted, told_by_checkpoints
 from enquete.state.asking import Answer, BlockKey, CallKey, Participant
 from enquete.state.errors import LedgerError
@@ -64,13 +63,17 @@ _parsed = lru_cache(maxsize=16)(json.loads)  # a panel's themes grow with it and
 class Ledger:
     """One run's ledger. Open it inside the event loop that will use it."""
 
-    def __init__(self, path: Path, run: str = "", *, create: bool = False, room: Room | None = None):
-        """`run`: whose it must be; the one that it names itself unless given. Raises LedgerError if the file is
+    def __init__(self, path: Path, run: str = "", *, create: bool = False, room: Room | None = None, worker: str = ""):
+        """`run`: whose it must be; the one that it names itself unless given. `worker`: of a process that works for the
+        run's driver; it writes only as long as it is registered (workers.py). Raises LedgerError if the file is
         damaged, of another run or of another schema version."""
         self.path = path
+        self._worker = worker
+        self._filing = worker_batches(worker) if worker else Batches(write_reservations, write_settled, write_failed)
         self.run = run
         self._models: dict[CallKey, str] = {}  # of calls in flight
         self.remote = is_remote(path)
+        self._counter: WriteCounter | None = None
         if not create and not self.remote and not path.exists():
             raise LedgerError(f"{path}: this run has no ledger")
         with ExitStack() as opened:
@@ -80,9 +83,14 @@ class Ledger:
                     self._create()
                 self._check(self._write_connection)
                 self._read = opened.enter_context(closing(connect(path, read_only=True)))
-                self._counter = None if self.remote else WriteCounter(path, self._set_checkpoints_right())
+                if not self.remote:
+                    self._counter = WriteCounter(path, 0 if worker else self._set_checkpoints_right())
             opened.pop_all()
         self._writer = GroupWriter(self._write_connection, str(path), room, self._counter)
+
+    def guard(self) -> None:
+        """From now on this worker, which has just been registered, writes nothing unless it still is."""
+        self._writer.guard = lambda connection: require_registered(connection, self._worker)
 
     @classmethod
     def reading(cls, path: Path, run: str = "") -> Self:
@@ -162,9 +170,15 @@ class Ledger:
         with explained(self.path):
             return self._read.execute(sql, values)
 
+    def look(self, read: Callable[[Connection], T]) -> T:
+        """A short read of another module's (workers), like `read`."""
+        with explained(self.path):
+            return read(self._read)
+
     def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
         with explained(self.path):
-            return self._read.execute(sql, values).fetchall()
+            rows: list[Any] = self._read.execute(sql, values).fetchall()
+            return rows
 
     def _row(self, sql: str, values: Sequence[object] = ()) -> Any:
         return next(iter(self._rows(sql, values)), None)
@@ -179,7 +193,7 @@ class Ledger:
         with closing(sqlite3.connect(self.path)) as connection:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
-    def snapshot(self) -> sqlite3.Connection:
+    def snapshot(self) -> Any:
         """Reads the ledger as it is now, whatever is written meanwhile. The log is written back before, unless others
         are reading it; what `write_back` left of it takes a moment."""
         self._write_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -226,7 +240,7 @@ class Ledger:
         hashes = short_hashes(prompt.system, messages)
         texts = [*text_rows(prompt.system, hashes[0]), (hashes[1], "", messages)]
         row = (*call_values(key), model, *hashes, tokens, now_ms())
-        await self._writer.add(write_reservations, (key, texts, row), begins=True)
+        await self._writer.add(self._filing.reserved, (key, texts, row), begins=True)
         self._models[key] = model
 
     async def settle(self, key: CallKey, completion: Completion, usage: Usage) -> None:
@@ -237,13 +251,13 @@ class Ledger:
         )  # fmt: skip
         noted = noted_of(key, self._model_of(key), usage.allowance, usage.allowance_read, usage.cached_tokens)
         what = f"the paid response to {key.purpose} {key.subject}"
-        await self._writer.add(write_settled, Ended(key, usage, row, noted), what)
+        await self._writer.add(self._filing.settled, Ended(key, usage, row, noted), what)
 
     async def fail(self, key: CallKey, error: str, usage: Usage) -> None:
         """The request failed for good. What may have been billed (time-outs) stays as an allowance."""
         row = (error, usage.allowance, usage.sends, usage.latency_ms, now_ms(), *call_values(key))
         noted = noted_of(key, self._model_of(key), usage.allowance, usage.allowance_read)
-        await self._writer.add(write_failed, Ended(key, usage, row, noted))
+        await self._writer.add(self._filing.failed, Ended(key, usage, row, noted))
 
     def _model_of(self, key: CallKey) -> str:
         """Of a call in flight. One of an earlier session stands in the ledger alone."""
@@ -253,28 +267,12 @@ class Ledger:
         return str(row[0]) if row else ""
 
     async def sweep(self) -> int:
-        """Calls in flight when a process died: each may have been billed, so its reservation is an allowance (of which
-        a token for two bytes of its texts is question). Returns their number. Only for the holder of the run's lock."""
-
+        """Calls in flight when a process died become allowances (`write_lost`). Returns their number. Only for the
+        holder of the run's lock."""
         if self._row(queries.ANY_RESERVED) is None:
             return 0
 
-        def write(connection: Connection) -> int:
-            lost = connection.execute(queries.LOSE).fetchall()
-            counts: Counts = {}
-            noted: list[tuple[str, str]] = []
-            for *names, tokens, model, system, messages in lost:
-                texts = [connection.execute(queries.TEXT_OF, (hashed,)).fetchone()[0] for hashed in (system, messages)]
-                size = sum(len((text or "").encode()) for text in texts) if None not in texts else 0
-                key = CallKey(self.run, *names)
-                noted += noted_of(key, model, tokens, min(tokens, size // 2))
-                add_counts(counts, key, {"tokens": tokens, "lost": 1})
-            if noted:
-                connection.executemany(queries.ADD_NOTED, noted)
-            write_counts(connection, counts)
-            return len(lost)
-
-        return await self._writer.submit(write)
+        return await self._writer.submit(lambda connection: write_lost(connection, self.run))
 
     # --- answers ---------------------------------------------------------------------------------------------------
 

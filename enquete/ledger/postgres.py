@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from itertools import count
@@ -32,9 +32,16 @@ from enquete.state.store_address import secret_of, with_credentials
 T = TypeVar("T")
 PATIENCE_S = 30.0
 RETRIED_S = 0.5
-KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "connect_timeout": 10}
+KEEPALIVE: Mapping[str, Any] = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "connect_timeout": 10,
+}
 """A machine that vanished is noticed by then, and its lock is free."""
 SESSION = "SET tcp_keepalives_idle=10; SET tcp_keepalives_interval=5; SET tcp_keepalives_count=3"
+LEAST_SERVER = 130000
+"""Whose transactions can be looked up by their number."""
 AT_ONCE = 2000
 """Rows that a cursor fetches together."""
 
@@ -76,12 +83,22 @@ class PostgresConnection:
         require_driver()
         self.shown, self.schema, self.read_only = shown, schema, read_only
         self._closed, self._holding = False, False
+        self._streams: list[Stream] = []
         self._connection = self._connected()
 
     def _connected(self) -> psycopg.Connection[Any]:
         url = with_credentials(self.shown)
         with self.explained():
             connection = psycopg.connect(url, autocommit=True, application_name="enquete", **KEEPALIVE)
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: psycopg.Connection[Any]) -> None:
+        with self.explained():
             connection.adapters.register_loader("numeric", IntLoader)  # sums of whole numbers
             with suppress(psycopg.errors.InvalidParameterValue):  # of a socket of this machine
                 connection.execute(SESSION)
@@ -89,7 +106,6 @@ class PostgresConnection:
             connection.execute(psycopg.sql.SQL("SET search_path TO {}").format(name))
             if self.read_only:
                 connection.execute("SET default_transaction_read_only TO on")
-        return connection
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -99,6 +115,8 @@ class PostgresConnection:
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
             fact = f"{self.shown}: holds no ledger of run {self.schema}"
             raise NoSuchRun(f"{fact}. Restore it there, or delete the run", fact=fact) from error
+        except psycopg.errors.DeadlockDetected:
+            raise  # `transact` begins again
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise StoreUnreachable(f"{self.shown}: {self._told(error)}. Try again once the database answers") from error
         except (psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction) as error:
@@ -147,7 +165,10 @@ class PostgresConnection:
         with self.explained():
             cursor = self._connection.cursor(name=f"c{time.monotonic_ns()}")
             cursor.itersize = AT_ONCE
-            return cursor.execute(translated(sql), values)
+            cursor.execute(translated(sql), values)
+        self._streams = [stream for stream in self._streams if not stream.cursor.closed]
+        self._streams.append(Stream(self, cursor))
+        return self._streams[-1]
 
     def hold_still(self) -> None:
         if not self._holding:
@@ -203,6 +224,8 @@ class PostgresConnection:
                 if not self.is_lost:
                     with suppress(psycopg.Error):
                         self._connection.execute("ROLLBACK")
+                    if isinstance(error, psycopg.errors.DeadlockDetected) and time.monotonic() < until:
+                        continue  # of two processes that write the same counters one begins again
                 elif isinstance(error, StoreUnreachable | psycopg.OperationalError) and time.monotonic() < until:
                     self.reconnect()
                     if finished and self._was_committed(number):
@@ -259,7 +282,24 @@ class PostgresConnection:
 
     def close(self) -> None:
         self._closed = True
+        for stream in self._streams:  # that somebody did not read to its end
+            if not (self.is_lost or stream.cursor.closed):
+                with suppress(psycopg.Error):
+                    stream.cursor.close()
         self._connection.close()
+
+
+class Stream:
+    """Rows that are fetched as they are read."""
+
+    def __init__(self, connection: PostgresConnection, cursor: psycopg.ServerCursor[Any]):
+        self.cursor, self._connection = cursor, connection
+        self.description = cursor.description
+
+    def __iter__(self) -> Iterator[Any]:
+        with self._connection.explained():
+            yield from self.cursor
+            self.cursor.close()
 
 
 def connect(folder: Path, *, read_only: bool = False) -> PostgresConnection:
@@ -320,6 +360,16 @@ class RunLock:
 
 
 _held: dict[tuple[str, str], RunLock] = {}
+
+
+def examined(shown: str) -> tuple[int, float]:
+    """The server's version, as a number, and how many seconds its clock is ahead of this machine's. Raises LedgerError
+    where a run's schema could not be made there."""
+    with closing(PostgresConnection(shown, f"doctor_{time.time_ns()}")) as connection:
+        asked = time.time()
+        row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
+        connection.transact(lambda: (connection.make_schema(), connection.drop_schema()))
+        return connection._connection.info.server_version, row[0] - (asked + time.time()) / 2
 
 
 def is_locked(shown: str, schema: str) -> bool:

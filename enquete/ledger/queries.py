@@ -50,10 +50,10 @@ FAIL = f"""
 UPDATE calls SET status='failed', error=?, allowance=allowance+?, sends=sends+?, latency_ms=?, settled_at=?
 WHERE {CALL} AND status='reserved'
 """
-LOSE = """
-UPDATE calls SET status='lost', allowance=allowance+reserved, sends=sends+1 WHERE status='reserved'
-RETURNING arm, methodology, phase, purpose, subject, attempt, reserved, model, system_hash, messages_hash
-"""
+_LOSE = "UPDATE calls SET status='lost', allowance=allowance+reserved, sends=sends+1 WHERE status='reserved'"
+_LOST = " RETURNING arm, methodology, phase, purpose, subject, attempt, reserved, model, system_hash, messages_hash"
+LOSE = _LOSE + _LOST
+LOSE_OF = f"{_LOSE} AND id IN (SELECT call FROM worker_calls WHERE owner=?){_LOST}"
 UNSEND = """
 UPDATE calls SET status='failed', error='was not sent' WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(?))
 """
@@ -286,10 +286,59 @@ GROUP BY arm, methodology, phase, round, name HAVING sum(n) <> 0
 """Counters that are not what the rows say; of methodologies that were taken over they have names of their own
 (carrying.py)."""
 
+WRITTEN = """
+SELECT (SELECT coalesce(sum(value), 0) FROM counters), (SELECT max(at) FROM stages), (SELECT max(at) FROM frozen),
+  (SELECT max(changed_at) FROM forms), (SELECT count(*) FROM failures)
+"""
 SIZE_IN_STORE = """
 SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = current_schema() AND c.relkind = 'r'
 """
+
+# --- several processes at work (workers.py) ----------------------------------------------------------------------------
+
+HAS_WORKERS = {
+    "sqlite": "SELECT 1 FROM sqlite_master WHERE name='workers'",
+    "postgresql": "SELECT 1 WHERE to_regclass('workers') IS NOT NULL",
+}
+WORKER_TABLES = ("workers", "worker_calls", "shards", "pace")
+REGISTER = "INSERT INTO workers VALUES(?,?,0,0,?,'',0)"
+REGISTERED = {
+    "sqlite": "SELECT 1 FROM workers WHERE owner=?",
+    "postgresql": "SELECT 1 FROM workers WHERE owner=? FOR SHARE",
+}
+"""And stays so until the transaction is over."""
+AT_ADDRESS = "SELECT owner FROM workers WHERE address=?"
+WORKERS = "SELECT owner, address FROM workers WHERE address<>?"
+UNREGISTER = "DELETE FROM workers WHERE owner=? RETURNING spent_usd"
+LEAVE_CALLS = "DELETE FROM worker_calls WHERE owner=?"
+LEAVE_SHARDS = "DELETE FROM shards WHERE owner=?"
+SHARD_OF = "SELECT owner FROM shards WHERE shard=?"
+TAKE_SHARD = "INSERT INTO shards VALUES(?,?) ON CONFLICT(shard) DO UPDATE SET owner=excluded.owner"
+LEAVE_SHARD = "DELETE FROM shards WHERE shard=? AND owner=?"
+SENT_BY = f"""
+INSERT INTO worker_calls(call, owner) SELECT id, CAST(? AS TEXT) FROM calls WHERE {CALL}
+ON CONFLICT(call) DO UPDATE SET owner=excluded.owner
+"""
+LANDED = f"DELETE FROM worker_calls WHERE call=(SELECT id FROM calls WHERE {CALL})"
+ADD_PAID = "UPDATE workers SET spent_usd=spent_usd+? WHERE owner=?"
+ADD_PAID_AT = "UPDATE workers SET spent_usd=spent_usd+? WHERE address=?"
+ONE_BY_ONE = "UPDATE workers SET failed=failed WHERE address=?"
+"""Whoever takes a block holds the driver's row: blocks are taken one after the other."""
+BLOCKS = """
+SELECT coalesce(sum(CASE WHEN owner<>? THEN tokens ELSE 0 END), 0), coalesce(sum(CASE WHEN owner<>? THEN usd ELSE 0 END), 0),
+  count(*), coalesce(sum(spent_usd), 0) FROM workers
+"""
+TAKE_BLOCK = "UPDATE workers SET tokens=?, usd=? WHERE owner=?"
+ASK_TO_STOP = "UPDATE workers SET stopped=?, failed=? WHERE owner=?"
+STANDING_WORKERS = "SELECT owner, stopped, failed FROM workers"
+TAKE_TURNS = """
+INSERT INTO pace VALUES(?,?,?) ON CONFLICT(model) DO UPDATE SET
+  requests=CASE WHEN pace.requests > ? THEN pace.requests ELSE ? END + ?,
+  tokens=CASE WHEN pace.tokens > ? THEN pace.tokens ELSE ? END + ? RETURNING requests, tokens
+"""
+CLOCK = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS double precision)"
+"""The store's, in seconds since 1970: those of several machines differ."""
 
 # --- people and forms ------------------------------------------------------------------------------------------------
 

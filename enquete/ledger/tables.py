@@ -30,15 +30,16 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateTable
+from sqlalchemy.types import TypeEngine
 
 from enquete.ledger.connection import VERSION_TABLE
 
 METADATA = MetaData()
 TEXT = Text().with_variant(Text(collation="C"), "postgresql")  # ordered by its bytes, as in SQLite
 WHOLE = Integer().with_variant(BigInteger(), "postgresql")
-NUMBER = REAL().with_variant(postgresql.DOUBLE_PRECISION(), "postgresql")
+NUMBER: TypeEngine[float] = REAL().with_variant(postgresql.DOUBLE_PRECISION(), "postgresql")
 
-DIALECTS: Mapping[str, Dialect] = {"sqlite": sqlite.dialect(), "postgresql": postgresql.dialect()}
+DIALECTS: Mapping[str, Dialect] = {"sqlite": sqlite.dialect(), "postgresql": postgresql.dialect()}  # type: ignore[no-untyped-call]
 
 
 def _text(name: str, **options: Any) -> Column[str]:
@@ -116,10 +117,36 @@ _table(
 )  # fmt: skip
 
 
+WORKERS = MetaData()
+"""Of runs that several processes work on, made when the first does (workers.py). What they hold is over with the
+driver."""
+
+Table(
+    "workers", WORKERS, _text("owner", primary_key=True), _text("address"), _whole("tokens"),
+    *(Column(name, NUMBER, nullable=False) for name in ("usd", "spent_usd")), _text("stopped"), _whole("failed"),
+    sqlite_strict=True,
+)  # fmt: skip
+Table(
+    "worker_calls", WORKERS, _whole("call", primary_key=True, autoincrement=False), _text("owner"), sqlite_strict=True
+)
+Table("shards", WORKERS, _text("shard", primary_key=True), _text("owner"), sqlite_strict=True)
+Table(
+    "pace", WORKERS, _text("model", primary_key=True),
+    *(Column(name, NUMBER, nullable=False) for name in ("requests", "tokens")), sqlite_strict=True,
+)  # fmt: skip
+
+
 @lru_cache
 def statements(dialect: str) -> Sequence[str]:
     """That make the tables, those that others refer to first."""
     return [str(CreateTable(table).compile(dialect=DIALECTS[dialect])) for table in METADATA.sorted_tables]
+
+
+@lru_cache
+def worker_statements(dialect: str) -> Sequence[str]:
+    """That make those of `WORKERS`."""
+    made = (CreateTable(table, if_not_exists=True) for table in WORKERS.sorted_tables)
+    return [str(one.compile(dialect=DIALECTS[dialect])) for one in made]
 
 
 def columns(table: str) -> list[str]:

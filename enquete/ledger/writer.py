@@ -195,6 +195,7 @@ class GroupWriter:
         self.room = room
         self._counter = counter
         self._patience_s = patience_s
+        self.guard: Callable[[WriteConnection], None] | None = None  # asked first in every transaction
         self._locked_since: float | None = None
         self._closed = False
         self._waiting: list[Queued[Any]] = []
@@ -308,6 +309,8 @@ class GroupWriter:
 
     def _written(self, group: list[Queued[Any]]) -> tuple[list[Any], int]:
         self._locked_since = None
+        if self.guard is not None:
+            self.guard(self._connection)
         values = [queued.write and queued.write(self._connection) for queued in group]
         for batch in dict.fromkeys(queued.batch for queued in group):
             if batch is not None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
+from typing import Protocol
 
 from pydantic import JsonValue
 
@@ -313,6 +314,14 @@ class Pace:
             return start - now
 
 
+class Paced(Protocol):
+    """Requests and tokens a minute: `Pace`, or one that is kept with other processes."""
+
+    async def turn(self, tokens: float) -> None: ...
+
+    def correct(self, tokens: float, requests: int = 0) -> None: ...
+
+
 class RateLimiter:
     """All requests of one model to one server."""
 
@@ -322,18 +331,21 @@ class RateLimiter:
         self.facts = Facts()
         self._lock = threading.Lock()
         self._limits = ModelLimits()
-        self._pace: Pace | None = None
+        self._pace: Paced | None = None
+        self._is_shared = False
         self._paused_until = 0.0
         self._in_flight = 0
         self._refused_since: float | None = None  # the first "later" since a request was accepted
         self._ratio = 1.0  # of actual to highest possible tokens: who waits for a turn cannot be corrected any more
 
-    def limit(self, limits: ModelLimits) -> None:
-        """Whoever says it last; the same again changes nothing."""
+    def limit(self, limits: ModelLimits, shared: Paced | None = None) -> None:
+        """Whoever says it last; the same again changes nothing. `shared`: the pace that is kept with other
+        processes."""
         with self._lock:
-            if limits != self._limits:
+            if limits != self._limits or self._is_shared or shared is not None:
                 paced = limits.requests_per_minute or limits.tokens_per_minute
-                self._pace = Pace(limits.requests_per_minute, limits.tokens_per_minute) if paced else None
+                own = Pace(limits.requests_per_minute, limits.tokens_per_minute) if paced else None
+                self._pace, self._is_shared = shared or own, shared is not None
                 self._limits = limits
         self._cap()
 

@@ -48,6 +48,7 @@ from enquete.models.faults import (
 from enquete.models.servers import (
     LONGEST_BACKOFF,
     Limiter,
+    Paced,
     RateLimiter,
     ServerHealth,
     backoff,
@@ -164,11 +165,13 @@ class Transport:
         backoff_s: float = 1.0,
         limits: Mapping[str, ModelLimits] | None = None,
         patience_s: float = DEFAULT_PATIENCE_S,
+        shared_pace: Callable[[str, ModelLimits], Paced | None] = lambda model, limits: None,
     ):
         """`backoff_s`: the first wait between attempts, doubled each time up to 10 s, plus up to half of jitter.
 
         `limits`: by model; a model's hold for the whole process, as last said. `patience_s`: how long the server may
-        stay away, or accept nothing, before Unavailable is raised with `outage`. Raises SettingsError for a base URL
+        stay away, or accept nothing, before Unavailable is raised with `outage`. `shared_pace`: of a model, where other
+        processes ask it too. Raises SettingsError for a base URL
         that is none.
         """
         from enquete.models.http_client import ServerClient  # noqa: PLC0415 - half a second, for runs that ask a model alone
@@ -185,6 +188,7 @@ class Transport:
         self.patience_s = patience_s
         self.longest_s = longest_backoff(backoff_s, patience_s)
         self._limits = dict(limits or {})
+        self._shared_pace = shared_pace
         self._rate_limiters: dict[str, RateLimiter] = {}
         self._halted = False
         self._waits: set[asyncio.Timeout] = set()
@@ -258,7 +262,8 @@ class Transport:
     def rate_limiter(self, model: str) -> RateLimiter:
         if model not in self._rate_limiters:
             self._rate_limiters[model] = rate_limiter_of(self.base_url, model)
-            self._rate_limiters[model].limit(self._limits.get(model, ModelLimits()))
+            limits = self._limits.get(model, ModelLimits())
+            self._rate_limiters[model].limit(limits, self._shared_pace(model, limits))
         return self._rate_limiters[model]
 
     async def learn(self, model: str, counts: SendCounts) -> None:

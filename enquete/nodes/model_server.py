@@ -21,6 +21,7 @@ from enquete.ledger.budget import Budget
 from enquete.ledger.folders import LEDGER, held
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord
+from enquete.ledger.shared_pace import SharedPace
 from enquete.models.faults import checked_url, mask, shown_url
 from enquete.models.http_client import Absence, absence
 from enquete.models.local_model import LocalModel, file_of
@@ -34,7 +35,7 @@ from enquete.respondents.person import HumanRespondent
 from enquete.state.asking import Arm, ServedModel
 from enquete.state.errors import ModelError, ModelRejected, ModelUnavailable, SettingsError
 from enquete.state.local_weights import LOCAL_URL, is_local
-from enquete.state.request import NO_KEY
+from enquete.state.request import NO_KEY, ModelLimits
 from enquete.state.settings import Machine, said
 
 EVERY_S, LOGGED_EVERY_S = 1.0, 10.0
@@ -110,7 +111,9 @@ def _variable(served: ServedModel, machine: Machine) -> str:
 class OtherServers:
     """Transports to the servers of models that answer in place of the run's, each made when it is first needed."""
 
-    def __init__(self, record: RunRecord, machine: Machine):
+    def __init__(self, record: RunRecord, machine: Machine, shared: Ledger | None = None):
+        """`shared`: as of `make_sender`."""
+        self._shared = shared
         self._machine = at_its_server(record, machine)
         self._own = asked_url(record, machine).rstrip("/")
         self._senders: dict[tuple[str, str, bool], Transport] = {}
@@ -123,7 +126,7 @@ class OtherServers:
             named: dict[str, object] = {} if url == self._own and not variable else {"api_key": key_in(variable)}
             if not patient:
                 named["patience_s"] = 0.0
-            self._senders[key] = _transport(url, self._machine.model_copy(update=named))
+            self._senders[key] = _transport(url, self._machine.model_copy(update=named), self._shared)
         return self._senders[key]
 
     def halt(self) -> None:
@@ -148,8 +151,9 @@ def server_url(record: RunRecord, machine: Machine) -> str | None:
     return checked_url(machine.base_url or OPENAI_URL)
 
 
-def make_sender(record: RunRecord, machine: Machine) -> Transport | LocalModel | None:
-    """The transport, where any arm needs a model; with a server of the run's own where that is a local one."""
+def make_sender(record: RunRecord, machine: Machine, shared: Ledger | None = None) -> Transport | LocalModel | None:
+    """The transport, where any arm needs a model; with a server of the run's own where that is a local one. `shared`:
+    the ledger by which several processes keep the run's pace."""
     if record.weights and not machine.offline:
         own = machine.model_copy(update={"api_key": None})
         return LocalModel(
@@ -157,10 +161,15 @@ def make_sender(record: RunRecord, machine: Machine) -> Transport | LocalModel |
         )
     machine = at_its_server(record, machine)
     url = server_url(record, machine)
-    return _transport(url, machine) if url else None
+    return _transport(url, machine, shared) if url else None
 
 
-def _transport(url: str, machine: Machine) -> Transport:
+def _transport(url: str, machine: Machine, shared: Ledger | None = None) -> Transport:
+    def pace(model: str, limits: ModelLimits) -> SharedPace | None:
+        if shared is None or not (limits.requests_per_minute or limits.tokens_per_minute):
+            return None
+        return SharedPace(shared, model, limits.requests_per_minute, limits.tokens_per_minute)
+
     return Transport(
         base_url=url,
         api_key=machine.api_key,
@@ -168,6 +177,7 @@ def _transport(url: str, machine: Machine) -> Transport:
         limiter=LIMITER,
         limits=machine.limits,
         patience_s=machine.patience_s,
+        shared_pace=pace,
     )
 
 

@@ -98,11 +98,11 @@ def _prompts(ledger: Ledger) -> list[JsonValue]:
 
 def _prompts_of(kind: Sequence[str], calls: Sequence[Sequence[str]]) -> JsonValue:
     hashes = [hashed for hashed, _ in calls]
-    fingerprints = {part for _, text in calls if text for part in text.split(",")}
+    fingerprints: list[JsonValue] = [*sorted({part for _, text in calls if text for part in text.split(",")})]
     return {
         **dict(zip(("methodology", "phase", "arm", "purpose", "model"), kind, strict=True)),
         "calls": len(calls), "distinct": len(set(hashes)),
-        "hash": sha256("".join(hashes).encode()).hexdigest()[:16], "fingerprints": sorted(fingerprints),
+        "hash": sha256("".join(hashes).encode()).hexdigest()[:16], "fingerprints": fingerprints,
     }  # fmt: skip
 
 

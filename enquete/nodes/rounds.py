@@ -6,9 +6,7 @@ the parent's gate decides.
 
 from __future__ import annotations
 
-import time
 import traceback
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
@@ -17,90 +15,14 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
 from enquete.ledger.ledger import Failure
+from enquete.nodes.executors import executor_of
 from enquete.nodes.planning import OF_PROBES, claim_name, closed, rounds_owed
 from enquete.nodes.run_session import RunSession, using
-from enquete.state.asking import Arm, Outcome
+from enquete.state.asking import Arm
 from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState, ShardSpec
 from enquete.state.errors import LedgerError
-from enquete.state.methodology import Steps, gather
+from enquete.state.methodology import Steps
 from enquete.state.request import RunRequest
-
-# --- Shards: ranges of units, run where there is room. Agents of a shard work at the same time, an agent's own blocks
-# in turn
-# A subgraph per agent cost a hundred times the CPU of a shard of fifty; rows go to the ledger, never through channels.
-
-REPORT_EVERY_S = 0.2
-
-Report = Callable[[dict[str, Any]], None]
-
-
-async def run_shard(run_session: RunSession, spec: ShardSpec, report: Report) -> dict[str, int]:
-    """Conduct every unit of the range; those already answered are found in the ledger and cost nothing."""
-    units = run_session.units(spec["methodology"], spec["phase"], spec["round"], spec["arm"])
-    progress = _Progress(run_session, spec, len(units), report)
-
-    async def conduct(unit: str) -> Outcome:
-        outcome = await conduct_unit(run_session, spec, unit)
-        progress.tick(outcome)
-        return outcome
-
-    return dict(Counter(await gather(map(conduct, units[spec["lo"] : spec["hi"]]))))
-
-
-async def conduct_unit(run_session: RunSession, spec: ShardSpec, unit: str) -> Outcome:
-    """One unit. A bug stays with its unit, recorded with its traceback; a ledger that cannot be written stops the
-    run."""
-    key = (spec["arm"], spec["methodology"], spec["phase"], spec["round"], unit)
-    context = run_session.context(spec["methodology"], spec["phase"], spec["arm"])
-    try:
-        outcome = await run_session.procedure(spec["methodology"]).conduct(unit, spec["round"], context)
-    except LedgerError:
-        raise
-    except Exception as error:
-        if run_session.raise_bugs:
-            raise
-        run_session.failed_units.add(key)
-        text = f"{type(error).__name__}: {error}"
-        await run_session.ledger.record_failure(Failure(*key, text, traceback.format_exc()))
-        return "failed"
-    if key in run_session.failed_units and outcome == "done":
-        run_session.failed_units.discard(key)
-        await run_session.ledger.clear_failure(*key)
-    return outcome
-
-
-class _Progress:
-    """Counts finished units of a round and reports them, at most every REPORT_EVERY_S, and once before any is
-    finished."""
-
-    def __init__(self, run_session: RunSession, spec: ShardSpec, total: int, report: Report):
-        self._run_session = run_session
-        self._spec = spec
-        self._total = total
-        self._report = report
-        self._key = (spec["methodology"], spec["phase"], spec["round"], spec["arm"])
-        self._next = 0.0
-        report(self._event(self._done))
-
-    @property
-    def _done(self) -> int:
-        return self._run_session.tally.get(self._key, 0)
-
-    def tick(self, outcome: Outcome) -> None:
-        if outcome == "done":
-            self._run_session.tally[self._key] = self._done + 1
-        done = self._done
-        now = time.monotonic()
-        if now >= self._next or done == self._total:
-            self._next = now + REPORT_EVERY_S
-            self._report(self._event(done))
-
-    def _event(self, done: int) -> dict[str, Any]:
-        spec, budget = self._spec, self._run_session.budget
-        return {
-            "methodology": spec["methodology"], "phase": spec["phase"], "arm": spec["arm"], "round": spec["round"],
-            "done": done, "total": self._total, "tokens": budget.spent, "cap": budget.cap, "expected": budget.expected,
-        }  # fmt: skip
 
 
 def rounds_graph(name: str, steps: Steps) -> Any:
@@ -201,11 +123,8 @@ class RoundNodes:
 
     async def ask(self, state: ShardSpec) -> dict[str, Any]:
         """Conduct one shard; its counts are added to the round's."""
-        async with (
-            using(state["run"]) as run_session,
-            run_session.shard_slots,
-        ):  # as many at once as keep the models busy
-            counts = await run_shard(run_session, state, get_stream_writer())
+        async with using(state["run"]) as run_session:
+            counts = await executor_of(run_session).run(run_session, state, get_stream_writer())
         return {"counts": {f"round {state['round']}/{outcome}": n for outcome, n in counts.items()}}
 
     async def close_round(self, state: RoundsState) -> dict[str, Any]:

@@ -17,19 +17,22 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
+from uuid import uuid4
 
 from enquete.ledger import queries
 from enquete.ledger.backup import BackupCopies, backed_up, require_sound
 from enquete.ledger.batch_jobs import Noted, sweep_unordered
-from enquete.ledger.budget import Budget
+from enquete.ledger.budget import Budget, Claim
 from enquete.ledger.connection import damaged
 from enquete.ledger.drives import DiskReserve
 from enquete.ledger.entries import call_values
 from enquete.ledger.folders import LEDGER, held
 from enquete.ledger.ledger import Ledger, Usage
 from enquete.ledger.record import RunRecord
+from enquete.ledger.shared_budget import SharedBudget
 from enquete.ledger.usage import Used, usage
+from enquete.ledger.workers import DRIVER, evict_all, has_workers, make_tables, register, register_driver
 from enquete.ledger.writer import LOST, lost_text, missing, told_beside
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
@@ -44,10 +47,11 @@ from enquete.respondents.person import HumanRespondent
 from enquete.respondents.synthetic import SyntheticRespondent, plausible
 from enquete.simulations.population import Population
 from enquete.state.asking import Arm, CallKey, Language, ServedModel
+from enquete.state.channels import ShardSpec
 from enquete.state.errors import ModelUnavailable, ReplayMissing, SettingsError
 from enquete.state.interview_context import REHEARSAL, Completion, Metered, Respondent
 from enquete.state.methodology import Truth
-from enquete.state.request import RunRequest
+from enquete.state.request import LOCAL, RunRequest
 from enquete.state.settings import Environment, Machine, resolve_machine
 
 if TYPE_CHECKING:
@@ -67,11 +71,15 @@ settled after."""
 class RunSession(RunBase[Ledger]):
     """Everything a node needs, by name. One per run, process and event loop."""
 
-    def __init__(self, folder: Path, record: RunRecord, ledger: Ledger, machine: Machine, sources: Sources):
+    def __init__(
+        self, folder: Path, record: RunRecord, ledger: Ledger, machine: Machine, sources: Sources, owner: str = ""
+    ):
+        """`owner`: this process among several that work on the run; "" for the only one."""
         super().__init__(folder, record, ledger)
         self.machine = machine
+        self.owner = owner
         self.simulation: Population | None = None  # where whoever began the run has just read it, until T1 opens
-        self.budget = make_budget(record, ledger, machine, sources.prices)
+        self.budget = make_budget(record, ledger, machine, sources.prices, owner)
         self.asked_again = {
             (methodology, phase)
             for (_, methodology, phase, _, name), n in ledger.counters().items()
@@ -92,6 +100,9 @@ class RunSession(RunBase[Ledger]):
         self._admission = asyncio.Semaphore(most + min(MOST_SETTLING, most // MOST_SETTLING))
         self.shard_slots = asyncio.Semaphore(max(2, -(-agents // machine.shard_size)))
 
+        self.memories = 0  # how often what agents remember, or who is asked, was made anew: workers must follow
+        self.executor: ShardExecutor | None = None  # once shards were given to one
+        self.at_end: AsyncExitStack | None = None  # what is closed before the ledger is
         self.disk_reserve: DiskReserve | None = None
         self.copies: BackupCopies | None = None
         self.stopping: asyncio.Task[None] | None = None
@@ -156,11 +167,13 @@ class RunSession(RunBase[Ledger]):
 
     def rest(self) -> None:
         """Nobody is being asked: contexts and what they owe are made again for whoever is asked next."""
+        self.memories += 1
         self._contexts.clear()
         self._units.clear()
 
     def remember(self, phase: str) -> None:
         """Digests of this phase were stored: contexts made before must not be used again."""
+        self.memories += 1
         self._contexts = {key: context for key, context in self._contexts.items() if key[1] != phase}
 
     def _make_context(self, name: str, phase: str, arm: Arm) -> LedgerContext:
@@ -249,6 +262,16 @@ class RunSession(RunBase[Ledger]):
         )
 
 
+class ShardExecutor(Protocol):
+    """Where shards are worked on (executors.py)."""
+
+    async def run(self, run_session: RunSession, spec: ShardSpec, report: Progress) -> dict[str, int]:
+        """Conduct a shard; how many of its units came to which outcome. Opened by its first shard."""
+        ...
+
+    async def close(self) -> None: ...
+
+
 @dataclass(frozen=True)
 class Sources:
     """Where responses of a run come from, and what they cost."""
@@ -261,17 +284,24 @@ class Sources:
     prices: Prices = field(default_factory=lambda: Prices.read(None))
 
 
-def make_budget(record: RunRecord, ledger: Ledger, machine: Machine, prices: Prices) -> Budget:
-    """The cap named now, else the one named when the run was last driven, else the environment's. A replay has none."""
+def make_budget(record: RunRecord, ledger: Ledger, machine: Machine, prices: Prices, owner: str = "") -> Budget:
+    """The cap named now, else the one named when the run was last driven, else the environment's. A replay has none.
+    `owner`: this process among several."""
     noted, noted_usd = ledger.noted("cap_tokens"), ledger.noted("cap_usd")
     cap = machine.cap_tokens or (int(noted) if noted else machine.default_cap_tokens)
     cap_usd = machine.cap_usd or (float(noted_usd) if noted_usd else None)
     if record.replay_of:
         cap, cap_usd = sys.maxsize, None
     url = asked_url(record, machine)
-    expected = claims(record, ledger, cap, cap_usd, price_of(record, prices, url))
+
+    def expect() -> dict[str, Claim]:
+        return claims(record, ledger, cap, cap_usd, price_of(record, prices, url))
+
+    expected, tokens = expect(), ledger.total("tokens")
     usd = spent_usd(ledger, record, prices, url) or 0.0
-    return Budget(cap, ledger.total("tokens"), cap_usd=cap_usd, spent_usd=usd, claims=expected, at_once=record.batch)
+    if owner:
+        return SharedBudget(ledger, owner, cap, tokens, cap_usd=cap_usd, spent_usd=usd, claims=expected, draw=expect)
+    return Budget(cap, tokens, cap_usd=cap_usd, spent_usd=usd, claims=expected, at_once=record.batch)
 
 
 def spent_usd(ledger: Ledger, record: RunRecord, prices: Prices, url: str) -> float | None:
@@ -366,13 +396,22 @@ async def _opened(folder: Path, machine: Machine) -> AsyncIterator[RunSession]:
         if gone:
             log.warning("%s: %s", record.run_id, lost_text(gone, noted))
             await ledger.note(LOST, str(gone + noted))
+        if ledger.look(has_workers):
+            await ledger.write(evict_all)
         await (sweep_unordered(ledger) if record.batch else ledger.sweep())
         for name, cap in (("cap_tokens", machine.cap_tokens), ("cap_usd", machine.cap_usd)):
             if cap is not None:
                 await ledger.note(name, str(cap))
         sources = await open_sources(stack, folder, record, machine, ledger)
-        made = RunSession(folder, record, ledger, machine, sources)
+        owner = "" if machine.executor == LOCAL else f"{DRIVER}-{uuid4().hex}"
+        made = RunSession(folder, record, ledger, machine, sources, owner)
         made.require_memories()
+        if isinstance(made.budget, SharedBudget):
+            await ledger.write(make_tables)
+            paid = made.budget.spent_usd
+            await ledger.write(lambda connection: register_driver(connection, owner, paid))
+            await stack.enter_async_context(made.budget.watched())
+        made.at_end = await stack.enter_async_context(AsyncExitStack())
         made.disk_reserve = disk_reserve
         disk_reserve.on_full = made.stop_soon
         made.copies = await stack.enter_async_context(
@@ -383,16 +422,39 @@ async def _opened(folder: Path, machine: Machine) -> AsyncIterator[RunSession]:
         yield made
 
 
+@asynccontextmanager
+async def opened_by_worker(
+    folder: Path, run: str, machine: Machine, owner: str, address: str, driver: str
+) -> AsyncIterator[RunSession]:
+    """A run as a process sees it that works for its driver: nothing is locked, swept, begun or written up here.
+
+    Raises Evicted where that driver no longer drives it, LedgerError.
+    """
+    async with AsyncExitStack() as stack:
+        ledger = Ledger(folder / LEDGER, run, worker=owner)
+        stack.push_async_callback(ledger.close)
+        ledger.keep_log()
+        await ledger.write(lambda connection: register(connection, owner, address, driver, run))
+        ledger.guard()
+        record = ledger.record
+        sources = await open_sources(stack, folder, record, machine, ledger)
+        made = RunSession(folder, record, ledger, machine, sources, owner)
+        if isinstance(made.budget, SharedBudget):
+            await stack.enter_async_context(made.budget.watched())
+        yield made
+
+
 async def open_sources(
     stack: AsyncExitStack, folder: Path, record: RunRecord, machine: Machine, ledger: Ledger
 ) -> Sources:
-    """A replay reads its run and nothing else; a run of models has a transport, batches where it was begun so, and a
-    cache where one is wanted."""
+    """A replay reads its run and nothing else; a run of models has a transport (whose pace is kept by the ledger where
+    others ask beside this process), batches where it was begun so, and a cache where one is wanted."""
     prices = Prices.read(machine.prices, batch=record.batch)
     if record.replay_of:
         earlier = stack.enter_context(open_ledger(folder.parent / record.replay_of))
         return Sources(replay=LedgerReplay(earlier), prices=prices)
-    sender = make_sender(record, machine)
+    shared = None if machine.executor == LOCAL else ledger
+    sender = make_sender(record, machine, shared)
     if sender is None:
         return Sources(prices=prices)
     stack.push_async_callback(sender.aclose)
@@ -408,7 +470,7 @@ async def open_sources(
         url = asked_url(record, machine)
         batch_queue = BatchQueue(url, machine.api_key, ledger, patience_s=machine.patience_s)
         stack.push_async_callback(batch_queue.aclose)
-    others = OtherServers(record, machine) if served_models(record) else None
+    others = OtherServers(record, machine, shared) if served_models(record) else None
     if others is not None:
         stack.push_async_callback(others.aclose)
     return Sources(sender, others, cache=cache, batch_queue=batch_queue, prices=prices)

@@ -36,6 +36,11 @@ ProbeKind = Literal[
 Rubric = Literal["realistic", "style", "clarity", "empathic", "interpretive", "creative"]
 
 
+LOCAL = "local"
+"""The executor that is this process."""
+MOST_PROCESSES = 256
+EXECUTORS = r"local|processes:([2-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-6])|dask:\S.*"
+
 Interface = Literal["cli", "http", "mcp"]
 EVERYWHERE: tuple[Interface, ...] = ("cli", "http", "mcp")
 About = Literal["study", "driving", "start", "resume"]
@@ -105,6 +110,15 @@ Names = Annotated[list[Name], SINGLE]
 def _baseline(given: str) -> str:
     if not re.fullmatch(r"auto|reconstructed|run_[0-9A-Za-z_]{1,64}(\.[0-9A-Za-z]{1,128})?", given):
         raise ValueError(f"{given!r} is not taken; write auto, reconstructed or the run_id of an earlier run")
+    return given
+
+
+def _executor(given: str | None) -> str | None:
+    if given is not None and not re.fullmatch(EXECUTORS, given):
+        raise ValueError(
+            f"{given!r} is not taken; write local, processes:N (N from 2 to {MOST_PROCESSES}), or dask: and a scheduler's "
+            "address (dask:tcp://host:8786) or scheduler file (dask:/shared/scheduler.json)"
+        )
     return given
 
 
@@ -402,6 +416,16 @@ class RunRequest(BaseModel):
         ),
         OptionMetadata(*EVERYWHERE, about="start", more="docs/models.md"),
     ] = False
+    executor: Annotated[
+        str | None,
+        Field(
+            description="where agents are asked: in this process, in N on this machine, or by a Dask cluster's workers"
+        ),
+        AfterValidator(_executor),
+        OptionMetadata(
+            "cli", value="local|processes:N|dask:ADDRESS", more="else ENQUETE_EXECUTOR, else local; docs/scale.md"
+        ),
+    ] = None
     shard_size: Annotated[int, Field(ge=1, le=1024, description="agents a graph task")] = 50
     digest_chars: Annotated[
         int, Field(ge=0, le=100_000, description="length of a memory digest"), OptionMetadata("http", about="study")

@@ -22,6 +22,8 @@ from enquete.state.request import (
     DEFAULT_CONCURRENCY,
     DEFAULT_MAX_TOKENS,
     DEFAULT_PATIENCE_S,
+    EXECUTORS,
+    LOCAL,
     MemoryKind,
     ModelLimits,
     RunRequest,
@@ -54,6 +56,7 @@ class Environment(BaseModel):
     respondent: Literal["llm", "synthetic"] | None = Field(None, validation_alias="ENQUETE_RESPONDENT")
     limits: Json[dict[str, ModelLimits]] = Field({}, validation_alias="ENQUETE_LIMITS")
     patience_s: float = Field(DEFAULT_PATIENCE_S, ge=0, validation_alias="ENQUETE_PATIENCE_S")
+    executor: str = Field(LOCAL, pattern=f"^({EXECUTORS})$", validation_alias="ENQUETE_EXECUTOR")
     cache: bool = Field(False, validation_alias="ENQUETE_CACHE")
     cache_dir: Path | None = Field(None, validation_alias="ENQUETE_CACHE_DIR")
     local_context: int = Field(DEFAULT_CONTEXT, ge=512, le=1_000_000, validation_alias="ENQUETE_LOCAL_CONTEXT")
@@ -126,6 +129,7 @@ class Machine(BaseModel):
     local_context: int = DEFAULT_CONTEXT  # tokens of one request to a local model
     retry_failed: bool = False
     timeout_s: float = 120
+    executor: str = LOCAL
     shard_size: int = 50
     assume_completed: bool = False
     offline: bool = False  # reading and writing up only: no model is asked, so no key is needed
@@ -160,6 +164,7 @@ def resolve_machine(request: RunRequest, environment: Environment) -> Machine:
         local_context=environment.local_context,
         retry_failed=request.retry_failed,
         timeout_s=request.timeout_s,
+        executor=request.executor or environment.executor,
         shard_size=request.shard_size,
         assume_completed=request.assume_completed,
     )

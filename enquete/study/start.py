@@ -30,6 +30,7 @@ from enquete.nodes.estimate import (
     priced_line,
     rehearse,
 )
+from enquete.nodes.executors import require_executor
 from enquete.nodes.fit import is_open, judged, require_fit
 from enquete.nodes.model_server import asked_url, require_server_of
 from enquete.nodes.planning import CRITIC, NARRATIVE, require_own_limits
@@ -117,6 +118,7 @@ class Start:
             return
         record = self.to_begin.record if self.to_begin is not None else await run_in_thread(self._record_if_asking)
         if record is not None:
+            require_executor(self.machine.executor, record, self.machine)
             await require_server_of(record, self.machine)
         self._is_there = True
 

@@ -9,17 +9,20 @@ import tempfile
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+import psycopg
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from enquete.ledger.carrying import carry
-from enquete.ledger.folders import LEDGER
+from enquete.ledger.folders import LEDGER, make_run_folder
 from enquete.ledger.ledger import Failure, Ledger, Usage
 from enquete.ledger.queries import text_of
 from enquete.state.asking import Answer, BlockKey, CallKey
 from enquete.state.interview_context import Completion
+from enquete.state.store_address import remember
 from tests.support.ledgers import block_key, call, counted, opened, prompt, with_ledger
 from tests.support.populations import participants
 from tests.support.studies import rows, spent
@@ -29,6 +32,16 @@ Work = Callable[[Ledger], Coroutine[Any, Any, None]]
 
 def counters(ledger: Ledger) -> dict[tuple[object, ...], int]:
     return {key: value for key, value in ledger.counters().items() if value and key[-1] != "lost"}
+
+
+@pytest.fixture(params=["file", "postgresql"])
+def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A run's folder: what is true of a ledger is true wherever it is."""
+    if request.param == "postgresql":
+        folder = tmp_path / f"run_{uuid4().hex}"
+        make_run_folder(folder, remember(request.getfixturevalue("postgres").url))
+        return folder
+    return tmp_path
 
 
 class TestCalls:
@@ -161,7 +174,7 @@ class TestAnswers:
         """INSERT OR IGNORE let all of these vanish without a word."""
 
         async def work(ledger: Ledger) -> None:
-            with pytest.raises(sqlite3.IntegrityError):
+            with pytest.raises((sqlite3.IntegrityError, psycopg.DatabaseError)):
                 await ledger.store(block_key(), [Answer("good", "ok"), bad])
             assert ledger.answers_to(block_key()) == {}
             assert counters(ledger) == {}

@@ -260,7 +260,7 @@ def test_too_many_open_files_are_no_damage(run: Path) -> None:
         capture_output=True,
         text=True,
         timeout=60,
-        env={**os.environ, "PYTHONPATH": "."},
+        env={**os.environ, "PYTHONPATH": str(Path(enquete.__file__).parents[1])},
     )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from enquete.ledger.backup import fault
 from enquete.ledger.connection import VERSION, connect
 from enquete.ledger.folders import read_run
 from enquete.ledger.ledger import Ledger
@@ -20,6 +21,11 @@ from enquete.state.errors import LedgerError
 from tests.support.begun import begin_run
 from tests.support.ledgers import RUN, with_ledger
 from tests.support.populations import participants
+from tests.support.studies import rows
+
+
+def ledger_of_earlier_versions(path: Path) -> str:
+    return str(rows(path.parent, "SELECT value FROM meta WHERE key='schema_version'")[0][0])
 
 
 class TestFiles:
@@ -57,6 +63,48 @@ class TestFiles:
             connection.execute("UPDATE alembic_version SET version_num=?", (version,))
         assert f"schema '{version}', this version of Enquete reads {int(VERSION)}: " in self.refused(path)
         assert message in self.refused(path)
+
+    def test_a_ledger_of_schema_3_is_read_as_it_is_and_migrated_when_it_is_written_to(self, tmp_path: Path) -> None:
+        """The file as earlier versions made it: same tables, declared in other words."""
+        path = tmp_path / "ledger.sqlite"
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(Path(__file__).with_name("schema_3.sql").read_text("utf-8"))
+            connection.execute("INSERT INTO frozen VALUES('', '', '', 'record', '{}', '')")
+            connection.execute("INSERT INTO counters VALUES('main', 'poll', 'T1', 0, 'blocks', 7)")
+            connection.commit()
+        before = path.read_bytes()
+        ledger = Ledger.reading(path)
+        assert ledger.total("blocks") == 7
+        ledger.close_reading()
+        assert fault(path) == ""
+        assert path.read_bytes() == before
+
+        async def work(ledger: Ledger) -> None:
+            await ledger.set_stage("poll", "T1", "done")
+            assert ledger.total("blocks") == 7
+
+        for _ in range(2):
+            with_ledger(tmp_path, work)
+            assert fault(path) == ""
+        assert rows(tmp_path, "SELECT version_num FROM alembic_version") == [(VERSION,)]
+        assert ledger_of_earlier_versions(path) == "4"  # to which they say that a newer one wrote it
+
+    def test_a_table_that_lost_a_column_a_key_or_a_condition_is_told(self, tmp_path: Path) -> None:
+        path = self.made(tmp_path)
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("PRAGMA writable_schema=ON")
+            for table, old, new in (
+                ("answers", "'repaired'", "'repaired', 'x'"),
+                ("calls", "UNIQUE (methodology", "UNIQUE (subject, methodology"),
+                ("stages", "note TEXT NOT NULL", "note TEXT"),
+            ):
+                text = connection.execute("SELECT sql FROM sqlite_master WHERE name=?", (table,)).fetchone()[0]
+                assert old in text
+                changed = "UPDATE sqlite_master SET sql=? WHERE name=?"
+                connection.execute(changed, (text.replace(old, new), table))
+                connection.commit()
+                assert "not those that a ledger is made with" in fault(path)
+                connection.execute(changed, (text, table))
 
     @pytest.mark.parametrize("kind", ["view", "trigger"])
     def test_a_program_in_it(self, tmp_path: Path, kind: str) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from enquete.nodes.rounds import run_shard
 from enquete.nodes.run_session import using
+from enquete.nodes.shards import RoundProgress, run_shard
 from enquete.state.channels import ShardSpec
 from enquete.state.errors import LedgerError
 from enquete.state.settings import Machine
@@ -46,7 +46,8 @@ def conducted(run: Path, lo: int = 0, hi: int = 6) -> tuple[dict[str, int], list
 
     async def work() -> dict[str, int]:
         async with using(str(run), Machine(concurrency=2, shard_size=2)) as run_session:
-            return await run_shard(run_session, spec(run, lo, hi), events.append)
+            progress = RoundProgress(run_session, spec(run, lo, hi), events.append)
+            return await run_shard(run_session, spec(run, lo, hi), progress.tick)
 
     return asyncio.run(work()), events
 
@@ -109,7 +110,7 @@ def test_a_ledger_that_cannot_be_written_stops_the_shard(run: Path) -> None:
     async def work() -> None:
         async with using(str(run)) as run_session:
             with pytest.raises(LedgerError, match="disk is full"):
-                await run_shard(run_session, spec(run), lambda event: None)
+                await run_shard(run_session, spec(run), lambda outcome: None)
             await asyncio.sleep(0.3)
 
     asyncio.run(work())
@@ -124,7 +125,7 @@ def test_cancelling_a_shard_cancels_its_units(run: Path) -> None:
     async def work() -> None:
         async with using(str(run)) as run_session:
             before = asyncio.all_tasks()
-            shard = asyncio.create_task(run_shard(run_session, spec(run), lambda event: None))
+            shard = asyncio.create_task(run_shard(run_session, spec(run), lambda outcome: None))
             await asyncio.sleep(0.05)
             shard.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from enquete.ledger.ledger import Ledger
+from enquete.ledger.store import is_remote
 from enquete.models.chat_completions import ModelResponse
 from enquete.state.asking import BlockKey, CallKey
 from enquete.state.errors import ModelError
@@ -26,7 +27,9 @@ Outcome = str | ModelResponse | ModelError
 async def opened(folder: Path, run: str = RUN) -> AsyncIterator[Ledger]:
     """The ledger in this folder, made where there is none."""
     path = folder / "ledger.sqlite"
-    ledger = Ledger(path, run, create=not path.exists())
+    made = folder / "made" if is_remote(path) else path
+    ledger = Ledger(path, run, create=not made.exists())
+    made.touch()
     try:
         yield ledger
     finally:
@@ -62,9 +65,9 @@ def counted(folder: Path) -> dict[tuple[object, ...], int]:
     joined = "FROM answers a JOIN occasions o ON o.id=a.occasion GROUP BY"
     for *key, status, number in rows(folder, f"SELECT {where}, a.status, count(*) {joined} {where}, a.status"):
         sums[(*key, f"answers_{status}")] += number  # type: ignore[operator]
-    for *key, number in rows(folder, f"SELECT {where}, count(DISTINCT a.occasion || a.part) {joined} {where}"):
+    for *key, number in rows(folder, f"SELECT {where}, count(DISTINCT a.occasion || '/' || a.part) {joined} {where}"):
         sums[(*key, "blocks")] += number  # type: ignore[operator]
-    calls = "SELECT arm, methodology, phase, 0, sum(status='settled'), sum(input_tokens + output_tokens + allowance)"
+    calls = "SELECT arm, methodology, phase, 0, count(*) FILTER (WHERE status='settled'), sum(input_tokens + output_tokens + allowance)"
     for *key, settled, tokens in rows(folder, f"{calls} FROM calls GROUP BY arm, methodology, phase"):
         sums[(*key, "calls")] += settled  # type: ignore[operator]
         sums[(*key, "tokens")] += tokens  # type: ignore[operator]

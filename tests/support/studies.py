@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from enquete.ledger.backup import copies
+from enquete.ledger.connection import connect
 from enquete.ledger.folders import LEDGER
 
 TYPES = ("Küstenfischer", "Umweltverband", "Wissenschaft", "Angler", "Verwaltung")
@@ -31,12 +32,10 @@ def personas(folder: Path, agents: int) -> Path:
 
 
 def rows(folder: Path, sql: str, *values: object) -> list[tuple[Any, ...]]:
-    """A query over the run's ledger."""
-    connection = sqlite3.connect(f"{(folder / LEDGER).absolute().as_uri()}?mode=ro", uri=True)
-    try:
-        return connection.execute(sql, values).fetchall()
-    finally:
-        connection.close()
+    """A query over the run's ledger, wherever that is."""
+    with closing(connect(folder / LEDGER, read_only=True)) as connection:
+        found: list[tuple[Any, ...]] = connection.execute(sql, values).fetchall()
+    return found
 
 
 @contextmanager

@@ -133,7 +133,9 @@ class Controlling(InTable):
         ),
     ]
     question: Annotated[str, Field(max_length=4000, description="of ask: all participants see it")] = ""
-    budget_tokens: Annotated[int | None, Field(gt=0, le=10**12, description="cap on tokens; as before unless named")] = None
+    budget_tokens: Annotated[
+        int | None, Field(gt=0, le=10**12, description="cap on tokens; as before unless named")
+    ] = None
     confirm: Annotated[bool, Field(description="go on although the estimate exceeds the budget")] = False
 
 
@@ -921,7 +923,9 @@ async def get_citations(port: Port, asked: Cited) -> dict[str, JsonValue]:
         if who in ("", one.participant) and asked.round in (None, one.round)
     ]
     kinds = Counter(support.kind for one in known for support in one.rests_on)
-    cited = Counter((support.kind, support.where, support.said) for one in known for support in one.rests_on if support.said)
+    cited = Counter(
+        (support.kind, support.where, support.said) for one in known for support in one.rests_on if support.said
+    )
     told: list[JsonValue] = [
         {"name": table.name(one.participant), "round": one.round, "turn": one.turn, "claim": one.claim,
          "rests_on": [support.model_dump(exclude_defaults=True) for support in one.rests_on]}
@@ -1003,12 +1007,16 @@ async def control_roundtable(port: Port, asked: Controlling) -> dict[str, JsonVa
     if bool(asked.question.strip()) != (asked.action == "ask"):
         raise InputError("question: it goes with action ask, and ask needs one")
     if table.held.status == "completed":
-        raise InputError(f"{asked.roundtable_id}: the discussion is over; continue_roundtable goes on with further rounds")
+        raise InputError(
+            f"{asked.roundtable_id}: the discussion is over; continue_roundtable goes on with further rounds"
+        )
     was_driven = await port.pause(str(table.folder), table.held.run)
     table = tables.table(asked.roundtable_id)
     if asked.action == "pause":
         if not was_driven:
-            raise InputError(f"{asked.roundtable_id}: nothing goes on that could be paused; its status is {table.held.status}")
+            raise InputError(
+                f"{asked.roundtable_id}: nothing goes on that could be paused; its status is {table.held.status}"
+            )
         return table.told()
     async with port.alone(str(table.folder)):
         if asked.action == "ask":
@@ -1033,7 +1041,9 @@ async def _ask(port: Port, table: OpenTable, question: str) -> None:
         if talk.over or talk.stop or number > table.settings.rounds:
             continue
         if run.frozen.get(name) not in (None, "", question):
-            raise InputError(f"question: another stands before round {number} of {talk.unit} already, and nobody has answered it yet")
+            raise InputError(
+                f"question: another stands before round {number} of {talk.unit} already, and nobody has answered it yet"
+            )
         await port.freeze(table.sim, run.run, name, question, out=str(table.folder))
         asked = True
     if not asked:
@@ -1083,7 +1093,10 @@ OPERATIONS = (
     Operation(get_citations, Cited, "What claims at a roundtable rest on", reads=True),
     Operation(synthesize_roundtable, Summed, "Sum a roundtable up"),
     Operation(
-        control_roundtable, Controlling, "Pause, question or end a roundtable", over_budget=f"with action end; {AT_THE_CAP}"
+        control_roundtable,
+        Controlling,
+        "Pause, question or end a roundtable",
+        over_budget=f"with action end; {AT_THE_CAP}",
     ),
     Operation(list_roundtables, Listing, "List roundtables", reads=True),
     Operation(export_roundtable, Exported, "Write a roundtable to a file"),

@@ -9,13 +9,10 @@ from __future__ import annotations
 import json
 import os
 import platform
-import sqlite3
 import sys
-import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from http.client import HTTPException
 from importlib.metadata import PackageNotFoundError, version
@@ -28,6 +25,7 @@ from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli.terminal import answer, tongue
 from enquete.locale import N_, in_language
 from enquete.state.errors import EnqueteError, RunNotFound, SimulationNotFound
+from enquete.state.request import parse_request
 from enquete.state.settings import SECRETS, Environment, in_dotenv
 
 # --- `enquete doctor --repair RUN`: the backup copy put in place of a damaged ledger ---------------------------------
@@ -68,6 +66,7 @@ def named_folder(name: str, root: str | None, out: str | None) -> Path:
 
 
 TIMEOUT_S = 5.0
+FARTHEST_S = 2.0
 LEAST_PYTHON = (3, 11)
 LEAST_SQLITE = (3, 37)  # STRICT tables
 PACKAGES = ("enquete", "langgraph", "langgraph-checkpoint-sqlite", "langchain-openai", "openai", "pydantic", "pandas",
@@ -76,7 +75,7 @@ VARIABLES = ("LLM_API_KEY", "OPENAI_API_KEY", "LLM_BASE_URL", "LLM_MODEL_NAME", 
              "ENQUETE_MEMORY", "ENQUETE_ROOT", "ENQUETE_LANGUAGE",
              "ENQUETE_RESPONDENT", "ENQUETE_MAX_TOKENS_PER_RUN", "ENQUETE_CONCURRENCY",
              "ENQUETE_LIMITS", "ENQUETE_PATIENCE_S", "ENQUETE_CACHE", "ENQUETE_CACHE_DIR", "ENQUETE_PRICES",
-             "ENQUETE_ALLOW_NETWORK_DRIVE")  # fmt: skip
+             "ENQUETE_STORE", "ENQUETE_ALLOW_NETWORK_DRIVE")  # fmt: skip
 
 Verdict = Literal["ok", "info", "missing"]
 
@@ -106,6 +105,10 @@ TEXTS: Mapping[str, str] = {
         "{path}: SQLite gives journal mode {mode} instead of WAL (a network drive?); name a local folder with --out"
     ),
     "unwritable": N_("{path}: {error}; name another folder for the results with --out"),
+    "store": N_("{url}: PostgreSQL {version}, runs can be kept there"),
+    "store_old": N_("{url}: PostgreSQL {version}; 13 or newer is needed"),
+    "store_clock": N_("{url}: its clock is {seconds:.0f} s away from this machine's; set both by NTP"),
+    "store_down": N_("{error}"),
     "server": N_("{url}: reachable, {n} models"),
     "server_knows": N_("{url}: reachable, knows {model}"),
     "server_unknown": N_("{url}: reachable, but its list of {n} models does not hold {model}"),
@@ -138,6 +141,7 @@ def _told(key: str, /, **values: object) -> str:
 def doctor(
     root: o.Root = None,
     out: o.Out = None,
+    store: o.Store = None,
     repair_: Annotated[
         str | None,
         typer.Option(
@@ -148,7 +152,7 @@ def doctor(
     ] = None,
     as_json: o.Json = False,
 ) -> int:
-    """Look whether everything needed is here: Python, packages, settings, folders, SQLite, the model server.
+    """Look whether everything needed is here: Python, packages, settings, folders, SQLite, the store, the model server.
 
     Keys are never shown. The server, if one is set, is asked for its list of models and nothing else.
 
@@ -156,6 +160,7 @@ def doctor(
     Examples:
       enquete doctor
       enquete doctor --root uploads
+      enquete doctor --store postgresql://ada@db.example/enquete
       enquete doctor --repair run_20261121T203000_a1b2c3 --root uploads
       enquete doctor --repair ./my_sim/interviews/runs/run_20261121T203000_a1b2c3
 
@@ -164,7 +169,7 @@ def doctor(
     """
     if repair_ is not None:
         return repair(repair_, root, out, as_json)
-    checks = list(examine(root, out))
+    checks = list(examine(root, out, parse_request(sim="", store=store).store if store else None))
     missing = sum(check.verdict == "missing" for check in checks)
     lines = [f"{_MARKS[check.verdict]} {check.text}" for check in checks]
     lines += ["", _told("ill", n=missing) if missing else _told("fine")]
@@ -172,7 +177,7 @@ def doctor(
     return answer(as_json, facts, lines, 1 if missing else 0)
 
 
-def examine(root: str | None, out: str | None) -> Iterator[Check]:
+def examine(root: str | None, out: str | None, store: str | None = None) -> Iterator[Check]:
     """All checks, in the order in which a missing thing explains the next."""
     yield from _python()
     yield from _methodologies()
@@ -185,6 +190,7 @@ def examine(root: str | None, out: str | None) -> Iterator[Check]:
     base = Path(root or environment.root or ".").expanduser()
     yield from _root(base)
     yield from _sqlite(Path(out).expanduser() if out else base)
+    yield from _store(store or environment.store or "")
     yield from _server(environment)
 
 
@@ -254,13 +260,15 @@ def _root(base: Path) -> Iterator[Check]:
 
 def _sqlite(folder: Path) -> Iterator[Check]:
     """SQLite's version, and whether it keeps a write-ahead log in the results folder, or where that would be made."""
-    fine = sqlite3.sqlite_version_info >= LEAST_SQLITE
-    key = "sqlite" if fine else "sqlite_old"
-    yield _check("sqlite", "ok" if fine else "missing", key, version=sqlite3.sqlite_version)
+    from enquete.ledger.connection import DatabaseError, journal_mode, sqlite_version  # noqa: PLC0415 - not for --help
+
+    version = sqlite_version()
+    fine = tuple(map(int, version.split("."))) >= LEAST_SQLITE
+    yield _check("sqlite", "ok" if fine else "missing", "sqlite" if fine else "sqlite_old", version=version)
     place = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.is_dir())
     try:
-        mode = _journal_mode(place)
-    except (OSError, sqlite3.Error) as error:
+        mode = journal_mode(place)
+    except (OSError, DatabaseError) as error:
         said = getattr(error, "strerror", None) or error
         yield _check("results", "missing", "unwritable", path=place, error=said)
         return
@@ -270,14 +278,22 @@ def _sqlite(folder: Path) -> Iterator[Check]:
         yield _check("results", "missing", "wal_missing", path=place, mode=mode)
 
 
-def _journal_mode(place: Path) -> str:
-    """What SQLite answers when asked for WAL, in a folder that is removed again."""
-    with tempfile.TemporaryDirectory(prefix=".enquete_doctor_", dir=place) as made:
-        with closing(sqlite3.connect(Path(made) / "probe.sqlite")) as connection:
-            mode = str(connection.execute("PRAGMA journal_mode=WAL").fetchone()[0])
-            connection.execute("CREATE TABLE probe(x)")
-            connection.commit()
-        return mode
+def _store(url: str) -> Iterator[Check]:
+    """Whether a run could make its schema there. Leaves nothing."""
+    if not url:
+        return
+    from enquete.ledger.postgres import LEAST_SERVER, examined  # noqa: PLC0415 - not for --help
+
+    try:
+        version, apart_s = examined(url)
+    except EnqueteError as error:
+        yield _check("store", "missing", "store_down", error=error)
+        return
+    old = version < LEAST_SERVER
+    shown = f"{version // 10000}.{version % 10000}"
+    yield _check("store", "missing" if old else "ok", "store_old" if old else "store", url=url, version=shown)
+    if abs(apart_s) > FARTHEST_S:
+        yield _check("store", "info", "store_clock", url=url, seconds=abs(apart_s))
 
 
 # --- the server ------------------------------------------------------------------------------------------------------

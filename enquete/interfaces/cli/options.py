@@ -82,6 +82,7 @@ Sim: TypeAlias = Annotated[
 ]
 Root: TypeAlias = Annotated[str | None, option_of("root")]
 Out: TypeAlias = Annotated[str | None, option_of("out")]
+Store: TypeAlias = Annotated[str | None, option_of("store")]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print exactly one JSON object on stdout, for errors too, and nothing else.")
 ]

@@ -25,7 +25,7 @@ from enquete.instruments.text import Text
 from enquete.interfaces.views import NothingYet
 from enquete.interfaces.web.rendering import url
 from enquete.ledger import queries
-from enquete.ledger.folders import LEDGER, reading
+from enquete.ledger.folders import ledger_stamp, reading
 from enquete.locale import N_, tell
 from enquete.nodes.planning import load_methodology
 from enquete.reports.charts import Picture
@@ -33,7 +33,7 @@ from enquete.reports.markdown import readable
 from enquete.reports.pictures import FILE, read
 from enquete.reports.run_reading import read_result
 from enquete.state.asking import RESPONDED, Language
-from enquete.state.regular_files import FileCache, read_regular
+from enquete.state.regular_files import FileCache, Stamp, read_regular
 from enquete.state.visible_text import as_cell
 from enquete.study.run import Run
 from enquete.study.tasks import PathSandbox
@@ -538,9 +538,9 @@ class OpenRun:
                 yield phase, folder
 
     @property
-    def ledger(self) -> list[Path]:
-        """What changes when anybody goes on with the run."""
-        return [self.run.folder / name for name in (LEDGER, f"{LEDGER}-wal")]
+    def written(self) -> Stamp:
+        """Changes when anybody goes on with the run. Raises LedgerError."""
+        return ledger_stamp(self.run.folder)
 
     def folder_of(self, run_id: str) -> Path:
         """Of a run whose answers stand in this one's table: its own, or the one that took T0."""

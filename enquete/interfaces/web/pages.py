@@ -33,7 +33,7 @@ from enquete.simulations.locate import KnownSimulation, completion
 from enquete.state.asking import Block, Item
 from enquete.state.data_formats import FileFormat
 from enquete.state.errors import EnqueteError, InputError, RunMismatch, RunNotFound
-from enquete.state.regular_files import FileCache, stamp_of
+from enquete.state.regular_files import FileCache
 from enquete.study.background import run_in_thread
 from enquete.study.drafts import draft_on_server, drafts_on_server
 from enquete.study.interviews import Wanted
@@ -253,7 +253,7 @@ def add_reading(router: APIRouter, handlers: RequestHandlers) -> None:
     async def resting(run: OpenRun) -> Head:
         """How far the run is; of one that rests, as it was when its ledger was last written: counting a large one takes
         a while."""
-        key, stamp = run.run.folder, await run_in_thread(lambda: stamp_of(run.ledger))
+        key, stamp = run.run.folder, await run_in_thread(lambda: run.written)
         held = None if handlers.drives(run.run.run_id) else heads.held(key, stamp)
         if held is not None:
             return held

@@ -21,7 +21,7 @@ def migrate(dialect: str, connection: Any, stored: str) -> None:
     started = f"{int(stored):04}"
     steps = script._upgrade_revs
     engine = create_engine(f"{dialect}://", creator=lambda: connection, poolclass=StaticPool)
-    environment = EnvironmentContext(Config(), script, fn=lambda at, _: steps(VERSION, at or started))  # type: ignore[no-untyped-call]
+    environment = EnvironmentContext(Config(), script, fn=lambda at, _: steps(VERSION, at or started))
     with engine.connect() as opened, environment:
         if dialect == "sqlite":  # its driver would begin one for neither tables nor reads
             opened.exec_driver_sql("BEGIN IMMEDIATE")

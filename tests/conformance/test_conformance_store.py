@@ -1,0 +1,77 @@
+"""Every methodology over PostgreSQL as over a file: the same answers and calls for the same seed, stopped by its budget
+and gone on with; one of them all the way, from the question before the simulation to deleting it."""
+
+from __future__ import annotations
+
+import csv
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+import enquete
+from enquete import Run
+from enquete.graphs.registry import methodologies
+from enquete.ledger.folders import LEDGER
+from enquete.study.deletion import delete
+from tests.conformance.test_conformance import interview
+from tests.support import unwritten
+from tests.support.postgres import PASSWORD, Server
+from tests.support.studies import call_keys, personas, spent, stored_answers
+
+AGENTS = 3
+
+
+@pytest.mark.parametrize("name", sorted(methodologies()))
+def test_the_store_changes_nothing_but_where_answers_are(name: str, postgres: Server, tmp_path: Path) -> None:
+    sim = personas(tmp_path, AGENTS)
+    in_file = interview(sim, name, tmp_path / "file")
+    cut = spent(in_file.folder) // 2
+    short = interview(sim, name, tmp_path / "store", store=postgres.url, budget_tokens=cut)
+    assert (short.status, spent(short.folder) <= cut) == ("paused", True)
+    assert not (short.folder / LEDGER).exists()
+    going_on = unwritten.resume(short.run_id, out=str(tmp_path / "store"), budget_tokens=50_000_000)
+    assert (going_on.run_id, going_on.status) == (short.run_id, "completed")
+    assert stored_answers(going_on.folder) == stored_answers(in_file.folder)
+    assert sorted(call_keys(going_on.folder)) == sorted(call_keys(in_file.folder))
+    assert spent(going_on.folder) == spent(in_file.folder)
+
+
+def schemas(postgres: Server) -> set[str]:
+    with closing(psycopg.connect(postgres.url)) as connection:
+        return {name for (name,) in connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'run%'")}
+
+
+def exported(run: Run) -> list[dict[str, str]]:
+    """Answers as exported, without the run's name and the time, in the order of the file."""
+    with (run.path / "exports" / "all_responses.csv").open(encoding="utf-8", newline="") as file:
+        rows = [{name: value for name, value in row.items() if name != "asked_at"} for row in csv.DictReader(file)]
+    return [{name: value.replace(run.run_id, "run") for name, value in row.items()} for row in rows]
+
+
+def test_a_whole_study_in_a_store(postgres: Server, tmp_path: Path) -> None:
+    """Its report and files, listed, asked anew in part, replayed and deleted; the password stands nowhere."""
+    sim, out = personas(tmp_path, AGENTS), tmp_path / "out"
+    common: dict[str, Any] = {"out": str(out), "confirm": True, "respondent": "synthetic"}
+    methods = ["diversity", "longitudinal"]
+    there = schemas(postgres)
+    run = enquete.conduct_interviews(sim, methods=methods, store=postgres.url, **common)
+    in_file = enquete.conduct_interviews(sim, methods=methods, **(common | {"out": str(tmp_path / "file")}))
+    assert run.status == in_file.status == "completed"
+    assert exported(run) == exported(in_file)
+    assert schemas(postgres) - there == {run.run_id}
+    assert [one.run_id for one in enquete.list_runs(sim, out=str(out))] == [run.run_id]
+    again = enquete.conduct_interviews(sim, methods=["diversity"], rerun=True, store=postgres.url, **common)
+    assert again.record.carried == {"longitudinal": run.run_id}
+    assert stored_answers(again.folder) == stored_answers(in_file.folder)
+    replayed = enquete.conduct_interviews(sim, replay_of=run.run_id, **(common | {"respondent": "replay"}))
+    assert not (replayed.folder / "store").exists()  # of another run's, in a file
+    assert stored_answers(replayed.folder) == stored_answers(run.folder)
+    for file in (file for file in tmp_path.rglob("*") if file.is_file()):
+        assert PASSWORD.encode() not in file.read_bytes(), file
+    deletion = delete(sim, out=str(out))
+    assert set(deletion.runs) == {run.run_id, again.run_id, replayed.run_id}
+    assert schemas(postgres) == there
+    assert not (out / "runs").exists()
