@@ -65,7 +65,7 @@ def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(scope="module")
 def in_english(whole: Study, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The same in the other language, one request an item; for reading. English reports: tests/reports, tests/graphs."""
+    """The same in the other language, one request an item; for reading. English reports: tests/reports, graphs, interfaces."""
     out = tmp_path_factory.mktemp(f"{whole.name}_en") / "out"
     return interview(whole.sim, whole.name, out, language="en", asking="item")
 
