@@ -17,6 +17,7 @@ from enquete.graphs.roundtable.modes import Mode, Perspectives, Response, Violat
 from enquete.instruments.document import suggestion
 from enquete.instruments.load import require_language
 from enquete.nodes.conversations import Conversation, Turn, stored_turns
+from enquete.respondents.person import persons_named
 from enquete.state.asking import Participant
 from enquete.state.errors import InstrumentError
 from enquete.state.regular_files import read_regular
@@ -301,7 +302,7 @@ class RoundtableSettings(BaseModel):
     @property
     def persons(self) -> frozenset[str]:
         """Names or ids of those whose seats persons take."""
-        return frozenset(name.strip() for name in self.people.split(";") if name.strip())
+        return persons_named(self.people)
 
     @property
     def explicit(self) -> dict[str, str]:

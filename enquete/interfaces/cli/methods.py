@@ -9,7 +9,7 @@ import keyword
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -24,7 +24,7 @@ from enquete.interfaces.cli.store import run_objects
 from enquete.interfaces.cli.terminal import answer, dollars, number, one_object, remark, result, say, table, tongue
 from enquete.interfaces.parameters import with_parameters
 from enquete.state.errors import SettingsError
-from enquete.state.methodology import Operation
+from enquete.state.methodology import Operation, PersonInterviews
 
 if TYPE_CHECKING:
     from enquete.study.drafts import Drafting
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from enquete.study.run import Run
 
 SUFFIX = ".j2"
+TALK_END = "/end"
 
 
 @with_parameters(
@@ -298,6 +299,9 @@ def method_command(name: str) -> Any:
         arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT=VALUE...")] = None,
         root: Annotated[str | None, typer.Option(help="folder that holds simulations/; projects lie beside it")] = None,
         as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
+        talk: Annotated[
+            bool, typer.Option("--talk", help="interview a person here: ask, read answers, until it is over")
+        ] = False,
     ) -> int:
         from enquete.state.settings import root_of  # noqa: PLC0415
         from enquete.study.method_operations import operate  # noqa: PLC0415
@@ -305,7 +309,14 @@ def method_command(name: str) -> Any:
 
         if operation not in operations:
             raise SettingsError(f"no operation {operation!r}; there are {', '.join(operations)}")
-        found = asyncio.run(operate(operation, dict(_read_arguments(arguments or [])), root_of(root)))
+        given = dict(_read_arguments(arguments or []))
+        by = offer.persons() if offer.persons else None
+        if talk and (by is None or operation not in (by.start, by.resume)):
+            led = f"; by {by.start} or {by.resume}" if by else ""
+            raise SettingsError(f"--talk: no person is interviewed by {operation}{led}")
+        found = asyncio.run(operate(operation, given, root_of(root)))
+        if talk and by:
+            found = _talked(by, operations, given, found, root_of(root))
         if as_json:
             one_object(dict(found))
         else:
@@ -315,6 +326,34 @@ def method_command(name: str) -> Any:
     app = typer.Typer(rich_markup_mode=None)
     app.command(name, help=about)(carry_out)
     return typer.main.get_command(app)
+
+
+def _talked(
+    by: PersonInterviews,
+    operations: Mapping[str, Operation],
+    given: dict[str, Any],
+    found: Mapping[str, Any],
+    root: Path,
+) -> dict[str, Any]:
+    """The interview led in this terminal, to its end or until it is left: what was answered is filed by then."""
+    from enquete.study.method_operations import operate  # noqa: PLC0415
+
+    named = {key: given[key] for key in operations[by.end].takes.model_fields if key in given}
+    remark(say("talk_how", end=TALK_END))
+    while found.get("question"):
+        result(f"\n{found['question']}")
+        try:
+            said = input("> ").strip()
+        except EOFError:
+            remark(
+                say("talk_left", command=f"{by.resume} {' '.join(f'{key}={one}' for key, one in named.items())} --talk")
+            )
+            break
+        if said == TALK_END:
+            found = asyncio.run(operate(by.end, named, root))
+        elif said:
+            found = asyncio.run(operate(by.answer, {**named, "answer": said}, root))
+    return dict(found)
 
 
 def _arguments(operation: Operation) -> Iterator[str]:
