@@ -173,6 +173,22 @@ class PersonInterviews(NamedTuple):
     key: str = "interview_id"
 
 
+class PairComparisons(NamedTuple):
+    """Operations by which one question is asked of two respondents and one of their answers preferred: what a page or a
+    terminal leads through.
+
+    All but `ask` and `listed` take what names the comparison, as `key` calls it; `prefer` takes a `verdict`, too. They
+    give `pairs`, and `to_prefer`: the next pair (question, response_a, response_b).
+    """
+
+    ask: str
+    prefer: str
+    judge: str
+    show: str
+    listed: str
+    key: str = "comparison_id"
+
+
 class Offer(NamedTuple):
     """What a methodology offers beside a run (state/methodology.py)."""
 
@@ -180,6 +196,7 @@ class Offer(NamedTuple):
     taken_for: str  # what a caller takes them for, and when, in English: MCP's instructions tell it
     operations: Callable[[], Sequence[Any]]  # of Operation
     persons: Callable[[], PersonInterviews] | None = None
+    pairs: Callable[[], PairComparisons] | None = None
 
 
 PROBES_OF_CLOSED = ("retest", "options_reversed", "items_shuffled", "paraphrase", "persona_swapped", "persona_null")
