@@ -72,6 +72,12 @@ _OF_FIVE = r"(?:\s*/\s*5|\s+out\s+of\s+5|\s+von\s+5)"
 _GRADE = re.compile(rf"{_TAG}{_JOINT}(\d)(?:\.0)?{_OF_FIVE}?{_END}", re.IGNORECASE)
 _BARE_GRADE = re.compile(rf"(?:^|[\s:(*\[])(\d)(?:\.0)?{_OF_FIVE}{_END}", re.IGNORECASE)
 _VERDICT = re.compile(rf"{_TAG}{_JOINT}(?:(?:response|answer|antwort)\s+)?([AB]){_END}", re.IGNORECASE)
+_BRACKETED = re.compile(rf"\[\s*(?:response|answer|antwort)\s+([AB])\s*\]{_END}", re.IGNORECASE)
+_BARE = re.compile(r"\W*(?:(?:response|answer|antwort)\s+)?([AB])\W*", re.IGNORECASE)
+_BECAUSE = re.compile(
+    r"\W*(?:(?:response|answer|antwort)\s+)?([AB])\W{1,3}(?:because|since|weil|da|denn)\b[\s,:]*(?=\S)",
+    re.IGNORECASE,
+)
 _HEAD = re.compile(r"^\W*(?:feedback|reason|begründung|grund)\W*:\s*", re.IGNORECASE)
 
 
@@ -85,8 +91,13 @@ def grade(text: object) -> int | None:
 
 
 def verdict(text: object) -> Letter | None:
-    """`… [RESULT] A`. A sentence that ends in a letter ("I select Response B.") is no verdict."""
-    found = _VERDICT.search(_end(text))
+    """`… [RESULT] A`, `[Response A]`, and a text that is the letter alone, or the letter and why ("B because …"). A
+    sentence that ends in a letter ("I select Response B.") is no verdict."""
+    end = _end(text)
+    found = _VERDICT.search(end) or _BRACKETED.search(end)
+    if found is None and isinstance(text, str) and not re.search(_TAG, end, re.IGNORECASE):
+        whole = clean_text(text).strip()
+        found = _BARE.fullmatch(whole[:100] if len(whole) <= 100 else "") or _BECAUSE.match(whole)
     if found is None:
         return None
     return "A" if found[1].upper() == "A" else "B"
@@ -95,9 +106,10 @@ def verdict(text: object) -> Letter | None:
 def reason(text: object) -> str:
     """What stands before the result, for people to read."""
     said = _end(text, 4 * LONGEST_REASON)
-    for form in (_VERDICT, _GRADE):
+    for form in (_VERDICT, _GRADE, _BRACKETED):
         found = form.search(said)
         said = said[: found.start()] if found else said
+    said = "" if _BARE.fullmatch(said) else _BECAUSE.sub("", said, count=1) if _BECAUSE.match(said) else said
     said = " ".join(_HEAD.sub("", said.strip()).split())
     return said if len(said) <= LONGEST_REASON else f"{said[: LONGEST_REASON - 1]}…"
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
@@ -18,6 +20,9 @@ from enquete.respondents.questions import read_answer
 from enquete.state.asking import Answer, Block, CallKey, Item, Participant, Reply
 from enquete.state.errors import InputError
 from enquete.state.interview_context import Completion, Metered, Prompt
+
+if TYPE_CHECKING:
+    from enquete.state.methodology import Port
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,19 @@ def _taken(item: Item) -> str:
     bounded = item.minimum is not None and item.maximum is not None
     span = f" from {item.minimum:g} to {item.maximum:g}" if bounded else ""
     return f"{item.kind}{span}{': ' + options if options else ''}"
+
+
+def persons_named(people: str) -> frozenset[str]:
+    """Names or ids, as a setting has them: 'Ada; Ben'."""
+    return frozenset(name.strip() for name in people.split(";") if name.strip())
+
+
+async def hand_in(port: Port, sim: str | Path, token: str, answer: str, *, out: str) -> None:
+    """A person's answer to what their run waits with, unless it is in already: a call that is made again was cut short
+    by a kill. Raises InputError where nothing waits for an answer."""
+    submitted = port.look(out, token.partition(".")[0]).submitted
+    if not any(answer in given.values() for given in submitted.values()):
+        await port.submit(sim, token, answer, out=out)
 
 
 async def submit(ledger: Ledger, block: Block, given: Mapping[str, JsonValue]) -> None:

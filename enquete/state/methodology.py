@@ -161,12 +161,47 @@ class MethodParts(NamedTuple):
     """(instrument, settings) → the planted truth; None: respondents.synthetic.plausible."""
 
 
+class PersonInterviews(NamedTuple):
+    """Operations by which a person is interviewed, turn by turn: what a page or a terminal leads them through.
+
+    `start` takes what its model says, `answer` an answer, all but `listed` what names the interview, as `key` calls it.
+    All of these give `status` and `question` (what waits for an answer), `turns` (question, answer) and, where something
+    grows beside the conversation, `graph` (types, nodes, edges); `listed` gives `interviews`.
+    """
+
+    start: str
+    answer: str
+    end: str
+    resume: str
+    show: str
+    listed: str
+    key: str = "interview_id"
+
+
+class PairComparisons(NamedTuple):
+    """Operations by which one question is asked of two respondents and one of their answers preferred: what a page or a
+    terminal leads through.
+
+    All but `ask` and `listed` take what names the comparison, as `key` calls it; `prefer` takes a `verdict`, too. They
+    give `pairs`, and `to_prefer`: the next pair (question, response_a, response_b).
+    """
+
+    ask: str
+    prefer: str
+    judge: str
+    show: str
+    listed: str
+    key: str = "comparison_id"
+
+
 class Offer(NamedTuple):
     """What a methodology offers beside a run (state/methodology.py)."""
 
     command: str  # of the command line, that carries these out
     taken_for: str  # what a caller takes them for, and when, in English: MCP's instructions tell it
     operations: Callable[[], Sequence[Any]]  # of Operation
+    persons: Callable[[], PersonInterviews] | None = None
+    pairs: Callable[[], PairComparisons] | None = None
 
 
 PROBES_OF_CLOSED = ("retest", "options_reversed", "items_shuffled", "paraphrase", "persona_swapped", "persona_null")
@@ -323,9 +358,10 @@ class Port(Protocol):
         that the operation wrote. Raises InputError."""
         ...
 
-    async def resume(self, sim: str | Path, token: str, **request: Any) -> StoppedRun:
+    async def resume(self, sim: str | Path, token: str, *, in_talk: bool = False, **request: Any) -> StoppedRun:
         """Drive a run to its end or next stop; one that is driven already, here or elsewhere, is waited for. Raises
-        InputError."""
+        InputError. in_talk: a person answers one question after another; nothing is written up where it waits for the
+        next."""
         ...
 
     async def submit(

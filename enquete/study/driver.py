@@ -52,9 +52,11 @@ class Driver:
         progress: Progress | None = None,
         *,
         fresh: bool = False,
+        in_talk: bool = False,
         synthesise: Synthesise = synthesise,
     ):
         """`fresh`: start another walk whatever the checkpoints say (a forced walk of a finished run makes no call).
+        `in_talk`: a person answers one question after another, and does not wait for a report before each.
 
         `synthesise`: what writes it up.
         """
@@ -62,6 +64,7 @@ class Driver:
         self._machine = machine
         self._progress = progress
         self._fresh = fresh
+        self._in_talk = in_talk
         self.simulation: Population | None = None  # as it was read when the run was chosen, until it is driven
         self._synthesise = synthesise
         self._run_session: RunSession | None = None
@@ -206,6 +209,8 @@ class Driver:
             status = "failed"  # a rejected key or model: nothing will work until it is changed
         await run_session.ledger.note("refused", str(run_session.budget.refused))
         await run_session.ledger.set_stage("", "", status, _note(run_session, stop))  # first: the report prints it
+        if status == "waiting" and self._in_talk:
+            return
         try:
             await self._synthesise(run_session, planned(run_session.record), partial=True)
         except (OSError, DiskFull) as error:  # the run pauses all the same; the next resume or export writes the files

@@ -111,9 +111,10 @@ class FacadePort:
         record = read_record(task.folder)
         return BegunRun(record.token, record.main.respondent, record.main.model)
 
-    async def resume(self, sim: str | Path, token: str, **request: Any) -> StoppedRun:
+    async def resume(self, sim: str | Path, token: str, *, in_talk: bool = False, **request: Any) -> StoppedRun:
         while True:
             task = await run_in_thread(lambda: start_of_resume(token, {**self._where(sim), **request}), within_s=None)
+            task.in_talk = in_talk
             try:
                 return self._stopped(await self._driven(task))
             except (TooManyRuns, StillPausing):

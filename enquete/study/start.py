@@ -75,13 +75,14 @@ class Start:
         self.shown = shown
         self.fresh = fresh
         self.simulation = simulation
+        self.in_talk = False  # see Driver
         self.to_begin: RunChoice | None = None
         self._is_there = False  # the model's server, when it was asked
 
     def driver(self, progress: Progress | None = None) -> Driver:
         from enquete.study.driver import Driver  # noqa: PLC0415 - the graphs need seconds to import
 
-        return Driver(self.machine, progress, fresh=self.fresh)
+        return Driver(self.machine, progress, fresh=self.fresh, in_talk=self.in_talk)
 
     async def begin(self) -> None:
         """Write the run, unless it exists: estimated first, and refused where the estimate exceeds the budget. Before

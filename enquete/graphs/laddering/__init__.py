@@ -11,7 +11,7 @@ from enquete.state.methodology import Methodology, MethodParts, Offer, Steps
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
     from enquete.reports.evaluation import Evaluation
-    from enquete.state.methodology import Operation
+    from enquete.state.methodology import Operation, PersonInterviews
 
 
 def _asking() -> MethodParts:
@@ -36,8 +36,15 @@ def _drafts(material: Material) -> Mapping[str, str]:
 
 def _operations() -> Sequence[Operation]:
     from enquete.graphs.laddering.files import OPERATIONS
+    from enquete.graphs.laddering.persons import PERSON_OPERATIONS
 
-    return OPERATIONS
+    return (*PERSON_OPERATIONS, *OPERATIONS)
+
+
+def _persons() -> PersonInterviews:
+    from enquete.graphs.laddering.persons import PERSONS
+
+    return PERSONS
 
 
 def _unit() -> Any:
@@ -61,5 +68,6 @@ METHODOLOGY = Methodology(
         "laddering",
         "After a study with laddering, to see why agents want what they want, and to apply its codebook again once it was edited",
         _operations,
+        _persons,
     ),
 )

@@ -36,7 +36,7 @@ from enquete.reports.context import Files, Found
 from enquete.reports.markdown import escape
 from enquete.reports.writing import lines, write_files
 from enquete.respondents.quoting import normal
-from enquete.simulations.locate import by_id
+from enquete.simulations.locate import by_id, is_plain
 from enquete.state.errors import InputError, InstrumentError
 from enquete.state.methodology import Operation, Port
 from enquete.state.regular_files import read_regular
@@ -342,7 +342,11 @@ FOLDER = Path("T1", "laddering")
 class OfRun(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    sim_id: str = Field(min_length=1, max_length=1000, description="the simulation; a folder where files may be named")
+    sim_id: str = Field(
+        min_length=1,
+        max_length=1000,
+        description="the simulation, or the interview with a person; a folder where files may be named",
+    )
     run_id: str = Field(
         "", pattern=r"^(run_[0-9A-Za-z_]{1,64})?$", description="the run; the latest with interviews unless named"
     )
@@ -473,7 +477,7 @@ def _folder(port: Port, asked: OfRun, *, plain: bool = False) -> Path:
     """Where the run's files lie. Raises InputError where there are none, or a link leads out of the root."""
     named = Path(asked.sim_id)
     own = port.shelf is None and named.is_dir()
-    sim = named if own else by_id(asked.sim_id, port.root)
+    sim = named if own else by_id(asked.sim_id, port.root) or held_with_person(asked.sim_id, port.root)
     if sim is None:
         raise InputError(f"no simulation {asked.sim_id[:100]!r}")
     base = sim / "interviews" if (sim / "interviews").is_dir() else sim
@@ -487,6 +491,16 @@ def _folder(port: Port, asked: OfRun, *, plain: bool = False) -> Path:
         what = "no codebook was applied to" if asked.recoded else "there are no interviews of"
         raise InputError(f"{what} this run ({asked.run_id or 'latest'}) of {asked.sim_id[:100]!r}")
     return folder
+
+
+INTERVIEWS = "laddering"
+"""Folder of interviews with persons, under the root."""
+
+
+def held_with_person(id: str, root: Path) -> Path | None:
+    """The folder of an interview with a person, nothing of which leads out of the root."""
+    folder = root / INTERVIEWS / id
+    return folder if is_plain(id) and folder.is_dir() and folder.resolve().is_relative_to(root.resolve()) else None
 
 
 def _read(folder: Path, name: str) -> dict[str, Any]:

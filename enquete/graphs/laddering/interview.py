@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
+
+from pydantic import JsonValue
 
 from enquete.graphs.laddering.knowledge import Changes, Coverage, KnowledgeGraph
 from enquete.graphs.laddering.questions import QuestionChoice, Reason, Use
 from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings
 from enquete.graphs.laddering.signals import Depth, Past, Readings, States, Value, after_answer, after_choice
-from enquete.nodes.conversations import Asked, Conversation, Turn, transcript, turn_block
+from enquete.nodes.conversations import Asked, Conversation, Turn, stored_turns, transcript, turn_block
 from enquete.respondents.quoting import normal
 from enquete.state.asking import Block
 from enquete.state.interview_context import InterviewContext
@@ -103,8 +105,26 @@ class TurnContext:
     def block(self, interview: LadderingInterview, asked: Asked) -> Block:
         """A question with the conversation before it."""
         language, settings = self.interview_context.language, self.settings
-        return turn_block(
+        block = turn_block(
             self.interview_context, interview.unit, asked, self.instrument.told(settings.topic.topic, language),
             heading=self.instrument.transcript_heading.in_(language), said=transcript(interview.turns, language),
             session=settings.method.id,
         )  # fmt: skip
+        return block.model_copy(update={"by_person": True}) if self.by_person(interview) else block
+
+    def by_person(self, interview: LadderingInterview) -> bool:
+        return self.settings.seats_person(self.interview_context.participant(interview.unit))
+
+    def is_ended(self, interview: LadderingInterview) -> bool:
+        """Whether the person wished no further question."""
+        return self.by_person(interview) and self.interview_context.frozen(end_name(interview.unit)) is not None
+
+
+def end_name(unit: str) -> str:
+    """The name under which it is frozen that a person ended their interview."""
+    return f"end/{unit}"
+
+
+def stored_interview(unit: str, frozen: Mapping[str, JsonValue]) -> LadderingInterview:
+    """An interview from its frozen turns, as far as it went."""
+    return reduce(LadderingInterview.after, stored_turns(frozen.get, unit, TurnRecord), LadderingInterview(unit))

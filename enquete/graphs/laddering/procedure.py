@@ -82,6 +82,12 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
         """With the coding of concepts, where a model does it: at most a batch and a merge a concept, and the second
         coding."""
         plan = super().plan(context)
+        if self.settings.people:  # who cost no requests for their answers
+            units = self.units(1, context)
+            agents = sum(not self.settings.seats_person(context.participant(unit)) for unit in units)
+            least, most = plan.calls["answer"]
+            answers = (least * agents // (len(units) or 1), most * agents // (len(units) or 1))
+            plan = plan.model_copy(update={"calls": {**plan.calls, "answer": answers}})
         if not self._codes_by_model(context):
             return plan
         concepts = len(self.units(1, context)) * self.most_turns * MOST_FOUND

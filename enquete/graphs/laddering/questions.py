@@ -50,7 +50,9 @@ CLOSING_FROM = 5  # turns an interview must have for a closing question: of fewe
 NEAR = 0.5  # of a score: pairs that close to the best one are as good
 SHOWN = 5  # runners-up that are kept
 
-Reason = Literal["", "max_turns", "closing", "shallow", "no_yield", "same_depth", "all_exhausted", "nothing_left"]
+Reason = Literal[
+    "", "max_turns", "closing", "shallow", "no_yield", "same_depth", "all_exhausted", "nothing_left", "ended"
+]
 
 Pair = tuple[str, str]  # strategy, focus
 

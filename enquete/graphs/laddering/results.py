@@ -12,7 +12,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import reduce
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
@@ -27,7 +26,7 @@ from enquete.analysis.estimates import mean_of
 from enquete.analysis.inference import QUESTIONS, detectable_change
 from enquete.graphs.laddering.coding import FROZEN, concepts_of
 from enquete.graphs.laddering.files import codes_of, files
-from enquete.graphs.laddering.interview import LadderingInterview, TurnRecord
+from enquete.graphs.laddering.interview import LadderingInterview, TurnRecord, stored_interview
 from enquete.graphs.laddering.interviewer import ROLES
 from enquete.graphs.laddering.knowledge import UNSAID, Coverage, KnowledgeGraph, complete_share, cover
 from enquete.graphs.laddering.network import (
@@ -52,7 +51,7 @@ from enquete.graphs.laddering.settings import ADAPTIVE, InterviewMethod, Ladderi
 from enquete.graphs.laddering.signals import RATINGS, AnswerRating
 from enquete.graphs.laddering.tables import GLOSSARY, PRESENTATION
 from enquete.locale import N_, tell
-from enquete.nodes.conversations import stored_turns, utterance_id
+from enquete.nodes.conversations import utterance_id
 from enquete.reports.context import AnalysisContext, ItemFacts
 from enquete.reports.declarations import Analysis, Chart, Presentation, integer, shaped
 from enquete.reports.declarations import compared as groups_compared
@@ -251,11 +250,6 @@ def kinds_of(method: InterviewMethod) -> list[str]:
 def _begun(units: Sequence[str], frozen: Mapping[str, JsonValue]) -> list[LadderingInterview]:
     """The interviews of one arm that have a turn."""
     return [one for unit in units if (one := stored_interview(unit, frozen)).turns]
-
-
-def stored_interview(unit: str, frozen: Mapping[str, JsonValue]) -> LadderingInterview:
-    """An agent's interview from its frozen turns, as far as it went."""
-    return reduce(LadderingInterview.after, stored_turns(frozen.get, unit, TurnRecord), LadderingInterview(unit))
 
 
 # --- over all interviews ---------------------------------------------------------------------------------------------

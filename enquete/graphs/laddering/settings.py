@@ -33,7 +33,8 @@ from enquete.instruments.document import LANGUAGES, Line, current, identifier, n
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.load import LayerFile, load_layer, load_shipped, require_language
 from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
-from enquete.state.asking import Language, Spoken
+from enquete.respondents.person import persons_named
+from enquete.state.asking import Language, Participant, Spoken
 from enquete.state.errors import InstrumentError
 
 # --- the concept: what is asked about ---------------------------------------------------------------------------------
@@ -464,6 +465,9 @@ class LadderingSettings(BaseModel):
     signals_fallback: str = Field("", description="model asked when that one fails")
     questions_model: str = Field("", description="model that words questions; the main arm's unless named")
     questions_fallback: str = Field("", description="model asked when that one fails")
+    people: str = Field(
+        "", exclude_if=_is_empty, description="who answers for themselves, in forms: names or ids, 'Ada; Ben'"
+    )
     layers: LadderingLayers | None = Field(
         None, description="filled when the settings are read: the two files as they were"
     )
@@ -498,6 +502,10 @@ class LadderingSettings(BaseModel):
         # Of a path only the name: where it lay is nobody else's business, and the content is kept.
         self.concept, self.methodology = Path(self.concept).name, Path(self.methodology).name
         return self
+
+    def seats_person(self, who: Participant) -> bool:
+        """Whether a person answers for this participant."""
+        return bool(self.people) and not {who.id, who.name}.isdisjoint(persons_named(self.people))
 
     @property
     def strategies(self) -> tuple[str, ...]:

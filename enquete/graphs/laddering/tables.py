@@ -38,7 +38,7 @@ STOPS = {
     "max_turns": N_("all turns held"), "closing": N_("with a closing question"),
     "shallow": N_("only short answers left"), "no_yield": N_("nothing new any more"),
     "same_depth": N_("no further depth"), "all_exhausted": N_("all concepts exhausted"),
-    "nothing_left": N_("no question left"), "": N_("not over"),
+    "nothing_left": N_("no question left"), "ended": N_("by the person"), "": N_("not over"),
 }  # fmt: skip
 DROPPED = {
     "unknown node type": N_("unknown node type"), "empty concept": N_("empty concept"),

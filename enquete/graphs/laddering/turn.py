@@ -227,6 +227,8 @@ async def continuation(state: TurnState, runtime: Turn) -> TurnState:
     interview, settings = state["interview"], runtime.context.settings
     if interview.choice and interview.choice.because:
         return {"stop": interview.choice.because, "choice": None}
+    if runtime.context.is_ended(interview):
+        return {"stop": "ended", "choice": None}
     asked = settings.method.strategies.get(interview.choice.strategy) if interview.choice else None
     fixed = runtime.context.strategy == "static"  # a script hears nothing, so it never ends early
     stop = stop_reason(

@@ -10,10 +10,11 @@ from enquete.instruments.polls import QuestionsInstrument
 from enquete.locale import N_
 from enquete.state.asking import Block, Item
 from enquete.state.interview_context import InterviewContext
-from enquete.state.methodology import Methodology, MethodParts, NoSettings, Procedure, Steps
+from enquete.state.methodology import Methodology, MethodParts, NoSettings, Offer, Procedure, Steps
 
 if TYPE_CHECKING:
     from enquete.reports.evaluation import Evaluation
+    from enquete.state.methodology import Operation, PairComparisons
 
 
 class PollInstrument(QuestionsInstrument):
@@ -41,6 +42,18 @@ def _evaluation() -> Evaluation:
     return EVALUATION
 
 
+def _operations() -> Sequence[Operation]:
+    from enquete.graphs.poll.comparison import COMPARISON_OPERATIONS
+
+    return COMPARISON_OPERATIONS
+
+
+def _pairs() -> PairComparisons:
+    from enquete.graphs.poll.comparison import COMPARISONS
+
+    return COMPARISONS
+
+
 METHODOLOGY = Methodology(
     name="poll",
     title=N_("Poll"),
@@ -50,4 +63,10 @@ METHODOLOGY = Methodology(
     asks=lambda: MethodParts(PollInstrument, NoSettings, Poll),
     evaluation=_evaluation,
     steps=Steps("open_questions", "ask_questions", "close_questions"),
+    offers=Offer(
+        "compare",
+        "To ask two respondents one question, live, and let a person or a model prefer one of the answers, at once or later",
+        _operations,
+        pairs=_pairs,
+    ),
 )

@@ -18,6 +18,7 @@ from enquete.graphs.roundtable.seats import Seat, require_own_seats
 from enquete.instruments.document import suggestion
 from enquete.instruments.load import require_language
 from enquete.nodes.conversations import Conversation, Turn, stored_turns
+from enquete.respondents.person import persons_named
 from enquete.state.asking import Participant, ServedModel
 from enquete.state.errors import InstrumentError
 from enquete.state.regular_files import read_regular
@@ -378,7 +379,7 @@ class RoundtableSettings(BaseModel):
     @property
     def persons(self) -> frozenset[str]:
         """Names or ids of those whose seats persons take."""
-        return frozenset(name.strip() for name in self.people.split(";") if name.strip())
+        return persons_named(self.people)
 
     def models_of(self, who: Participant) -> tuple[ServedModel, ...]:
         """Those that this participant's seat names, in the order in which they are asked; () for the run's."""

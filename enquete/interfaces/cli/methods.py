@@ -24,7 +24,7 @@ from enquete.interfaces.cli.store import run_objects
 from enquete.interfaces.cli.terminal import answer, dollars, number, one_object, remark, result, say, table, tongue
 from enquete.interfaces.parameters import with_parameters
 from enquete.state.errors import SettingsError
-from enquete.state.methodology import Operation
+from enquete.state.methodology import Operation, PersonInterviews
 
 if TYPE_CHECKING:
     from enquete.study.drafts import Drafting
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from enquete.study.run import Run
 
 SUFFIX = ".j2"
+TALK_END = "/end"
 
 
 @with_parameters(
@@ -308,8 +309,8 @@ def method_command(name: str) -> Any:
         arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT=VALUE...")] = None,
         root: Annotated[str | None, typer.Option(help="folder that holds simulations/; projects lie beside it")] = None,
         as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
-        converse: Annotated[
-            bool, typer.Option(help="stay while a person is asked: show each question, read the answer, a line each")
+        talk: Annotated[
+            bool, typer.Option("--talk", help="interview a person here: ask, read answers, until it is over")
         ] = False,
     ) -> int:
         from enquete.state.settings import root_of  # noqa: PLC0415
@@ -318,15 +319,14 @@ def method_command(name: str) -> Any:
 
         if operation not in operations:
             raise SettingsError(f"no operation {operation!r}; there are {', '.join(operations)}")
-        said = dict(_read_arguments(arguments or []))
-        found = asyncio.run(operate(operation, said, root_of(root)))
-        if converse:
-            reply = operations.get(operations[operation].answered_by)
-            if reply is None:
-                raise SettingsError(f"--converse: {operation} waits for nobody's answer")
-            own = {name: value for name, value in said.items() if name in reply.takes.model_fields}
-            while line := _answer_to(found):
-                found = asyncio.run(operate(reply.name, {**own, "answer": line}, root_of(root)))
+        given = dict(_read_arguments(arguments or []))
+        reply = operations.get(operations[operation].answered_by)
+        if talk and reply is None:
+            able = ", ".join(key for key, one in operations.items() if one.answered_by and key != one.answered_by)
+            raise SettingsError(f"--talk: {operation} asks no person" + (f"; these do: {able}" if able else ""))
+        found = asyncio.run(operate(operation, given, root_of(root)))
+        if talk and reply is not None:
+            found = _talked(reply, offer.persons() if offer.persons else None, operation, given, found, root_of(root))
         if as_json:
             one_object(dict(found))
         else:
@@ -338,14 +338,34 @@ def method_command(name: str) -> Any:
     return typer.main.get_command(app)
 
 
-def _answer_to(reply: Mapping[str, Any]) -> str:
-    """What somebody types to the question that waits; "" where none does, and at the end of the input. Blank lines
-    answer nothing."""
-    question = reply.get("question")
-    if reply.get("status") != "waiting" or not question:
-        return ""
-    remark(f"\n{question}")
-    return next((line.strip() for line in iter(sys.stdin.readline, "") if line.strip()), "")
+def _talked(
+    reply: Operation,
+    by: PersonInterviews | None,
+    begun: str,
+    given: Mapping[str, Any],
+    found: Mapping[str, Any],
+    root: Path,
+) -> Mapping[str, Any]:
+    """The interview led in this terminal, to its end or until it is left: what was answered is filed by then."""
+    from enquete.study.method_operations import operate  # noqa: PLC0415
+
+    named = {key: given[key] for key in reply.takes.model_fields if key in given}
+    remark(say("talk_how", end=TALK_END) if by else say("talk_left_by"))
+    while found.get("question"):
+        remark(f"\n{found['question']}")
+        try:
+            answer = input().strip()
+        except EOFError:
+            again, words = (by.resume, named) if by else (begun, given)
+            remark(
+                say("talk_left", command=" ".join([again, *(f"{key}={word}" for key, word in words.items()), "--talk"]))
+            )
+            break
+        if answer == TALK_END and by:
+            found = asyncio.run(operate(by.end, named, root))
+        elif answer:
+            found = asyncio.run(operate(reply.name, {**named, "answer": answer}, root))
+    return found
 
 
 def _arguments(operation: Operation) -> Iterator[str]:

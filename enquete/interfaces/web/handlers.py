@@ -6,12 +6,13 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 from urllib.parse import parse_qsl, quote
 
+from pydantic import JsonValue
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -221,6 +222,10 @@ class RequestHandlers:
         remedy = f"POST …/resume with resume_token and budget_tokens (likely enough: {found.sufficient_tokens})"
         problem = Problem(type="BudgetSpent", message=found.note, remedy=remedy)
         return StatusAnswer(found, failed(503, problem, found, retry_after_s=BUDGET_RETRY_S))
+
+    async def operate(self, name: str, given: Mapping[str, Any]) -> dict[str, JsonValue]:
+        """What a methodology offers beside a run. Raises what `operate` raises."""
+        return await self._runner.operate(name, given)
 
     async def pause(self, sim_id: str, run_id: str) -> StatusAnswer:
         """Tell a run to pause. Raises RunLocked where another process drives it."""

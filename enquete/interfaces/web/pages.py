@@ -19,6 +19,7 @@ from enquete.interfaces.views import GOING_ON, NothingYet, SimulationRow, Stage,
 from enquete.interfaces.web import run_pages
 from enquete.interfaces.web.answers import OpenRun, RunCache, Where
 from enquete.interfaces.web.handlers import RequestHandlers
+from enquete.interfaces.web.interview_pages import add_interviews
 from enquete.interfaces.web.models import ResumeBody, StatusData
 from enquete.interfaces.web.rendering import STATIC, asset, language_of, render, static, url
 from enquete.interfaces.web.report_tabs import named
@@ -438,6 +439,7 @@ def make_pages(handlers: RequestHandlers, settings: ServerSettings) -> APIRouter
     add_studies(router, handlers)
     add_controls(router, handlers)
     add_seats(router, handlers)
+    add_interviews(router, handlers)
     add_reading(router, handlers)
     return router
 

@@ -199,7 +199,7 @@ def test_the_terminal_keeps_a_conversation_open(
         "conduct_interview",
         *arguments,
         f"respondent={json.dumps(BOB)}",
-        "--converse",
+        "--talk",
         "--json",
         "--root",
         str(root),
@@ -214,4 +214,4 @@ def test_the_terminal_keeps_a_conversation_open(
         "product-or-service-name": "Soup",
         "scheduling-challenges": ["bottleneck-processes"],
     }
-    assert run(["discover", "project_progress", "project_id=p", "--converse", "--root", str(root)]) == 2
+    assert run(["discover", "project_progress", "project_id=p", "--talk", "--root", str(root)]) == 2

@@ -12,7 +12,7 @@ import pytest
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from enquete.graphs.laddering.interview import LadderingInterview, TurnRecord
+from enquete.graphs.laddering.interview import LadderingInterview, TurnRecord, stored_interview
 from enquete.graphs.laddering.interviewer import (
     ConceptFound,
     Extraction,
@@ -22,7 +22,6 @@ from enquete.graphs.laddering.interviewer import (
 )
 from enquete.graphs.laddering.procedure import Laddering
 from enquete.graphs.laddering.questions import WordedQuestion
-from enquete.graphs.laddering.results import stored_interview
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.signals import after_choice
 from enquete.graphs.laddering.turn import ROUTES, TurnContext, TurnState, scoring_persistence, turn_graph

@@ -41,3 +41,14 @@ if (live && "EventSource" in window) {
   }
   follow();
 }
+// What is being written stays in this browser until it is sent, whatever becomes of page or server.
+for (const field of document.querySelectorAll("textarea[data-draft]")) {
+  const key = `draft ${location.pathname} ${field.dataset.draft}`;
+  try {
+    field.value ||= localStorage.getItem(key) ?? "";
+    field.addEventListener("input", () => localStorage.setItem(key, field.value));
+    for (const old of Object.keys(localStorage)) {
+      if (old.startsWith(`draft ${location.pathname} `) && old !== key) localStorage.removeItem(old);
+    }
+  } catch { /* a browser that stores nothing */ }
+}

@@ -1,0 +1,382 @@
+"""A person interviewed by laddering, turn by turn: begun, answered, ended, gone on with, looked at.
+
+Each is a folder under the root with its run. A person is asked in a form like any other (`Block.by_person`): the
+questions are chosen, answers read and codes made as with agents, by the configured model where there is one. What was
+said stands in the ledger of the run: a call that was cut short by a kill is made again, and nothing is asked twice.
+
+Measured by: an interview whose process is killed at any answer goes on at the same question, with the same graph
+(tests/graphs/laddering/test_laddering_persons.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from enquete.checkpoints.folders import NeverStarted, write_atomically
+from enquete.graphs.laddering.files import FOLDER as RESULTS
+from enquete.graphs.laddering.files import INTERVIEWS
+from enquete.graphs.laddering.interview import LadderingInterview, TurnRecord, end_name, stored_interview
+from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.tables import STOPS
+from enquete.locale import tell
+from enquete.respondents.person import hand_in
+from enquete.respondents.roles import RULE
+from enquete.state.asking import Spoken
+from enquete.state.errors import EnqueteError, InputError
+from enquete.state.methodology import Operation, PersonInterviews, Port, RunSnapshot
+from enquete.state.regular_files import read_regular
+from enquete.state.visible_text import authorship
+
+FOLDER, FILE, PERSON = INTERVIEWS, "interview.json", "person.json"
+ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+LISTED = 100
+
+# --- what is asked ----------------------------------------------------------------------------------------------------
+
+
+class OfInterview(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    interview_id: Annotated[str, Field(pattern=ID, description="chosen by you when it is begun")]
+
+
+class Beginning(OfInterview):
+    name: Annotated[str, Field(min_length=1, max_length=200, description="of the person")]
+    concept: Annotated[
+        str,
+        Field(max_length=1000, description="what is asked about, as laddering.concept; the instrument's unless named"),
+    ] = ""
+    methodology: Annotated[
+        str,
+        Field(max_length=1000, description="how is asked, as laddering.methodology; the concept's own unless named"),
+    ] = ""
+    turns: Annotated[int, Field(ge=1, le=60, description="questions at most")] = 15
+    language: Annotated[Spoken, Field(description="of the interview")] = "en"
+    model: Annotated[
+        str, Field(max_length=200, description="that chooses words and reads answers; the configured one unless named")
+    ] = ""
+    synthetic: Annotated[bool, Field(description="rules word questions and read answers, no model: free")] = False
+    budget_tokens: Annotated[int | None, Field(gt=0, le=10**12, description="cap; the configured one unless named")] = (
+        None
+    )
+    confirm: Annotated[bool, Field(description="begin although the estimate exceeds the budget")] = False
+
+
+class Answered(OfInterview):
+    answer: Annotated[str, Field(min_length=1, max_length=20_000, description="the person's own words")]
+
+
+class GoingOn(OfInterview):
+    budget_tokens: Annotated[int | None, Field(gt=0, le=10**12, description="a larger cap")] = None
+
+
+class Listed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+# --- on disk ----------------------------------------------------------------------------------------------------------
+
+
+class Kept(BaseModel):
+    """What is known of an interview beside its run: what it was begun with, and the run's token once there is one."""
+
+    asked: dict[str, JsonValue]
+    token: str = ""
+
+
+@dataclass(frozen=True)
+class OpenInterview:
+    """An interview whose run is there."""
+
+    id: str
+    kept: Kept
+    folder: Path
+    run: RunSnapshot
+
+    @property
+    def settings(self) -> LadderingSettings:
+        settings: LadderingSettings = self.run.settings
+        return settings
+
+    @property
+    def who(self) -> str:
+        """The person's id."""
+        return next(iter(self.run.names))
+
+    @property
+    def question(self) -> str:
+        """What waits for an answer; "" where nothing does."""
+        return self.run.forms[0].items[0].wording if self.run.forms else ""
+
+    @property
+    def talk(self) -> LadderingInterview:
+        return stored_interview(self.who, self.run.frozen)
+
+    @property
+    def is_ended(self) -> bool:
+        return self.run.frozen.get(end_name(self.who)) is not None
+
+    def told(self) -> dict[str, JsonValue]:
+        """Where it stands: the question, what was said, and the graph that grew from it."""
+        talk, language = self.talk, self.run.language
+        turns: list[JsonValue] = [self._turn(turn) for turn in talk.turns]
+        return {
+            "interview_id": self.id, "name": self.run.names[self.who], "status": self.run.status,
+            "note": self.run.note if self.run.status != "completed" else "", "run_id": self.run.run,
+            "question": self.question or None, "topic": self.settings.topic.topic.in_(language),
+            "turns_left": max(0, self.settings.turns - len(talk.turns)), "turns": turns,
+            "stop": talk.stop, "end": tell(STOPS.get(talk.stop, talk.stop), language) if talk.stop else "",
+            "graph": {
+                "types": [
+                    {"type": name, "label": kind.label.in_(language)}
+                    for name, kind in sorted(
+                        self.settings.method.node_types.items(),
+                        key=lambda pair: self.settings.method.ladder.index(pair[0])
+                        if pair[0] in self.settings.method.ladder else len(self.settings.method.ladder),
+                    )
+                ],
+                "nodes": [
+                    {"id": node.id, "text": node.text, "type": node.type, "turn": node.turn,
+                     "retracted": node.id in talk.graph.retracted}
+                    for node in talk.graph.nodes.values()
+                ],
+                "edges": [
+                    {"source": edge.source, "target": edge.target, "label": self._relation(edge.type), "turn": edge.turn}
+                    for edge in talk.graph.edges.values()
+                ],
+            },
+            "interviewer": RULE if self.run.respondent == "synthetic" else self.run.model,
+            **authorship("human", "person", language),
+        }  # fmt: skip
+
+    def _relation(self, kind: str) -> str:
+        label = self.settings.method.edge_types[kind].label
+        return label.in_(self.run.language) if label else kind.replace("_", " ")
+
+    @staticmethod
+    def _turn(turn: TurnRecord) -> dict[str, JsonValue]:
+        new: list[JsonValue] = [node.text for node in turn.changes.nodes if node.turn == turn.turn]
+        return {"turn": turn.turn, "question": turn.question, "answer": turn.answer, "concepts": new}
+
+
+class InterviewStore:
+    """Of one root. Raises InputError for an interview that there is not."""
+
+    def __init__(self, port: Port):
+        self._port, self._root = port, port.root / FOLDER
+
+    def folder(self, id: str) -> Path:
+        folder = self._root / id
+        if folder.resolve() != self._port.root.resolve() / FOLDER / id:
+            raise InputError(f"{FOLDER}/{id}: a symbolic link leads out of the root; put a folder in its place")
+        return folder
+
+    def known(self) -> list[str]:
+        """Names, the latest change first."""
+        found = [file for file in self._root.glob(f"*/{FILE}") if file.is_file()]
+        return [one.parent.name for one in sorted(found, key=lambda one: (-one.stat().st_mtime_ns, one.parent.name))]
+
+    def kept(self, id: str) -> Kept | None:
+        file = self.folder(id) / FILE
+        if not file.is_file():
+            return None
+        try:
+            return Kept.model_validate_json(read_regular(file))
+        except (OSError, ValidationError) as error:
+            raise InputError(f"{FOLDER}/{id}/{FILE}: cannot be read ({error}); move the folder aside") from None
+
+    def keep(self, id: str, kept: Kept) -> None:
+        write_atomically(self.folder(id) / FILE, kept.model_dump_json(indent=1) + "\n")
+
+    def drop(self, id: str) -> None:
+        """One that could not be begun."""
+        (self.folder(id) / FILE).unlink(missing_ok=True)
+
+    def find(self, id: str) -> OpenInterview | None:
+        """None before its run was begun."""
+        kept = self.kept(id)
+        if kept is None or not kept.token:
+            return None
+        folder = self.folder(id)
+        try:
+            run = self._port.look(str(folder), kept.token.partition(".")[0])
+        except NeverStarted:
+            return None
+        return OpenInterview(id, kept, folder, run)
+
+    def interview(self, id: str) -> OpenInterview:
+        found = self.find(id)
+        if found is None:
+            known = ", ".join(self.known()[:10]) or "none"
+            raise InputError(f"no interview {id!r}; known: {known}. Begin it with start_laddering_interview")
+        return found
+
+
+# --- beginning, answering, ending -------------------------------------------------------------------------------------
+
+
+async def start_laddering_interview(port: Port, asked: Beginning) -> dict[str, JsonValue]:
+    """Begin a laddering interview with a person, and return its first question; one that was begun goes on where it
+    was. Answer with answer_laddering_interview."""
+    store = InterviewStore(port)
+    async with port.alone(str(store.folder(asked.interview_id))):
+        await _begun(port, store, asked)
+    return await _driven(port, store, asked.interview_id, asked.budget_tokens)
+
+
+async def _begun(port: Port, store: InterviewStore, asked: Beginning) -> None:
+    """A run that nobody was asked in yet, filed. Raises InputError where there is another interview of this name."""
+    given = asked.model_dump(mode="json", exclude={"interview_id", "budget_tokens", "confirm"})
+    kept = store.kept(asked.interview_id)
+    if kept is not None and kept.asked != given:
+        raise InputError(
+            f"{asked.interview_id}: there is an interview on other terms; choose another interview_id, or go on with it by "
+            "resume_laddering_interview"
+        )
+    if store.find(asked.interview_id) is not None:
+        return
+    folder = store.folder(asked.interview_id)
+    person = {"name": asked.name, "persona": "–", "type": "person"}
+    write_atomically(folder / PERSON, json.dumps([person], ensure_ascii=False))
+    store.keep(asked.interview_id, Kept(asked=given))
+    own = {key: value for key in ("concept", "methodology") if (value := getattr(asked, key))}
+    settings = {__package__.rpartition(".")[2]: {**own, "turns": asked.turns, "people": asked.name}}
+    request: dict[str, Any] = {"settings": settings, "language": asked.language}
+    if asked.synthetic:
+        request["respondent"] = "synthetic"
+    elif asked.model:
+        request["model"] = asked.model
+    try:
+        run = await port.begin(
+            folder / PERSON, out=str(folder), budget_tokens=asked.budget_tokens, confirm=asked.confirm, **request
+        )
+    except EnqueteError:  # nobody was asked: it may be begun otherwise
+        store.drop(asked.interview_id)
+        raise
+    store.keep(asked.interview_id, Kept(asked=given, token=run.token))
+
+
+async def answer_laddering_interview(port: Port, asked: Answered) -> dict[str, JsonValue]:
+    """A person's answer to the question that their interview waits with; returns the next question and the graph."""
+    store = InterviewStore(port)
+    interview = store.interview(asked.interview_id)
+    if interview.run.status == "completed":
+        raise InputError(f"{asked.interview_id}: this interview is over")
+    if not asked.answer.strip():
+        raise InputError("answer: is empty; say something, or end the interview with end_laddering_interview")
+    async with port.alone(str(interview.folder)):
+        await hand_in(port, interview.folder / PERSON, interview.kept.token, asked.answer, out=str(interview.folder))
+    return await _driven(port, store, asked.interview_id)
+
+
+async def resume_laddering_interview(port: Port, asked: GoingOn) -> dict[str, JsonValue]:
+    """Go on with an interview that a kill, a fault or its budget cut short: nothing that was said is lost, and the same
+    question waits."""
+    store = InterviewStore(port)
+    store.interview(asked.interview_id)
+    return await _driven(port, store, asked.interview_id, asked.budget_tokens)
+
+
+async def end_laddering_interview(port: Port, asked: OfInterview) -> dict[str, JsonValue]:
+    """End an interview at the person's wish: the question that waits stays unanswered; codes and map are made of what
+    was said."""
+    store = InterviewStore(port)
+    interview = store.interview(asked.interview_id)
+    place = {"out": str(interview.folder)}
+    person, token = interview.folder / PERSON, interview.kept.token
+    async with port.alone(str(interview.folder)):
+        await port.freeze(person, token, end_name(interview.who), True, **place)
+    for _ in range(2):  # a call that was cut short may have had its next question yet to ask
+        found = store.interview(asked.interview_id)
+        if not found.question:
+            await _driven(port, store, asked.interview_id)
+            found = store.interview(asked.interview_id)
+        if found.question:
+            async with port.alone(str(found.folder)):
+                await port.submit(person, token, {}, **place)
+    return await _driven(port, store, asked.interview_id)
+
+
+async def show_laddering_interview(port: Port, asked: OfInterview) -> dict[str, JsonValue]:
+    """One person's interview as it stands: question, turns, graph, and once it is over its codes and the value map."""
+    return _told(InterviewStore(port).interview(asked.interview_id))
+
+
+async def list_laddering_interviews(port: Port, asked: Listed) -> dict[str, JsonValue]:
+    """The interviews with persons, the latest first, and how far each is."""
+    store, found = InterviewStore(port), list[JsonValue]()
+    for name in store.known()[:LISTED]:
+        try:
+            interview = store.find(name)
+        except EnqueteError as error:  # the others are there all the same
+            found.append({"interview_id": name, "status": f"unreadable: {error.fact}"})
+            continue
+        if interview is None:
+            found.append({"interview_id": name, "status": "not begun"})
+        else:
+            told = interview.told()
+            found.append({key: told[key] for key in ("interview_id", "name", "status", "topic", "question", "end")})
+    return {"interviews": found}
+
+
+async def _driven(port: Port, store: InterviewStore, id: str, budget_tokens: int | None = None) -> dict[str, JsonValue]:
+    """To the next question or the end."""
+    interview = store.interview(id)
+    if interview.run.status != "completed":
+        more = {} if budget_tokens is None else {"budget_tokens": budget_tokens}
+        await port.resume(
+            interview.folder / PERSON, interview.kept.token, out=str(interview.folder),
+            in_talk=True, retry_failed=interview.run.status == "failed", **more,
+        )  # fmt: skip
+    return _told(store.interview(id))
+
+
+def _told(interview: OpenInterview) -> dict[str, JsonValue]:
+    """With what was made of it, once it is over."""
+    return {**interview.told(), **(_results(interview) if interview.run.status == "completed" else {})}
+
+
+def _results(interview: OpenInterview) -> dict[str, JsonValue]:
+    folder = results_folder(interview.folder, interview.run.run)
+    try:
+        codes = json.loads((folder / "pooled_graph.json").read_text("utf-8"))["concepts"]
+        links = json.loads((folder / "value_map.json").read_text("utf-8"))["links"]
+    except (OSError, ValueError, KeyError):
+        return {}
+    label: Mapping[str, str] = {one["concept"]: one["label"] for one in codes}
+    return {
+        "codes": [{"label": one["label"], "type": one["type"], "wordings": one["wordings"]} for one in codes],
+        "map": [{"source": label[one["source"]], "target": label[one["target"]]} for one in links],
+    }
+
+
+def results_folder(folder: Path, run: str) -> Path:
+    return folder / RESULTS / run
+
+
+CHEAPER = "with fewer turns, or with confirm=true: it then pauses at the cap, and resume_laddering_interview goes on"
+ANSWER = "answer_laddering_interview"
+PERSON_OPERATIONS = (
+    Operation(
+        start_laddering_interview,
+        Beginning,
+        "Begin an interview with a person",
+        over_budget=CHEAPER,
+        answered_by=ANSWER,
+    ),
+    Operation(answer_laddering_interview, Answered, "Answer in an interview", answered_by=ANSWER),
+    Operation(end_laddering_interview, OfInterview, "End an interview"),
+    Operation(resume_laddering_interview, GoingOn, "Go on with an interview", answered_by=ANSWER),
+    Operation(show_laddering_interview, OfInterview, "One person's interview", reads=True),
+    Operation(list_laddering_interviews, Listed, "Interviews with persons", reads=True),
+)
+PERSONS = PersonInterviews(
+    start="start_laddering_interview", answer=ANSWER, end="end_laddering_interview",
+    resume="resume_laddering_interview", show="show_laddering_interview", listed="list_laddering_interviews",
+)  # fmt: skip

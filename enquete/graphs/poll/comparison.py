@@ -1,0 +1,544 @@
+"""One question to two respondents, A and B, live: asked, paired, and preferred at once or later, by a person or a model.
+
+A comparison is a folder under the root. Each respondent is a run of its own, so that A never waits for B; answers may
+also be handed in from elsewhere. Whichever comes first waits in a buffer for the other (at most SIZE, the oldest goes).
+Who prefers sees two responses without names; over a comparison each respondent stands first as often as the other, and
+a model judges every pair in both orders, through a ledger of its own.
+
+Measured by: what one comparison does to its buffer, orders and verdicts (tests/graphs/test_poll_comparison.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from enquete.analysis.preference import win_rate
+from enquete.checkpoints.folders import write_atomically
+from enquete.nodes.critic_pairs import MatchingBuffer, Side, Winner, winner_of
+from enquete.nodes.model_server import opened
+from enquete.respondents.critic import (
+    STAND_IN,
+    CriticQuestion,
+    comparing,
+    reason,
+    standin_choice,
+    standin_quality,
+    verdict,
+)
+from enquete.respondents.planted import uniform
+from enquete.state.asking import CallKey, Spoken
+from enquete.state.errors import EnqueteError, InputError
+from enquete.state.methodology import Operation, PairComparisons, Port
+from enquete.state.regular_files import read_regular
+from enquete.state.request import Rubric, RunRequest
+from enquete.state.settings import Environment, resolve_machine
+from enquete.state.visible_text import authorship
+
+FOLDER, FILE, PEOPLE, CRITIC_FOLDER = "comparisons", "comparison.json", "participants.json", "critic"
+ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+PERSON = "person"
+METHOD, QUESTION = __package__.rpartition(".")[2], "question"
+TEMPERATURE_B = 0.5
+LISTED = 100
+
+# --- what is asked ----------------------------------------------------------------------------------------------------
+
+
+class OfComparison(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    comparison_id: Annotated[
+        str, Field(pattern=ID, description="chosen by you; its questions and verdicts are kept together")
+    ]
+
+
+class Somebody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    persona: Annotated[str, Field(max_length=20_000, description="who they are, in prose")] = "–"
+
+
+class AskingBoth(OfComparison):
+    question: Annotated[str, Field(min_length=1, max_length=2000, description="what both are asked, in the same words")]
+    sim_id: Annotated[str, Field(max_length=200, description="simulation whose agents answer")] = ""
+    agents: Annotated[tuple[str, ...], Field(max_length=50, description="of the simulation; all unless named")] = ()
+    name: Annotated[
+        str, Field(max_length=200, description="of a free persona that answers in place of a simulation")
+    ] = ""
+    persona: Annotated[str, Field(max_length=20_000, description="who that is, in prose")] = ""
+    personas: Annotated[tuple[Somebody, ...], Field(max_length=50, description="several of them")] = ()
+    language: Annotated[Spoken, Field(description="of question and answers")] = "en"
+    model: Annotated[str, Field(max_length=200, description="A's; the configured one unless named")] = ""
+    model_b: Annotated[str, Field(max_length=200, description="B's; A's unless named")] = ""
+    temperature_b: Annotated[float, Field(ge=0, le=2, description="B's")] = TEMPERATURE_B
+    synthetic: Annotated[bool, Field(description="the built-in synthetic respondent answers as both: free")] = False
+    judged_by: Annotated[
+        Literal["later", "model"], Field(description="model: it prefers at once; later: prefer or judge_pairs do")
+    ] = "later"
+    critic_model: Annotated[str, Field(max_length=200, description="that prefers; A's unless named")] = ""
+    budget_tokens: Annotated[int | None, Field(gt=0, le=10**12, description="cap of each respondent's run")] = None
+    confirm: Annotated[bool, Field(description="ask although the estimate exceeds the budget")] = False
+
+
+class Offering(OfComparison):
+    question_id: Annotated[
+        str, Field(min_length=1, max_length=200, description="the same for both respondents' answers")
+    ]
+    side: Annotated[Literal["a", "b"], Field(description="whose answer it is")]
+    answer: Annotated[str, Field(min_length=1, max_length=20_000)]
+    question: Annotated[str, Field(max_length=2000, description="what was asked")] = ""
+    persona: Annotated[str, Field(max_length=20_000, description="of who was asked")] = ""
+
+
+class Preferring(OfComparison):
+    verdict: Annotated[
+        str, Field(min_length=1, max_length=4000, description="A or B of the pair as it is shown, also “B because …”")
+    ]
+    question_id: Annotated[
+        str, Field(max_length=400, description="of the pair; the next one without a person's verdict")
+    ] = ""
+
+
+class Judging(OfComparison):
+    critic_model: Annotated[str, Field(max_length=200, description="that prefers; the configured one unless named")] = (
+        ""
+    )
+    synthetic: Annotated[bool, Field(description="the built-in stand-in prefers: free")] = False
+    rubric: Annotated[Rubric, Field(description="the criterion")] = "realistic"
+
+
+class Listed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+# --- on disk ----------------------------------------------------------------------------------------------------------
+
+
+class HeldAnswer(BaseModel):
+    """One respondent's answer. who: the agent, or "" where it was handed in; model: that gave it."""
+
+    question_id: str
+    question: str
+    answer: str
+    who: str = ""
+    persona: str = ""
+    model: str = ""
+
+
+class Preference(BaseModel):
+    """by: a person, or a model's name. said: their words. forward, backward: who won where A's answer stood first, and
+    where B's did; a person sees one order."""
+
+    by: str
+    winner: Winner
+    said: str = ""
+    forward: Literal["A", "B", ""] = ""
+    backward: Literal["A", "B", ""] = ""
+
+
+class HeldPair(BaseModel):
+    """a_first: whose answer is shown as response A."""
+
+    a: HeldAnswer
+    b: HeldAnswer
+    a_first: bool
+    preferences: list[Preference] = []
+
+    @property
+    def shown(self) -> tuple[HeldAnswer, HeldAnswer]:
+        return (self.a, self.b) if self.a_first else (self.b, self.a)
+
+    def by(self, person: bool) -> Preference | None:
+        """The latest of a person, or of a model."""
+        return next((one for one in reversed(self.preferences) if (one.by == PERSON) == person), None)
+
+
+class Waiting(BaseModel):
+    side: Literal["a", "b"]
+    answer: HeldAnswer
+
+
+class Asked(BaseModel):
+    """A question as it was put; the runs that hold its answers, by side."""
+
+    given: dict[str, JsonValue]
+    tokens: dict[str, str] = {}
+
+
+class Comparison(BaseModel):
+    language: Spoken = "en"
+    questions: list[Asked] = []
+    waiting: list[Waiting] = []
+    pairs: list[HeldPair] = []
+    evicted: int = 0
+
+    def offered(self, side: Side, answers: Sequence[HeldAnswer]) -> Comparison:
+        """With these answers: paired where the other respondent's is there, else waiting. One that is paired already
+        is what it was."""
+        buffer: MatchingBuffer[HeldAnswer] = MatchingBuffer()
+        for one in self.waiting:
+            buffer.offer(one.answer.question_id, one.side, one.answer)
+        pairs, known = list(self.pairs), {pair.a.question_id for pair in self.pairs}
+        for answer in answers:
+            if answer.question_id in known:
+                continue
+            both = buffer.offer(answer.question_id, side, answer)
+            if both:
+                known.add(answer.question_id)
+                pairs.append(HeldPair(a=both[0], b=both[1], a_first=self._a_first(len(pairs))))
+        gone = len(buffer.evicted())
+        waiting = [Waiting(side=which, answer=one) for which, one in buffer.rest()]
+        return self.model_copy(update={"pairs": pairs, "waiting": waiting, "evicted": self.evicted + gone})
+
+    @staticmethod
+    def _a_first(place: int) -> bool:
+        """Of two pairs that follow one another each respondent is first in one; in which of them is drawn."""
+        return (uniform("order", place // 2) < 0.5) == (place % 2 == 0)
+
+    def told(self, id: str) -> dict[str, JsonValue]:
+        open_pair = next((pair for pair in self.pairs if pair.by(person=True) is None), None)
+        shown: list[JsonValue] = [_shown(pair) for pair in self.pairs]
+        waiting: list[JsonValue] = [{"question_id": one.answer.question_id, "side": one.side} for one in self.waiting]
+        return {
+            "comparison_id": id, "pairs": shown, "waiting": waiting, "evicted": self.evicted,
+            "to_prefer": _shown(open_pair) if open_pair else None,
+            "by_person": self._rate(person=True), "by_model": self._rate(person=False),
+        }  # fmt: skip
+
+    def _rate(self, *, person: bool) -> dict[str, JsonValue]:
+        """Wins, and B's win rate with a 95% interval, of pairs with a verdict; how often the order decided."""
+        found = [(pair, one) for pair in self.pairs if (one := pair.by(person)) and one.winner]
+        points = [{"A": 0.0, "tie": 0.5, "B": 1.0}[one.winner] for _, one in found]
+        rate = win_rate(points, [pair.a.who or pair.a.question_id for pair, _ in found])
+        both = [one for _, one in found if one.forward and one.backward]
+        return {
+            "n": rate.n, "a": rate.wins_a, "b": rate.wins_b, "ties": rate.ties, "rate_b": rate.rate, "low": rate.low,
+            "high": rate.high, "first_shown_won": sum(self._first_won(pair, one) for pair, one in found),
+            "order_decided": sum(one.forward != one.backward for one in both) if both else None,
+        }  # fmt: skip
+
+    @staticmethod
+    def _first_won(pair: HeldPair, one: Preference) -> bool:
+        return one.winner == ("A" if pair.a_first else "B")
+
+
+def _shown(pair: HeldPair) -> dict[str, JsonValue]:
+    """As whoever prefers sees it: without names; who is who only once a person has preferred."""
+    first, second = pair.shown
+    mine, model = pair.by(person=True), pair.by(person=False)
+    told: dict[str, JsonValue] = {
+        "question_id": pair.a.question_id, "question": pair.a.question, "response_a": first.answer,
+        "response_b": second.answer,
+        "preferred_by_person": {"winner": mine.winner, "said": mine.said} if mine else None,
+        "preferred_by_model": {"winner": model.winner, "by": model.by, "said": model.said} if model else None,
+    }  # fmt: skip
+    return (
+        {**told, "respondents": {"response_a": _who(pair, first), "response_b": _who(pair, second)}} if mine else told
+    )
+
+
+def _who(pair: HeldPair, one: HeldAnswer) -> str:
+    side = "A" if one is pair.a else "B"
+    return f"{side} ({one.model})" if one.model else side
+
+
+class ComparisonStore:
+    """Of one root."""
+
+    def __init__(self, port: Port):
+        self._port, self._root = port, port.root / FOLDER
+
+    def folder(self, id: str) -> Path:
+        folder = self._root / id
+        if folder.resolve() != self._port.root.resolve() / FOLDER / id:
+            raise InputError(f"{FOLDER}/{id}: a symbolic link leads out of the root; put a folder in its place")
+        return folder
+
+    def known(self) -> list[str]:
+        """Names, the latest change first."""
+        found = [file for file in self._root.glob(f"*/{FILE}") if file.is_file()]
+        return [one.parent.name for one in sorted(found, key=lambda one: (-one.stat().st_mtime_ns, one.parent.name))]
+
+    def find(self, id: str) -> Comparison | None:
+        file = self.folder(id) / FILE
+        if not file.is_file():
+            return None
+        try:
+            return Comparison.model_validate_json(read_regular(file))
+        except (OSError, ValidationError) as error:
+            raise InputError(f"{FOLDER}/{id}/{FILE}: cannot be read ({error}); move the folder aside") from None
+
+    def comparison(self, id: str) -> Comparison:
+        found = self.find(id)
+        if found is None:
+            known = ", ".join(self.known()[:10]) or "none"
+            raise InputError(f"no comparison {id!r}; known: {known}. Begin it with ask_both")
+        return found
+
+    def keep(self, id: str, comparison: Comparison) -> None:
+        write_atomically(self.folder(id) / FILE, comparison.model_dump_json(indent=1) + "\n")
+
+
+# --- asking -----------------------------------------------------------------------------------------------------------
+
+
+async def ask_both(port: Port, asked: AskingBoth) -> dict[str, JsonValue]:
+    """Ask respondents A and B one question, pair their answers without names, and let a model prefer at once, or later
+    prefer (a person) or judge_pairs (a model). The same question again goes on with what a kill or a fault cut short."""
+    store = ComparisonStore(port)
+    people = _people(asked)
+    folder = store.folder(asked.comparison_id)
+    async with port.alone(str(folder)):
+        kept = store.find(asked.comparison_id) or Comparison(language=asked.language)
+        given = asked.model_dump(
+            mode="json", exclude={"comparison_id", "budget_tokens", "confirm", "judged_by", "critic_model"}
+        )
+        number = next((n for n, one in enumerate(kept.questions) if one.given == given), len(kept.questions))
+        if number == len(kept.questions):
+            kept = kept.model_copy(update={"questions": [*kept.questions, Asked(given=given)]})
+        place = folder / f"question_{number + 1:03d}"
+        if people:
+            write_atomically(place / PEOPLE, json.dumps(people, ensure_ascii=False))
+        sim: str | Path = asked.sim_id or place / PEOPLE
+        for side in ("a", "b"):
+            if side not in kept.questions[number].tokens:
+                run = await port.begin(sim, out=str(place / side), **_request(asked, side))
+                kept.questions[number].tokens[side] = run.token
+                store.keep(asked.comparison_id, kept)
+        tokens = dict(kept.questions[number].tokens)
+    done = await asyncio.gather(
+        *(port.resume(sim, tokens[side], out=str(place / side)) for side in ("a", "b")), return_exceptions=True
+    )
+    async with port.alone(str(folder)):
+        kept = store.comparison(asked.comparison_id)
+        for side in SIDES:
+            answers = list(_answers(place / side, tokens[side].partition(".")[0], number, asked.question))
+            kept = kept.offered(side, answers)
+        store.keep(asked.comparison_id, kept)
+    faults = [one for one in done if isinstance(one, BaseException)]
+    for fault in faults:  # what the other one said is kept
+        raise fault
+    if asked.judged_by == "model":
+        wanted = Judging(
+            comparison_id=asked.comparison_id, critic_model=asked.critic_model or asked.model, synthetic=asked.synthetic
+        )
+        return await judge_pairs(port, wanted)
+    return kept.told(asked.comparison_id)
+
+
+SIDES: tuple[Side, Side] = ("a", "b")
+
+
+def _people(asked: AskingBoth) -> list[dict[str, str]]:
+    """Free personas. Raises InputError, saying what would do."""
+    own = [Somebody(name=asked.name, persona=asked.persona or "–")] if asked.name else []
+    people = [*own, *asked.personas]
+    if bool(people) == bool(asked.sim_id):
+        raise InputError("who answers? Name either sim_id (its agents), or name and persona")
+    if asked.persona and not asked.name:
+        raise InputError("persona: give them a name, too")
+    return [{"name": one.name, "persona": one.persona, "type": "persona"} for one in people]
+
+
+def _request(asked: AskingBoth, side: str) -> dict[str, Any]:
+    """B differs by model, temperature and seed, never by what is asked."""
+    entry = {"question_id": QUESTION, "kind": "open", "wording": {asked.language: asked.question}}
+    instrument = {
+        "instrument_id": "one-question", "version": "1", "title": {asked.language: asked.question[:200]},
+        "topic": {asked.language: asked.question[:200]}, "language_default": asked.language, "questions": [entry],
+    }  # fmt: skip
+    made: dict[str, Any] = {
+        "instruments": {METHOD: instrument}, "language": asked.language, "budget_tokens": asked.budget_tokens,
+        "confirm": asked.confirm, "fit": False,
+    }  # fmt: skip
+    if asked.agents:
+        made["agents"] = list(asked.agents)
+    model = asked.model if side == "a" else asked.model_b or asked.model
+    if asked.synthetic:
+        made["respondent"] = "synthetic"
+    elif model:
+        made["model"] = model
+    if side == "b":
+        made |= {"seed": 1, **({} if asked.synthetic else {"temperature": asked.temperature_b})}
+    return made
+
+
+def _answers(out: Path, run: str, number: int, question: str) -> list[HeldAnswer]:
+    """What this run's participants said, as its files have it; nothing where nothing was said yet."""
+    file = out / "T1" / METHOD / run / "responses.jsonl"
+    if not file.is_file():
+        return []
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line]
+    return [
+        HeldAnswer(
+            question_id=f"{number + 1:03d}/{row['participant']}", question=question, answer=row["text"],
+            who=str(row["participant"]), model=str(row.get("model") or ""),
+        )
+        for row in rows
+        if row.get("arm", "main") == "main" and row["status"] in ("ok", "repaired") and row.get("text")
+    ]  # fmt: skip
+
+
+async def offer_answer(port: Port, asked: Offering) -> dict[str, JsonValue]:
+    """Hand in one respondent's answer from elsewhere. It waits until the other's answer to the same question is there."""
+    store = ComparisonStore(port)
+    async with port.alone(str(store.folder(asked.comparison_id))):
+        kept = store.find(asked.comparison_id) or Comparison()
+        answer = HeldAnswer(
+            question_id=asked.question_id, question=asked.question, answer=asked.answer, persona=asked.persona
+        )
+        kept = kept.offered(asked.side, [answer])
+        store.keep(asked.comparison_id, kept)
+    return kept.told(asked.comparison_id)
+
+
+# --- preferring -------------------------------------------------------------------------------------------------------
+
+
+async def prefer(port: Port, asked: Preferring) -> dict[str, JsonValue]:
+    """A person's verdict on a pair, at once or later: “A”, “B because …”, “[Response B]”, of the pair as it is shown."""
+    store = ComparisonStore(port)
+    letter = verdict(asked.verdict)
+    if letter is None:
+        raise InputError(f"verdict: {asked.verdict[:80]!r} names neither; say A or B, or “B because …”")
+    async with port.alone(str(store.folder(asked.comparison_id))):
+        kept = store.comparison(asked.comparison_id)
+        pair = _pair(kept, asked.question_id)
+        side: Literal["A", "B"] = letter if pair.a_first else "B" if letter == "A" else "A"
+        pair.preferences.append(
+            Preference(
+                by=PERSON, winner=side, said=reason(asked.verdict), forward=side if pair.a_first else "",
+                backward="" if pair.a_first else side,
+            )
+        )  # fmt: skip
+        store.keep(asked.comparison_id, kept)
+    return kept.told(asked.comparison_id)
+
+
+def _pair(kept: Comparison, question_id: str) -> HeldPair:
+    """Of this question; "": the next without a person's verdict. Raises InputError."""
+    if question_id:
+        found = next((pair for pair in kept.pairs if pair.a.question_id == question_id), None)
+        if found is None:
+            waits = any(one.answer.question_id == question_id for one in kept.waiting)
+            why = "waits for the other respondent's answer" if waits else "is not known"
+            raise InputError(
+                f"question_id: {question_id!r} {why}; there are {', '.join(p.a.question_id for p in kept.pairs) or 'none'}"
+            )
+        return found
+    found = next((pair for pair in kept.pairs if pair.by(person=True) is None), None)
+    if found is None:
+        raise InputError("no pair is without a person's verdict; name its question_id to change one")
+    return found
+
+
+async def judge_pairs(port: Port, asked: Judging) -> dict[str, JsonValue]:
+    """A model prefers in every pair that no model has judged, each in both orders: a win needs both, a split is a tie."""
+    store = ComparisonStore(port)
+    kept = store.comparison(asked.comparison_id)
+    due = [pair for pair in kept.pairs if pair.by(person=False) is None]
+    environment = Environment.read()
+    model = asked.critic_model or environment.model or ""
+    stand_in = asked.synthetic or not (environment.api_key or environment.base_url)
+    if not stand_in and not model:
+        raise InputError("critic_model: name a model, or set LLM_MODEL_NAME; synthetic=true lets the stand-in prefer")
+    if due:
+        folder = store.folder(asked.comparison_id)
+        found = (
+            [_by_stand_in(pair) for pair in due]
+            if stand_in
+            else await _by_model(folder, due, model, asked, kept.language)
+        )
+        async with port.alone(str(folder)):
+            kept = store.comparison(asked.comparison_id)
+            for pair in kept.pairs:
+                new = next((p for d, p in zip(due, found, strict=True) if d.a.question_id == pair.a.question_id), None)
+                if new is not None and pair.by(person=False) is None:
+                    pair.preferences.append(new)
+            store.keep(asked.comparison_id, kept)
+    told = kept.told(asked.comparison_id)
+    return {**told, **(authorship("synthetic", STAND_IN) if stand_in else {})}
+
+
+def _by_stand_in(pair: HeldPair) -> Preference:
+    """By planted quality: it reads nothing."""
+    a, b = (standin_quality("synthetic", f"{side}/{one.question_id}") for side, one in (("a", pair.a), ("b", pair.b)))
+    said = {
+        "ab": standin_choice(STAND_IN, a, b, f"{pair.a.question_id}/ab"),
+        "ba": standin_choice(STAND_IN, b, a, f"{pair.a.question_id}/ba"),
+    }
+    return _preference(STAND_IN, said)
+
+
+async def _by_model(
+    folder: Path, pairs: Sequence[HeldPair], model: str, asked: Judging, language: Spoken
+) -> list[Preference]:
+    """Every request stands in the ledger before it is sent: a call that is made again pays for nothing twice."""
+    machine = resolve_machine(RunRequest(), Environment.read())
+    async with opened(folder / CRITIC_FOLDER, model, machine, CRITIC_FOLDER) as critic:
+
+        async def reply(pair: HeldPair, order: str) -> str | None:
+            first, second = (pair.a, pair.b) if order == "ab" else (pair.b, pair.a)
+            question = CriticQuestion(pair.a.persona, pair.a.question)
+            key = CallKey(critic.context.run, "main", CRITIC_FOLDER, "", "compare", f"{pair.a.question_id}/{order}", 0)
+            found = await critic.context.model.request(
+                key, lambda: comparing(question, first.answer, second.answer, asked.rubric, language)
+            )
+            if found == "short":
+                raise InputError(
+                    "the budget is used up: what was judged is kept; set a larger ENQUETE_MAX_TOKENS_PER_RUN"
+                )
+            return None if found == "failed" else found.text
+
+        said = await asyncio.gather(*(reply(pair, order) for pair in pairs for order in ("ab", "ba")))
+    return [_preference(model, {"ab": said[2 * n], "ba": said[2 * n + 1]}) for n in range(len(pairs))]
+
+
+def _preference(by: str, said: Mapping[str, str | None]) -> Preference:
+    """A split is a tie; without a verdict in one of the orders nothing is said."""
+    forward, then = verdict(said["ab"]) or "", verdict(said["ba"])
+    backward: Literal["A", "B", ""] = "" if then is None else "B" if then == "A" else "A"
+    return Preference(
+        by=by, winner=winner_of(forward, backward), said=reason(said["ab"] or ""), forward=forward, backward=backward
+    )
+
+
+async def show_comparison(port: Port, asked: OfComparison) -> dict[str, JsonValue]:
+    """A comparison as it stands: its pairs, which one is to be preferred next, what waits, and who won how often."""
+    return ComparisonStore(port).comparison(asked.comparison_id).told(asked.comparison_id)
+
+
+async def list_comparisons(port: Port, asked: Listed) -> dict[str, JsonValue]:
+    """The comparisons, the latest change first."""
+    store, found = ComparisonStore(port), list[JsonValue]()
+    for name in store.known()[:LISTED]:
+        try:
+            told = store.comparison(name)
+        except EnqueteError as error:  # the others are there all the same
+            found.append({"comparison_id": name, "problem": error.fact})
+            continue
+        open_pairs = sum(pair.by(person=True) is None for pair in told.pairs)
+        found.append(
+            {"comparison_id": name, "pairs": len(told.pairs), "open": open_pairs, "waiting": len(told.waiting)}
+        )
+    return {"comparisons": found}
+
+
+COMPARISON_OPERATIONS = (
+    Operation(ask_both, AskingBoth, "Ask respondents A and B", over_budget="with fewer agents, or with confirm=true"),
+    Operation(offer_answer, Offering, "Hand in an answer of A or B"),
+    Operation(prefer, Preferring, "Prefer one of two responses"),
+    Operation(judge_pairs, Judging, "Let a model prefer"),
+    Operation(show_comparison, OfComparison, "A comparison as it stands", reads=True),
+    Operation(list_comparisons, Listed, "Comparisons", reads=True),
+)
+COMPARISONS = PairComparisons(
+    ask="ask_both", prefer="prefer", judge="judge_pairs", show="show_comparison", listed="list_comparisons"
+)

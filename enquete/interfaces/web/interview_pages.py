@@ -1,0 +1,197 @@
+"""A person's interview as a page: the conversation, the question that waits, and beside it what grows from the answers.
+
+Everything is an operation that a methodology offers for persons (state/methodology.py: PersonInterviews), as over HTTP
+and MCP; nothing here knows a methodology by name.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from textwrap import wrap
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from enquete.graphs.registry import methodologies
+from enquete.interfaces.web.handlers import RequestHandlers
+from enquete.interfaces.web.rendering import language_of, render, url
+from enquete.interfaces.web.study_form import Field, Fields, fields_for, fields_of, form_of, typed, values_of
+from enquete.locale import tell
+from enquete.state.errors import EnqueteError, InputError, RunNotFound
+from enquete.state.methodology import PersonInterviews
+from enquete.study.background import run_in_thread
+from enquete.study.method_operations import operations
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A methodology by which persons can be interviewed, with the form that begins one."""
+
+    name: str
+    title: str
+    by: PersonInterviews
+    fields: list[Field]
+    interviews: Sequence[Mapping[str, Any]] = ()
+
+
+def offered() -> dict[str, Offered]:
+    """By name."""
+    found = {}
+    for name, one in methodologies().items():
+        if one.offers and one.offers.persons:
+            by = one.offers.persons()
+            takes = operations()[by.start][1].takes
+            found[name] = Offered(name, one.title, by, fields_for(takes, takes.model_fields))
+    return found
+
+
+def add_interviews(router: APIRouter, handlers: RequestHandlers) -> None:
+    """Under /interviews: all of them, and one a page."""
+
+    async def asked(operation: str, **given: Any) -> dict[str, Any]:
+        return await handlers.operate(operation, given)
+
+    def of(name: str) -> Offered:
+        found = offered().get(name)
+        if found is None:
+            raise RunNotFound(f"persons are not interviewed by {name[:100]!r}; by {', '.join(offered())}")
+        return found
+
+    async def listing(request: Request, said: Fields = (), name: str = "", error: str = "") -> Response:
+        kinds = [
+            replace(
+                one, title=tell(one.title, language_of(request)), interviews=(await asked(one.by.listed))["interviews"]
+            )
+            for one in (await run_in_thread(offered)).values()
+        ]
+        return render(
+            request, "interviews.html.j2", 400 if error else 200, kinds=kinds, values=values_of(said), failed=name,
+            error=error,
+        )  # fmt: skip
+
+    async def page(request: Request, one: Offered, id: str, said: str = "", error: str = "") -> Response:
+        told = await asked(one.by.show, **{one.by.key: id})
+        picture = drawn(told["graph"], len(told["turns"])) if "graph" in told else None
+        return render(
+            request, "interview.html.j2", 400 if error else 200, one=one, id=id, told=told, picture=picture, said=said,
+            error=error,
+        )  # fmt: skip
+
+    @router.get("/interviews")
+    async def all_of_them(request: Request) -> Response:
+        return await listing(request)
+
+    @router.post("/interviews/{name}")
+    async def begin(request: Request, name: str) -> Response:
+        one, fields = of(name), await fields_of(request)
+        takes = operations()[one.by.start][1].takes
+        given = {key: typed(takes, key, value.strip()) for key, value in fields if value.strip()}
+        try:
+            told = await asked(one.by.start, **given)
+        except EnqueteError as error:
+            return await listing(request, fields, name, handlers.mask(error.fact))
+        return RedirectResponse(url("interviews", name, str(told[one.by.key])), 303)
+
+    @router.get("/interviews/{name}/{id}")
+    async def shown(request: Request, name: str, id: str) -> Response:
+        return await page(request, of(name), id)
+
+    @router.post("/interviews/{name}/{id}/{step}")
+    async def step(request: Request, name: str, id: str, step: str) -> Response:
+        one, said = of(name), (await form_of(request)).get("answer", "")
+        steps = {"answer": one.by.answer, "end": one.by.end, "resume": one.by.resume}
+        if step not in steps:
+            raise RunNotFound("an interview is answered, ended or gone on with")
+        given = {one.by.key: id, **({"answer": said} if step == "answer" else {})}
+        try:
+            if step == "answer" and not said.strip():
+                raise InputError("write an answer, or end the interview")
+            await asked(steps[step], **given)
+        except InputError as error:
+            return await page(request, one, id, said, handlers.mask(error.fact))
+        return RedirectResponse(url("interviews", name, id), 303)
+
+
+# --- a graph as a picture ---------------------------------------------------------------------------------------------
+
+WIDE, APART, LINE, CHARACTERS = 168, 24, 17, 22
+"""Width of a box, room between two, height of a line of text, and how many characters fit into one."""
+TOP, BETWEEN, LEFT = 26, 74, 12
+
+
+@dataclass(frozen=True)
+class Box:
+    x: int
+    y: int
+    height: int
+    lines: Sequence[str]
+    text: str
+    is_new: bool
+    is_retracted: bool
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """From one box to another: the points of a curve; where its label stands."""
+
+    path: str
+    label: str
+    x: float
+    y: float
+    is_new: bool
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Kinds of concepts in rows, the last of them on top. said: the same in words, a line a link."""
+
+    width: int
+    height: int
+    rows: Sequence[tuple[str, int]]
+    boxes: Sequence[Box]
+    arrows: Sequence[Arrow]
+    said: Sequence[str]
+
+
+def drawn(graph: Mapping[str, Any], turn: int) -> Picture:
+    """turn: of which what is new is marked."""
+    by_type = defaultdict[str, list[Mapping[str, Any]]](list)
+    for node in graph["nodes"]:
+        by_type[node["type"]].append(node)
+    kinds = [one for one in reversed(graph["types"]) if by_type[one["type"]]]
+    boxes, rows, y, width = dict[str, Box](), list[tuple[str, int]](), TOP, WIDE
+    for kind in kinds:
+        nodes = by_type[kind["type"]]
+        lines = {node["id"]: wrap(node["text"], CHARACTERS)[:4] for node in nodes}
+        height = 14 + LINE * max(map(len, lines.values()))
+        rows.append((kind["label"], y - 8))
+        for place, node in enumerate(nodes):
+            boxes[node["id"]] = Box(
+                LEFT + place * (WIDE + APART), y, height, lines[node["id"]], node["text"], node["turn"] == turn,
+                node["retracted"],
+            )  # fmt: skip
+        width = max(width, LEFT + len(nodes) * (WIDE + APART))
+        y += height + BETWEEN
+    arrows = [
+        _arrow(boxes[one["source"]], boxes[one["target"]], one["label"], one["turn"] == turn) for one in graph["edges"]
+    ]
+    said = [f"{boxes[one['source']].text} – {one['label']} – {boxes[one['target']].text}" for one in graph["edges"]]
+    return Picture(max(width, 320), max(y - BETWEEN + 20, 60), rows, list(boxes.values()), arrows, said)
+
+
+def _arrow(source: Box, target: Box, label: str, is_new: bool) -> Arrow:
+    """From top to bottom of two rows; over their heads within one."""
+    x, other = source.x + WIDE / 2, target.x + WIDE / 2
+    start, end = (source.y, target.y + target.height) if target.y < source.y else (source.y + source.height, target.y)
+    if source.y == target.y:
+        start = end = source.y
+        bend = source.y - 34
+        return Arrow(
+            f"M{x} {start} C{x} {bend} {other} {bend} {other} {end}", label, (x + other) / 2, bend + 12, is_new
+        )
+    middle = (start + end) / 2
+    return Arrow(f"M{x} {start} C{x} {middle} {other} {middle} {other} {end}", label, (x + other) / 2, middle, is_new)
