@@ -18,12 +18,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from enquete.checkpoints.folders import NeverStarted, write_atomically
 from enquete.graphs.laddering.files import FOLDER as RESULTS
 from enquete.graphs.laddering.files import INTERVIEWS
 from enquete.graphs.laddering.interview import LadderingInterview, TurnRecord, end_name, stored_interview
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.tables import STOPS
+from enquete.ledger.folders import NeverStarted, write_atomically
 from enquete.locale import tell
 from enquete.respondents.person import hand_in
 from enquete.respondents.roles import RULE

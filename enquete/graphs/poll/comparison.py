@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from enquete.analysis.preference import win_rate
-from enquete.checkpoints.folders import write_atomically
+from enquete.ledger.folders import write_atomically
 from enquete.nodes.critic_pairs import MatchingBuffer, Side, Winner, winner_of
 from enquete.nodes.model_server import opened
 from enquete.respondents.critic import (
