@@ -184,14 +184,14 @@ class Standing:
 
 def standings(preferences: Iterable[Preference]) -> list[Standing]:
     """By type of question and of stakeholder, the configuration that wins most often first."""
-    tallies: dict[tuple[str, str, str], list[int]] = {}
+    counts: dict[tuple[str, str, str], list[int]] = {}
     for one in preferences:
         for configuration, side in ((one.a, "a"), (one.b, "b")):
-            tally = tallies.setdefault((one.question_type, one.stakeholder_type, configuration), [0, 0, 0])
-            tally[0] += 1
-            tally[1] += one.winner == side
-            tally[2] += one.winner == "tie"
-    found = [_standing(*key, *tally) for key, tally in tallies.items()]
+            counted = counts.setdefault((one.question_type, one.stakeholder_type, configuration), [0, 0, 0])
+            counted[0] += 1
+            counted[1] += one.winner == side
+            counted[2] += one.winner == "tie"
+    found = [_standing(*key, *counted) for key, counted in counts.items()]
     return sorted(found, key=lambda s: (s.question_type, s.stakeholder_type, -s.rate, s.configuration))
 
 

@@ -94,7 +94,7 @@ class BoundedHttp(httpx.Client):
         return httpx.Response(response.status_code, headers=headers, content=bytes(content), request=request)
 
 
-class Wire:
+class ZepConnection:
     """An HTTP client for one of the Zep libraries. Redirects are not followed: they could lead the key elsewhere.
 
     `waiting`: of what is read; whoever delivers episodes waits between them.
@@ -176,9 +176,11 @@ class ZepSessions:
 
         self.name = f"zep/{sim_id}"
         self._sim_id = sim_id
-        self._wire = Wire(api_key, timeout_s, waiting)
+        self._connection = ZepConnection(api_key, timeout_s, waiting)
         # Without a base_url the library asks the host "None", and without a timeout it waits for ever.
-        self._zep = Zep(base_url=url.rstrip("/"), api_key=api_key, httpx_client=self._wire.client, timeout=timeout_s)
+        self._zep = Zep(
+            base_url=url.rstrip("/"), api_key=api_key, httpx_client=self._connection.client, timeout=timeout_s
+        )
         self._unknown, self._known_already = NotFoundError, (BadRequestError, ConflictError)
 
     def session(self, participant: str | None) -> str:
@@ -193,7 +195,7 @@ class ZepSessions:
         return {who: known for who, known in zip(agents, found, strict=True) if known is not None}
 
     def _read_one(self, participant: str) -> Knowledge | None:
-        return self._wire.reading("reading a session", lambda: self._known_of(participant))
+        return self._connection.reading("reading a session", lambda: self._known_of(participant))
 
     def _known_of(self, participant: str) -> Knowledge | None:
         try:
@@ -210,7 +212,7 @@ class ZepSessions:
 
     def write(self, record: MemoryRecord) -> None:
         """A session that is not there yet is made, and its user."""
-        with self._wire.talking("writing an episode"):
+        with self._connection.talking("writing an episode"):
             try:
                 self._add(record)
             except Exception as error:
@@ -236,7 +238,7 @@ class ZepSessions:
             )
 
     def holds(self, record: MemoryRecord) -> bool:
-        with self._wire.talking("reading a session"):
+        with self._connection.talking("reading a session"):
             try:
                 memory = self._zep.memory.get(self.session(record.participant), lastn=LOOKED_BACK, request_options=ONCE)
             except self._unknown:
@@ -244,7 +246,7 @@ class ZepSessions:
             return any((one.metadata or {}).get("enquete") == record.id for one in memory.messages or [])
 
     def close(self) -> None:
-        self._wire.close()
+        self._connection.close()
 
 
 # --- The knowledge graph that the simulation builds in Zep Cloud: zep-cloud 3.x, measured by its contract server in
@@ -273,12 +275,12 @@ class ZepCloudGraph:
 
         self.name = f"zep-cloud/{graph_id}"
         self._graph_id = graph_id
-        self._wire = Wire(api_key, timeout_s, waiting)
+        self._connection = ZepConnection(api_key, timeout_s, waiting)
         named: dict[str, Any] = {"base_url": f"{url.rstrip('/')}/api/v2"} if url else {}
-        self._zep = Zep(api_key=api_key, httpx_client=self._wire.client, timeout=timeout_s, **named)
+        self._zep = Zep(api_key=api_key, httpx_client=self._connection.client, timeout=timeout_s, **named)
 
     def read(self, agents: Sequence[str]) -> dict[str, Knowledge]:
-        with self._wire.talking("reading the graph"):  # a listing without ids is an answer that cannot be read
+        with self._connection.talking("reading the graph"):  # a listing without ids is an answer that cannot be read
             return self._read(agents)
 
     def _read(self, agents: Sequence[str]) -> dict[str, Knowledge]:
@@ -303,7 +305,7 @@ class ZepCloudGraph:
         cursor = ""
         for _ in range(MOST_PAGES):
             more = {"uuid_cursor": cursor} if cursor else {}
-            page = self._wire.reading(f"reading {what}", lambda more=more: self._page(listing, more))  # type: ignore[misc]
+            page = self._connection.reading(f"reading {what}", lambda more=more: self._page(listing, more))  # type: ignore[misc]
             last = str(page[-1].uuid_) if page else ""
             yield from page
             if len(page) < PAGE or last == cursor:
@@ -320,7 +322,7 @@ class ZepCloudGraph:
             raise
 
     def write(self, record: MemoryRecord) -> None:
-        with self._wire.talking("writing an episode"):
+        with self._connection.talking("writing an episode"):
             self._zep.graph.add(
                 data=record.text,
                 type="text",
@@ -330,12 +332,12 @@ class ZepCloudGraph:
             )
 
     def holds(self, record: MemoryRecord) -> bool:
-        with self._wire.talking("reading episodes"):
+        with self._connection.talking("reading episodes"):
             found = self._zep.graph.episode.get_by_graph_id(self._graph_id, lastn=LOOKED_BACK, request_options=ONCE)
             return any(one.source_description == source(record) for one in found.episodes or [])
 
     def close(self) -> None:
-        self._wire.close()
+        self._connection.close()
 
 
 def source(record: MemoryRecord) -> str:
