@@ -368,7 +368,8 @@ def examined(shown: str) -> tuple[int, float]:
     with closing(PostgresConnection(shown, f"doctor_{time.time_ns()}")) as connection:
         asked = time.time()
         row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
-        connection.transact(lambda: (connection.make_schema(), connection.drop_schema()))
+        connection.transact(connection.make_schema)
+        connection.drop_schema()
         return connection._connection.info.server_version, row[0] - (asked + time.time()) / 2
 
 

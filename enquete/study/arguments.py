@@ -49,6 +49,8 @@ class DrivingArguments(TypedDict, total=False):
 class Arguments(DrivingArguments, total=False):
     """Of a run that is begun or found."""
 
+    store: str | None
+    """PostgreSQL database that holds the ledger of a new run; a file unless named."""
     methods: str | Sequence[str] | None
     """Methodologies, in the order they get budget; the usual ones unless named."""
     phase: Phase | None
