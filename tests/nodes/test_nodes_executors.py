@@ -19,6 +19,7 @@ import enquete
 from enquete.state.errors import InputError, SettingsError
 from tests.support import unwritten
 from tests.support.model_server import ModelServer
+from tests.support.postgres import PASSWORD
 from tests.support.processes import Driven, kill_after, server_process
 from tests.support.studies import call_keys, personas, rows, run_folder, stored_answers
 
@@ -34,8 +35,10 @@ WAIT_S = 60
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Two workers with nannies. A worker that is silent for ten seconds is lost."""
-    started = executors.start_processes(2, 4, worker_ttl="10s")
+    """Two workers with nannies, who know the store's password. A worker that is silent for ten seconds is lost."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PGPASSWORD", PASSWORD)
+        started = executors.start_processes(2, 4, worker_ttl="10s")
     try:
         processes(started)
         yield started
@@ -226,12 +229,16 @@ def struck(server: ModelServer, requests: int, strike: Callable[[], None]) -> th
 
 
 @pytest.mark.usefixtures("nobody_here")
+@pytest.mark.parametrize("store", ["file", "postgresql"])
 def test_a_killed_worker_costs_the_calls_it_had_in_flight(
-    server: ModelServer, people: Path, cluster: Any, dask: str, undisturbed: list[tuple[Any, ...]], tmp_path: Path
-) -> None:
+    request: pytest.FixtureRequest, server: ModelServer, people: Path, cluster: Any, dask: str,
+    undisturbed: list[tuple[Any, ...]], tmp_path: Path, store: str,
+) -> None:  # fmt: skip
+    """Over a file that the workers share, and over a database, of whose run a worker needs no folder."""
+    more = {} if store == "file" else {"store": request.getfixturevalue("postgres").url}
     victim = next(iter(processes(cluster).values()))
     killing = struck(server, 30, lambda: os.kill(victim, signal.SIGKILL))
-    run = unwritten.interview(people, **asked(server, tmp_path, executor=dask, methods=["delphi"]))
+    run = unwritten.interview(people, **asked(server, tmp_path, executor=dask, methods=["delphi"], **more))
     killing.join()
     folder = run_folder(tmp_path)
     assert run.status == "completed"

@@ -74,7 +74,7 @@ PACKAGES = ("enquete", "langgraph", "langgraph-checkpoint-sqlite", "langchain-op
 VARIABLES = ("LLM_API_KEY", "OPENAI_API_KEY", "LLM_BASE_URL", "LLM_MODEL_NAME", "ZEP_API_KEY", "ZEP_API_URL",
              "ENQUETE_MEMORY", "ENQUETE_ROOT", "ENQUETE_LANGUAGE",
              "ENQUETE_RESPONDENT", "ENQUETE_MAX_TOKENS_PER_RUN", "ENQUETE_CONCURRENCY",
-             "ENQUETE_LIMITS", "ENQUETE_PATIENCE_S", "ENQUETE_CACHE", "ENQUETE_CACHE_DIR", "ENQUETE_PRICES",
+             "ENQUETE_LIMITS", "ENQUETE_EXECUTOR", "ENQUETE_PATIENCE_S", "ENQUETE_CACHE", "ENQUETE_CACHE_DIR", "ENQUETE_PRICES",
              "ENQUETE_STORE", "ENQUETE_ALLOW_NETWORK_DRIVE")  # fmt: skip
 
 Verdict = Literal["ok", "info", "missing"]
@@ -115,6 +115,19 @@ TEXTS: Mapping[str, str] = {
     "server_unlisted": N_("{url}: reachable; it lists no models (HTTP {status})"),
     "server_key": N_("{url}: refuses the key (HTTP {status}); look at LLM_API_KEY"),
     "server_down": N_("{url}: not reachable ({error}); look at LLM_BASE_URL"),
+    "processes": N_("{n} processes by Dask {dask}, on {cpus} processors"),
+    "executor_wrong": N_("{error}"),
+    "no_workers": N_("{chosen}: the scheduler answers, but has no workers with Enquete; start some with `dask worker`"),
+    "worker": N_("worker {where} on {host}: Enquete {version}, Python {python}"),
+    "worker_version": N_("worker {where} on {host}: Enquete {version}, here is {here}; install the same there"),
+    "worker_elsewhere": N_(
+        "worker {where} on {host}: on another machine, which a ledger in a file cannot be shared with; name --store"
+    ),
+    "worker_store": N_(
+        "worker {where} on {host}: {error}; a password is not sent, set PGPASSWORD or ENQUETE_STORE where it is started"
+    ),
+    "worker_key": N_("worker {where} on {host}: no LLM_API_KEY; keys are not sent, set it where it is started"),
+    "worker_clock": N_("worker {where} on {host}: its clock is off by {late} s; set it by a time server"),
     "fine": N_("Everything needed is there."),
     "ill": N_("Missing: {n}. The lines with ✗ say what to do."),
 }
@@ -142,6 +155,7 @@ def doctor(
     root: o.Root = None,
     out: o.Out = None,
     store: o.Store = None,
+    executor: Annotated[str | None, o.option_of("executor")] = None,
     repair_: Annotated[
         str | None,
         typer.Option(
@@ -154,13 +168,15 @@ def doctor(
 ) -> int:
     """Look whether everything needed is here: Python, packages, settings, folders, SQLite, the store, the model server.
 
-    Keys are never shown. The server, if one is set, is asked for its list of models and nothing else.
+    Keys are never shown. The server, if one is set, is asked for its list of models and nothing else; a cluster's
+    workers are looked at where --executor names it.
 
     \b
     Examples:
       enquete doctor
       enquete doctor --root uploads
       enquete doctor --store postgresql://ada@db.example/enquete
+      enquete doctor --executor dask:tcp://host:8786 --store postgresql://ada@db.example/enquete
       enquete doctor --repair run_20261121T203000_a1b2c3 --root uploads
       enquete doctor --repair ./my_sim/interviews/runs/run_20261121T203000_a1b2c3
 
@@ -169,7 +185,7 @@ def doctor(
     """
     if repair_ is not None:
         return repair(repair_, root, out, as_json)
-    checks = list(examine(root, out, parse_request(sim="", store=store).store if store else None))
+    checks = list(examine(root, out, parse_request(sim="", store=store).store if store else None, executor))
     missing = sum(check.verdict == "missing" for check in checks)
     lines = [f"{_MARKS[check.verdict]} {check.text}" for check in checks]
     lines += ["", _told("ill", n=missing) if missing else _told("fine")]
@@ -177,7 +193,9 @@ def doctor(
     return answer(as_json, facts, lines, 1 if missing else 0)
 
 
-def examine(root: str | None, out: str | None, store: str | None = None) -> Iterator[Check]:
+def examine(
+    root: str | None, out: str | None, store: str | None = None, executor: str | None = None
+) -> Iterator[Check]:
     """All checks, in the order in which a missing thing explains the next."""
     yield from _python()
     yield from _methodologies()
@@ -192,6 +210,7 @@ def examine(root: str | None, out: str | None, store: str | None = None) -> Iter
     yield from _sqlite(Path(out).expanduser() if out else base)
     yield from _store(store or environment.store or "")
     yield from _server(environment)
+    yield from _workers(executor, store, environment)
 
 
 def _python() -> Iterator[Check]:
@@ -294,6 +313,52 @@ def _store(url: str) -> Iterator[Check]:
     yield _check("store", "missing" if old else "ok", "store_old" if old else "store", url=url, version=shown)
     if abs(apart_s) > FARTHEST_S:
         yield _check("store", "info", "store_clock", url=url, seconds=abs(apart_s))
+
+
+# --- the workers -----------------------------------------------------------------------------------------------------
+
+MOST_LATE_S = 5.0
+"""By which a worker's clock may be off: its answers would be filed under a wrong time."""
+
+
+def _workers(executor: str | None, store: str | None, environment: Environment) -> Iterator[Check]:
+    """What a run by several processes needs of each: the same Enquete, a key, the database, the time of day."""
+    from enquete.nodes import executors  # noqa: PLC0415 - not for --help
+    from enquete.state.request import LOCAL  # noqa: PLC0415
+    from enquete.state.settings import resolve_machine  # noqa: PLC0415
+
+    try:
+        machine = resolve_machine(parse_request(executor=executor), environment)
+        chosen = machine.executor
+        if chosen == LOCAL:
+            return
+        executors.require_executor(chosen, None, machine)
+        n = executors.processes_of(chosen)
+        if n:
+            yield _check("executor", "ok", "processes", n=n, dask=version("distributed"), cpus=os.cpu_count())
+            return
+        url = store or environment.store or ""
+        found, late = executors.look_at_workers(chosen, url)
+    except EnqueteError as error:
+        yield _check("executor", "missing", "executor_wrong", error=error)
+        return
+    if not found:
+        yield _check("executor", "missing", "no_workers", chosen=chosen)
+    here, boot = version("enquete"), executors.facts()["boot"]
+    for where, one in found.items():
+        facts = {"where": where, "host": one["host"], "version": one["enquete"], "python": one["python"], "here": here}
+        if one["enquete"] != here:
+            yield _check("worker", "missing", "worker_version", **facts)
+        elif not url and one["boot"] != boot:
+            yield _check("worker", "missing", "worker_elsewhere", **facts)
+        elif one["store"]:
+            yield _check("worker", "missing", "worker_store", **facts, error=one["store"])
+        elif environment.api_key is not None and not one["has_key"]:
+            yield _check("worker", "missing", "worker_key", **facts)
+        elif late[where] > MOST_LATE_S:
+            yield _check("worker", "missing", "worker_clock", **facts, late=round(late[where]))
+        else:
+            yield _check("worker", "ok", "worker", **facts)
 
 
 # --- the server ------------------------------------------------------------------------------------------------------
