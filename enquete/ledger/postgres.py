@@ -222,6 +222,8 @@ class PostgresConnection:
                 if not self.is_lost:
                     with suppress(psycopg.Error):
                         self._connection.execute("ROLLBACK")
+                    if isinstance(error.__cause__, psycopg.errors.TransactionRollback) and time.monotonic() < until:
+                        continue  # another writer was in the way
                 elif isinstance(error, StoreUnreachable | psycopg.OperationalError) and time.monotonic() < until:
                     self.reconnect()
                     if finished and self._was_committed(number):
