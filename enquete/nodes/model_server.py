@@ -41,6 +41,9 @@ EVERY_S, LOGGED_EVERY_S = 1.0, 10.0
 """Seconds between two looks at what is waited for, for people and for the log."""
 log = logging.getLogger("enquete")
 
+STANDBY_S = 20.0
+"""Seconds that a server may stay away, or say "later" to everything, before a model that stands by for its takes over."""
+
 LIMITER = Limiter(32)
 """One limit on requests in flight for the whole process, whatever runs in it."""
 
@@ -49,7 +52,9 @@ def asked_url(record: RunRecord, machine: Machine) -> str:
     """The server that this run's models are asked at: the one named now, else the run's own."""
     if record.weights:
         return LOCAL_URL
-    named = record.base_url if record.key_variable else machine.base_url or record.base_url  # its key is no other server's
+    named = (
+        record.base_url if record.key_variable else machine.base_url or record.base_url
+    )  # its key is no other server's
     return named or OPENAI_URL
 
 
@@ -85,7 +90,9 @@ def require_served(served: Sequence[ServedModel], machine: Machine, *, listed: b
                 "user, password or query"
             )
         if is_local(one.model):
-            raise SettingsError(f"model: {one.model!r} answers whole runs on this machine; a seat names a model of a server")
+            raise SettingsError(
+                f"model: {one.model!r} answers whole runs on this machine; a seat names a model of a server"
+            )
         known = {url.rstrip("/"): variable for url, variable in machine.model_servers.items()}
         url, variable = one.base_url.rstrip("/"), one.key_variable
         if listed and (url or variable) and (url not in known or variable not in ("", known[url])):
@@ -118,7 +125,7 @@ class OtherServers:
         if key not in self._senders:
             named: dict[str, object] = {} if url == self._own and not variable else {"api_key": key_in(variable)}
             if not patient:
-                named["patience_s"] = 0.0
+                named["patience_s"] = min(self._machine.patience_s, STANDBY_S)
             self._senders[key] = _transport(url, self._machine.model_copy(update=named))
         return self._senders[key]
 

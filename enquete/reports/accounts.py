@@ -83,7 +83,9 @@ def took_part(reading: RunReading, frame: pd.DataFrame) -> TookPart:
     models = tuple(sorted({str(one) for one in main["model"].unique() if one}))
     several = models if len(models) > 1 else ()
     return (
-        TookPart(agents, persons, several) if len(main) else TookPart(frozenset(who.id for who in reading.population), persons)
+        TookPart(agents, persons, several)
+        if len(main)
+        else TookPart(frozenset(who.id for who in reading.population), persons)
     )
 
 
@@ -131,7 +133,9 @@ def spent(reading: RunReading) -> list[Row]:
 def spent_by_model(reading: RunReading) -> list[Row]:
     """The same by model, where several answered."""
     table = reading.spent_by_model()
-    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")] if len(table) > 1 else []
+    return (
+        [{str(key): value for key, value in row.items()} for row in table.to_dict("records")] if len(table) > 1 else []
+    )
 
 
 def missing(reading: RunReading, stages: Stages, found: Findings) -> dict[str, Words]:

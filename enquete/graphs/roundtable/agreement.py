@@ -270,8 +270,12 @@ HINTS = {
     "uncited": N_("Nobody named a source or an example."),
     "assigned": N_("Stances were assigned by the mode; what counts is what everybody said privately afterwards."),
     "words": N_("Positions were compared by their words alone; a model may read what they mean (analyses: model)."),
-    "undecided": N_("No model has read what the positions mean; the rule is a check and decides nothing. Read the answers."),
-    "differs": N_("By its words the rule puts {n}% of the pairs together otherwise than the model does by what they mean."),
+    "undecided": N_(
+        "No model has read what the positions mean; the rule is a check and decides nothing. Read the answers."
+    ),
+    "differs": N_(
+        "By its words the rule puts {n}% of the pairs together otherwise than the model does by what they mean."
+    ),
     "sure": N_("Confidence is what participants say of themselves: weak evidence."),
 }
 
@@ -544,4 +548,4 @@ def _hints(
 def _differing(talk: Discussion) -> int:
     """Percent of the pairs that the rule puts together otherwise than a model that groups by meaning."""
     last = _last_read(talk)
-    return round(100 * last.get("rule", {}).get("differs", 0.0))
+    return round(100 * float(last.get("rule", {}).get("differs", 0.0)))

@@ -57,7 +57,11 @@ def claims(
     for turn in talk.spoken:
         if turn.private:
             continue
-        heard = [one for one in talk.spoken if not one.private and one.turn < turn.turn and one.participant != turn.participant]
+        heard = [
+            one
+            for one in talk.spoken
+            if not one.private and one.turn < turn.turn and one.participant != turn.participant
+        ]
         known = _Known(turn, heard, names, memories.get(turn.participant) or "", documents)
         cited = [(text, known.of_citation(text)) for text in turn.response.citations]
         for text in turn.response.key_points or [turn.response.position]:
@@ -86,7 +90,9 @@ class _Known:
         """By what it names, else by its words; a source of its own where nothing here has them."""
         for one in self.documents:
             if one.title.casefold() in said.casefold():
-                passage = next((part for title, part in self.passages if title == one.title and _shares(said, part)), "")
+                passage = next(
+                    (part for title, part in self.passages if title == one.title and _shares(said, part)), ""
+                )
                 return Support(kind="document", said=said, where=one.title, text=_short(passage))
         for turn in reversed(self.heard):
             name, number = self.names.get(turn.participant, ""), rf"(?:Participant|Teilnehmer\w*) {turn.number}"

@@ -300,7 +300,10 @@ class RoundtableSettings(BaseModel):
     analyse_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
     group_model: Annotated[
         str,
-        Field(description="model that groups positions by meaning; the main arm's unless named", exclude_if=lambda name: not name),
+        Field(
+            description="model that groups positions by meaning; the main arm's unless named",
+            exclude_if=lambda name: not name,
+        ),
     ] = ""
     group_fallback: Annotated[
         str, Field(description="model asked when that one fails", exclude_if=lambda name: not name)
@@ -339,9 +342,13 @@ class RoundtableSettings(BaseModel):
             raise ValueError(f"documents: two are called {twice[0]!r}; give each a title of its own")
         require_own_seats(self.seats, self.persons)
         if self.agreement == "meaning" and self.analyses == "model":
-            raise ValueError("analyses: with agreement by meaning a model reads every round already; leave analyses out")
+            raise ValueError(
+                "analyses: with agreement by meaning a model reads every round already; leave analyses out"
+            )
         if self.agreement == "words" and (self.group_model or self.group_fallback):
-            raise ValueError("group_model: positions are grouped by their words here; set agreement to meaning, or leave it out")
+            raise ValueError(
+                "group_model: positions are grouped by their words here; set agreement to meaning, or leave it out"
+            )
         if self.least_rounds > self.rounds:
             raise ValueError(f"least_rounds {self.least_rounds} is more than rounds {self.rounds}")
 

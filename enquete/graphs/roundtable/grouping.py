@@ -42,7 +42,9 @@ _WORDS = {
         "groups contradict each other on, three at most, a sentence each. groupthink: whether objections are missing that the subject "
         "calls for. Confidence that people claim is no evidence."
     ),
-    "unmoved": N_("unmoved: for each number whether it still takes the position of the round before, by what is meant."),
+    "unmoved": N_(
+        "unmoved: for each number whether it still takes the position of the round before, by what is meant."
+    ),
 }
 
 
@@ -146,7 +148,14 @@ def kept_reading(
     check: dict[str, JsonValue] = {
         "agreement": agreement(said), "camp_of": {str(numbers[who]): number for who, number in place.items()}
     }  # fmt: skip
-    found: dict[str, JsonValue] = {"basis": MEANING, "by": by, "rule": check, "agreement": None, "camp_of": {}, "conflicts": []}
+    found: dict[str, JsonValue] = {
+        "basis": MEANING,
+        "by": by,
+        "rule": check,
+        "agreement": None,
+        "camp_of": {},
+        "conflicts": [],
+    }
     if by == RULE:
         return found
     meant = {"camp_of": read.group_of}

@@ -152,7 +152,9 @@ async def weigh_round(state: DiscussionState, runtime: Loop) -> DiscussionState:
     return _weighed(end, analysed, turns, context)
 
 
-async def _weighed_by_meaning(ahead: Discussion, turns: list[RoundtableTurn], context: DiscussionContext) -> DiscussionState:
+async def _weighed_by_meaning(
+    ahead: Discussion, turns: list[RoundtableTurn], context: DiscussionContext
+) -> DiscussionState:
     table, rounds = context.table(ahead), ahead.rounds()
     data = positions_said(table.question, rounds, table.numbers)
     read, by = PositionGroups(), RULE

@@ -133,7 +133,9 @@ class Controlling(InTable):
         ),
     ]
     question: Annotated[str, Field(max_length=4000, description="of ask: all participants see it")] = ""
-    budget_tokens: Annotated[int | None, Field(gt=0, le=10**12, description="cap on tokens; as before unless named")] = None
+    budget_tokens: Annotated[
+        int | None, Field(gt=0, le=10**12, description="cap on tokens; as before unless named")
+    ] = None
     confirm: Annotated[bool, Field(description="go on although the estimate exceeds the budget")] = False
 
 
@@ -328,7 +330,9 @@ class OpenTable:
         return [{"name": self.name(one["participant"]), **one} for one in found]
 
     def _by(self, turn: RoundtableTurn) -> str:
-        return "agent" if {turn.participant, self.name(turn.participant)}.isdisjoint(self.settings.persons) else "person"
+        return (
+            "agent" if {turn.participant, self.name(turn.participant)}.isdisjoint(self.settings.persons) else "person"
+        )
 
     @property
     def settings(self) -> RoundtableSettings:
@@ -711,7 +715,9 @@ def _require_seats(asked: Starting) -> None:
         raise InputError(f"{unfit[0]!r}: a name without commas, semicolons and (but in ids, agent:…) colons, please")
     for one in asked.personas:
         if not (one.persona or one.model or one.name in asked.people):
-            raise InputError(f"personas: say in prose who {one.name} is, name them in people, or name the model that takes part")
+            raise InputError(
+                f"personas: say in prose who {one.name} is, name them in people, or name the model that takes part"
+            )
     modelled = [one.name for one in asked.seats if one.in_order]
     if human := [name for name in modelled if name in asked.people]:
         raise InputError(f"{human[0]}: a person's seat has no model; leave it out of people, or the model out")
@@ -916,8 +922,10 @@ async def get_citations(port: Port, asked: Cited) -> dict[str, JsonValue]:
         for one in claims(talk, run.names, run.memories, table.settings.documents)
         if who in ("", one.participant) and asked.round in (None, one.round)
     ]
-    kinds = Counter(support.kind for one in known for support in one.rests_on)
-    cited = Counter((support.kind, support.where, support.said) for one in known for support in one.rests_on if support.said)
+    kinds = Counter[str](support.kind for one in known for support in one.rests_on)
+    cited = Counter(
+        (support.kind, support.where, support.said) for one in known for support in one.rests_on if support.said
+    )
     told: list[JsonValue] = [
         {"name": table.name(one.participant), "round": one.round, "turn": one.turn, "claim": one.claim,
          "rests_on": [support.model_dump(exclude_defaults=True) for support in one.rests_on]}
@@ -925,7 +933,7 @@ async def get_citations(port: Port, asked: Cited) -> dict[str, JsonValue]:
     ]  # fmt: skip
     return fitted({
         "roundtable_id": table.kept.id, "group": talk.unit, **table.authorship, "matched_by": "words", "claims": len(known),
-        "only_said": sum(not one.rests_on for one in known), "kinds": dict(kinds),
+        "only_said": sum(not one.rests_on for one in known), "kinds": {**kinds},
         "citations": [{"kind": kind, "where": where, "said": said, "claims": n} for (kind, where, said), n in cited.most_common()],
         "rests_on": told,
     })  # fmt: skip
@@ -952,7 +960,7 @@ async def synthesize_roundtable(port: Port, asked: Summed) -> dict[str, JsonValu
     speakers = {str(number): name for number, name in answers.items() if f"{number}" in _cited_turns(made)}
     return fitted({
         "roundtable_id": table.kept.id, "group": talk.unit, "question": table.kept.question, "rounds": len(rounds), **table.authorship,
-        **made, "synthesized_by": by, "turns": speakers,
+        **made, "synthesized_by": by, "turns": {**speakers},
     })  # fmt: skip
 
 
@@ -999,12 +1007,16 @@ async def control_roundtable(port: Port, asked: Controlling) -> dict[str, JsonVa
     if bool(asked.question.strip()) != (asked.action == "ask"):
         raise InputError("question: it goes with action ask, and ask needs one")
     if table.held.status == "completed":
-        raise InputError(f"{asked.roundtable_id}: the discussion is over; continue_roundtable goes on with further rounds")
+        raise InputError(
+            f"{asked.roundtable_id}: the discussion is over; continue_roundtable goes on with further rounds"
+        )
     was_driven = await port.pause(str(table.folder), table.held.run)
     table = tables.table(asked.roundtable_id)
     if asked.action == "pause":
         if not was_driven:
-            raise InputError(f"{asked.roundtable_id}: nothing goes on that could be paused; its status is {table.held.status}")
+            raise InputError(
+                f"{asked.roundtable_id}: nothing goes on that could be paused; its status is {table.held.status}"
+            )
         return table.told()
     async with port.alone(str(table.folder)):
         if asked.action == "ask":
@@ -1029,7 +1041,9 @@ async def _ask(port: Port, table: OpenTable, question: str) -> None:
         if talk.over or talk.stop or number > table.settings.rounds:
             continue
         if run.frozen.get(name) not in (None, "", question):
-            raise InputError(f"question: another stands before round {number} of {talk.unit} already, and nobody has answered it yet")
+            raise InputError(
+                f"question: another stands before round {number} of {talk.unit} already, and nobody has answered it yet"
+            )
         await port.freeze(table.sim, run.run, name, question, out=str(table.folder))
         asked = True
     if not asked:
@@ -1079,7 +1093,10 @@ OPERATIONS = (
     Operation(get_citations, Cited, "What claims at a roundtable rest on", reads=True),
     Operation(synthesize_roundtable, Summed, "Sum a roundtable up"),
     Operation(
-        control_roundtable, Controlling, "Pause, question or end a roundtable", over_budget=f"with action end; {AT_THE_CAP}"
+        control_roundtable,
+        Controlling,
+        "Pause, question or end a roundtable",
+        over_budget=f"with action end; {AT_THE_CAP}",
     ),
     Operation(list_roundtables, Listing, "List roundtables", reads=True),
     Operation(export_roundtable, Exported, "Write a roundtable to a file"),

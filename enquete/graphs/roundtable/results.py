@@ -109,7 +109,7 @@ def analyse(
         ],
         "speaking_models": list(_speaking(run)),
         "between_models": _between_models(run),
-        "switches": [dict(one) for name, one in sorted(context.frozen.items()) if name.startswith(SWITCHED)],
+        "switches": [one for name, one in sorted(context.frozen.items()) if name.startswith(SWITCHED)],
         "compared": [{"measure": name, "label": name} for name in ("moved", "before")],
         **_by_group([move for _, move in moved], context.groups_of(frame)),
     }  # fmt: skip
@@ -337,7 +337,11 @@ def _between_models(run: Discussions) -> list[Row]:
     sums: dict[tuple[str, str], list[int]] = {}
     for talk in run.groups:
         rounds, numbers = talk.rounds(), {turn.participant: turn.number for turn in talk.spoken}
-        read = {turn.round: turn.weighed.analysed for turn in talk.turns if turn.weighed and turn.weighed.analysed.get("camp_of")}
+        read = {
+            turn.round: turn.weighed.analysed
+            for turn in talk.turns
+            if turn.weighed and turn.weighed.analysed.get("camp_of")
+        }
         for place, number in ((0, 0), (2, len(rounds) - 1)):
             heard = [turn for turn in talk.spoken if not turn.private and turn.round == number + 1]
             speaks = {turn.participant: run.model_of(talk, turn) for turn in heard}

@@ -63,7 +63,9 @@ class DiscussionSaid(BaseModel):
     by_rule: DiscussionSynthesis
 
 
-def said_in_full(topic: str, talk: Discussion, names: Mapping[str, str], by_rule: DiscussionSynthesis) -> DiscussionSaid:
+def said_in_full(
+    topic: str, talk: Discussion, names: Mapping[str, str], by_rule: DiscussionSynthesis
+) -> DiscussionSaid:
     """Of what was said to the group. names: as whom each is told, by id."""
     turns = [_turn(turn, names) for turn in talk.spoken if not turn.private and turn.response.position.strip()]
     for place, turn in enumerate(turns):
@@ -91,7 +93,9 @@ def _prompt(data: DiscussionSaid, language: Language) -> str:
         f"[{one.turn}] ({one.round}) {one.who}: {' '.join(part for part in (one.position, *one.points, one.reasons) if part)}"
         for one in data.turns
     )
-    return "\n\n".join([words["task"].format(topic=data.topic), f"{words['said']}:\n{fence('discussion', lines)}", words["rules"]])
+    return "\n\n".join(
+        [words["task"].format(topic=data.topic), f"{words['said']}:\n{fence('discussion', lines)}", words["rules"]]
+    )
 
 
 def _schema(data: DiscussionSaid) -> dict[str, JsonValue]:
