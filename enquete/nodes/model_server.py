@@ -42,6 +42,9 @@ EVERY_S, LOGGED_EVERY_S = 1.0, 10.0
 """Seconds between two looks at what is waited for, for people and for the log."""
 log = logging.getLogger("enquete")
 
+STANDBY_S = 20.0
+"""Seconds that a server may stay away, or say "later" to everything, before a model that stands by for its takes over."""
+
 LIMITER = Limiter(32)
 """One limit on requests in flight for the whole process, whatever runs in it."""
 
@@ -125,7 +128,7 @@ class OtherServers:
         if key not in self._senders:
             named: dict[str, object] = {} if url == self._own and not variable else {"api_key": key_in(variable)}
             if not patient:
-                named["patience_s"] = 0.0
+                named["patience_s"] = min(self._machine.patience_s, STANDBY_S)
             self._senders[key] = _transport(url, self._machine.model_copy(update=named), self._shared)
         return self._senders[key]
 

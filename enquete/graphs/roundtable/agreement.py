@@ -548,4 +548,4 @@ def _hints(
 def _differing(talk: Discussion) -> int:
     """Percent of the pairs that the rule puts together otherwise than a model that groups by meaning."""
     last = _last_read(talk)
-    return round(100 * last.get("rule", {}).get("differs", 0.0))
+    return round(100 * float(last.get("rule", {}).get("differs", 0.0)))

@@ -922,7 +922,7 @@ async def get_citations(port: Port, asked: Cited) -> dict[str, JsonValue]:
         for one in claims(talk, run.names, run.memories, table.settings.documents)
         if who in ("", one.participant) and asked.round in (None, one.round)
     ]
-    kinds = Counter(support.kind for one in known for support in one.rests_on)
+    kinds = Counter[str](support.kind for one in known for support in one.rests_on)
     cited = Counter(
         (support.kind, support.where, support.said) for one in known for support in one.rests_on if support.said
     )
@@ -933,7 +933,7 @@ async def get_citations(port: Port, asked: Cited) -> dict[str, JsonValue]:
     ]  # fmt: skip
     return fitted({
         "roundtable_id": table.kept.id, "group": talk.unit, **table.authorship, "matched_by": "words", "claims": len(known),
-        "only_said": sum(not one.rests_on for one in known), "kinds": dict(kinds),
+        "only_said": sum(not one.rests_on for one in known), "kinds": {**kinds},
         "citations": [{"kind": kind, "where": where, "said": said, "claims": n} for (kind, where, said), n in cited.most_common()],
         "rests_on": told,
     })  # fmt: skip
@@ -960,7 +960,7 @@ async def synthesize_roundtable(port: Port, asked: Summed) -> dict[str, JsonValu
     speakers = {str(number): name for number, name in answers.items() if f"{number}" in _cited_turns(made)}
     return fitted({
         "roundtable_id": table.kept.id, "group": talk.unit, "question": table.kept.question, "rounds": len(rounds), **table.authorship,
-        **made, "synthesized_by": by, "turns": speakers,
+        **made, "synthesized_by": by, "turns": {**speakers},
     })  # fmt: skip
 
 

@@ -125,7 +125,8 @@ BETWEEN_MODELS = d.Table(
         d.share("alike_first", N_("same side, first round")), d.share("alike_last", N_("same side, last round")),
     ),
     views=(d.View(at="section"), d.View(at="digest")),
-    note=N_("Pairs of participants who took a side: the same stance where there are any, else positions that are one. That "
+    note=N_("Pairs of participants who took a side: one position by meaning, where a model "
+            "grouped them, else the same stance, else like words. That "
             "speakers of one model agree is weaker evidence than that different ones do."),
 )  # fmt: skip
 

@@ -35,7 +35,7 @@ from enquete.graphs.roundtable.agreement import (
     voiced,
 )
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn, discussions
-from enquete.graphs.roundtable.grouping import MEANING
+from enquete.graphs.roundtable.grouping import MEANING, groups_of
 from enquete.graphs.roundtable.instrument import CONSIDERATION, RoundtableInstrument
 from enquete.graphs.roundtable.movement import (
     PEOPLE,
@@ -109,7 +109,7 @@ def analyse(
         ],
         "speaking_models": list(_speaking(run)),
         "between_models": _between_models(run),
-        "switches": [dict(one) for name, one in sorted(context.frozen.items()) if name.startswith(SWITCHED)],
+        "switches": [one for name, one in sorted(context.frozen.items()) if name.startswith(SWITCHED)],
         "compared": [{"measure": name, "label": name} for name in ("moved", "before")],
         **_by_group([move for _, move in moved], context.groups_of(frame)),
     }  # fmt: skip
@@ -336,12 +336,18 @@ def _between_models(run: Discussions) -> list[Row]:
         return []
     sums: dict[tuple[str, str], list[int]] = {}
     for talk in run.groups:
-        rounds = talk.rounds()
+        rounds, numbers = talk.rounds(), {turn.participant: turn.number for turn in talk.spoken}
+        read = {
+            turn.round: turn.weighed.analysed
+            for turn in talk.turns
+            if turn.weighed and turn.weighed.analysed.get("camp_of")
+        }
         for place, number in ((0, 0), (2, len(rounds) - 1)):
             heard = [turn for turn in talk.spoken if not turn.private and turn.round == number + 1]
             speaks = {turn.participant: run.model_of(talk, turn) for turn in heard}
             known = {who: model for who, model in speaks.items() if model}
-            for one in pairs_of_models(rounds[number], known) if rounds else ():
+            meant = groups_of(read[number + 1], numbers) if read.get(number + 1, {}).get("basis") == MEANING else ()
+            for one in pairs_of_models(rounds[number], known, meant) if rounds else ():
                 row = sums.setdefault((one.first, one.second), [0, 0, 0, 0])
                 row[place] += one.pairs
                 row[place + 1] += one.alike

@@ -74,6 +74,7 @@ def debate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debate]:
             **KEYS,
             "ENQUETE_MODEL_SERVERS": json.dumps(known),
             "LLM_API_KEY": "of-nobody-here",
+            "ENQUETE_PATIENCE_S": "1",
         }.items():
             patch.setenv(name, value)
         servers["gpt"].vanish()
