@@ -142,7 +142,8 @@ geboren lebt wohnt verheiratet mann vater mutter tochter sohn töchter söhne sc
 großmutter arbeitet arbeit beruf erfahrung studium studiert studierte schule leben familie leidenschaft interesse
 interessen welt wissen ansichten hält findet denkt meint glaubt weiß sagt kommt steht führt plant jedes seinem seiner
 ihrem ihrer beiden eigene eigenen früher ehemalige ehemaliger rentner rentnerin frau sommer winter woche wochenende
-abend morgen nacht generation zwanzig dreißig vierzig fünfzig
+abend morgen nacht generation zwanzig dreißig vierzig fünfzig analyzing analysing engaging reading making finding
+using helping positive impact strategies solutions
 """
 _BIOGRAPHY = frozenset(_OF_WHOEVER.split())
 """Words of any life: what describes a person and is no matter of discussion."""
@@ -406,6 +407,7 @@ def themes(
             and len(places[stem]) > 1
             and not known & set(stem.split())
             and not _acts(stem, forms[stem].most_common(1)[0][0], barred)
+            and not (described and barred & set(stem.split()))
             and _is_noun(_as_written(forms[stem].most_common(1)[0][0], written), written, language)
         ):
             chosen.append(stem)

@@ -16,6 +16,7 @@ from enquete.graphs.laddering.settings import Concept
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.roundtable.instrument import RoundtableInstrument
 from enquete.graphs.scenario.instrument import ScenarioInstrument
+from enquete.instruments.instrument import Instrument
 from enquete.instruments.load import load_layer, load_own
 from enquete.study.drafts import Drafting, Drafts, draft_instruments
 from tests.support.drafter import Drafter
@@ -33,7 +34,7 @@ HARBOUR = (
      "on fish.”"),
 )  # fmt: skip
 THEMES = ["Fangquoten = catch quotas", "Hafen = the harbour"]
-LOADED = {
+LOADED: dict[str, type[Instrument]] = {
     "longitudinal": LongitudinalInstrument, "diversity": DiversityInstrument, "delphi": DelphiInstrument,
     "scenario": ScenarioInstrument, "roundtable": RoundtableInstrument,
 }  # fmt: skip
