@@ -154,6 +154,19 @@ class RunRecord(BaseModel):
         return next(arm for arm in self.arms if arm.role == "main")
 
     @property
+    def interviewer_model(self) -> str:
+        """The model that does the interviewer's own work: the main arm's; where persons answer, one that settings name;
+        "" where rules do it."""
+        if self.main.respondent == "llm":
+            return self.main.model
+        return next(iter(role_models(self.settings)), "") if self.main.respondent == "human" else ""
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether a model is asked at all."""
+        return bool(self.interviewer_model) or any(arm.respondent == "llm" for arm in self.arms)
+
+    @property
     def second(self) -> Arm | None:
         """Respondent B, whose answers a critic compares with the main arm's."""
         return next((arm for arm in self.arms if arm.role == "b"), None)
@@ -172,6 +185,11 @@ class RunRecord(BaseModel):
     @property
     def _compared(self) -> list[Arm]:
         return [self.main] if self.second is None else [self.main, self.second]
+
+
+def role_models(settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """That settings name for roles of the interviewer, in their order."""
+    return [str(value) for own in settings.values() for name, value in own.items() if value and name.endswith("_model")]
 
 
 def differences(old: RunRecord, new: RunRecord) -> list[str]:

@@ -238,7 +238,7 @@ def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, pr
     """An answer's calls grow with the agents; the interviewer's too, but in whole batches where not by the row."""
     answers = kind.purpose == "answer"
     asks = arm if answers else record.main
-    has_model = asks.respondent == "llm"
+    has_model = asks.respondent == "llm" if answers else bool(record.interviewer_model)
     scale = rehearsal.scale(kind.methodology)
     plan = rehearsal.plans[kind.methodology, kind.phase]
     fewest, most = _rows(plan, rehearsal, kind)
@@ -252,9 +252,10 @@ def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, pr
     if not answers:
         least_calls = min(1.0, least_calls)
     most_calls = calls * again[0] * (most if by_row else grows) + batches
-    persons = not has_model and (kind.methodology, kind.phase) in rehearsal.by_persons
+    by_person = not has_model or record.main.respondent == "human"
+    persons = by_person and (kind.methodology, kind.phase) in rehearsal.by_persons
     least, long = (fewest * WRITTEN_LEAST, most * WRITTEN_MOST) if persons else (fewest, most)
-    model = asks.model if has_model else "synthetic" if answers else "rule"
+    model = (asks.model if answers else record.interviewer_model) if has_model else "synthetic" if answers else "rule"
     return priced_line(
         methodology=kind.methodology,
         phase=kind.phase,
@@ -319,7 +320,7 @@ def _seconds(lines: Sequence[EstimateLine], record: RunRecord, machine: Machine,
         return None
     if batches:
         return Range(low=0, likely=batches * DAY, high=batches * DAY)
-    paid = {arm.model for arm in record.arms if arm.respondent == "llm"}
+    paid = {arm.model for arm in record.arms if arm.respondent == "llm"} | {record.interviewer_model}
     ends = []
     for place, end in enumerate(("low", "likely", "high")):
         busy = waiting = 0.0
@@ -468,7 +469,7 @@ async def _rehearsed(
             await ledger.store_population(chosen)
             await ledger.store_digests("T1", {who.id: memories.get(who.id) for who in chosen})
             run_session = RunSession(Path(name), acted, ledger, Machine(cap_tokens=10**15), Sources())
-            run_session.by_model = record.main.respondent == "llm"
+            run_session.by_model = bool(record.interviewer_model)
             plans = {
                 (method, phase): run_session.procedure(method).plan(run_session.context(method, phase, acted.main.id))
                 for method, phase in planned(acted)

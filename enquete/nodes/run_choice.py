@@ -38,6 +38,7 @@ from enquete.checkpoints.record import (
     UsedInstrument,
     content_differences,
     differences,
+    role_models,
 )
 from enquete.instruments.pack import pack_named
 from enquete.memory.connecting import require_reachable
@@ -103,9 +104,13 @@ def told(population: Population, request: RunRequest) -> Chosen | None:
 
 
 def with_local_model(
-    request: RunRequest, arms: list[Arm], critic: CriticSettings | None
+    request: RunRequest,
+    arms: list[Arm],
+    critic: CriticSettings | None,
+    settings: dict[str, dict[str, Any]],
 ) -> tuple[list[Arm], CriticSettings | None, Weights | None]:
-    """Arms and critic with the local model by the name that its file has; as they are where none is local.
+    """Arms and critic with the local model by the name that its file has; as they are where none is local. Settings
+    that name it for the interviewer of persons do so by that name, too.
 
     Raises SettingsError where a package or file is missing, and where a run would need a local and another server at
     once.
@@ -113,6 +118,8 @@ def with_local_model(
     asked = {arm.model for arm in arms if arm.respondent == "llm"} | (
         {critic.model} if critic and critic.model else set()
     )
+    persons = any(arm.role == "main" and arm.respondent == "human" for arm in arms)
+    asked |= set(role_models(settings)) if persons else set()
     local = next(filter(is_local, sorted(asked)), None)
     if local is None:
         return arms, critic, None
@@ -123,6 +130,8 @@ def with_local_model(
         raise SettingsError(f"model {local!r} has a server of its own: leave base_url out")
     weights = weights_of(local)
     named = {"model": weights.name}
+    for own in settings.values() if persons else ():
+        own.update({name: weights.name for name, value in own.items() if name.endswith("_model") and value == local})
     arms = [arm.model_copy(update=named) if arm.respondent == "llm" else arm for arm in arms]
     return arms, critic.model_copy(update=named) if critic and critic.model else critic, weights
 
@@ -311,14 +320,12 @@ def draft_record(
     arms = resolve_arms(request, environment)
     settings = method_settings(request, methods, language, used)
     arms = study_arms(request, arms, methods, phases, has_simulation=population.has_simulation, settings=settings)
-    arms, critic, weights = with_local_model(request, arms, critic_settings(request, arms))
-    if weights is None:
-        server_url(arms, resolve_machine(request, environment))
+    arms, critic, weights = with_local_model(request, arms, critic_settings(request, arms), settings)
     main = next(arm for arm in arms if arm.role == "main")
     memory: MemoryKind = request.memory or environment.memory or "local"
     require_reachable(memory, resolve_machine(request, environment))
     baseline, baseline_run = choose_baseline(request, population, methods, phases, used, interviews, main)
-    return RunRecord(
+    record = RunRecord(
         run_id=new_run_id(),
         sim_id=population.sim_id,
         sim_path=_sim_path(population, interviews),
@@ -359,6 +366,9 @@ def draft_record(
         critic=critic,
         batch=in_batches(request, arms, local=weights is not None),
     )
+    if weights is None:
+        server_url(record, resolve_machine(request, environment))
+    return record
 
 
 def _topical(request: RunRequest, used: Mapping[str, UsedInstrument]) -> dict[str, UsedInstrument]:

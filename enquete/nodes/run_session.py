@@ -77,9 +77,8 @@ class RunSession(RunBase[Ledger]):
         }
         """Stages whose failed answers are to be asked for once more, though the stage itself is done."""
         self.closed_at_gate = self.budget.closed  # claims that were over when the gate last sent work on
-        self.by_model = (
-            record.main.respondent == "llm"
-        )  # a rehearsal, in which none answers, says what its run's will be
+        # A rehearsal, in which none answers, says what its run's will be.
+        self.by_model = bool(record.interviewer_model)
         self.raise_bugs = os.environ.get("ENQUETE_RAISE_BUGS") == "1"
         self.tally: dict[tuple[str, str, int, str], int] = {}
         self._sources = sources
@@ -178,7 +177,7 @@ class RunSession(RunBase[Ledger]):
             respondent=make_respondent(arm, main, lambda: self.truth(name), self.record.language, self.ledger),
             model=self._metered(arm.model, arm.temperature, arm.seed, claim, cached=not arm.aside),
             interviewers=self.interviewers(claim),
-            interviewer_has_model=main.respondent == "llm",
+            interviewer_has_model=bool(self.record.interviewer_model) and self.ledger.run != REHEARSAL,
             by_model=self.by_model,
             retry_failed=self.machine.retry_failed,
             late=self.is_over(phase),
@@ -191,10 +190,9 @@ class RunSession(RunBase[Ledger]):
         return phase == "T0" and self.record.baseline == "measured" and bool(self.ledger.frozen("", "", "T1", "memory"))
 
     def interviewers(self, claim: str) -> Callable[[str], Metered]:
-        """The interviewer's model by name; "": the main arm's, or the rules' bookkeeping where no model answers."""
-        main = self.record.main
-        own = main.model if main.respondent == "llm" else "rule"
-        return lambda model: self._metered(model or own, 0, main.seed, claim)
+        """The interviewer's model by name; "": the run's own, or the rules' bookkeeping where there is none."""
+        own = self.record.interviewer_model or "rule"
+        return lambda model: self._metered(model or own, 0, self.record.main.seed, claim)
 
     def critic(self, *, again: bool = False) -> Metered:
         """Who grades and compares. `again`: judges once more, with another seed and whatever it said before."""

@@ -188,7 +188,7 @@ class RunReading(RunBase[ReadingLedger]):
             model=nobody,
             interviewers=lambda model: nobody,
             interviewer_has_model=False,
-            by_model=self.record.main.respondent == "llm",
+            by_model=bool(self.record.interviewer_model),
         )
 
     def memories(self, phase: str, arm: Arm) -> dict[str, str | None]:

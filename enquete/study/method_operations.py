@@ -22,8 +22,10 @@ from enquete.reports.run_reading import open_run
 from enquete.respondents.person import require_readable, submit
 from enquete.state.complaints import complaints
 from enquete.state.errors import InputError, OverBudget, RunLocked, SettingsError
+from enquete.state.local_weights import is_local
 from enquete.state.methodology import BegunRun, Operation, RunSnapshot, StoppedRun
 from enquete.state.request import parse_request
+from enquete.state.settings import Environment
 from enquete.study.background import awaited, run_in_thread
 from enquete.study.run import Run
 from enquete.study.start import Start, choose_start, drive, start_of_resume
@@ -86,6 +88,12 @@ class FacadePort:
     shelf: str | None
     methodology: str
     tasks: Tasks | None = None
+
+    def model(self) -> str:
+        environment = Environment.read()
+        has_server = bool(environment.api_key or environment.base_url) or is_local(environment.model)
+        is_asked = environment.respondent == "llm" if environment.respondent else has_server
+        return environment.model or "" if is_asked else ""
 
     def alone(self, out: str) -> AbstractAsyncContextManager[None]:
         return alone(Path(out) / LOCK)

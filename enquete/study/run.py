@@ -452,7 +452,7 @@ def stand(run: RunReading, *, driven: bool) -> RunStanding:
         counts=_summed(run, lambda methodology, phase: True),
         usage=(sum(one.read for one in used), sum(one.written for one in used)),
         usd=spent_usd(ledger, record, Prices.read(environment.prices, batch=record.batch), url),
-        asks_model=not record.replay_of and any(arm.respondent == "llm" for arm in record.arms),
+        asks_model=not record.replay_of and record.asks_model,
         outlook=claims(record, ledger, int(noted or DEFAULT_MAX_TOKENS)),
         cap_tokens=int(noted) if noted else environment.max_tokens,
         cap_usd=float(noted_usd) if noted_usd else None,

@@ -21,10 +21,11 @@ from enquete.graphs.discovery.record import (
     Record,
     ToldValue,
     misfits,
+    normalised,
     reduced,
     unknown,
 )
-from enquete.graphs.discovery.schema import MOST_QUESTIONS, DiscoverySchema, load_schema
+from enquete.graphs.discovery.schema import MOST_QUESTIONS, DiscoverySchema, given_schema, is_given, load_schema
 from enquete.instruments.load import load_shipped, require_language
 from enquete.nodes.conversations import Asked, Conversation, Turn, dialogue, turn_block
 from enquete.state.asking import Block
@@ -54,7 +55,9 @@ class DiscoverySettings(BaseModel):
     ds: Annotated[
         str,
         Field(
-            description="what is to be found out: a shipped discovery schema or a file; the instrument's unless named"
+            description="what is to be found out: a shipped discovery schema, a file, or the schema itself as text; "
+            "the instrument's unless named",
+            json_schema_extra={"format": "textarea"},
         ),
     ] = ""
     questions: Annotated[
@@ -77,17 +80,27 @@ class DiscoverySettings(BaseModel):
         DiscoverySchema | None, Field(description="filled when the settings are read: the schema as it was")
     ] = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _take_schema(cls, data: Any) -> Any:
+        """One that is handed over itself, in any of its forms."""
+        if isinstance(data, Mapping) and not data.get("read") and is_given(data.get("ds")):
+            schema = given_schema(data["ds"])
+            return {**data, "ds": schema.id, "read": schema}
+        return data
+
     @model_validator(mode="after")
     def _read_schema(self, info: ValidationInfo) -> Self:
         context = info.context or {}
         instrument: DiscoveryInstrument | None = context.get("instrument")
         self.ds = self.ds or (instrument or load_shipped(DiscoveryInstrument, "discovery")).ds
         self.read = self.read or load_schema(self.ds, context.get("shelf"))
+        self.current = normalised(self.read.nodes, self.current)
         if wrong := list(misfits(self.read.nodes, self.current)):
             raise ValueError(f"current: {'; '.join(wrong)}")
         if language := context.get("language"):
             require_language("discovery.ds", self.ds, self.read, language)
-        self.ds = PurePath(self.ds).name
+        self.ds = self.ds if self.ds == self.read.id else PurePath(self.ds).name
         return self
 
     @property
@@ -161,6 +174,15 @@ class DiscoveryInterview(Conversation[DiscoveryTurn]):
         )
 
     @property
+    def wanted(self) -> list[Path]:
+        """What is not known yet of that which is asked for before the interview closes."""
+        return [path for path in unknown(self.discovery.nodes, self.record) if self._is_wanted(path)]
+
+    def _is_wanted(self, path: Path) -> bool:
+        node = self.discovery.at(path)
+        return node is not None and bool(node.field.wanted)
+
+    @property
     def done(self) -> bool:
         """Whether nothing is left to ask for."""
         return self.complete and not self.open and not self.optional
@@ -201,7 +223,9 @@ def question_input(interview: DiscoveryInterview, context: DiscoveryContext) -> 
     return QuestionInput(
         objective=discovery.objective.in_(language),
         fields=outline(discovery, language),
-        targets=targets(discovery, interview.record, interview.asked, interview.open, interview.optional, language),
+        targets=targets(
+            discovery, interview.record, interview.asked, interview.open, interview.optional, language, interview.wanted
+        ),
         record=interview.record,
         transcript=interview.transcript(),
         language=language,
@@ -214,5 +238,5 @@ def question_block(context: DiscoveryContext, interview: DiscoveryInterview, ask
     return turn_block(
         context.interview_context, interview.unit, asked, context.instrument.instruction.in_(language),
         heading=context.instrument.transcript_heading.in_(language), said=dialogue(interview.transcript(), language),
-        session=interview.discovery.id,
+        session=interview.discovery.session,
     )  # fmt: skip

@@ -11,7 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from enquete.graphs.discovery.record import Contradiction, Path, ReadingProblem, reply_schema
+from enquete.analysis.vocabulary import STOP_WORDS
+from enquete.graphs.discovery.record import Contradiction, Path, ReadingProblem, as_said, reply_schema
 from enquete.graphs.discovery.schema import DiscoverySchema, FieldNode
 from enquete.locale import N_, in_language
 from enquete.respondents.quoting import fence, normal
@@ -85,9 +86,10 @@ def targets(
     open_: Sequence[Contradiction],
     optional: Sequence[Path],
     language: Language,
+    wanted: Sequence[Path] = (),
 ) -> list[Target]:
-    """Contradictions first, each once; then what the completion lacks, by how often it was asked, then what
-    is optional; what closes an interview comes last."""
+    """Contradictions first, each once; then what the completion lacks, by how often it was asked, with what is wanted
+    besides, then what is optional; what closes an interview comes last."""
     found = [
         _target(schema, one.path, asked, language).model_copy(update={"contradiction": one, "asked": 0})
         for one in open_
@@ -96,6 +98,7 @@ def targets(
     if any(one.closing and one.asked for one in lacking):  # there is more, or nobody said that there is not
         lists = [node for node in schema.nodes.values() if node.field.type in ("list", "texts")]
         lacking += [_target(schema, node.path, asked, language, record) for node in lists]
+    lacking += [_target(schema, path, asked, language) for path in wanted]
     lacking += [_target(schema, path, asked, language) for path in optional]
     distinct: dict[Path, Target] = {}
     for one in lacking:
@@ -128,14 +131,18 @@ def _target(
 
 
 def entry_of(schema: DiscoverySchema, path: Path) -> str:
-    """The key of the innermost entry that a path runs through; "" for none."""
-    entry, nodes, steps = "", schema.nodes, list(path)
+    """The key of the innermost entry that a path runs through, with those of entries of other lists around it; "" for
+    none."""
+    entries: dict[str, str] = {}  # by list; a list that is nested in itself has one
+    nodes, steps = schema.nodes, list(path)
     while steps:
         node = nodes[steps.pop(0)]
         if node.field.type == "list" and steps:
-            entry = steps.pop(0)
+            entries.pop(node.name, None)
+            entries[node.name] = steps.pop(0)
         nodes = node.children
-    return entry
+    *around, innermost = entries.values() or ("",)
+    return f"{innermost} ({', '.join(reversed(around))})" if around else innermost
 
 
 def ask_by_rule(data: QuestionInput) -> QuestionOut:
@@ -157,6 +164,8 @@ def _worded(words: Mapping[str, str], target: Target) -> str:
 
 
 def told_value(value: object) -> str:
+    if isinstance(value, Mapping):
+        return as_said(value)
     return (
         ", ".join(map(told_value, value))
         if isinstance(value, list | tuple)
@@ -218,7 +227,9 @@ def _line(node: FieldNode, language: Language) -> str:
     field = node.field
     told = (field.description or field.label).in_(language)
     unit = f" ({field.unit.in_(language)})" if field.unit else ""
-    listed = "; ".join(f"{each} = {value.label.in_(language)}" for each, value in field.values.items())
+    listed = "; ".join(
+        f"{each} = {(value.description or value.label).in_(language)}" for each, value in field.values.items()
+    )
     return f"{'/'.join(node.path)}: {told}{unit}{f' [{listed}]' if listed else ''}"
 
 
@@ -244,11 +255,18 @@ _READING: Mapping[str, str] = {
 }
 
 _YES_NO = re.compile(r"^(?:(ja|yes)|nein|no)\b", re.IGNORECASE)
-_EMPTY = re.compile(r"\b(weiß (ich )?nicht|fällt mir nichts|don't know|nothing comes to mind)\b", re.IGNORECASE)
+_EMPTY = re.compile(
+    r"\b(weiß (ich )?nicht|fällt mir nichts|don't know|nothing comes to mind)\b"
+    r"|^\W*(no,?\s+|nein,?\s+)?(nothing (more|else)|that'?s (all|it)|nichts (mehr|weiter)|sonst nichts|das (ist|war) alles)\b",
+    re.IGNORECASE,
+)
+_NO = re.compile(r"\W*(no|nope|none|nein|nö|keine?)\W*", re.IGNORECASE)
+_WORDY = ("text", "texts", "list")
 _OPENING = re.compile(r"^(?:\S+ ){0,2}\S+: ")
 _BETWEEN = re.compile(r",\s+|\s+(?:und|sowie|and|as well as)\s+", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _FIGURE = re.compile(r"-?\d+(?:[.,]\d+)?")
+_SAID_AMOUNT = re.compile(r"(\d+(?:[.,]\d+)?(?:\s*(?:-|–|to|bis)\s*\d+(?:[.,]\d+)?)?)\s*([^\W\d]+)?")
 
 
 class ReadingInput(BaseModel):
@@ -305,7 +323,7 @@ def read_by_rule(data: ReadingInput) -> Reading:
     """Of what was asked for: labels of a closed list, the first figure, an opening yes or no, else the first sentence,
     at its commas where there may be several. Words, no meanings; of all other fields nothing."""
     node = data.discovery.at(data.about) if data.about else None
-    if node is None or _EMPTY.search(data.answer):
+    if node is None or _EMPTY.search(data.answer) or (node.field.type in _WORDY and _NO.fullmatch(data.answer)):
         return Reading()
     sentences = [one for one in _SENTENCE.split(data.answer.strip()) if one]
     value = _crude(node, sentences, data.language) if sentences else None
@@ -334,11 +352,27 @@ def _crude(node: FieldNode, sentences: Sequence[str], language: Language) -> Any
             return said(answered[1] is not None, first) if answered else None
         case "texts":
             return [said(one, one) for one in _BETWEEN.split(text) if one]
+        case "quantity":
+            return said(_amount(text), first)
+        case "row":
+            return said([one for one in _BETWEEN.split(text) if one], first)
+        case "rows":
+            rows = ((row, _OPENING.sub("", row).rstrip(".!?")) for row in sentences)
+            return [said([one for one in _BETWEEN.split(cells) if one], row) for row, cells in rows]
         case "list":
             return [{str(node.field.key): said(one, one)} for one in _BETWEEN.split(text) if one]
         case "text":
             return said(text, first)
     return None
+
+
+def _amount(text: str) -> dict[str, str]:
+    """A figure or a range of them, with the word after it; words alone as they are."""
+    figure = _SAID_AMOUNT.search(text)
+    if figure is None:
+        return {"value-string": text}
+    unit = figure[2] if figure[2] and figure[2].casefold() not in STOP_WORDS else ""
+    return {"value-string": figure[1], **({"units": unit} if unit else {})}
 
 
 def _placed(nodes: Mapping[str, FieldNode], path: Path, value: Any) -> dict[str, Any]:

@@ -15,11 +15,13 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.checkpoints.connection import is_locked
 from enquete.checkpoints.folders import write_atomically
-from enquete.graphs.discovery.record import misfits, reduced
-from enquete.graphs.discovery.schema import DiscoverySchema, load_schema, shown_path
+from enquete.graphs.discovery.originals import ENDINGS
+from enquete.graphs.discovery.record import misfits, normalised, reduced
+from enquete.graphs.discovery.schema import LAYER, DiscoverySchema, given_schema, load_schema, shown_path
 from enquete.instruments.load import shipped
+from enquete.respondents.person import hand_in
 from enquete.state.asking import Language
-from enquete.state.errors import Busy, InputError
+from enquete.state.errors import Busy, InputError, InstrumentError
 from enquete.state.methodology import Operation, Port, StoppedRun
 from enquete.state.visible_text import authorship
 
@@ -43,6 +45,7 @@ CREATE TABLE IF NOT EXISTS messages(
     id INTEGER PRIMARY KEY, project TEXT NOT NULL, conversation TEXT NOT NULL, ds TEXT NOT NULL, turn INTEGER NOT NULL,
     question TEXT NOT NULL, answer TEXT NOT NULL, answered_by TEXT NOT NULL, model TEXT NOT NULL,
     UNIQUE(project, conversation, ds, turn)) STRICT;
+CREATE TABLE IF NOT EXISTS schemas(id TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT;
 """
 
 
@@ -130,6 +133,19 @@ class Projects:
         async with self._open() as connection:
             return dict(connection.execute("SELECT id, title FROM projects ORDER BY begun_at, id"))
 
+    async def add(self, schema: DiscoverySchema) -> None:
+        """In the place of one of that id; interviews that were begun keep theirs."""
+        async with self._open(WRITE) as connection:
+            connection.execute("INSERT OR REPLACE INTO schemas VALUES(?, ?)", (schema.id, schema.content))
+
+    async def schemas(self) -> dict[str, DiscoverySchema]:
+        """That were added, by id."""
+        if not self._file.is_file():
+            return {}
+        async with self._open() as connection:
+            found = connection.execute("SELECT id, content FROM schemas ORDER BY id").fetchall()
+        return {name: given_schema(json.loads(content)) for name, content in found}
+
     async def require(self, project: str) -> None:
         known = await self.projects()
         if project not in known:
@@ -190,6 +206,7 @@ def _read(row: sqlite3.Row) -> Conversed:
     return Conversed.model_validate(found)
 
 
+FILES = (".yaml", *ENDINGS)
 FOLDER, RESPONDENT = "projects", "respondent.json"
 QUESTIONS = 10
 SAID = ("conversation", "ds", "turn", "question", "answer")
@@ -238,7 +255,10 @@ class InConversation(InProject):
 class Asking(InConversation):
     budget: Budget = QUESTIONS
     language: Annotated[Language, Field(description="of the interview")] = "en"
-    model: Annotated[str, Field(max_length=200, description="that answers; the configured one unless named")] = ""
+    model: Annotated[
+        str,
+        Field(max_length=200, description="that answers, or asks and reads a person; the configured one unless named"),
+    ] = ""
     synthetic: Annotated[bool, Field(description="the built-in synthetic respondent answers: free, for trying out")] = (
         False
     )
@@ -268,24 +288,64 @@ class Schemas(_Asked):
     project_id: Annotated[str, Field(pattern=rf"^$|{ID}", description="whose state is shown, too")] = ""
 
 
+class Adding(_Asked):
+    definition: Annotated[
+        dict[str, JsonValue] | str,
+        Field(
+            description="the schema: an object, in this form or as other systems write it ({DS: {DS-id, …}}), or a file's "
+            "text: YAML, JSON, EDN or Clojure"
+        ),
+    ]
+
+
+async def add_discovery_schema(port: Port, asked: Adding) -> dict[str, JsonValue]:
+    """Add a discovery schema of your own, to be named by its id from then on; one of that id is replaced."""
+    schema = given_schema(asked.definition)
+    if schema.id in _named(port):
+        raise InputError(f"definition: {schema.id!r} is the id of a schema that is there already; choose another")
+    await Projects(port.root).add(schema)
+    return {
+        **_described(schema.id, schema), "fields": {shown_path(node.path): node.field.type for node in schema.walk()},
+        "translated": list(schema.translated or ()),
+    }  # fmt: skip
+
+
+def _named(port: Port) -> list[str]:
+    """Those that ship, and those on the shelf."""
+    files = [file for end in FILES for file in Path(port.shelf, LAYER).glob(f"*{end}")] if port.shelf else []
+    return sorted({*shipped(LAYER), *(file.stem for file in files)})
+
+
+def _described(name: str, schema: DiscoverySchema) -> dict[str, JsonValue]:
+    return {
+        "ds_id": name, "title": schema.title.in_("en"), "objective": schema.objective.in_("en"),
+        "questions": schema.questions, "complete_when": schema.completion.text,
+    }  # fmt: skip
+
+
+async def _schema(port: Port, name: str) -> DiscoverySchema:
+    """Raises InstrumentError, which lists those that there are."""
+    added = await Projects(port.root).schemas()
+    if name in added:
+        return added[name]
+    try:
+        return load_schema(name, port.shelf)
+    except InstrumentError as error:
+        if not added:
+            raise
+        raise InstrumentError([*error.problems, f"added here: {', '.join(added)}"]) from None
+
+
 async def list_discovery_schemas(port: Port, asked: Schemas) -> dict[str, JsonValue]:
     """Which discovery schemas there are, what each finds out and needs first, and what is open in a project."""
     held = await Projects(port.root).interviews(asked.project_id) if asked.project_id else []
-    names = (
-        sorted({*shipped("discovery"), *(file.stem for file in Path(port.shelf, "discovery").glob("*.yaml"))})
-        if port.shelf
-        else shipped("discovery")
-    )
+    known = {name: load_schema(name, port.shelf) for name in _named(port)} | await Projects(port.root).schemas()
     done = {one.ds for one in held if one.complete or one.marked}
     found: list[JsonValue] = []
-    for name in names:
-        schema = load_schema(name, port.shelf)
+    for name, schema in known.items():
         missing = [need for need in schema.needs if need not in done]
         state = _state([one for one in held if one.ds == name])
-        found.append({
-            "ds_id": name, "title": schema.title.in_("en"), "objective": schema.objective.in_("en"), "questions": schema.questions,
-            "complete_when": schema.completion.text, "needs_first": list(missing), "state": state,
-        })  # fmt: skip
+        found.append({**_described(name, schema), "needs_first": list(missing), "state": state})
     return {"schemas": found}
 
 
@@ -312,7 +372,8 @@ async def conduct_interview(port: Port, asked: Conducting) -> dict[str, JsonValu
     question."""
     projects = Projects(port.root)
     await projects.require(asked.project_id)
-    schema = load_schema(asked.ds_id, port.shelf)
+    schema = await _schema(port, asked.ds_id)
+    asked = asked.model_copy(update={"current_ascr": normalised(schema.nodes, asked.current_ascr)})
     if wrong := list(misfits(schema.nodes, asked.current_ascr)):
         raise InputError(f"current_ascr: {'; '.join(wrong)}")
     respondent, out = await _respondent(projects, asked), _folder(port, asked)
@@ -350,9 +411,7 @@ async def answer_interview(port: Port, asked: Answering) -> dict[str, JsonValue]
     respondent = Respondent.model_validate(held.respondent)
     out = _folder(port, asked)
     async with port.alone(str(out)):
-        submitted = port.look(str(out), held.token).submitted
-        if not any(asked.answer in given.values() for given in submitted.values()):
-            await port.submit(_population(respondent, out), held.token, asked.answer, out=str(out))
+        await hand_in(port, _population(respondent, out), held.token, asked.answer, out=str(out))
     return await conduct_interview(port, Conducting(**asked.model_dump(exclude={"answer"})))
 
 
@@ -432,7 +491,7 @@ async def _begun(
     if respondent.kind != "agent":
         one = {"name": respondent.name, "persona": respondent.persona or "–", "type": respondent.kind}
         write_atomically(out / RESPONDENT, json.dumps([one], ensure_ascii=False))
-    request = _request(asked, respondent, schema, known, before)
+    request = _request(asked, respondent, schema, known, before, asked.model or port.model())
     run = await port.begin(_population(respondent, out), out=str(out), language=asked.language, **request)
     begun = _conversed(asked, schema, known, held).model_copy(
         update={
@@ -450,8 +509,10 @@ def _request(
     schema: DiscoverySchema,
     known: Mapping[str, Any],
     before: Sequence[ProjectTurn],
+    model: str,
 ) -> dict[str, Any]:
-    settings = {
+    """model: that there is, to answer; with a person to ask and to read what they say."""
+    settings: dict[str, Any] = {
         "ds": schema.id,
         "read": schema.model_dump(mode="json"),
         "questions": asked.budget,
@@ -463,6 +524,10 @@ def _request(
         made["agents"] = [respondent.name]
     if respondent.kind == "person":
         made["arms"] = [{"respondent": "human", "model": "person"}]
+        has_model = model and not asked.synthetic
+        settings |= (
+            {"question_model": model, "interpret_model": model} if has_model else {"asks": "rule", "reads": "rule"}
+        )
     elif asked.synthetic:
         made["respondent"] = "synthetic"
     elif asked.model:
@@ -560,10 +625,15 @@ def _summary(one: Conversed, asked: int, stopped: StoppedRun) -> str:
 FEWER = "with a smaller budget of questions; the cap on tokens is the server's own, ENQUETE_MAX_TOKENS_PER_RUN"
 OPERATIONS = (
     Operation(list_discovery_schemas, Schemas, "List discovery schemas", reads=True),
+    Operation(add_discovery_schema, Adding, "Add a discovery schema"),
     Operation(start_project, Named, "Start a project"),
-    Operation(conduct_interview, Conducting, "Conduct one interview", over_budget=FEWER),
-    Operation(refine_interview, Asking, "Refine an incomplete record", over_budget=FEWER),
-    Operation(answer_interview, Answering, "Answer for a person"),
+    Operation(
+        conduct_interview, Conducting, "Conduct one interview", over_budget=FEWER, answered_by="answer_interview"
+    ),
+    Operation(
+        refine_interview, Asking, "Refine an incomplete record", over_budget=FEWER, answered_by="answer_interview"
+    ),
+    Operation(answer_interview, Answering, "Answer for a person", answered_by="answer_interview"),
     Operation(project_progress, InProject, "Progress of a project", reads=True),
     Operation(mark_complete, InConversation, "Mark an interview complete"),
     Operation(query_project, Querying, "Query a project", reads=True),

@@ -4,7 +4,8 @@ what a model gave for one, checked: closed lists mapped or refused, every value 
 What cannot be used is named, so that it can be asked for again.
 
 A record is plain data: field → value. Texts and numbers, ids of closed lists, lists of them; a list of objects has
-their key as the first of each. What is not there is left out.
+their key as the first of each; a quantity is {value-string, units, modifier}, as it was said; a row is a list of texts,
+rows a list of rows. What is not there is left out.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, ValidationError, create_model
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from enquete.graphs.discovery.schema import DiscoverySchema, FieldNode
+from enquete.graphs.discovery.originals import is_quantity, stripped
+from enquete.graphs.discovery.schema import DiscoverySchema, FieldNode, SchemaField
 from enquete.instruments.document import shown, suggestion
 from enquete.instruments.expressions import there
 from enquete.respondents.quoting import normal, stands_in
@@ -91,8 +93,79 @@ def _distinct(values: Sequence[Any]) -> Iterator[Any]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Texts as they are spoken, anything else as it is."""
+    """Texts as they are spoken, quantities and rows too, anything else as it is."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        one, other = as_said(one), as_said(other)
     return normal(one) == normal(other) if isinstance(one, str) and isinstance(other, str) else bool(one == other)
+
+
+def as_said(quantity: Mapping[str, Any]) -> str:
+    """A quantity in a line: “up to 4–6 hours”."""
+    return " ".join(text for part in ("modifier", "value-string", "units") if (text := str(quantity.get(part) or "")))
+
+
+_FIGURE = r"(\d+(?:[.,]\d+)?|\.\d+)"
+_RANGE = re.compile(rf"{_FIGURE}(?:\s*[^\W\d]*\s*(?:-|–|—|to|bis|and|und)\s*{_FIGURE})?", re.IGNORECASE)
+
+
+def amount_of(field: SchemaField, quantity: Mapping[str, Any]) -> float | None:
+    """In the field's unit, the middle of a range; None where nothing says what a figure would be in it."""
+    found = _RANGE.search(str(quantity.get("value-string", "")))
+    if found is None or field.unit is None:
+        return None
+    units = normal(str(quantity.get("units") or ""))
+    names = {normal(text) for language in ("de", "en") if (text := getattr(field.unit, language))}
+    known = {**{normal(name): factor for name, factor in field.units.items()}, **dict.fromkeys(names, 1.0)}
+    if units and units not in known:
+        return None
+    figures = [float(one.replace(",", ".")) for one in found.groups() if one]
+    return sum(figures) / len(figures) * known.get(units, 1.0)
+
+
+def normalised(nodes: Nodes, record: Mapping[str, Any]) -> Record:
+    """A record that somebody brings along, in the form that records have here: without annotations; a bare text among
+    entries is a key, and “none” for entries or a part one of that name; a bare text or number a quantity."""
+    return {
+        str(name): _normal(nodes[name], value) if name in nodes else value
+        for name, value in stripped(dict(record)).items()
+    }
+
+
+def _normal(node: FieldNode, value: Any) -> Any:
+    kind = node.field.type
+    if kind == "list":
+        key = str(node.field.key)
+        entries = [value] if isinstance(value, str) and value else value
+        if not isinstance(entries, list):
+            return value
+        return [
+            {key: one} if isinstance(one, str) else {**_first(key, one), **normalised(node.children, one)}
+            if isinstance(one, Mapping) else one for one in entries
+        ]  # fmt: skip
+    if kind == "object":
+        if isinstance(value, str) and value and (first := next(iter(node.children), None)) is not None:
+            return {first: _normal(node.children[first], value)}
+        return normalised(node.children, value) if isinstance(value, Mapping) else value
+    return quantity_of(value) if kind == "quantity" else value
+
+
+def _first(key: str, entry: Mapping[str, Any]) -> Record:
+    return {key: entry[key]} if key in entry else {}
+
+
+def quantity_of(value: Any) -> Any:
+    """A bare text or number as a quantity; anything else as it is, its parts texts."""
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, str | int | float):
+        return {"value-string": f"{value:g}" if isinstance(value, float) else str(value)} if value != "" else value
+    if not isinstance(value, Mapping) or not is_quantity(value):
+        return value
+    return {
+        name: str(part) for name in ("value-string", "units", "modifier") if (part := value.get(name)) not in (None, "")
+    }
 
 
 def contradictions(
@@ -118,6 +191,8 @@ def contradictions(
 
 
 def _says_more(old: Any, new: Any) -> bool:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        old, new = as_said(old), as_said(new)
     texts = isinstance(old, str) and isinstance(new, str)
     return texts and (normal(old) in normal(new) or normal(new) in normal(old))
 
@@ -194,6 +269,14 @@ def _fits(node: FieldNode, value: Any) -> bool:
             return isinstance(value, int | float) and not isinstance(value, bool)
         case "boolean":
             return isinstance(value, bool)
+        case "quantity":
+            return is_quantity(value) and all(isinstance(part, str) for part in value.values())
+        case "row":
+            return isinstance(value, list) and all(isinstance(one, str) for one in value)
+        case "rows":
+            return isinstance(value, list) and all(
+                isinstance(row, list) and all(isinstance(one, str) for one in row) for row in value
+            )
     return kind == "text" and isinstance(value, str)
 
 
@@ -229,11 +312,16 @@ class Checked:
 
 
 def checked(schema: DiscoverySchema, raw: Mapping[str, JsonValue], answer: str, known: Mapping[str, Any]) -> Checked:
-    """known: the record so far, whose entries may be named by their key alone."""
+    """known: the record so far, whose entries may be named by their key alone. A model that fills an original's schema
+    may annotate its reply as that does."""
     result = Checked()
     model = record_model(schema)
-    fitting = _fitting(model, dict(raw), result.problems, list(schema.nodes))
-    result.values = _Taking(answer, result).taken(schema.nodes, fitting, (), known)
+    given = stripped(dict(raw)) if schema.translated is not None else dict(raw)
+    fitting = _fitting(model, given, result.problems, list(schema.nodes))
+    keys = {key for path, node, key in values(schema.nodes, known) if node.field.type == "list" and node.field.coined}
+    restates = any(node.field.coined for node in schema.walk())
+    taking = _Taking(answer, result, {normal(key) for key in keys}, restates)
+    result.values = taking.taken(schema.nodes, fitting, (), known)
     return result
 
 
@@ -277,16 +365,42 @@ def _type(node: FieldNode, name: str) -> Any:
         case "object":
             return _made(name, node.children)
         case "list":
-            return list[_made(name, node.children, str(node.field.key))]  # type: ignore[misc]  # a type made here
+            entry = _made(name, node.children, str(node.field.key))
+            return list[Annotated[entry, BeforeValidator(partial(_entry_form, str(node.field.key)))]]  # type: ignore[valid-type]  # a type made here
         case "choice" | "choices":
             one = quoted(closed(node))
         case "number":
             one = quoted(Annotated[float, BeforeValidator(_number)])
         case "boolean":
             one = quoted(bool)
+        case "quantity":
+            one = quoted(QUANTITY_FORM)
+        case "row" | "rows":
+            one = quoted(ROW_FORM)
         case _:
             one = quoted(Annotated[str, Field(max_length=LONGEST)])
-    return list[one] if node.field.type in ("choices", "texts") else one  # type: ignore[valid-type]
+    return list[one] if node.field.type in ("choices", "texts", "rows") else one  # type: ignore[valid-type]
+
+
+SHORT = Annotated[str, Field(max_length=200)]
+QUANTITY_FORM: Any = Annotated[
+    create_model(
+        "Quantity", __config__=ConfigDict(extra="forbid"), __module__=MODULE,
+        value_string=(SHORT, Field(alias="value-string", description="the figure, or the words for it, as said")),
+        units=(SHORT | None, Field(default=None, description="as said")),
+        modifier=(SHORT | None, Field(default=None, description="up to, at least, about")),
+    ),
+    BeforeValidator(quantity_of),
+]  # fmt: skip
+ROW_FORM: Any = Annotated[list[SHORT], Field(max_length=50)]
+
+
+def _entry_form(key: str, given: object) -> object:
+    """A bare text, or one with its quote, is an entry with that key."""
+    is_bare = isinstance(given, str) or (
+        isinstance(given, Mapping) and set(given) == {"value", "quote"} and key not in given
+    )
+    return {key: given} if is_bare else given
 
 
 @cache
@@ -294,12 +408,18 @@ def quoted(kind: Any) -> Any:
     """A value with the words it rests on. A bare value is taken where it is said itself."""
 
     def wrapped(given: object) -> object:
-        return given if isinstance(given, Mapping) else {"value": given, "quote": str(given)}
+        is_wrapped = isinstance(given, Mapping) and "value-string" not in given
+        return given if is_wrapped else {"value": given, "quote": given if isinstance(given, str) else _bare(given)}
 
     model = create_model(
         "Said", __config__=ConfigDict(extra="ignore"), __module__=MODULE, value=(kind, ...), quote=(str, "")
     )
     return Annotated[model, BeforeValidator(wrapped)]
+
+
+def _bare(given: object) -> str:
+    """The words by which a value without a quote can be looked for."""
+    return as_said(given) if isinstance(given, Mapping) else str(given)
 
 
 def closed(node: FieldNode) -> Any:
@@ -413,19 +533,33 @@ def _has(held: Any, step: Any) -> bool:
 
 @dataclass
 class _Taking:
-    """Plain values of a reply whose words stand in the answer."""
+    """Plain values of a reply whose words stand in the answer. coined: keys that an interviewer chose, which texts may
+    refer to; restates: what is known already may be given again."""
 
     answer: str
     result: Checked
+    coined: set[str]
+    restates: bool
 
     def taken(self, nodes: Nodes, raw: Mapping[str, Any], above: Path, known: Mapping[str, Any]) -> Record:
         made: Record = {}
         for name, given in raw.items():
-            if name in nodes:
-                value = self._taken(nodes[name], given, (*above, name), (known or {}).get(name))
+            before = (known or {}).get(name)
+            if name in nodes and not self._is_restated(given, before):
+                value = self._taken(nodes[name], given, (*above, name), before)
                 if there(value):
                     made[name] = value
         return made
+
+    def _is_restated(self, given: Any, known: Any) -> bool:
+        """A whole record that is given again, with what is new in it, quotes no words for the rest."""
+        return (
+            self.restates
+            and isinstance(given, dict)
+            and there(known)
+            and "value" in given
+            and same(given["value"], known)
+        )
 
     def _taken(self, node: FieldNode, given: Any, path: Path, known: Any) -> Any:
         match node.field.type:
@@ -433,10 +567,21 @@ class _Taking:
                 return self.taken(node.children, given, path, known or {})
             case "list":
                 return [entry for one in given if (entry := self._entry(node, one, path, known or []))]
-            case "choices" | "texts":
-                return [value for one in given if there(value := self._value(one, path))]
+            case "choices" | "texts" | "rows":
+                told = known if isinstance(known, list) else []
+                fresh = [one for one in given if not any(self._is_restated(one, each) for each in told)]
+                return [value for one in fresh if there(value := self._value(one, path))]
+            case "text" if node.field.coined:
+                return self._coined_text(given, path)
             case _:
                 return self._value(given, path)
+
+    def _coined_text(self, given: Mapping[str, Any], path: Path) -> str | None:
+        value = given["value"].strip()
+        quote = given["quote"].strip() if stands_in(given["quote"], self.answer) else ""
+        if value:
+            self.result.told.append(ToldValue(path=path, value=value, quote=quote))
+        return value or None
 
     def _entry(
         self, node: FieldNode, given: Mapping[str, Any], path: Path, known: Sequence[Mapping[str, Any]]
@@ -446,17 +591,38 @@ class _Taking:
         before = next((one for one in known if same(one[key], name)), None)
         if before is not None:
             name = before[key]
+        elif node.field.coined:
+            return self._coined_entry(node, given, path)
         elif self._value(given[key], (*path, name)) is None:
             return {}
         below = {each: value for each, value in given.items() if each != key}
         return {key: name, **self.taken(node.children, below, (*path, name), before or {})}
 
+    def _coined_entry(self, node: FieldNode, given: Mapping[str, Any], path: Path) -> Record:
+        """A key that nobody said stands for what was: on the words of the first value below it."""
+        key, begun = str(node.field.key), len(self.result.told)
+        name = given[key]["value"].strip()
+        if not name:
+            return {}
+        own, at = (*path, name), len(self.result.problems)
+        is_said = self._value(given[key], own) is not None
+        below = {each: value for each, value in given.items() if each != key}
+        parts = self.taken(node.children, below, own, {})
+        if not is_said and parts:
+            del self.result.problems[at]
+            quote = next((one.quote for one in self.result.told[begun:]), "")
+            self.result.told.insert(begun, ToldValue(path=own, value=name, quote=quote))
+        self.coined.add(normal(name))
+        return {key: name, **parts} if is_said or parts else {}
+
     def _value(self, given: Mapping[str, Any], path: Path) -> Any:
         """The value, where its quote stands in the answer, or it does itself; else None, and a problem."""
         value = given["value"].strip() if isinstance(given["value"], str) else given["value"]
-        quote = next(
-            (text for text in (given["quote"], value) if isinstance(text, str) and stands_in(text, self.answer)), None
-        )
+        quote = next((text for text in (given["quote"], *_words_of(value)) if stands_in(text, self.answer)), None)
+        if quote is None and isinstance(value, list) and any(value):  # a row that was said cell by cell
+            quote = "; ".join(filter(None, value)) if all(not c or stands_in(c, self.answer) for c in value) else None
+        if quote is None and isinstance(value, str) and normal(value) in self.coined:
+            quote = value
         if quote is None or not there(value):
             why = "quote the words of the answer that say so; what nobody said stays empty"
             self.result.problems.append(
@@ -465,3 +631,15 @@ class _Taking:
             return None
         self.result.told.append(ToldValue(path=path, value=value, quote=quote.strip()))
         return value
+
+
+def _words_of(value: Any) -> Iterator[str]:
+    """In which a value may have been said itself."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield as_said(value)
+        yield as_said({name: part for name, part in value.items() if name != "modifier"})
+        figures = _RANGE.search(value["value-string"])
+        if figures and value.get("units"):
+            yield f"{figures[0]} {value['units']}"

@@ -25,7 +25,8 @@ from enquete.analysis.estimates import share_interval
 from enquete.analysis.inference import share_intervals
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
 from enquete.graphs.discovery.interview import DiscoveryInterview, DiscoverySettings, DiscoveryTurn, begun
-from enquete.graphs.discovery.record import values
+from enquete.graphs.discovery.originals import is_quantity
+from enquete.graphs.discovery.record import amount_of, as_said, values
 from enquete.graphs.discovery.schema import FieldNode, shown_path
 from enquete.instruments.expressions import there
 from enquete.locale import N_, tell
@@ -41,7 +42,8 @@ from enquete.respondents.roles import RULE, RULE_AT_MOST
 from enquete.state.asking import Language
 
 TYPES = {
-    "text": N_("text"), "texts": N_("texts"), "number": N_("number"), "boolean": N_("yes or no"),
+    "text": N_("text"), "texts": N_("texts"), "number": N_("number"), "quantity": N_("amount as said"),
+    "boolean": N_("yes or no"), "row": N_("row"), "rows": N_("rows"),
     "choice": N_("choice"), "choices": N_("choices"), "object": N_("part"), "list": N_("list"),
 }  # fmt: skip
 STOPS = {"": N_("not ended"), "complete": N_("complete"), "budget": N_("budget of questions"), "refused": N_("refused")}
@@ -151,7 +153,7 @@ FACTS = (
     d.integer("complete", N_("complete records")), d.integer("spent"), d.number("questions", digits=1),
     d.integer("read_by_rule"), d.integer("answers_read"), d.flag("content"), d.integer("contradicting"),
     d.integer("not_said"), d.integer("values"), d.several("first_three"), d.integer("shown_complete"),
-    d.integer("last_question"), d.share("last_known"),
+    d.integer("last_question"), d.share("last_known"), d.several("translated"), d.integer("n_translated"),
 )  # fmt: skip
 """content: findings on content may be told, a model read most answers. not_said, values: read, left out or kept."""
 
@@ -185,7 +187,8 @@ FINDINGS = (
         says=N_("{label}: yes for {n_yes} agents ({yes_share}, 95% interval {low} to {high}; n = {n}/{n_total})."),
     ),
     d.Finding(
-        name="number", table="fields", where="type == 'number' and n >= 5 and @content", order=("-n",), top=2,
+        name="number", table="fields", where="type in ('number', 'quantity') and median == median and n >= 5 and @content",
+        order=("-n",), top=2,
         estimate="median", says=N_("{label}: median {median} {unit}, middle half {q1} to {q3} (n = {n}/{n_total})."),
     ),
     d.Finding(
@@ -223,6 +226,8 @@ PRESENTATION = d.Presentation(
         d.TextBlock(at="section", where="read_by_rule > 0", says=N_(
             "A rule stood in for the model and read {read_by_rule} of {answers_read} answers: it knows words, not "
             "meanings.")),
+        d.TextBlock(at="appendix", where="n_translated > 0", says=N_(
+            "The schema “{ds}” says by example what it wants; this was made of it: {translated}.")),
     ),
 )  # fmt: skip
 
@@ -278,7 +283,8 @@ def analyse(
         "answers_read": readers.total(), "content": readers[RULE] <= RULE_AT_MOST * readers.total(),
         "contradicting": len({row["participant"] for row in contradictions}), "not_said": problems["not_said"],
         "values": sum(row["n_values"] for row in records),
-        "first_three": [row["participant"] for row in records[:VERBATIM]],
+        "translated": list(discovery.translated or ()),
+        "n_translated": len(discovery.translated or ()), "first_three": [row["participant"] for row in records[:VERBATIM]],
         "shown_complete": curve[-1]["complete"] if curve else None,
         "last_question": curve[-1]["question"] if curve else None, "last_known": curve[-1]["known"] if curve else None,
     }  # fmt: skip
@@ -326,11 +332,7 @@ class RecordedInterview:
                 node = self.interview.discovery.at(one.path)
                 label = node.field.label.in_(language) if node else shown_path(one.path)
                 told = one.model_dump(mode="json")
-                value = (
-                    told["value"]
-                    if isinstance(told.get("value"), str)
-                    else json.dumps(told.get("value"), ensure_ascii=False)
-                )
+                value = _text(told.get("value")) or "null"
                 yield {"participant": self.interview.unit, "turn": turn.turn, "path": shown_path(one.path),
                     "field": label, "value": value,
                        "quote": told.get("quote")}  # fmt: skip
@@ -356,6 +358,8 @@ class RecordedInterview:
 
 
 def _text(value: Any) -> str | None:
+    if isinstance(value, Mapping) and is_quantity(value):
+        return as_said(value)
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -370,7 +374,7 @@ def _values(path: Sequence[str], nodes: Mapping[str, FieldNode], record: Mapping
             yield from _values(path[1:], node.children, entry) if len(path) > 1 else [str(entry[key])]
     elif len(path) > 1:
         yield from _values(path[1:], node.children, value)
-    elif node.field.type in ("choices", "texts"):
+    elif node.field.type in ("choices", "texts", "rows"):
         yield from value
     else:
         yield value
@@ -392,8 +396,15 @@ def _field(node: FieldNode, held: Sequence[RecordedInterview], asked: Mapping[st
         "first_question": sum(first) / len(first) if first else None,
         **dict.fromkeys(("different", "n_yes", "yes_share", "low", "high", "median", "q1", "q3")),
     }  # fmt: skip
-    if node.field.type == "number":
-        numbers = [float(value) for _, found in known for value in found]
+    if node.field.type in ("number", "quantity"):
+        given = [
+            amount_of(node.field, value) if isinstance(value, Mapping) else value
+            for _, found in known
+            for value in found
+        ]
+        numbers = [float(one) for one in given if one is not None]
+        if node.field.type == "quantity":
+            row["different"] = len({normal(as_said(value)) for _, found in known for value in found})
         if numbers:
             row["q1"], row["median"], row["q3"] = (
                 quantiles(numbers, n=4, method="inclusive") if len(numbers) > 1 else numbers * 3
@@ -403,7 +414,7 @@ def _field(node: FieldNode, held: Sequence[RecordedInterview], asked: Mapping[st
         interval = share_interval(row["n_yes"], len(known))
         row |= {"yes_share": interval["share"], "low": interval["low"], "high": interval["high"]}
     elif node.field.type != "object":
-        row["different"] = len({normal(str(value)) for _, found in known for value in found})
+        row["different"] = len({normal(_words(value)) for _, found in known for value in found})
     return row
 
 
@@ -416,8 +427,8 @@ def _named(node: FieldNode, held: Sequence[RecordedInterview], language: Languag
     spoken: dict[str, str] = {}
     for own in known:
         for value in own:
-            spoken.setdefault(normal(str(value)), labels.get(str(value), str(value)))
-    named = Counter(key for own in known for key in {normal(str(value)) for value in own})
+            spoken.setdefault(normal(_words(value)), labels.get(str(value), _words(value)))
+    named = Counter(key for own in known for key in {normal(_words(value)) for value in own})
     ordered = sorted(named.items(), key=lambda pair: (-pair[1], pair[0]))
     bounds = share_intervals([n for _, n in ordered], len(known), selected="highest")
     most = ordered[0][1] if ordered else 0
@@ -429,6 +440,13 @@ def _named(node: FieldNode, held: Sequence[RecordedInterview], language: Languag
                 "tied": sum(count == most for _, count in ordered), "first": n == most,
                 "told": node.field.required or 2 * len(known) >= len(held),
             }  # fmt: skip
+
+
+def _words(value: Any) -> str:
+    """A value in a line."""
+    if isinstance(value, Mapping):
+        return as_said(value)
+    return " | ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _curve(held: Sequence[RecordedInterview]) -> list[Row]:
@@ -536,7 +554,9 @@ def _cell(record: Any, path: Sequence[str]) -> str:
     if path:
         return _cell(record.get(path[0]), path[1:]) if isinstance(record, Mapping) else ""
     if isinstance(record, list):
-        return "; ".join(map(str, record))
+        return "; ".join(map(_words, record))
+    if isinstance(record, Mapping):
+        return as_said(record)
     return (
         json.dumps(record) if isinstance(record, bool) else f"{record:g}" if isinstance(record, float) else str(record)
     )

@@ -13,52 +13,58 @@ how answers add up, and how many questions it may take.
         {type: list, key: stage, label: stages, fields: {minutes: {type: number, unit: minutes, label: minutes}}}
     complete: challenges and every(stages, minutes)
 
-Or in the annotated JSON form, whose leaves are {val, comment} examples:
-
-    {"message-type": "discovery-schema", "DS": "flow-shop", "budget-decrement": 0.1, "interview-objective": "Learn how
-    …",
-     "complete-when": "exhausted?", "discovery-schema": {"process-id": {"val": "mixing", "comment": "what it is
-     called"}, …}}
-
-There a property that ends in -id is the key of the list it stands in; annotations become descriptions and examples,
-then go.
+Or in the annotated form of the systems that such schemas come from (originals.py), as JSON, EDN or Clojure.
 """
 
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Field, StrictBool, StrictInt, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    StrictBool,
+    StrictInt,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
+from enquete.graphs.discovery.originals import ENDINGS, document_of, translated
 from enquete.instruments.document import Line, current, not_empty, suggestion, wrong
 from enquete.instruments.expressions import MOST, Expression, ExpressionError, expression
 from enquete.instruments.load import LayerFile, load_layer, validate_instrument
-from enquete.instruments.source import MOST_BYTES, read_source
+from enquete.instruments.source import MOST_BYTES, SourceFile, read_source
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Language
 from enquete.state.errors import InstrumentError
 from enquete.state.regular_files import read_regular
 
-Type = Literal["choice", "choices", "text", "texts", "number", "boolean", "object", "list"]
+Type = Literal["choice", "choices", "text", "texts", "number", "quantity", "boolean", "row", "rows", "object", "list"]
+"""quantity: a figure or words for one, with a unit, as they were said; row: texts whose places matter, some empty;
+rows: several of them, as in a table."""
 Reducer = Literal["last", "union", "upsert", "deep"]
 
 REDUCERS: Mapping[Type, tuple[Reducer, ...]] = {
     "choice": ("last",), "text": ("last",), "number": ("last",), "boolean": ("last",), "choices": ("union", "last"),
-    "texts": ("union", "last"), "object": ("deep", "last"), "list": ("deep", "upsert", "last"),
+    "quantity": ("last",), "row": ("last",), "rows": ("union", "last"), "texts": ("union", "last"),
+    "object": ("deep", "last"), "list": ("deep", "upsert", "last"),
 }  # fmt: skip
 """Those that make sense for a type; the first is taken unless the schema names another."""
 
 MOST_QUESTIONS = 100
+LAYER = "discovery"
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\??")
+_SCHEMA_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}(/[A-Za-z0-9][A-Za-z0-9_.-]{0,63})?")
 
 
 def _name(value: str) -> str:
@@ -67,23 +73,51 @@ def _name(value: str) -> str:
     return value
 
 
+def _schema_id(value: str) -> str:
+    """As a file's, or with what it belongs to before a slash: process/flow-shop."""
+    if not _SCHEMA_ID.fullmatch(value):
+        raise wrong(
+            f"{value!r} is no id of a schema; use letters, digits and _ - . with at most one slash between them"
+        )
+    return value
+
+
+class SparsePart(Part):
+    """Written without what it does not say of `sparse`: a run's settings stay the same as long as nothing new is
+    used."""
+
+    sparse: ClassVar[tuple[str, ...]] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_unsaid(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        whole: dict[str, Any] = written(self)
+        return {name: value for name, value in whole.items() if value is not None or name not in self.sparse}
+
+
 FieldName = Annotated[Line, AfterValidator(_name)]
 ValueId = Annotated[Line, AfterValidator(_name)]
 
 
-class Value(Part):
+class Value(SparsePart):
     """One of a closed list. `words`: by which a rule knows it beside its label; a * at the end stands for any
-    ending."""
+    ending. `description`: what it means, for whoever reads answers."""
 
     inline_text = "label"
+    sparse = ("description",)
 
     label: Text
+    description: Text | None = None
     words: Mapping[Language, tuple[Line, ...]] = {}
 
 
-class SchemaField(Part):
+class SchemaField(SparsePart):
     """What is to be found out. `question`: how a rule asks for it; `more`: for another entry of a list; `closing`:
-    asked for when all else is there; `nested`: levels in which entries of a list may hold such a list themselves."""
+    asked for when all else is there; `nested`: levels in which entries of a list may hold such a list themselves.
+
+    `wanted`: not needed, but asked for before what closes the interview. `coined`: whoever reads an answer may choose
+    the words, of a text or of the keys of a list, as long as something that was said stands below such a key."""
+
+    sparse = ("wanted", "coined")
 
     type: Type
     label: Text
@@ -92,6 +126,8 @@ class SchemaField(Part):
     more: Text | None = None
     required: StrictBool = False
     closing: StrictBool = False
+    wanted: StrictBool | None = None
+    coined: StrictBool | None = None
     reducer: Reducer | None = None
     values: Mapping[ValueId, Value] = {}
     unit: Text | None = None
@@ -115,6 +151,10 @@ class SchemaField(Part):
             raise wrong(f"reducer {self.reducer!r} does not fit {self.type}; {' or '.join(REDUCERS[self.type])} does")
         if self.nested > 1 and self.type != "list":
             raise wrong("only a list can be nested in itself")
+        if self.coined and self.type not in ("text", "list"):
+            raise wrong("`coined` is for a text, or for the keys of a list")
+        if self.units and self.type not in ("number", "quantity"):
+            raise wrong("only a number or a quantity has `units`")
         return self
 
 
@@ -176,6 +216,13 @@ def _require_fields(wanted: Expression, tree: ast.AST, fields: Mapping[Any, Any]
     own."""
     if isinstance(tree, ast.Name):
         _at(fields, wanted.path(tree))
+    if isinstance(tree, ast.Compare) and isinstance(tree.left, ast.Name):
+        path = wanted.path(tree.left)
+        kind = _at(fields, path).get("type")
+        if kind in ("quantity", "row", "rows"):
+            raise wrong(
+                f"{shown_path(path)}: a {kind} cannot be compared; write it alone, or known({shown_path(path)})"
+            )
     if isinstance(tree, ast.Call) and len(tree.args) > 1:
         path = wanted.path(tree.args[0])
         named = _at(fields, path)
@@ -233,9 +280,14 @@ class _Anything:
     __hash__ = object.__hash__
 
 
-class DiscoverySchema(LayerFile):
-    """The file. Raises InstrumentError naming line and field."""
+class DiscoverySchema(SparsePart, LayerFile):
+    """The file. Raises InstrumentError naming line and field. `translated`: what was made explicit that an original
+    says by example."""
 
+    sparse = ("translated",)
+
+    id: Annotated[Line, AfterValidator(_schema_id)]
+    translated: tuple[str, ...] | None = None
     objective: Text
     needs: tuple[Line, ...] = ()  # schemas whose records an interviewer wants before this one
     decrement: Annotated[Decimal, Field(gt=0, le=1, decimal_places=4)] = Decimal("0.1")
@@ -260,6 +312,11 @@ class DiscoverySchema(LayerFile):
     @cached_property
     def nodes(self) -> Mapping[str, FieldNode]:
         return {name: FieldNode(name, (name,), field) for name, field in self.fields.items()}
+
+    @property
+    def session(self) -> str:
+        """The id as part of an answer's, which slashes divide."""
+        return self.id.replace("/", "--")
 
     @cached_property
     def content(self) -> str:
@@ -296,93 +353,54 @@ class DiscoverySchema(LayerFile):
         return node
 
 
-# --- the annotated JSON form, and schemas by name ---------------------------------------------------------------------
+# --- schemas by name, and as somebody hands them over -----------------------------------------------------------------
 
 
-KEY = "-id"
-BODY = ("discovery-schema", "body", "DS-body")
+GIVEN = "the schema given"
 
 
 def load_schema(name: str, shelf: str | None = None) -> DiscoverySchema:
     """A shipped schema, else a file; with a `shelf`, a folder, what lies there, and no path. Raises InstrumentError."""
-    if shelf is not None or Path(name).suffix != ".json":
-        return load_layer(DiscoverySchema, "discovery", name, shelf)
-    path = Path(name).expanduser()
+    if shelf is not None:
+        path = next(
+            (file for end in ENDINGS if (file := Path(shelf, LAYER, f"{Path(name).name}{end}")).is_file()), None
+        )
+        if path is None or name not in (path.stem, f"{LAYER}/{path.stem}"):
+            return load_layer(DiscoverySchema, LAYER, name, shelf)
+    else:
+        path = Path(name).expanduser()
+        if path.suffix not in ENDINGS:
+            return load_layer(DiscoverySchema, LAYER, name, shelf)
     try:
         raw = read_regular(path, MOST_BYTES)
     except OSError as error:
         raise InstrumentError([f"{path}: cannot be read ({error.strerror or error})"]) from None
-    return from_json(raw, str(path))
+    return from_original(raw, str(path) if shelf is None else path.name)
 
 
-def from_json(raw: bytes, name: str) -> DiscoverySchema:
-    """The annotated form. Raises InstrumentError."""
-    try:
-        found = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise InstrumentError([f"{name}: no JSON: {error}"]) from None
-    body = next((found[key] for key in BODY if isinstance(found, dict) and key in found), None)
-    if not isinstance(body, dict) or not body:
-        raise InstrumentError([f"{name}: has no `{BODY[0]}`, an object whose leaves are {{val, comment}}"])
-    made: dict[str, Any] = {
-        "id": str(found.get("DS") or found.get("ds-id") or Path(name).stem),
-        "version": str(found.get("version", "1")),
-        "title": str(found.get("title") or found.get("DS") or Path(name).stem),
-        "language_default": "en",
-        "objective": str(found.get("interview-objective") or found.get("objective") or ""),
-        "fields": _fields(body),
-    }
-    if "budget-decrement" in found:
-        made["decrement"] = found["budget-decrement"]
-    if "complete-when" in found:
-        made["complete"] = str(found["complete-when"])
-    elif not any(field.get("required") for field in made["fields"].values()):
-        for field in made["fields"].values():  # then all of it is wanted
-            field["required"] = True
-    return validate_instrument(DiscoverySchema, read_source(name, json.dumps(made, ensure_ascii=False).encode()))
+def from_original(raw: bytes, name: str) -> DiscoverySchema:
+    """The annotated form, by its ending: JSON, EDN or Clojure. Raises InstrumentError."""
+    return _validated(document_of(raw, name), name)
 
 
-def _fields(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _field(name, given) for name, given in body.items()}
+def given_schema(given: Mapping[str, Any] | str) -> DiscoverySchema:
+    """One that is handed over: an object in either form, or the text of a file in any. Raises InstrumentError."""
+    if isinstance(given, Mapping):
+        return _validated(given if "fields" in given else translated(given, GIVEN), GIVEN)
+    text = given.strip()
+    if text.startswith(("{:", "(", "#", ";", "[")):
+        return from_original(text.encode(), f"{GIVEN}.edn")
+    if text.startswith("{"):
+        return from_original(text.encode(), f"{GIVEN}.json")
+    return validate_instrument(DiscoverySchema, read_source(GIVEN, text.encode()))
 
 
-def _field(name: str, given: Any) -> dict[str, Any]:
-    comment, value = (
-        (given.get("comment", ""), given["val"]) if isinstance(given, Mapping) and "val" in given else ("", given)
+def is_given(named: object) -> bool:
+    """Whether this is a schema itself, and no name of one."""
+    return isinstance(named, Mapping) or (
+        isinstance(named, str) and ("\n" in named.strip() or named.lstrip()[:1] in "{(")
     )
-    made: dict[str, Any] = {"label": name.replace("-", " ").rstrip("?"), **_typed(name, value)}
-    if comment:
-        made["description"] = str(comment)
-    if made["type"] in ("text", "texts"):
-        examples = [str(each) for each in (value if isinstance(value, list) else [value]) if str(each).strip()]
-        made |= {"examples": {"en": examples}} if examples else {}
-    return made
 
 
-def _typed(name: str, value: Any) -> dict[str, Any]:
-    if isinstance(value, bool) or (name.endswith("?") and value is None):
-        return {"type": "boolean"} | ({"closing": True} if name.startswith("exhausted") else {})
-    if isinstance(value, int | float):
-        return {"type": "number"}
-    if isinstance(value, Mapping):
-        return {"type": "object", "fields": _fields(value)}
-    if isinstance(value, list) and value and isinstance(_plain(value[0]), Mapping):
-        return _list(name, [_plain(each) for each in value if isinstance(_plain(each), Mapping)])
-    return {"type": "texts" if isinstance(value, list) else "text"}
-
-
-def _plain(value: Any) -> Any:
-    return value["val"] if isinstance(value, Mapping) and "val" in value else value
-
-
-def _list(name: str, entries: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Of objects: what any of the examples has, told apart by the property that ends in -id, else by the first."""
-    parts: dict[str, Any] = {}
-    for entry in entries:
-        parts |= {each: value for each, value in entry.items() if each not in parts}
-    key = next((each for each in parts if each.endswith(KEY)), next(iter(parts)))
-    nests = name in parts
-    own = {each: value for each, value in parts.items() if each not in (key, name)}
-    if not own:
-        own = {"note": ""}
-    return {"type": "list", "key": key, "fields": _fields(own), **({"nested": 3} if nests else {})}
+def _validated(document: Mapping[str, Any], name: str) -> DiscoverySchema:
+    return validate_instrument(DiscoverySchema, SourceFile(name, dict(document), {}, {}, ()))

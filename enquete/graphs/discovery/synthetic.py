@@ -15,7 +15,7 @@ from pydantic import Field
 
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
 from enquete.graphs.discovery.interview import DiscoverySettings
-from enquete.graphs.discovery.record import Nodes, Path, Record, values
+from enquete.graphs.discovery.record import Nodes, Path, Record, as_said, values
 from enquete.graphs.discovery.schema import DiscoverySchema, FieldNode
 from enquete.instruments.pack import NEUTRAL, Data, Lines, pack_named
 from enquete.respondents.planted import persona_hash, pick, sample, uniform
@@ -92,8 +92,14 @@ class _Plant:
             case "list":
                 keys = self._some(node, path, MOST_ENTRIES)
                 return [{str(node.field.key): key, **self.record(node.children, (*path, key))} for key in keys]
-            case "texts":
+            case "texts" | "row":
                 return self._some(node, path, MOST_VALUES)
+            case "rows":
+                return [self._some(node, path, MOST_VALUES)]
+            case "quantity":
+                amount = {"value-string": f"{pick(NUMBERS, *self._key, *path)}"}
+                unit = node.field.unit
+                return {**amount, "units": unit.in_(self._language)} if unit else amount
         return self._some(node, path, 1)[0]
 
     def _some(self, node: FieldNode, path: Path, most: int) -> list[str]:
@@ -145,6 +151,12 @@ class _Speaker:
             case "texts" | "list":
                 names = [each if isinstance(each, str) else str(each[str(node.field.key)]) for each in value]
                 return self._line("several", self._joined(names))
+            case "row":
+                return self._line("several", self._joined(value))
+            case "rows":
+                return " ".join(self._line("several", self._joined(row)) for row in value)
+            case "quantity":
+                return self._line("number", as_said(value))
             case "number":
                 unit = f" {node.field.unit.in_(self._language)}" if node.field.unit else ""
                 return self._line("number", f"{value:g}{unit}")

@@ -24,7 +24,7 @@ from enquete.interfaces.cli.store import run_objects
 from enquete.interfaces.cli.terminal import answer, dollars, number, one_object, remark, result, say, table, tongue
 from enquete.interfaces.parameters import with_parameters
 from enquete.state.errors import SettingsError
-from enquete.state.methodology import Operation, PersonInterviews
+from enquete.state.methodology import Operation
 
 if TYPE_CHECKING:
     from enquete.study.drafts import Drafting
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from enquete.study.run import Run
 
 SUFFIX = ".j2"
-TALK_END = "/end"
+END = "/end"
 
 
 @with_parameters(
@@ -299,8 +299,8 @@ def method_command(name: str) -> Any:
         arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT=VALUE...")] = None,
         root: Annotated[str | None, typer.Option(help="folder that holds simulations/; projects lie beside it")] = None,
         as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
-        talk: Annotated[
-            bool, typer.Option("--talk", help="interview a person here: ask, read answers, until it is over")
+        converse: Annotated[
+            bool, typer.Option(help="stay while a person is asked: show each question, read the answer, a line each")
         ] = False,
     ) -> int:
         from enquete.state.settings import root_of  # noqa: PLC0415
@@ -309,14 +309,10 @@ def method_command(name: str) -> Any:
 
         if operation not in operations:
             raise SettingsError(f"no operation {operation!r}; there are {', '.join(operations)}")
-        given = dict(_read_arguments(arguments or []))
-        by = offer.persons() if offer.persons else None
-        if talk and (by is None or operation not in (by.start, by.resume)):
-            led = f"; by {by.start} or {by.resume}" if by else ""
-            raise SettingsError(f"--talk: no person is interviewed by {operation}{led}")
-        found = asyncio.run(operate(operation, given, root_of(root)))
-        if talk and by:
-            found = _talked(by, operations, given, found, root_of(root))
+        said = dict(_read_arguments(arguments or []))
+        found = asyncio.run(operate(operation, said, root_of(root)))
+        if converse:
+            found = _conversed(operations, operation, said, found, root_of(root))
         if as_json:
             one_object(dict(found))
         else:
@@ -328,32 +324,26 @@ def method_command(name: str) -> Any:
     return typer.main.get_command(app)
 
 
-def _talked(
-    by: PersonInterviews,
-    operations: Mapping[str, Operation],
-    given: dict[str, Any],
-    found: Mapping[str, Any],
-    root: Path,
+def _conversed(
+    operations: Mapping[str, Operation], operation: str, said: dict[str, Any], found: dict[str, Any], root: Path
 ) -> dict[str, Any]:
-    """The interview led in this terminal, to its end or until it is left: what was answered is filed by then."""
+    """What is found once no question waits any more, the person has ended it, or the input ends; blank lines answer
+    nothing."""
     from enquete.study.method_operations import operate  # noqa: PLC0415
 
-    named = {key: given[key] for key in operations[by.end].takes.model_fields if key in given}
-    remark(say("talk_how", end=TALK_END))
-    while found.get("question"):
-        result(f"\n{found['question']}")
-        try:
-            said = input("> ").strip()
-        except EOFError:
-            remark(
-                say("talk_left", command=f"{by.resume} {' '.join(f'{key}={one}' for key, one in named.items())} --talk")
-            )
+    reply, end = (operations.get(name) for name in (operations[operation].answered_by, operations[operation].ended_by))
+    if reply is None:
+        raise SettingsError(f"--converse: {operation} waits for nobody's answer")
+    remark(say("converse_end", end=END) if end else say("converse"))
+    while found.get("status") == "waiting" and (question := found.get("question")):
+        remark(f"\n{question}")
+        line = next((line.strip() for line in iter(sys.stdin.readline, "") if line.strip()), "")
+        if not line:
             break
-        if said == TALK_END:
-            found = asyncio.run(operate(by.end, named, root))
-        elif said:
-            found = asyncio.run(operate(by.answer, {**named, "answer": said}, root))
-    return dict(found)
+        does = end if end and line == END else reply
+        given = {name: value for name, value in {**said, "answer": line}.items() if name in does.takes.model_fields}
+        found = asyncio.run(operate(does.name, given, root))
+    return found
 
 
 def _arguments(operation: Operation) -> Iterator[str]:

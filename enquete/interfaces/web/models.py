@@ -264,10 +264,11 @@ class RequestBody(BaseModel):
     @field_validator("settings", check_fields=False)
     @classmethod
     def _name_no_file(cls, settings: dict[str, dict[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
-        """Said early and plainly; that no file is opened rests on the `shelf` of every request (PathSandbox.given)."""
+        """Said early and plainly, of what is no content itself ({…}); that no file is opened rests on the `shelf` of
+        every request (PathSandbox.given)."""
         for method, own in (settings or {}).items():
             for name, value in own.items():
-                if any(map(_PATH.search, _texts(value))):
+                if any(_PATH.search(text) for text in _texts(value) if not text.lstrip().startswith(("{", "("))):
                     raise ValueError(f"{method}.{name}: a client can name no file")
         return settings
 

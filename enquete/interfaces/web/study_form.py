@@ -33,7 +33,8 @@ SPELLED: Mapping[str, Any] = {"boolean": {"true": True, "false": False}.__getite
 
 @dataclass(frozen=True)
 class Field:
-    """One input. kind: flag, choice, many (of options), number or text. default: what holds where it is left empty."""
+    """One input. kind: flag, choice, many (of options), number, text or words (lines of it). default: what holds where
+    it is left empty."""
 
     name: str
     label: str
@@ -66,6 +67,8 @@ def fields_for(model: type[BaseModel], names: Iterable[str], prefix: str = "") -
         inner = schema.get("items", schema)
         is_list, options = schema.get("type") == "array", tuple(map(str, inner.get("enum", ())))
         kind = ("many" if is_list else "choice") if options else KINDS.get(inner.get("type", ""), "")
+        if kind == "text" and inner.get("format") == "textarea":
+            kind = "words"
         if not kind or (is_list and kind not in ("many", "text")):
             continue
         bounds = (schema.get(end, schema.get(f"exclusive{end.capitalize()}")) for end in ("minimum", "maximum"))

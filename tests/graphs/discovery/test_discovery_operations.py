@@ -126,22 +126,23 @@ def test_what_is_known_already_is_taken_over(root: Path) -> None:
 
 
 def test_a_person_is_asked_question_by_question_and_nothing_waits_in_the_call(root: Path) -> None:
-    place = {"project_id": "p", "conversation_id": "bob", "ds_id": "timetabling"}
-    first = do(root, "conduct_interview", **place, respondent={"kind": "person", "name": "Bob"})
-    assert (first["status"], first["question"]) == ("waiting", "What needs a place in the timetable?")
+    place = {"project_id": "p", "conversation_id": "bob", "ds_id": "warm-up-with-challenges"}
+    known = {"one-more-thing": "closed in August"}
+    first = do(root, "conduct_interview", **place, respondent={"kind": "person", "name": "Bob"}, current_ascr=known)
+    assert (first["status"], first["question"]) == ("waiting", "What does your business make, or what does it offer?")
     same = do(root, "conduct_interview", **place)
     assert same["question"] == first["question"]  # asked once, however often one looks
-    filed = asyncio.run(Projects(root).interview("p", "bob", "timetabling"))
+    filed = asyncio.run(Projects(root).interview("p", "bob", "warm-up-with-challenges"))
     assert filed is not None
     folder = root / "projects" / "p" / "bob"
     cut_short = FacadePort(root, None, "discovery").submit(
-        folder / "respondent.json", filed.token, "Lectures and exams.", out=str(folder)
+        folder / "respondent.json", filed.token, "Soup in jars.", out=str(folder)
     )
     asyncio.run(cut_short)  # by a kill, once the answer was filed
-    second = do(root, "answer_interview", **place, answer="Lectures and exams.")
-    assert (second["status"], second["question"]) == ("waiting", "Which times are available?")
-    assert second["ascr"] == {"event-types": [{"event-type-id": "Lectures"}, {"event-type-id": "exams"}]}
-    last = do(root, "answer_interview", **place, answer="Monday morning.")
+    second = do(root, "answer_interview", **place, answer="Soup in jars.")
+    assert (second["status"], second["question"]) == ("waiting", "What keeps upsetting your schedule?")
+    assert second["ascr"] == {"product-or-service-name": "Soup in jars", **known}
+    last = do(root, "answer_interview", **place, answer="The oven is a bottleneck.")
     assert (last["status"], last["complete"], last["question"]) == ("completed", True, None)
     with pytest.raises(InputError, match="waits for nobody"):
         do(root, "answer_interview", **place, answer="More.")

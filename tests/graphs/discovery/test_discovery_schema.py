@@ -5,24 +5,51 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from enquete.graphs.discovery.schema import from_json, load_schema
+from enquete.graphs.discovery.originals import stripped
+from enquete.graphs.discovery.record import misfits, normalised, reduced
+from enquete.graphs.discovery.schema import from_original, given_schema, load_schema
 from enquete.instruments.load import shipped
 from enquete.instruments.text import texts_of
 from enquete.state.errors import InstrumentError
+from tests.graphs.discovery import originals
 from tests.graphs.discovery.interviews import PLANT, from_yaml, schema
 
-SHIPPED = {  # facts/discovery.md: decrement, and when the record is complete
+HOUR = {"value-string": "1", "units": "hour"}
+SHIPPED: dict[str, tuple[str, dict[str, Any]]] = {  # facts/discovery.md: decrement, and when the record is complete
     "warm-up-with-challenges": (
         ".10",
         {"scheduling-challenges": ["x"], "one-more-thing": "x", "product-or-service-name": "x"},
     ),
     "scheduling-problem-type": (".10", {"principal-problem-type": "flow-shop"}),
-    "flow-shop": (".05", {"process-id": "x", "subprocesses": [{"process-id": "a", "duration": 5.0, "outputs": ["x"]}]}),
-    "timetabling": (".15", {"event-types": [{"event-type-id": "x"}], "timeslots": [{"ts-type-id": "x"}]}),
-    "orm": (".08", {"areas-we-intend-to-discuss": ["x"], "inquiry-areas": [{"fact-type-id": "x"}], "exhausted?": True}),
+    "flow-shop": (
+        ".05",
+        {"process-id": "x", "subprocesses": [{"process-id": "a", "duration": HOUR, "outputs": [{"item-id": "x"}]}]},
+    ),
+    "job-shop": (
+        ".05",
+        {
+            "classifiable-jobs?": False,
+            "unit-processes": [{"process-id": "a", "resources": ["x"], "inputs": [{"item-id": "x"}]}],
+        },
+    ),
+    "timetabling": (
+        ".15",
+        {
+            "event-types": [
+                {
+                    "event-type-id": "x",
+                    "event-constituents": [{"constituent-type": "y"}],
+                    "occurrence-assignment": ["z"],
+                }
+            ],
+            "timeslots": [{"ts-type-id": "x", "periods": ["9-10"]}],
+        },
+    ),
+    "orm": (".08", {"exhausted?": True}),
     "areas-of-inquiry": (".05", {"areas": ["x"]}),
     "stakeholder-profile": (
         ".10",
@@ -40,7 +67,7 @@ SHIPPED = {  # facts/discovery.md: decrement, and when the record is complete
 }
 
 
-def test_ten_schemas_ship_in_both_languages() -> None:
+def test_all_schemas_ship_in_both_languages() -> None:
     assert set(shipped("discovery")) == set(SHIPPED)
     for name in SHIPPED:
         for place, text in texts_of(load_schema(name)):
@@ -61,12 +88,12 @@ def test_a_shipped_schema_is_complete_when_it_says_so_and_not_before(name: str) 
 
 def test_every_nested_process_needs_its_times_and_ends() -> None:
     found = load_schema("flow-shop").completion
-    baked = {"process-id": "baking", "duration": 30.0, "inputs": ["dough"]}
-    rising = {"process-id": "rising", "outputs": ["dough"]}
+    baked = {"process-id": "baking", "duration": HOUR, "inputs": [{"item-id": "dough"}]}
+    rising: dict[str, Any] = {"process-id": "rising", "outputs": [{"item-id": "dough"}]}
     bread = {"process-id": "bread", "subprocesses": [{**baked, "subprocesses": [rising]}]}
     assert not found.holds(bread)
     assert ("subprocesses", "baking", "subprocesses", "rising", "duration") in found.lacking(bread)
-    rising["duration"] = 60.0  # type: ignore[assignment]
+    rising["duration"] = HOUR
     assert found.holds(bread)
 
 
@@ -146,7 +173,7 @@ def test_annotated_json_loads_with_its_comments_and_keys(tmp_path: Path) -> None
         "stages/minutes": "number",
     }
     stages = found.nodes["stages"].field
-    assert (stages.key, stages.nested, found.nodes["exhausted?"].field.closing) == ("stage-id", 3, True)
+    assert (stages.key, stages.nested, found.nodes["exhausted?"].field.closing) == ("stage-id", 4, True)
     told = found.nodes["process-id"].field
     assert told.description is not None
     assert told.description.in_("en") == "what it is called"
@@ -157,11 +184,134 @@ def test_annotated_json_loads_with_its_comments_and_keys(tmp_path: Path) -> None
     ("raw", "says"),
     [
         (b"{", "no JSON"),
-        (b"[]", "has no `discovery-schema`"),
+        (b"[]", "has no `DS`"),
         (b'{"discovery-schema": {}}', "has no"),
         (b'{"discovery-schema": {"a b": 1}}', "no name of a field"),
     ],
 )
 def test_other_json_is_refused_with_a_sentence(raw: bytes, says: str) -> None:
     with pytest.raises(InstrumentError, match=says):
-        from_json(raw, "x.json")
+        from_original(raw, "x.json")
+
+
+# --- the originals' shapes ---------------------------------------------------------------------------------------------
+
+
+def kinds(given: dict[str, Any]) -> dict[str, str]:
+    return {"/".join(node.path): node.field.type for node in given_schema(given).walk()}
+
+
+def test_a_process_loads_as_it_is_with_things_quantities_and_steps_in_steps() -> None:
+    """The body stands under DS, its id has a slash, and complete is it by exhausted? alone."""
+    found = given_schema(originals.PROCESS)
+    assert (found.id, found.session, found.questions) == ("process/bakery", "process--bakery", 10)
+    things = {"": "list", "/quantity": "quantity", "/from": "text"}
+    ends = {f"{end}{part}": kind for end in ("inputs", "outputs") for part, kind in things.items()}
+    own = {"resources": "texts", "duration": "quantity", "optional?": "boolean"}
+    assert kinds(originals.PROCESS) == {
+        "exhausted?": "boolean", "process-id": "text", **ends, "resources": "texts", "duration": "quantity",
+        "subprocesses": "list", **{f"subprocesses/{name}": kind for name, kind in (ends | own).items()},
+    }  # fmt: skip
+    steps = found.nodes["subprocesses"].field
+    assert (steps.key, steps.nested, steps.coined) == ("process-id", 4, True)
+    assert (found.complete, found.completion.holds({"exhausted?": False})) == ("exhausted?", False)
+    assert found.completion.holds({"exhausted?": True})
+    assert [name for name, one in found.fields.items() if one.wanted] == [
+        "inputs", "outputs", "resources", "duration", "subprocesses",
+    ]  # fmt: skip  # not the name, which nobody is to be asked for
+    assert not steps.fields["optional?"].wanted
+    assert found.translated is not None
+    assert "subprocesses: entries may hold such entries, to a depth of 4" in found.translated
+
+
+def test_closed_lists_stay_closed_and_what_is_optional_optional() -> None:
+    found = given_schema(originals.KINDS)
+    assert kinds(originals.KINDS) == {
+        "principal-kind": "choice", "kinds-beside": "choices", "cyclical?": "boolean", "remark": "text",
+    }  # fmt: skip
+    listed = ["BATCH-KIND", "SINGLE-KIND", "MIXED-KIND"]
+    assert [list(found.fields[name].values) for name in ("principal-kind", "kinds-beside")] == [listed, listed]
+    meaning = found.fields["kinds-beside"].values["SINGLE-KIND"].description
+    assert meaning is not None
+    assert meaning.in_("en") == "one by one."
+    assert found.completion.text == "known(principal-kind) and known(kinds-beside) and known(cyclical?)"
+    asked = found.fields["principal-kind"].question
+    assert asked is not None
+    assert asked.in_("en") == "What is it that you plan?"
+
+
+def test_events_need_what_all_examples_have_and_none_is_an_answer() -> None:
+    found = given_schema(originals.EVENTS)
+    assert kinds(originals.EVENTS) == {
+        "events": "list", "events/constituents": "list", "events/constituents/base": "choice",
+        "events/constituents/quantity": "quantity", "events/periodicity": "object", "events/periodicity/interval": "quantity",
+        "events/periodicity/occurrences": "quantity", "events/when": "texts", "events/opportunistic?": "boolean",
+        "slots": "list", "slots/availability": "texts", "slots/periods": "texts",
+    }  # fmt: skip
+    record = normalised(found.nodes, stripped(originals.EVENTS["DS"]))
+    assert list(misfits(found.nodes, {name: record[name] for name in found.fields})) == []
+    assert record["events"][1]["constituents"] == [{"constituent": "none"}]
+    assert record["events"][1]["periodicity"] == {"interval": {"value-string": "none"}}
+    assert found.completion.holds(record)
+    del record["events"][0]["when"]
+    assert ("events", "class", "when") in found.completion.lacking(record)
+
+
+def test_fact_types_keep_objects_uniqueness_and_tables_in_their_places() -> None:
+    found = given_schema(originals.FACTS)
+    inner = {"objects": "row", "reference-modes": "row", "mandatory?": "row", "uniqueness": "rows", "examples": "object",
+             "examples/column-headings": "row", "examples/rows": "rows"}  # fmt: skip
+    assert kinds(originals.FACTS) == {
+        "exhausted?": "boolean", "areas": "texts", "inquiry-areas": "list", "inquiry-areas/objects-here": "list",
+        "inquiry-areas/objects-here/definition": "text", "inquiry-areas/fact-types": "list",
+        **{f"inquiry-areas/fact-types/{name}": kind for name, kind in inner.items()},
+    }  # fmt: skip
+    record = normalised(found.nodes, {"inquiry-areas": originals.FACTS["DS"]["inquiry-areas"]})
+    assert not list(misfits(found.nodes, record))
+    fact = record["inquiry-areas"][0]["fact-types"][0]
+    assert (fact["mandatory?"], fact["uniqueness"]) == (["must", ""], [["key1", ""]])
+    later = {
+        "inquiry-areas": [
+            {"inquiry-area-id": "orders", "fact-types": [{**fact, "uniqueness": [["key1", ""], ["", "key2"]]}]}
+        ]
+    }
+    both = reduced(found.nodes, record, later)
+    assert both["inquiry-areas"][0]["fact-types"][0]["uniqueness"] == [["key1", ""], ["", "key2"]]
+    assert len(both["inquiry-areas"][0]["fact-types"]) == 2
+
+
+def test_the_source_that_defines_a_schema_is_read_as_data(tmp_path: Path) -> None:
+    file = tmp_path / "bakery.clj"
+    file.write_text(originals.CLOJURE)
+    found = load_schema(str(file))
+    assert (found.id, found.questions, list(found.fields["kind"].values)) == (
+        "process/bakery",
+        10,
+        ["BATCH-KIND", "SINGLE-KIND"],
+    )
+    assert found.objective.in_("en") == 'Learn how it is made.\nSuch as {"process-id": "x"}'
+    assert found.nodes["subprocesses"].children["duration"].field.type == "quantity"
+    body = originals.CLOJURE[originals.CLOJURE.index("{:message") : originals.CLOJURE.index("(when-not") - 2]
+    edn = body.replace('(str "Learn how it is made.\\n" "Such as " (clj2json-pretty {:process-id "x"}))', '"Learn"')
+    assert given_schema(edn.replace('(str "Say so " "at the end.")', '"Say so at the end."')).fields == found.fields
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{:DS {:a", "is never closed"), ("{:DS {:a 1]}", "] where } was expected"), ('{:DS "x', "a text without its end"),
+        ("{:DS {:a}}", "a key that has no value"), ("(defn f [x] x)", "has no `DS`"), ("[" * 200, "nested deeper"),
+    ],
+)  # fmt: skip
+def test_what_is_no_clojure_is_refused_with_its_line(text: str, says: str) -> None:
+    with pytest.raises(InstrumentError, match=r"x\.clj") as caught:
+        from_original(text.encode(), "x.clj")
+    assert says in str(caught.value)
+
+
+def test_a_schema_without_anything_new_is_written_as_it_was() -> None:
+    """A run's settings hold it, and say which run is meant."""
+    written = schema().model_dump(mode="json")
+    assert "translated" not in written
+    assert not {"wanted", "coined"} & {key for one in written["fields"].values() for key in one}
+    assert set(written["fields"]["troubles"]["values"]["demand"]) == {"label", "words"}

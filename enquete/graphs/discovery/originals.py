@@ -1,0 +1,371 @@
+"""Discovery schemas in the annotated form of the systems that they come from, as the document of a schema file: JSON,
+EDN, or the Clojure source that defines them. What it says by example is made explicit, and every such step is told.
+
+    {"message-type": "DS-INSTRUCTIONS", "budget-decrement": 0.1, "interview-objective": "Learn how …",
+     "DS": {"DS-id": "process/flow-shop",
+            "exhausted?": {"val": true, "comment": "set this when all is documented"},
+            "process-id": {"val": "soup-making", "comment": "name it as you see fit"},
+            "subprocesses": [{"process-id": "cook", "inputs": ["peas", {"item-id": "water", "quantity": {"units":
+            "liters", "value-string": "20"}}], "duration": {"units": "hours", "value-string": "1-2"},
+            "subprocesses": []}]}}
+
+Leaves are values, or {val, comment}: the comment describes the field, the value is an example of it. From the examples
+of a field, over all entries that have it, follows its type:
+
+- {units, value-string}: a quantity; lists of lists: rows; a list beside rows that is as long as each of them: a row;
+- objects in a list: entries, told apart by the property that ends in -id, else by their first; a bare text among them
+  is the key of an entry, and a list in a list of the same name is nested;
+- words of a numbered enumeration in a comment or the objective ("1) name : what it means"), or of "Possible values are
+  'a', 'b' and 'c'": a closed list.
+
+Complete is a record by `exhausted?`, where there is one, once it is true; else with all top-level fields, and in lists
+of two examples or more with what each of them has. `complete-when` says otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from enquete.graphs.discovery.clojure import ClojureError, forms
+from enquete.instruments.expressions import MOST
+from enquete.state.errors import InstrumentError
+
+BODIES = ("DS", "EADS", "discovery-schema", "body", "DS-body")
+IDS = ("DS-id", "EADS-id", "ds-id", "id")
+KEY = "-id"
+ENDINGS = (".json", ".edn", ".clj")
+QUANTITY = {"units", "value-string", "modifier"}
+HEAD = {
+    "message-type", "budget-decrement", "interviewer-agent", "interview-objective", "objective", "complete-when",
+    "version", "title", "needs", *BODIES, *IDS,
+}  # fmt: skip
+ASIDE = {*IDS, "DS-ref", "EADS-ref", "msg-id", "comment", "invented", "message-type"}
+"""In a body, and no field."""
+NOTHING = ("", "none", "None", None)
+NESTED = 4
+
+_NUMBERED = re.compile(r"^\s*\(?\d+[.)]\s*['\"]?([A-Za-z][\w-]*)['\"]?\s*[:–-]\s*(.*\S)", re.MULTILINE)
+_POSSIBLE = re.compile(r"\bvalues\b[^.\n]*?\b(?:are|is one of)\b([^.\n]*)", re.IGNORECASE)
+_QUOTED = re.compile(r"['\"]([A-Za-z][\w-]*)['\"]")
+_VERBATIM = re.compile(r"(?:verbatim|is simply this)[^\n]*\n\s*'([^\n]+(?:\n[^\n]+)*?)'\s*(?:\n|$)")
+_COINED = re.compile(r"as you see fit|don't ask the interviewees|without asking|(?:decided on|devised) this naming")
+_OPTIONAL = re.compile(r"\A\W*optional\b|\b(?:property|field) is optional\b", re.IGNORECASE)
+_ALIKE = re.compile(r"\b([\w-]+) and ([\w-]+) can either be", re.IGNORECASE)
+
+
+def document_of(raw: bytes, name: str) -> dict[str, Any]:
+    """The document of a schema file. `name`: of the file. Raises InstrumentError."""
+    return translated(message_of(raw, name), name)
+
+
+def message_of(raw: bytes, name: str) -> Mapping[str, Any]:
+    """The message in a file, which may hold other things beside it. Raises InstrumentError."""
+    try:
+        text = raw.decode()
+        found = json.loads(text) if Path(name).suffix == ".json" else _first(list(forms(text)))
+    except ClojureError as error:
+        raise InstrumentError([f"{name}: {error}"]) from None
+    except (ValueError, RecursionError) as error:
+        raise InstrumentError([f"{name}: no JSON: {error}"]) from None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _first(found: list[Any]) -> Any:
+    """Of what a file holds, the message; a body without one where there is none."""
+    for part in found:
+        if isinstance(part, Mapping) and any(isinstance(part.get(key), Mapping) for key in BODIES):
+            return part
+    return next((one for one in found if isinstance(one, Mapping) and any(key in one for key in IDS)), {})
+
+
+def translated(message: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Raises InstrumentError where there is no body."""
+    body = next((message[key] for key in BODIES if isinstance(message.get(key), Mapping)), None)
+    if body is None and any(key in message for key in IDS) and "interview-objective" not in message:
+        body = message
+    if not body or not any(key not in ASIDE for key in body):
+        raise InstrumentError([f"{name}: has no `DS`, an object whose leaves are {{val, comment}}"])
+    said = [message[key] for key in (*BODIES, *IDS) if isinstance(message.get(key), str)]
+    given_id = next((plain(body[key]) for key in IDS if isinstance(plain(body.get(key)), str)), None)
+    own = str(given_id or next(iter(said), None) or Path(name).stem).lstrip(":")
+    objective = str(message.get("interview-objective") or message.get("objective") or "")
+    translation = _Translation(body, objective)
+    fields = translation.fields()
+    made: dict[str, Any] = {
+        "id": own, "version": str(message.get("version", "1")), "title": str(message.get("title") or own),
+        "language_default": "en", "objective": objective, "fields": fields,
+    }  # fmt: skip
+    if "budget-decrement" in message:
+        made["decrement"] = message["budget-decrement"]
+    if "needs" in message:
+        made["needs"] = message["needs"]
+    if "complete-when" in message:
+        made["complete"] = str(message["complete-when"])
+    else:
+        translation.complete(made)
+    unread = [key for key in message if key not in HEAD and message is not body]
+    if unread:
+        translation.note(f"not read: {', '.join(unread)}")
+    return {**made, "translated": translation.notes}
+
+
+def plain(value: Any) -> Any:
+    """Without its annotation."""
+    while isinstance(value, Mapping) and "val" in value:
+        value = value["val"]
+    return value
+
+
+def stripped(value: Any) -> Any:
+    """Without annotations at every depth: {val, comment} gives the value; comments beside others go."""
+    value = plain(value)
+    if isinstance(value, Mapping):
+        return {str(key): stripped(part) for key, part in value.items() if key not in ("comment", "invented")}
+    return [stripped(part) for part in value] if isinstance(value, list) else value
+
+
+def is_quantity(value: Any) -> bool:
+    return isinstance(value, Mapping) and "value-string" in value and set(value) <= QUANTITY
+
+
+def _words(name: str) -> str:
+    return name.replace("-", " ").replace("_", " ").rstrip("?").strip() or name
+
+
+def _comments(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        if isinstance(value.get("comment"), str):
+            yield value["comment"]
+        for part in value.values():
+            yield from _comments(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _comments(part)
+
+
+@dataclass
+class _Translation:
+    """Of one body. notes: what was made of it that it does not say in so many words."""
+
+    body: Mapping[str, Any]
+    objective: str
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._enumerations = [found for text in (self.objective, *_comments(self.body)) if (found := _enumerated(text))]
+
+    def note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def fields(self) -> dict[str, Any]:
+        given = {str(name): [value] for name, value in self.body.items() if name not in ASIDE}
+        made = {name: self._field(name, examples, (name,)) for name, examples in given.items()}
+        self._align(made)
+        asked = _VERBATIM.search(self.objective)
+        if asked:
+            first = next(iter(made))
+            made[first]["question"] = " ".join(asked[1].split())
+            self.note(f"{first}: the question that the objective gives is asked as it is")
+        return made
+
+    def complete(self, made: dict[str, Any]) -> None:
+        """What must be there; what else is asked for comes first."""
+        fields: dict[str, Any] = made["fields"]
+        closing = [name for name, one in fields.items() if one.get("closing")]
+        if closing:
+            made["complete"] = " and ".join(closing)
+            self.note(f"complete once {made['complete']} is true; everything else is asked for before")
+            for name, one in fields.items():
+                if name not in closing and not (one["type"] == "text" and one.get("coined")):
+                    one["wanted"] = True
+            return
+        needed = [name for name, one in fields.items() if not _is_optional(one)] or list(fields)
+        for name in needed:
+            fields[name]["required"] = True
+        every = [_every(name, self._shared(self.body[name])) for name in needed if fields[name]["type"] == "list"]
+        condition = " and ".join(one for one in every if one)
+        if condition and len(condition) < MOST:
+            made["complete"] = condition
+        self.note(
+            f"complete with {', '.join(needed)}{f' and {condition}' if condition and len(condition) < MOST else ''}"
+        )
+
+    def _shared(self, given: Any) -> list[str]:
+        """What every example of an entry has, where there are several; besides the key."""
+        entries = [one for each in plain(given) if isinstance(one := plain(each), Mapping)]
+        if len(entries) < 2:
+            return []
+        key = _key(entries)
+        return [name for name in entries[0] if name not in (key, "comment") and all(name in one for one in entries)]
+
+    def _align(self, made: dict[str, Any]) -> None:
+        """Things are described alike wherever they stand: by the name of their list, by their key, or as a comment says
+        ("Inputs and outputs can either be …"); also where an example happens to name them by bare texts alone."""
+        lists = [(name, one) for name, one in _fields_of(made) if one["type"] == "list" and "nested" not in one]
+        alike = {name: {name, *map(str.casefold, names)} for name, _ in lists for names in (
+            found.groups() for text in _comments(self.body) for found in _ALIKE.finditer(text)
+            if name in map(str.casefold, found.groups())
+        )}  # fmt: skip
+        things: dict[str, dict[str, Any]] = {}
+        names: dict[str, str] = {}
+        for name, one in lists:
+            things.setdefault(one["key"], {}).update(
+                {part: each for part, each in one["fields"].items() if part not in things.get(one["key"], {})}
+            )
+            names.update(dict.fromkeys(alike.get(name, {name}), one["key"]))
+        for name, one in _fields_of(made):
+            if one["type"] == "texts" and name in names:
+                self.note(f"{name}: entries with {names[name]}, as elsewhere; a bare text is one")
+                one |= {"type": "list", "key": names[name], "fields": {}, "coined": True}
+                if names[name] not in things or not names[name].endswith(KEY):
+                    del one["coined"]
+            if one["type"] == "list" and "nested" not in one:
+                one["fields"] = things[one["key"]]
+
+    # --- a field ---------------------------------------------------------------------------------------------------
+
+    def _field(self, name: str, given: Sequence[Any], path: tuple[str, ...]) -> dict[str, Any]:
+        """given: what its examples have, annotated or not."""
+        comments = list(dict.fromkeys(
+            one["comment"].strip() for one in given
+            if isinstance(one, Mapping) and "val" in one and isinstance(one.get("comment"), str)
+        ))  # fmt: skip
+        values = [plain(one) for one in given]
+        made: dict[str, Any] = {"label": _words(name), **self._typed(name, values, path, " ".join(comments))}
+        if any(comments):
+            made["description"] = "\n".join(comments)
+        if _COINED.search(" ".join(comments)) and made["type"] == "text":
+            made["coined"] = True
+        return made
+
+    def _typed(self, name: str, values: list[Any], path: tuple[str, ...], comment: str) -> dict[str, Any]:
+        told = [one for one in values if one not in NOTHING]
+        holds = [one for one in told if isinstance(one, Mapping | list)]
+        if len(holds) < len(values) and holds and any(one not in ("", None) for one in values if one not in holds):
+            self.note(f"{'.'.join(path)}: “none” is taken as a text in it")
+        if any(isinstance(one, bool) for one in told) or (name.endswith("?") and not told):
+            return {"type": "boolean"} | ({"closing": True} if name.startswith("exhausted") else {})
+        if told and all(isinstance(one, int | float) for one in told):
+            return {"type": "number"}
+        if holds and all(map(is_quantity, holds)):
+            return {"type": "quantity"}
+        if holds and all(isinstance(one, Mapping) for one in holds):
+            return {"type": "object", "fields": self._parts(holds, path)}
+        items = [one for each in holds if isinstance(each, list) for one in each]
+        if any(isinstance(plain(one), list) for one in items):
+            return {"type": "rows"}
+        if any(isinstance(plain(one), Mapping) for one in items):
+            return self._list(name, [plain(one) for one in items], path)
+        words = [str(plain(one)) for one in (items if holds else told)]
+        closed = self._closed(words, comment)
+        if closed:
+            several = "; several of it may hold" if holds else ""
+            self.note(f"{'.'.join(path)}: a closed list of {len(closed)}, from its enumeration{several}")
+            return {"type": "choices" if holds else "choice", "values": closed}
+        examples = [word for word in dict.fromkeys(words) if word.strip()]
+        made: dict[str, Any] = {"type": "texts" if any(isinstance(one, list) for one in values) else "text"}
+        return made | ({"examples": {"en": examples}} if examples else {})
+
+    def _closed(self, words: Sequence[str], comment: str) -> dict[str, Any]:
+        """The enumeration that all examples are from, its own comment's first; {} for none."""
+        own = _possible(comment) | _enumerated(comment)
+        for listed in (own, *self._enumerations):
+            if len(listed) > 1 and words and all(word in listed for word in words):
+                return {
+                    one: {"label": _words(one)} | ({"description": meaning} if meaning else {})
+                    for one, meaning in listed.items()
+                }
+        return {}
+
+    def _list(self, name: str, items: list[Any], path: tuple[str, ...]) -> dict[str, Any]:
+        entries = [one for one in items if isinstance(one, Mapping)]
+        key = _key(entries)
+        if any(not isinstance(one, Mapping) for one in items):
+            self.note(f"{'.'.join(path)}: a bare text is an entry with that {key}")
+        inner, at_most = list(entries), NESTED
+        while at_most and (below := [one for each in inner for one in _entries(each.get(name))]):
+            entries, inner, at_most = [*entries, *below], below, at_most - 1
+        nests = any(name in one for one in entries)
+        of = len(entries) + sum(not isinstance(one, Mapping) for one in items)
+        parts = self._parts([{k: v for k, v in one.items() if k != name} for one in entries], path, key, of)
+        if nests:
+            self.note(f"{'.'.join(path)}: entries may hold such entries, to a depth of {NESTED}")
+        own = parts or {"note": {"type": "text", "label": "note"}}
+        keyed = " ".join(text for one in entries for text in _comments({"key": one.get(key)}))
+        coined = {"coined": True} if key.endswith(KEY) or _COINED.search(keyed) else {}
+        return {"type": "list", "key": key, "fields": own, **({"nested": NESTED} if nests else {}), **coined}
+
+    def _parts(
+        self, entries: Sequence[Mapping[str, Any]], path: tuple[str, ...], key: str = "", of: int = 0
+    ) -> dict[str, Any]:
+        """Of an object's or an entry's examples; what half of all entries have is asked for."""
+        names = dict.fromkeys(str(part) for one in entries for part in one if part not in (key, *ASIDE))
+        made = {}
+        for part in names:
+            given = [one[part] for one in entries if part in one]
+            made[part] = self._field(part, given, (*path, part))
+            if key and 2 * len(given) >= of > 1 and not _is_optional(made[part]):
+                made[part]["wanted"] = True
+        lengths = [_lengths(one, made) for one in entries]
+        for part, one in made.items():
+            if one["type"] == "texts" and _is_positional([e for e in entries if part in e], part, lengths):
+                made[part] = {k: v for k, v in one.items() if k != "examples"} | {"type": "row"}
+        return made
+
+
+def _fields_of(made: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every field, whatever it stands in."""
+    for name, one in made.items():
+        yield name, one
+        yield from _fields_of(one.get("fields", {}))
+
+
+def _enumerated(text: str) -> dict[str, str]:
+    found = {name: meaning.strip() for name, meaning in _NUMBERED.findall(text)}
+    return found if len(found) > 1 else {}
+
+
+def _possible(text: str) -> dict[str, str]:
+    return {name: "" for listed in _POSSIBLE.findall(text) for name in _QUOTED.findall(listed)}
+
+
+def _is_optional(made: Mapping[str, Any]) -> bool:
+    return bool(_OPTIONAL.search(str(made.get("description", ""))))
+
+
+def _every(name: str, parts: Sequence[str]) -> str:
+    return f"every({name}, {' and '.join(f'known({part})' for part in parts)})" if parts else ""
+
+
+def _entries(given: Any) -> Iterator[Mapping[str, Any]]:
+    value = plain(given)
+    for one in value if isinstance(value, list) else ():
+        if isinstance(plain(one), Mapping):
+            yield plain(one)
+
+
+def _key(entries: Sequence[Mapping[str, Any]]) -> str:
+    names = dict.fromkeys(str(name) for one in entries for name in one)
+    return next((name for name in names if name.endswith(KEY)), next(iter(names)))
+
+
+def _lengths(entry: Mapping[str, Any], made: Mapping[str, Any]) -> set[int]:
+    """Of the rows that an example has."""
+    rows = (plain(entry[name]) for name, one in made.items() if one["type"] == "rows" and name in entry)
+    return {len(row) for each in rows if isinstance(each, list) for row in map(plain, each) if isinstance(row, list)}
+
+
+def _is_positional(entries: Sequence[Mapping[str, Any]], name: str, lengths: Sequence[set[int]]) -> bool:
+    """Whether the places of a list matter: it has as many as the rows beside it, or leaves some empty."""
+    lists = [plain(one[name]) for one in entries]
+    if any("" in one for one in lists if isinstance(one, list)):
+        return True
+    known = [own for own in lengths if own]
+    beside = [{len(one)} for one in lists if isinstance(one, list)]
+    return bool(known) and len(beside) == len(known) and beside == known
