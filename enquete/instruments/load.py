@@ -268,7 +268,7 @@ class LayerFile(Part):
     languages: Annotated[tuple[Spoken, ...], AfterValidator(not_empty)] | None = None
 
     @classmethod
-    def translate(cls, data: Mapping[object, object]) -> Mapping[object, object]:
+    def in_own_terms(cls, data: Mapping[object, object]) -> Mapping[object, object]:
         """The document in this model's own terms, where it is one of another program; else as it is."""
         return data
 
@@ -277,7 +277,7 @@ class LayerFile(Part):
     def _read_as_one_file(cls, data: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
         if not isinstance(data, Mapping):
             return handler(data)
-        data = cls.translate(data)
+        data = cls.in_own_terms(data)
         with reading(data):
             return handler(data)
 

@@ -164,17 +164,15 @@ class MethodParts(NamedTuple):
 class PersonInterviews(NamedTuple):
     """Operations by which a person is interviewed, turn by turn: what a page or a terminal leads them through.
 
-    `start` takes what its model says, `answer` an answer, all but `listed` what names the interview, as `key` calls it.
-    All of these give `status` and `question` (what waits for an answer), `turns` (question, answer) and, where something
-    grows beside the conversation, `graph` (types, nodes, edges); `listed` gives `interviews`.
+    `start` takes what its model says (or, to go on, the name alone), `answer` an answer, all of them what names the
+    interview, as `key` calls it. They give `status` and `question` (what waits for an answer), `turns` (question, answer)
+    and, where something grows beside the conversation, `graph` (types, nodes, edges); `show` without a name `interviews`.
     """
 
     start: str
     answer: str
     end: str
-    resume: str
     show: str
-    listed: str
     key: str = "interview_id"
 
 
@@ -182,15 +180,14 @@ class PairComparisons(NamedTuple):
     """Operations by which one question is asked of two respondents and one of their answers preferred: what a page or a
     terminal leads through.
 
-    All but `ask` and `listed` take what names the comparison, as `key` calls it; `prefer` takes a `verdict`, too. They
-    give `pairs`, and `to_prefer`: the next pair (question, response_a, response_b).
+    They take what names the comparison, as `key` calls it; `prefer` takes a `verdict`, too. They give `pairs`, and
+    `to_prefer`: the next pair (question, response_a, response_b); `show` without a name gives `comparisons`.
     """
 
     ask: str
     prefer: str
     judge: str
     show: str
-    listed: str
     key: str = "comparison_id"
 
 
@@ -402,7 +399,7 @@ class Operation:
 
     over_budget: of one that asks a model, what would let it begin besides a larger `budget_tokens`, where it takes
     that. answered_by: where its reply may wait with a `question` for a person, the operation that takes their `answer`,
-    and what else both take."""
+    and what else both take; ended_by: the one that ends it at their wish."""
 
     does: Callable[[Port, Any], Awaitable[dict[str, JsonValue]]]
     takes: type[BaseModel]
@@ -410,6 +407,7 @@ class Operation:
     reads: bool = False
     over_budget: str = ""
     answered_by: str = ""
+    ended_by: str = ""
 
     @property
     def name(self) -> str:

@@ -19,6 +19,7 @@ from enquete.graphs.discovery.schema import LAYER, DiscoverySchema, given_schema
 from enquete.instruments.load import shipped
 from enquete.ledger.connection import is_locked
 from enquete.ledger.folders import write_atomically
+from enquete.respondents.person import hand_in
 from enquete.state.asking import Language
 from enquete.state.errors import Busy, InputError, InstrumentError
 from enquete.state.methodology import Operation, Port, StoppedRun
@@ -410,9 +411,7 @@ async def answer_interview(port: Port, asked: Answering) -> dict[str, JsonValue]
     respondent = Respondent.model_validate(held.respondent)
     out = _folder(port, asked)
     async with port.alone(str(out)):
-        submitted = port.look(str(out), held.token).submitted
-        if not any(asked.answer in given.values() for given in submitted.values()):
-            await port.submit(_population(respondent, out), held.token, asked.answer, out=str(out))
+        await hand_in(port, _population(respondent, out), held.token, asked.answer, out=str(out))
     return await conduct_interview(port, Conducting(**asked.model_dump(exclude={"answer"})))
 
 

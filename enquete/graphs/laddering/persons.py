@@ -47,7 +47,7 @@ class OfInterview(BaseModel):
 
 
 class Beginning(OfInterview):
-    name: Annotated[str, Field(min_length=1, max_length=200, description="of the person")]
+    name: Annotated[str, Field(max_length=200, description="of the person; left out to go on with an interview")] = ""
     concept: Annotated[
         str,
         Field(max_length=1000, description="what is asked about, as laddering.concept; the instrument's unless named"),
@@ -72,12 +72,10 @@ class Answered(OfInterview):
     answer: Annotated[str, Field(min_length=1, max_length=20_000, description="the person's own words")]
 
 
-class GoingOn(OfInterview):
-    budget_tokens: Annotated[int | None, Field(gt=0, le=10**12, description="a larger cap")] = None
-
-
-class Listed(BaseModel):
+class Showing(BaseModel):
     model_config = ConfigDict(extra="forbid")
+
+    interview_id: Annotated[str, Field(pattern=rf"^$|{ID}", description="all of them unless named")] = ""
 
 
 # --- on disk ----------------------------------------------------------------------------------------------------------
@@ -223,7 +221,7 @@ class InterviewStore:
 
 async def start_laddering_interview(port: Port, asked: Beginning) -> dict[str, JsonValue]:
     """Begin a laddering interview with a person, and return its first question; one that was begun goes on where it
-    was. Answer with answer_laddering_interview."""
+    was, whatever cut it short. Answer with answer_laddering_interview."""
     store = InterviewStore(port)
     async with port.alone(str(store.folder(asked.interview_id))):
         await _begun(port, store, asked)
@@ -234,10 +232,13 @@ async def _begun(port: Port, store: InterviewStore, asked: Beginning) -> None:
     """A run that nobody was asked in yet, filed. Raises InputError where there is another interview of this name."""
     given = asked.model_dump(mode="json", exclude={"interview_id", "budget_tokens", "confirm"})
     kept = store.kept(asked.interview_id)
+    if not asked.name:
+        store.interview(asked.interview_id)
+        return
     if kept is not None and kept.asked != given:
         raise InputError(
-            f"{asked.interview_id}: there is an interview on other terms; choose another interview_id, or go on with it by "
-            "resume_laddering_interview"
+            f"{asked.interview_id}: there is an interview on other terms; choose another interview_id, or name it alone to "
+            "go on with it"
         )
     if store.find(asked.interview_id) is not None:
         return
@@ -275,14 +276,6 @@ async def answer_laddering_interview(port: Port, asked: Answered) -> dict[str, J
     return await _driven(port, store, asked.interview_id)
 
 
-async def resume_laddering_interview(port: Port, asked: GoingOn) -> dict[str, JsonValue]:
-    """Go on with an interview that a kill, a fault or its budget cut short: nothing that was said is lost, and the same
-    question waits."""
-    store = InterviewStore(port)
-    store.interview(asked.interview_id)
-    return await _driven(port, store, asked.interview_id, asked.budget_tokens)
-
-
 async def end_laddering_interview(port: Port, asked: OfInterview) -> dict[str, JsonValue]:
     """End an interview at the person's wish: the question that waits stays unanswered; codes and map are made of what
     was said."""
@@ -303,25 +296,21 @@ async def end_laddering_interview(port: Port, asked: OfInterview) -> dict[str, J
     return await _driven(port, store, asked.interview_id)
 
 
-async def show_laddering_interview(port: Port, asked: OfInterview) -> dict[str, JsonValue]:
-    """One person's interview as it stands: question, turns, graph, and once it is over its codes and the value map."""
-    return _told(InterviewStore(port).interview(asked.interview_id))
-
-
-async def list_laddering_interviews(port: Port, asked: Listed) -> dict[str, JsonValue]:
-    """The interviews with persons, the latest first, and how far each is."""
+async def show_laddering_interview(port: Port, asked: Showing) -> dict[str, JsonValue]:
+    """One person's interview as it stands: question, turns, graph, and once it is over its codes and the value map; or
+    all interviews, the latest first."""
     store, found = InterviewStore(port), list[JsonValue]()
+    if asked.interview_id:
+        return _told(store.interview(asked.interview_id))
     for name in store.known()[:LISTED]:
         try:
             interview = store.find(name)
         except EnqueteError as error:  # the others are there all the same
             found.append({"interview_id": name, "status": f"unreadable: {error.fact}"})
             continue
-        if interview is None:
-            found.append({"interview_id": name, "status": "not begun"})
-        else:
-            told = interview.told()
-            found.append({key: told[key] for key in ("interview_id", "name", "status", "topic", "question", "end")})
+        told = interview.told() if interview else {"status": "not begun"}
+        shown = ("name", "status", "topic", "question", "end")
+        found.append({"interview_id": name, **{key: told[key] for key in shown if key in told}})
     return {"interviews": found}
 
 
@@ -360,23 +349,15 @@ def results_folder(folder: Path, run: str) -> Path:
     return folder / RESULTS / run
 
 
-CHEAPER = "with fewer turns, or with confirm=true: it then pauses at the cap, and resume_laddering_interview goes on"
-ANSWER = "answer_laddering_interview"
+CHEAPER = "with fewer turns, or with confirm=true: it then pauses at the cap, and goes on when it is named again"
+TALK = {"answered_by": "answer_laddering_interview", "ended_by": "end_laddering_interview"}
 PERSON_OPERATIONS = (
-    Operation(
-        start_laddering_interview,
-        Beginning,
-        "Begin an interview with a person",
-        over_budget=CHEAPER,
-        answered_by=ANSWER,
-    ),
-    Operation(answer_laddering_interview, Answered, "Answer in an interview", answered_by=ANSWER),
+    Operation(start_laddering_interview, Beginning, "Begin an interview with a person", over_budget=CHEAPER, **TALK),
+    Operation(answer_laddering_interview, Answered, "Answer in an interview", **TALK),
     Operation(end_laddering_interview, OfInterview, "End an interview"),
-    Operation(resume_laddering_interview, GoingOn, "Go on with an interview", answered_by=ANSWER),
-    Operation(show_laddering_interview, OfInterview, "One person's interview", reads=True),
-    Operation(list_laddering_interviews, Listed, "Interviews with persons", reads=True),
+    Operation(show_laddering_interview, Showing, "Interviews with persons", reads=True),
 )
 PERSONS = PersonInterviews(
-    start="start_laddering_interview", answer=ANSWER, end="end_laddering_interview",
-    resume="resume_laddering_interview", show="show_laddering_interview", listed="list_laddering_interviews",
+    start="start_laddering_interview", answer="answer_laddering_interview", end="end_laddering_interview",
+    show="show_laddering_interview",
 )  # fmt: skip

@@ -140,7 +140,7 @@ class Concept(LayerFile):
     translation: tuple[KeyFate, ...] = Field((), exclude_if=_is_empty)  # of a file of another program
 
     @classmethod
-    def translate(cls, data: Mapping[object, object]) -> Mapping[object, object]:
+    def in_own_terms(cls, data: Mapping[object, object]) -> Mapping[object, object]:
         return concept_of(data) if is_concept(data) else data
 
     @model_validator(mode="after")
@@ -368,7 +368,7 @@ class InterviewMethod(Ontology):
     translation: tuple[KeyFate, ...] = Field((), exclude_if=_is_empty)  # of a file of another program
 
     @classmethod
-    def translate(cls, data: Mapping[object, object]) -> Mapping[object, object]:
+    def in_own_terms(cls, data: Mapping[object, object]) -> Mapping[object, object]:
         return methodology_of(data) if is_methodology(data) else data
 
     @model_validator(mode="after")

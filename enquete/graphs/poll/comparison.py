@@ -34,7 +34,7 @@ from enquete.respondents.critic import (
 from enquete.respondents.planted import uniform
 from enquete.state.asking import CallKey, Spoken
 from enquete.state.errors import EnqueteError, InputError
-from enquete.state.methodology import Operation, PairComparisons, Port
+from enquete.state.methodology import Operation, PairComparisons, Port, RunSnapshot
 from enquete.state.regular_files import read_regular
 from enquete.state.request import Rubric, RunRequest
 from enquete.state.settings import Environment, resolve_machine
@@ -58,13 +58,6 @@ class OfComparison(BaseModel):
     ]
 
 
-class Somebody(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    name: Annotated[str, Field(min_length=1, max_length=200)]
-    persona: Annotated[str, Field(max_length=20_000, description="who they are, in prose")] = "–"
-
-
 class AskingBoth(OfComparison):
     question: Annotated[str, Field(min_length=1, max_length=2000, description="what both are asked, in the same words")]
     sim_id: Annotated[str, Field(max_length=200, description="simulation whose agents answer")] = ""
@@ -73,7 +66,6 @@ class AskingBoth(OfComparison):
         str, Field(max_length=200, description="of a free persona that answers in place of a simulation")
     ] = ""
     persona: Annotated[str, Field(max_length=20_000, description="who that is, in prose")] = ""
-    personas: Annotated[tuple[Somebody, ...], Field(max_length=50, description="several of them")] = ()
     language: Annotated[Spoken, Field(description="of question and answers")] = "en"
     model: Annotated[str, Field(max_length=200, description="A's; the configured one unless named")] = ""
     model_b: Annotated[str, Field(max_length=200, description="B's; A's unless named")] = ""
@@ -92,7 +84,7 @@ class Offering(OfComparison):
         str, Field(min_length=1, max_length=200, description="the same for both respondents' answers")
     ]
     side: Annotated[Literal["a", "b"], Field(description="whose answer it is")]
-    answer: Annotated[str, Field(min_length=1, max_length=20_000)]
+    answer: Annotated[str, Field(min_length=1, max_length=20_000, description="its words")]
     question: Annotated[str, Field(max_length=2000, description="what was asked")] = ""
     persona: Annotated[str, Field(max_length=20_000, description="of who was asked")] = ""
 
@@ -114,8 +106,10 @@ class Judging(OfComparison):
     rubric: Annotated[Rubric, Field(description="the criterion")] = "realistic"
 
 
-class Listed(BaseModel):
+class Showing(BaseModel):
     model_config = ConfigDict(extra="forbid")
+
+    comparison_id: Annotated[str, Field(pattern=rf"^$|{ID}", description="all of them unless named")] = ""
 
 
 # --- on disk ----------------------------------------------------------------------------------------------------------
@@ -150,6 +144,12 @@ class HeldPair(BaseModel):
     b: HeldAnswer
     a_first: bool
     preferences: list[Preference] = []
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether both say the same: then neither is better, and no critic needs to be paid."""
+        one, other = (" ".join(each.answer.split()).casefold() for each in (self.a, self.b))
+        return one == other
 
     @property
     def shown(self) -> tuple[HeldAnswer, HeldAnswer]:
@@ -319,8 +319,8 @@ async def ask_both(port: Port, asked: AskingBoth) -> dict[str, JsonValue]:
     async with port.alone(str(folder)):
         kept = store.comparison(asked.comparison_id)
         for side in SIDES:
-            answers = list(_answers(place / side, tokens[side].partition(".")[0], number, asked.question))
-            kept = kept.offered(side, answers)
+            run = port.look(str(place / side), tokens[side].partition(".")[0])
+            kept = kept.offered(side, _answers(place / side, run, number, asked.question))
         store.keep(asked.comparison_id, kept)
     faults = [one for one in done if isinstance(one, BaseException)]
     for fault in faults:  # what the other one said is kept
@@ -338,13 +338,9 @@ SIDES: tuple[Side, Side] = ("a", "b")
 
 def _people(asked: AskingBoth) -> list[dict[str, str]]:
     """Free personas. Raises InputError, saying what would do."""
-    own = [Somebody(name=asked.name, persona=asked.persona or "–")] if asked.name else []
-    people = [*own, *asked.personas]
-    if bool(people) == bool(asked.sim_id):
+    if bool(asked.name) == bool(asked.sim_id):
         raise InputError("who answers? Name either sim_id (its agents), or name and persona")
-    if asked.persona and not asked.name:
-        raise InputError("persona: give them a name, too")
-    return [{"name": one.name, "persona": one.persona, "type": "persona"} for one in people]
+    return [{"name": asked.name, "persona": asked.persona or "–", "type": "persona"}] if asked.name else []
 
 
 def _request(asked: AskingBoth, side: str) -> dict[str, Any]:
@@ -356,7 +352,7 @@ def _request(asked: AskingBoth, side: str) -> dict[str, Any]:
     }  # fmt: skip
     made: dict[str, Any] = {
         "instruments": {METHOD: instrument}, "language": asked.language, "budget_tokens": asked.budget_tokens,
-        "confirm": asked.confirm, "fit": False,
+        "confirm": asked.confirm, "fit": "any",
     }  # fmt: skip
     if asked.agents:
         made["agents"] = list(asked.agents)
@@ -370,19 +366,17 @@ def _request(asked: AskingBoth, side: str) -> dict[str, Any]:
     return made
 
 
-def _answers(out: Path, run: str, number: int, question: str) -> list[HeldAnswer]:
+def _answers(out: Path, run: RunSnapshot, number: int, question: str) -> list[HeldAnswer]:
     """What this run's participants said, as its files have it; nothing where nothing was said yet."""
-    file = out / "T1" / METHOD / run / "responses.jsonl"
-    if not file.is_file():
-        return []
-    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line]
+    file = out / "T1" / METHOD / run.run / "responses.jsonl"
+    found = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line] if file.is_file() else []
     return [
         HeldAnswer(
-            question_id=f"{number + 1:03d}/{row['participant']}", question=question, answer=row["text"],
-            who=str(row["participant"]), model=str(row.get("model") or ""),
+            question_id=f"{number + 1:03d}/{one['participant']}", question=question, answer=text,
+            who=one["participant"], model=run.model,
         )
-        for row in rows
-        if row.get("arm", "main") == "main" and row["status"] in ("ok", "repaired") and row.get("text")
+        for one in found
+        if (text := one["answers"].get(QUESTION, {}).get("text"))
     ]  # fmt: skip
 
 
@@ -445,20 +439,24 @@ async def judge_pairs(port: Port, asked: Judging) -> dict[str, JsonValue]:
     kept = store.comparison(asked.comparison_id)
     due = [pair for pair in kept.pairs if pair.by(person=False) is None]
     environment = Environment.read()
+    alike = [pair for pair in due if pair.is_alike]
+    due = [pair for pair in due if not pair.is_alike]
     model = asked.critic_model or environment.model or ""
     stand_in = asked.synthetic or not (environment.api_key or environment.base_url)
     if not stand_in and not model:
         raise InputError("critic_model: name a model, or set LLM_MODEL_NAME; synthetic=true lets the stand-in prefer")
-    if due:
+    if due or alike:
         folder = store.folder(asked.comparison_id)
         found = (
             [_by_stand_in(pair) for pair in due]
-            if stand_in
+            if stand_in or not due
             else await _by_model(folder, due, model, asked, kept.language)
         )
         async with port.alone(str(folder)):
             kept = store.comparison(asked.comparison_id)
             for pair in kept.pairs:
+                if pair.is_alike and pair.by(person=False) is None:
+                    pair.preferences.append(Preference(by=STAND_IN if stand_in else model, winner="tie"))
                 new = next((p for d, p in zip(due, found, strict=True) if d.a.question_id == pair.a.question_id), None)
                 if new is not None and pair.by(person=False) is None:
                     pair.preferences.append(new)
@@ -510,14 +508,12 @@ def _preference(by: str, said: Mapping[str, str | None]) -> Preference:
     )
 
 
-async def show_comparison(port: Port, asked: OfComparison) -> dict[str, JsonValue]:
-    """A comparison as it stands: its pairs, which one is to be preferred next, what waits, and who won how often."""
-    return ComparisonStore(port).comparison(asked.comparison_id).told(asked.comparison_id)
-
-
-async def list_comparisons(port: Port, asked: Listed) -> dict[str, JsonValue]:
-    """The comparisons, the latest change first."""
+async def show_comparison(port: Port, asked: Showing) -> dict[str, JsonValue]:
+    """A comparison as it stands: its pairs, which one is to be preferred next, what waits, and who won how often; or
+    all comparisons, the latest change first."""
     store, found = ComparisonStore(port), list[JsonValue]()
+    if asked.comparison_id:
+        return store.comparison(asked.comparison_id).told(asked.comparison_id)
     for name in store.known()[:LISTED]:
         try:
             told = store.comparison(name)
@@ -536,9 +532,6 @@ COMPARISON_OPERATIONS = (
     Operation(offer_answer, Offering, "Hand in an answer of A or B"),
     Operation(prefer, Preferring, "Prefer one of two responses"),
     Operation(judge_pairs, Judging, "Let a model prefer"),
-    Operation(show_comparison, OfComparison, "A comparison as it stands", reads=True),
-    Operation(list_comparisons, Listed, "Comparisons", reads=True),
+    Operation(show_comparison, Showing, "Comparisons", reads=True),
 )
-COMPARISONS = PairComparisons(
-    ask="ask_both", prefer="prefer", judge="judge_pairs", show="show_comparison", listed="list_comparisons"
-)
+COMPARISONS = PairComparisons(ask="ask_both", prefer="prefer", judge="judge_pairs", show="show_comparison")

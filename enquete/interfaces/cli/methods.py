@@ -24,7 +24,7 @@ from enquete.interfaces.cli.store import run_objects
 from enquete.interfaces.cli.terminal import answer, dollars, number, one_object, remark, result, say, table, tongue
 from enquete.interfaces.parameters import with_parameters
 from enquete.state.errors import SettingsError
-from enquete.state.methodology import Operation, PersonInterviews
+from enquete.state.methodology import Operation
 
 if TYPE_CHECKING:
     from enquete.study.drafts import Drafting
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from enquete.study.run import Run
 
 SUFFIX = ".j2"
-TALK_END = "/end"
+END = "/end"
 
 
 @with_parameters(
@@ -309,8 +309,8 @@ def method_command(name: str) -> Any:
         arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT=VALUE...")] = None,
         root: Annotated[str | None, typer.Option(help="folder that holds simulations/; projects lie beside it")] = None,
         as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
-        talk: Annotated[
-            bool, typer.Option("--talk", help="interview a person here: ask, read answers, until it is over")
+        converse: Annotated[
+            bool, typer.Option(help="stay while a person is asked: show each question, read the answer, a line each")
         ] = False,
     ) -> int:
         from enquete.state.settings import root_of  # noqa: PLC0415
@@ -319,14 +319,10 @@ def method_command(name: str) -> Any:
 
         if operation not in operations:
             raise SettingsError(f"no operation {operation!r}; there are {', '.join(operations)}")
-        given = dict(_read_arguments(arguments or []))
-        reply = operations.get(operations[operation].answered_by)
-        if talk and reply is None:
-            able = ", ".join(key for key, one in operations.items() if one.answered_by and key != one.answered_by)
-            raise SettingsError(f"--talk: {operation} asks no person" + (f"; these do: {able}" if able else ""))
-        found = asyncio.run(operate(operation, given, root_of(root)))
-        if talk and reply is not None:
-            found = _talked(reply, offer.persons() if offer.persons else None, operation, given, found, root_of(root))
+        said = dict(_read_arguments(arguments or []))
+        found = asyncio.run(operate(operation, said, root_of(root)))
+        if converse:
+            found = _conversed(operations, operation, said, found, root_of(root))
         if as_json:
             one_object(dict(found))
         else:
@@ -338,33 +334,25 @@ def method_command(name: str) -> Any:
     return typer.main.get_command(app)
 
 
-def _talked(
-    reply: Operation,
-    by: PersonInterviews | None,
-    begun: str,
-    given: Mapping[str, Any],
-    found: Mapping[str, Any],
-    root: Path,
-) -> Mapping[str, Any]:
-    """The interview led in this terminal, to its end or until it is left: what was answered is filed by then."""
+def _conversed(
+    operations: Mapping[str, Operation], operation: str, said: dict[str, Any], found: dict[str, Any], root: Path
+) -> dict[str, Any]:
+    """What is found once no question waits any more, the person has ended it, or the input ends; blank lines answer
+    nothing."""
     from enquete.study.method_operations import operate  # noqa: PLC0415
 
-    named = {key: given[key] for key in reply.takes.model_fields if key in given}
-    remark(say("talk_how", end=TALK_END) if by else say("talk_left_by"))
-    while found.get("question"):
-        remark(f"\n{found['question']}")
-        try:
-            answer = input().strip()
-        except EOFError:
-            again, words = (by.resume, named) if by else (begun, given)
-            remark(
-                say("talk_left", command=" ".join([again, *(f"{key}={word}" for key, word in words.items()), "--talk"]))
-            )
+    reply, end = (operations.get(name) for name in (operations[operation].answered_by, operations[operation].ended_by))
+    if reply is None:
+        raise SettingsError(f"--converse: {operation} waits for nobody's answer")
+    remark(say("converse_end", end=END) if end else say("converse"))
+    while found.get("status") == "waiting" and (question := found.get("question")):
+        remark(f"\n{question}")
+        line = next((line.strip() for line in iter(sys.stdin.readline, "") if line.strip()), "")
+        if not line:
             break
-        if answer == TALK_END and by:
-            found = asyncio.run(operate(by.end, named, root))
-        elif answer:
-            found = asyncio.run(operate(reply.name, {**named, "answer": answer}, root))
+        does = end if end and line == END else reply
+        given = {name: value for name, value in {**said, "answer": line}.items() if name in does.takes.model_fields}
+        found = asyncio.run(operate(does.name, given, root))
     return found
 
 

@@ -288,9 +288,10 @@ TEXTS: Mapping[str, str] = {
     "cap_tokens": N_("cap {cap} tokens"),
     "cap_usd": N_("cap {cap} USD"),
     "cap_fits": N_("It fits the budget ({cap})."),
-    "talk_how": N_("Answer and press Enter; {end} ends the interview, Ctrl-D leaves it as it is."),
-    "talk_left_by": N_("Answer and press Enter; Ctrl-D leaves the interview as it is."),
-    "talk_left": N_("Left; everything that was answered is kept. Go on with: {command}"),
+    "converse": N_("Answer and press Enter; Ctrl-D leaves the interview, and what was answered is kept."),
+    "converse_end": N_(
+        "Answer and press Enter; {end} ends the interview, Ctrl-D leaves it, and what was answered is kept."
+    ),
     "laid_out": N_(
         "Laid out in {folder}: a methodology that works.\nNext:\n  pip install -e {folder}\n  pytest {folder}"
     ),

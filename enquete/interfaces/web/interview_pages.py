@@ -64,7 +64,7 @@ def add_interviews(router: APIRouter, handlers: RequestHandlers) -> None:
     async def listing(request: Request, said: Fields = (), name: str = "", error: str = "") -> Response:
         kinds = [
             replace(
-                one, title=tell(one.title, language_of(request)), interviews=(await asked(one.by.listed))["interviews"]
+                one, title=tell(one.title, language_of(request)), interviews=(await asked(one.by.show))["interviews"]
             )
             for one in (await run_in_thread(offered)).values()
         ]
@@ -103,7 +103,7 @@ def add_interviews(router: APIRouter, handlers: RequestHandlers) -> None:
     @router.post("/interviews/{name}/{id}/{step}")
     async def step(request: Request, name: str, id: str, step: str) -> Response:
         one, said = of(name), (await form_of(request)).get("answer", "")
-        steps = {"answer": one.by.answer, "end": one.by.end, "resume": one.by.resume}
+        steps = {"answer": one.by.answer, "end": one.by.end, "resume": one.by.start}
         if step not in steps:
             raise RunNotFound("an interview is answered, ended or gone on with")
         given = {one.by.key: id, **({"answer": said} if step == "answer" else {})}

@@ -18,6 +18,7 @@ from enquete.interfaces.server_state import ServerSettings, code_of
 from enquete.interfaces.views import GOING_ON, NothingYet, SimulationRow, Stage, simulation_row, simulation_rows
 from enquete.interfaces.web import run_pages
 from enquete.interfaces.web.answers import OpenRun, RunCache, Where
+from enquete.interfaces.web.comparison_pages import add_comparisons
 from enquete.interfaces.web.handlers import RequestHandlers
 from enquete.interfaces.web.interview_pages import add_interviews
 from enquete.interfaces.web.models import ResumeBody, StatusData
@@ -440,6 +441,7 @@ def make_pages(handlers: RequestHandlers, settings: ServerSettings) -> APIRouter
     add_controls(router, handlers)
     add_seats(router, handlers)
     add_interviews(router, handlers)
+    add_comparisons(router, handlers)
     add_reading(router, handlers)
     return router
 

@@ -203,7 +203,7 @@ def test_the_terminal_keeps_a_conversation_open(
         "conduct_interview",
         *arguments,
         f"respondent={json.dumps(BOB)}",
-        "--talk",
+        "--converse",
         "--json",
         "--root",
         str(root),
@@ -218,7 +218,7 @@ def test_the_terminal_keeps_a_conversation_open(
         "product-or-service-name": "Soup",
         "scheduling-challenges": ["bottleneck-processes"],
     }
-    assert run(["discover", "project_progress", "project_id=p", "--talk", "--root", str(root)]) == 2
+    assert run(["discover", "project_progress", "project_id=p", "--converse", "--root", str(root)]) == 2
 
 
 def test_a_study_takes_a_schema_itself_from_the_page_and_over_http() -> None:

@@ -50,8 +50,8 @@ def test_an_interview_is_begun_answered_looked_at_and_ended(root: Path) -> None:
     with pytest.raises(InputError, match="on other terms"):
         do(root, "start", interview_id="ada", **{**ADA, "turns": 3})
     assert do(root, "start", interview_id="ada", **ADA)["question"] == third["question"]  # it goes on where it was
-    (listed,) = asyncio.run(operate("list_laddering_interviews", {}, root))["interviews"]  # type: ignore[misc]
-    assert (listed["interview_id"], listed["question"]) == ("ada", third["question"])  # type: ignore[index,call-overload]
+    (listed,) = do(root, "show")["interviews"]
+    assert (listed["interview_id"], listed["question"]) == ("ada", third["question"])
 
     over = do(root, "end", interview_id="ada")
     assert (over["status"], over["stop"], over["question"]) == ("completed", "ended", None)
@@ -62,7 +62,7 @@ def test_an_interview_is_begun_answered_looked_at_and_ended(root: Path) -> None:
     with pytest.raises(InputError, match="is over"):
         do(root, "answer", interview_id="ada", answer="More.")
     with pytest.raises(InputError, match="known: ada"):
-        do(root, "resume", interview_id="eva")
+        do(root, "start", interview_id="eva")
 
     codes: Any = asyncio.run(operate("laddering_codes", {"sim_id": "ada"}, root, str(root)))
     assert codes["total"] == 2  # what reads a study reads an interview, too
@@ -90,7 +90,7 @@ def test_a_process_killed_in_the_middle_of_an_answer_loses_nothing(root: Path, m
 
         do(root, "start", interview_id="killed", **given)
         waiting = do(root, "answer", interview_id="killed", answer=said[0])
-        assert do(root, "resume", interview_id="killed") == waiting  # nothing was in flight: the same question
+        assert do(root, "start", interview_id="killed") == waiting  # nothing was in flight: the same question
         before, server.latency = len(server.requests), 600.0
         process = Forked(
             ["laddering", "answer_laddering_interview", "interview_id=killed", f"answer={said[1]}", "--root", root]
@@ -115,7 +115,7 @@ def test_an_answer_that_was_filed_and_then_cut_short_is_gone_on_with(root: Path)
     folder = root / "laddering" / "ada"
     token = json.loads((folder / "interview.json").read_text("utf-8"))["token"]
     asyncio.run(FacadePort(root, None, "laddering").submit(folder / "person.json", token, SAID[0], out=str(folder)))
-    gone_on = do(root, "resume", interview_id="ada")
+    gone_on = do(root, "start", interview_id="ada")
     assert [turn["answer"] for turn in gone_on["turns"]] == [SAID[0]]
     assert gone_on["question"]
 
@@ -125,22 +125,23 @@ def test_an_interview_in_a_terminal(
 ) -> None:
     def typed(text: str, *words: object) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.stdin", io.StringIO(text))
-        code = run(["laddering", *map(str, words), "--root", str(root), "--talk"])
+        code = run(["laddering", *map(str, words), "--root", str(root), "--converse"])
         said = capsys.readouterr()
         return code, said.out, said.err
 
     monkeypatch.setenv("LANG", "C.UTF-8")
     begin = [f"{key}={json.dumps(value) if key == 'synthetic' else value}" for key, value in ADA.items()]
     said = f"{SAID[0]}\n\n{SAID[1]}\n"  # an empty line is no answer
-    code, _, err = typed(said, "start_laddering_interview", "interview_id=ben", *begin)
+    code, out, err = typed(said, "start_laddering_interview", "interview_id=ben", *begin)
     assert code == 4  # waits for a person
     assert "“Mostly the foam in my coffee”" in err
-    assert "resume_laddering_interview interview_id=ben --talk" in err
+    assert json.loads(out)["status"] == "waiting"
+    assert "/end ends the interview" in err
     assert [turn["answer"] for turn in do(root, "show", interview_id="ben")["turns"]] == list(SAID)
-    code, out, _ = typed("/end\n", "resume_laddering_interview", "interview_id=ben")
+    code, out, _ = typed("/end\n", "start_laddering_interview", "interview_id=ben")
     assert code == 0
     assert '"stop": "ended"' in out
-    assert typed("", "show_laddering_interview", "interview_id=ben")[0] == 2  # which interviews nobody
+    assert typed("", "show_laddering_interview", "interview_id=ben")[0] == 2  # which waits for nobody
 
 
 def test_an_interview_on_the_page(root: Path) -> None:

@@ -1,0 +1,149 @@
+"""One question to A and B, live: pairs without names, order balanced, a buffer of answers that wait, verdicts by a
+person or a model, at once or later."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from enquete.graphs.poll.comparison import Comparison, HeldAnswer
+from enquete.nodes.critic_pairs import SIZE
+from enquete.state.errors import InputError
+from enquete.study.method_operations import operate
+from tests.http.conftest import serving
+from tests.support.model_server import ModelServer
+from tests.support.populations import mirofish_folder
+
+ANN = {"name": "Ann", "persona": "A baker with four people and one oven"}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "simulations").mkdir()
+    return tmp_path
+
+
+def do(root: Path, name: str, /, **given: Any) -> Any:
+    return asyncio.run(operate(name, {"comparison_id": "c", **given}, root))
+
+
+def offer(root: Path, question: str, side: str, answer: str) -> Any:
+    return do(root, "offer_answer", question_id=question, side=side, answer=answer, question="Why?")
+
+
+def test_answers_wait_for_one_another_in_whatever_order_they_come(root: Path) -> None:
+    first = offer(root, "q1", "b", "Because it is late.")
+    assert (first["pairs"], first["waiting"]) == ([], [{"question_id": "q1", "side": "b"}])
+    offer(root, "q2", "a", "Because it is early.")
+    both = offer(root, "q1", "a", "Because of the tide.")
+    assert [one["question_id"] for one in both["waiting"]] == ["q2"]
+    (pair,) = both["pairs"]
+    assert {pair["response_a"], pair["response_b"]} == {"Because it is late.", "Because of the tide."}
+    assert "respondents" not in pair  # who is who is said once a person has preferred
+    assert offer(root, "q1", "a", "Something else.")["pairs"] == [pair]  # a pair stays what it was judged as
+    with pytest.raises(InputError, match="waits for the other"):
+        do(root, "prefer", verdict="A", question_id="q2")
+
+
+def test_the_buffer_keeps_the_latest_and_counts_what_left() -> None:
+    answers = [HeldAnswer(question_id=f"q{n}", question="Why?", answer="So.") for n in range(SIZE + 3)]
+    found = Comparison().offered("a", answers)
+    assert (len(found.waiting), found.evicted, found.waiting[0].answer.question_id) == (SIZE, 3, "q3")
+
+
+def test_each_respondent_stands_first_as_often_as_the_other() -> None:
+    answers = [HeldAnswer(question_id=f"q{n:02d}", question="Why?", answer="So.") for n in range(40)]
+    pairs = Comparison().offered("a", answers).offered("b", answers).pairs
+    firsts = [pair.a_first for pair in pairs]
+    assert all(sum(firsts[n : n + 2]) == 1 for n in range(0, 40, 2))  # of two that follow one another, one each
+    assert len(set(firsts[::2])) == 2  # in which of the two is drawn
+
+
+@pytest.mark.parametrize(
+    "said", ["A", "A because it is concrete.", "[Response A]", "I like the detail. [RESULT] A", "Response A"]
+)
+def test_a_persons_verdict_is_about_the_pair_as_it_is_shown(root: Path, said: str) -> None:
+    for side in ("a", "b"):
+        shown = offer(root, "q1", side, f"From {side}.")
+    before = shown["to_prefer"]
+    found = do(root, "prefer", verdict=said)
+    (pair,) = found["pairs"]
+    winner = before["response_a"].removeprefix("From ").removesuffix(".").upper()
+    assert pair["preferred_by_person"]["winner"] == winner
+    assert pair["respondents"]["response_a"] == winner
+    assert (found["to_prefer"], found["by_person"]["n"], found["by_person"][winner.lower()]) == (None, 1, 1)
+    assert found["by_person"]["first_shown_won"] == 1
+    with pytest.raises(InputError, match="without a person's verdict"):
+        do(root, "prefer", verdict="B")
+    changed = do(root, "prefer", verdict="B, because it is kinder", question_id="q1")["pairs"][0]
+    assert changed["preferred_by_person"] == {"winner": "AB".replace(winner, ""), "said": "it is kinder"}
+    with pytest.raises(InputError, match="names neither"):
+        do(root, "prefer", verdict="I select Response B.", question_id="q1")
+
+
+def test_one_question_to_two_models_is_judged_by_a_third_later(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The critic chooses the first place always: a split in both orders is a tie, and the same call pays nothing
+    twice."""
+
+    def script(body: dict[str, Any]) -> str | None:
+        if body["model"] == "critic":
+            return "Feedback: first. [RESULT] A"
+        asked = (body.get("response_format") or {}).get("json_schema", {}).get("schema", {}).get("properties", {})
+        return json.dumps({name: {"text": f"Because of {body['model']}."} for name in asked})
+
+    asked = {"question": "Why do you bake?", **ANN, "model": "one", "model_b": "two"}
+    with ModelServer(script=script) as server:
+        monkeypatch.setenv("LLM_BASE_URL", server.base_url)
+        found = do(root, "ask_both", **asked)
+        assert do(root, "ask_both", **asked) == found  # nobody is asked again
+        models = [request.model for request in server.requests if request.model != "critic"]
+        assert {models.count("one"), models.count("two")} == {1}
+        (pair,) = found["pairs"]
+        assert pair["question"] == "Why do you bake?"
+        judged = do(root, "judge_pairs", critic_model="critic")
+        assert judged["pairs"][0]["preferred_by_model"] == {"winner": "tie", "by": "critic", "said": "first."}
+        assert judged["by_model"]["order_decided"] == 1
+        again = len(server.requests)
+        do(root, "judge_pairs", critic_model="critic")
+        assert len(server.requests) == again
+        mine = do(root, "prefer", verdict="A")
+        assert {*mine["pairs"][0]["respondents"].values()} == {"A (one)", "B (two)"}
+
+
+def test_agents_of_a_simulation_are_asked_and_judged_at_once(root: Path) -> None:
+    mirofish_folder(root / "simulations" / "sim_r", 3, status="completed")
+    found = do(root, "ask_both", question="What should change?", sim_id="sim_r", synthetic=True, judged_by="model")
+    assert len(found["pairs"]) == 3
+    assert found["by_model"]["n"] + sum(not one["preferred_by_model"]["winner"] for one in found["pairs"]) == 3
+    assert found["warning"]  # a stand-in preferred
+    with pytest.raises(InputError, match="who answers"):
+        do(root, "ask_both", question="What?")
+
+
+def test_pairs_on_the_page(root: Path) -> None:
+    for question in ("q1", "q2"):
+        for side in ("a", "b"):
+            offer(root, question, side, f"From {side}.")
+    with serving(root) as client:
+        client.headers["Origin"] = str(client.base_url).rstrip("/")
+        assert 'href="/comparisons/c"' in client.get("/comparisons").text
+        shown = client.get("/comparisons/c").text
+        assert "From a." in shown
+        (question,) = re.findall(r'name="question_id" value="([^"]+)"', shown)
+        given = {"question_id": question, "verdict": "B", "why": "<b>it is</b> concrete"}
+        page = client.post("/comparisons/c/prefer", data=given, follow_redirects=True).text
+        assert "<b>it is" not in page
+        assert "it is&lt;/b&gt; concrete" in page
+        refused = client.post("/comparisons/c/prefer", data={"question_id": "q2", "why": "hard to say"})
+        assert refused.status_code == 400
+        assert "hard to say" in refused.text
+        judged = client.post("/comparisons/c/judge", follow_redirects=True).text
+        assert "By a model" in judged
+        missing = client.post("/comparisons", data={"comparison_id": "d", "question": "Why?"})
+        assert missing.status_code == 400
+        assert "who answers" in missing.text
