@@ -17,6 +17,26 @@ if TYPE_CHECKING:
     from enquete.state.methodology import Operation, PairComparisons
 
 
+def _operations() -> Sequence[Operation]:
+    from enquete.graphs.poll.comparison import COMPARISON_OPERATIONS
+
+    return COMPARISON_OPERATIONS
+
+
+def _pairs() -> PairComparisons:
+    from enquete.graphs.poll.comparison import COMPARISONS
+
+    return COMPARISONS
+
+
+OFFER = Offer(
+    "compare",
+    "To ask two respondents one question, live, and let a person or a model prefer one of the answers, at once or later",
+    _operations,
+    pairs=_pairs,
+)
+
+
 class PollInstrument(QuestionsInstrument):
     """Of this package, so that the file beside it is the one that ships."""
 
@@ -42,18 +62,6 @@ def _evaluation() -> Evaluation:
     return EVALUATION
 
 
-def _operations() -> Sequence[Operation]:
-    from enquete.graphs.poll.comparison import COMPARISON_OPERATIONS
-
-    return COMPARISON_OPERATIONS
-
-
-def _pairs() -> PairComparisons:
-    from enquete.graphs.poll.comparison import COMPARISONS
-
-    return COMPARISONS
-
-
 METHODOLOGY = Methodology(
     name="poll",
     title=N_("Poll"),
@@ -63,10 +71,5 @@ METHODOLOGY = Methodology(
     asks=lambda: MethodParts(PollInstrument, NoSettings, Poll),
     evaluation=_evaluation,
     steps=Steps("open_questions", "ask_questions", "close_questions"),
-    offers=Offer(
-        "compare",
-        "To ask two respondents one question, live, and let a person or a model prefer one of the answers, at once or later",
-        _operations,
-        pairs=_pairs,
-    ),
+    offers=OFFER,
 )
