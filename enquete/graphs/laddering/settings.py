@@ -141,7 +141,7 @@ class Concept(LayerFile):
 
     @classmethod
     def in_own_terms(cls, data: Mapping[object, object]) -> Mapping[object, object]:
-        return concept_of(data) if is_concept(data) else data
+        return dict[object, object](concept_of(data)) if is_concept(data) else data
 
     @model_validator(mode="after")
     def _says_enough(self) -> Self:
@@ -369,7 +369,7 @@ class InterviewMethod(Ontology):
 
     @classmethod
     def in_own_terms(cls, data: Mapping[object, object]) -> Mapping[object, object]:
-        return methodology_of(data) if is_methodology(data) else data
+        return dict[object, object](methodology_of(data)) if is_methodology(data) else data
 
     @model_validator(mode="after")
     def _has_all_phases(self) -> Self:
