@@ -141,7 +141,9 @@ class Concept(LayerFile):
 
     @classmethod
     def in_own_terms(cls, data: Mapping[object, object]) -> Mapping[object, object]:
-        return concept_of(data) if is_concept(data) else data
+        if is_concept(data):
+            return dict[object, object](concept_of(data))
+        return data
 
     @model_validator(mode="after")
     def _says_enough(self) -> Self:
@@ -369,7 +371,9 @@ class InterviewMethod(Ontology):
 
     @classmethod
     def in_own_terms(cls, data: Mapping[object, object]) -> Mapping[object, object]:
-        return methodology_of(data) if is_methodology(data) else data
+        if is_methodology(data):
+            return dict[object, object](methodology_of(data))
+        return data
 
     @model_validator(mode="after")
     def _has_all_phases(self) -> Self:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -208,7 +208,7 @@ class _MethodFile:
         lender = next((one for one in self._lenders if name in one.edge_types), None)
         if lender is not None:
             like = lender.edge_types[name]
-            lent = {key: True for key in ("retracts", "contrast") if getattr(like, key)}
+            lent: dict[str, Any] = {key: True for key in ("retracts", "contrast") if getattr(like, key)}
             if like.label is not None:
                 lent["label"] = like.label.model_dump()
             if lent:
@@ -414,9 +414,3 @@ def _identifier(label: str) -> str:
 
 def _line(text: object) -> str:
     return " ".join(str(text).split())
-
-
-TRANSLATORS: Sequence[tuple[Callable[[Mapping[Any, Any]], bool], Callable[[Mapping[Any, Any]], Document]]] = (
-    (is_methodology, methodology),
-    (is_concept, concept),
-)

@@ -319,8 +319,8 @@ async def ask_both(port: Port, asked: AskingBoth) -> dict[str, JsonValue]:
     async with port.alone(str(folder)):
         kept = store.comparison(asked.comparison_id)
         for side in SIDES:
-            run = port.look(str(place / side), tokens[side].partition(".")[0])
-            kept = kept.offered(side, _answers(place / side, run, number, asked.question))
+            stood = port.look(str(place / side), tokens[side].partition(".")[0])
+            kept = kept.offered(side, _answers(place / side, stood, number, asked.question))
         store.keep(asked.comparison_id, kept)
     faults = [one for one in done if isinstance(one, BaseException)]
     for fault in faults:  # what the other one said is kept
