@@ -145,7 +145,7 @@ def write_reservations(
     connection: Connection, reserved: Sequence[tuple[CallKey, list[tuple[str, str, str]], tuple[object, ...]]]
 ) -> None:
     """Calls: key, rows of `texts`, row. Raises RuntimeError where one is settled or in flight."""
-    connection.executemany(queries.ADD_TEXT, list(dict.fromkeys(text for _, texts, _ in reserved for text in texts)))
+    connection.executemany(queries.ADD_TEXT, sorted({text for _, texts, _ in reserved for text in texts}))
     if connection.executemany(queries.RESERVE, [row for _, _, row in reserved]).rowcount != len(reserved):
         raise RuntimeError(f"call {reserved[0][0]} is already settled or in flight")
 
@@ -171,8 +171,8 @@ def write_failed(connection: Connection, ended: Sequence[Ended]) -> None:
 def _write_ended(connection: Connection, sql: str, ended: Sequence[Ended], fault: str) -> Counts:
     if connection.executemany(sql, [call.row for call in ended]).rowcount != len(ended):
         raise RuntimeError(f"call {ended[0].key} {fault}")
-    if noted := [one for call in ended for one in call.noted]:
-        connection.executemany(queries.ADD_NOTED, sorted(noted))
+    if noted := sorted(one for call in ended for one in call.noted):
+        connection.executemany(queries.ADD_NOTED, noted)
     return {}
 
 
@@ -189,7 +189,7 @@ def write_lost(connection: Connection, run: str, sql: str = queries.LOSE, values
         noted += noted_of(key, model, tokens, min(tokens, size // 2))
         add_counts(counts, key, {"tokens": tokens, "lost": 1})
     if noted:
-        connection.executemany(queries.ADD_NOTED, noted)
+        connection.executemany(queries.ADD_NOTED, sorted(noted))
     write_counts(connection, counts)
     return len(lost)
 
@@ -228,6 +228,6 @@ def add_counts(counts: Counts, key: BlockKey | CallKey, more: Mapping[str, int])
 
 
 def write_counts(connection: Connection, counts: Counts) -> None:
-    rows = [(*place, value) for place, value in sorted(counts.items()) if value]  # in one order, lest processes block
+    rows = sorted((*place, value) for place, value in counts.items() if value)  # else two writers may deadlock
     if rows:
         connection.executemany(queries.COUNT, rows)

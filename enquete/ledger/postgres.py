@@ -115,8 +115,6 @@ class PostgresConnection:
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
             fact = f"{self.shown}: holds no ledger of run {self.schema}"
             raise NoSuchRun(f"{fact}. Restore it there, or delete the run", fact=fact) from error
-        except psycopg.errors.DeadlockDetected:
-            raise  # `transact` begins again
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise StoreUnreachable(f"{self.shown}: {self._told(error)}. Try again once the database answers") from error
         except (psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction) as error:
@@ -224,8 +222,8 @@ class PostgresConnection:
                 if not self.is_lost:
                     with suppress(psycopg.Error):
                         self._connection.execute("ROLLBACK")
-                    if isinstance(error, psycopg.errors.DeadlockDetected) and time.monotonic() < until:
-                        continue  # of two processes that write the same counters one begins again
+                    if isinstance(error.__cause__, psycopg.errors.TransactionRollback) and time.monotonic() < until:
+                        continue  # another writer was in the way
                 elif isinstance(error, StoreUnreachable | psycopg.OperationalError) and time.monotonic() < until:
                     self.reconnect()
                     if finished and self._was_committed(number):
@@ -368,7 +366,8 @@ def examined(shown: str) -> tuple[int, float]:
     with closing(PostgresConnection(shown, f"doctor_{time.time_ns()}")) as connection:
         asked = time.time()
         row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
-        connection.transact(lambda: (connection.make_schema(), connection.drop_schema()))
+        connection.transact(connection.make_schema)
+        connection.drop_schema()
         return connection._connection.info.server_version, row[0] - (asked + time.time()) / 2
 
 

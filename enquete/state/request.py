@@ -146,7 +146,7 @@ class RunRequest(BaseModel):
         Field(
             max_length=4096, description="PostgreSQL database that holds the ledger of a new run; a file unless named"
         ),
-        OptionMetadata("cli", about="start", value="postgresql://…", more="else ENQUETE_STORE; docs/scale.md"),
+        OptionMetadata("cli", about="start", value="postgresql://…", more="else ENQUETE_STORE; docs/deployment.md"),
     ] = None
     methods: Annotated[
         Names | None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,17 @@ import pytest
 import enquete
 from enquete import Run
 from enquete.graphs.registry import methodologies
+from enquete.interfaces.web.answers import Key, requests_behind
+from enquete.interfaces.web.run_pages import people, person
 from enquete.ledger.folders import LEDGER
+from enquete.reports.run_reading import open_run
 from enquete.study.deletion import delete
 from tests.conformance.test_conformance import interview
 from tests.support import unwritten
 from tests.support.postgres import PASSWORD, Server
 from tests.support.studies import call_keys, personas, spent, stored_answers
 
-AGENTS = 3
+AGENTS = 2
 
 
 @pytest.mark.parametrize("name", sorted(methodologies()))
@@ -51,6 +55,27 @@ def exported(run: Run) -> list[dict[str, str]]:
     return [{name: value.replace(run.run_id, "run") for name, value in row.items()} for row in rows]
 
 
+def shown(run: Run) -> list[Any]:
+    """What pages show of a run's ledger: its people, an answer and the requests behind it, every request."""
+    participant = people(run.folder)[0].id
+    key = Key(run.run_id, "main", "longitudinal", "T1", "", 0, 0, participant, "climate_threat")
+    behind = requests_behind(run.folder, key)
+    assert behind.stored is not None
+    assert behind.answering
+    with open_run(run.folder) as reading:
+        calls = list(reading.calls("longitudinal", "T1"))
+        spent = reading.spent().to_dict("records")
+    for call in (behind.stored, *behind.answering, *calls):
+        for name in ("asked_at", "reserved_at", "settled_at"):
+            if name in call:
+                assert datetime.fromisoformat(str(call[name])).tzinfo is not None
+    untimed = [
+        {k: v for k, v in call.items() if not k.endswith("_at") and k != "latency_ms"}
+        for call in (*behind.answering, *calls)
+    ]
+    return [people(run.folder), person(run.folder, participant), untimed, spent]
+
+
 def test_a_whole_study_in_a_store(postgres: Server, tmp_path: Path) -> None:
     """Its report and files, listed, asked anew in part, replayed and deleted; the password stands nowhere."""
     sim, out = personas(tmp_path, AGENTS), tmp_path / "out"
@@ -62,6 +87,7 @@ def test_a_whole_study_in_a_store(postgres: Server, tmp_path: Path) -> None:
     assert run.status == in_file.status == "completed"
     assert exported(run) == exported(in_file)
     assert schemas(postgres) - there == {run.run_id}
+    assert shown(run) == shown(in_file)
     assert [one.run_id for one in enquete.list_runs(sim, out=str(out))] == [run.run_id]
     again = enquete.conduct_interviews(sim, methods=["diversity"], rerun=True, store=postgres.url, **common)
     assert again.record.carried == {"longitudinal": run.run_id}

@@ -198,6 +198,28 @@ def test_many_rows_are_fetched_as_they_are_read(folder: Path, monkeypatch: pytes
     with_ledger(folder, work)
 
 
+def test_several_processes_write_to_one_run(folder: Path) -> None:
+    """Two writers, each on connections of its own: every answer once, counters and shared texts as the rows say."""
+
+    async def work() -> None:
+        async with opened(folder) as first, opened(folder) as second:
+
+            async def ask(ledger: Ledger, name: str) -> None:
+                await ledger.reserve(call(name), prompt(), "m", 500)
+                await ledger.settle(call(name), Completion("text"), Usage(10, 5, cached_tokens=4))
+                await ledger.store(block_key(name), [Answer(f"i{n}", "ok", 1.0) for n in range(3)])
+
+            await asyncio.gather(
+                *(ask(ledger, f"{n}{n % 7}") for n in range(200) for ledger in [(first, second)[n % 2]])
+            )
+            with pytest.raises(RuntimeError, match="already settled or in flight"):
+                await second.reserve(call("00"), prompt(), "m", 500)
+            assert (first.total("calls"), first.total("tokens"), first.total("answers_ok")) == (200, 3000, 600)
+            assert first.total("blocks") == 200
+
+    asyncio.run(work())
+
+
 class TestBackup:
     def filled(self, folder: Path) -> None:
         async def work(ledger: Ledger) -> None:
