@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,9 +51,10 @@ def at_its_server(record: RunRecord, machine: Machine) -> Machine:
     return machine.model_copy(update={"base_url": machine.base_url or record.base_url or None})
 
 
-def server_url(record: RunRecord, machine: Machine) -> str | None:
-    """Where requests go; None where no model is asked. Raises SettingsError where neither key nor server is known."""
-    if machine.offline or not record.asks_model:
+def server_url(arms: Sequence[Arm], machine: Machine, interviewer: str = "") -> str | None:
+    """Where requests go; None where no arm needs a model, and there is no interviewer's. Raises SettingsError where
+    neither key nor server is known."""
+    if machine.offline or not (interviewer or any(arm.respondent == "llm" for arm in arms)):
         return None
     if machine.api_key is None and not machine.base_url:
         raise SettingsError("this run's answers come from a model: set LLM_API_KEY or LLM_BASE_URL")
@@ -68,7 +69,7 @@ def make_sender(record: RunRecord, machine: Machine) -> Transport | LocalModel |
             record.weights, file_of(record.weights), machine.local_context, lambda url: _transport(url, own)
         )
     machine = at_its_server(record, machine)
-    url = server_url(record, machine)
+    url = server_url(record.arms, machine, record.interviewer_model)
     return _transport(url, machine) if url else None
 
 
@@ -88,7 +89,7 @@ async def require_server_of(record: RunRecord, machine: Machine) -> None:
     if record.replay_of or record.weights:  # a local model's server is the run's own
         return
     machine = at_its_server(record, machine)
-    url = server_url(record, machine)
+    url = server_url(record.arms, machine, record.interviewer_model)
     if url is not None:
         await require_server(url, record.interviewer_model or record.main.model, machine)
 

@@ -367,7 +367,7 @@ def draft_record(
         batch=in_batches(request, arms, local=weights is not None),
     )
     if weights is None:
-        server_url(record, resolve_machine(request, environment))
+        server_url(record.arms, resolve_machine(request, environment), record.interviewer_model)
     return record
 
 

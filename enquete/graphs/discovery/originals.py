@@ -255,8 +255,9 @@ class _Translation:
             return {"type": "number"}
         if holds and all(map(is_quantity, holds)):
             return {"type": "quantity"}
-        if holds and all(isinstance(one, Mapping) for one in holds):
-            return {"type": "object", "fields": self._parts(holds, path)}
+        objects = [one for one in holds if isinstance(one, Mapping)]
+        if objects and len(objects) == len(holds):
+            return {"type": "object", "fields": self._parts(objects, path)}
         items = [one for each in holds if isinstance(each, list) for one in each]
         if any(isinstance(plain(one), list) for one in items):
             return {"type": "rows"}
@@ -284,7 +285,7 @@ class _Translation:
         return {}
 
     def _list(self, name: str, items: list[Any], path: tuple[str, ...]) -> dict[str, Any]:
-        entries = [one for one in items if isinstance(one, Mapping)]
+        entries: list[Mapping[str, Any]] = [one for one in items if isinstance(one, Mapping)]
         key = _key(entries)
         if any(not isinstance(one, Mapping) for one in items):
             self.note(f"{'.'.join(path)}: a bare text is an entry with that {key}")

@@ -403,4 +403,5 @@ def is_given(named: object) -> bool:
 
 
 def _validated(document: Mapping[str, Any], name: str) -> DiscoverySchema:
-    return validate_instrument(DiscoverySchema, SourceFile(name, dict(document), {}, {}, ()))
+    values: dict[str | int, Any] = dict(document.items())
+    return validate_instrument(DiscoverySchema, SourceFile(name, values, {}, {}, ()))

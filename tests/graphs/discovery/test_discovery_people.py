@@ -12,9 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
+from enquete.graphs.discovery.interview import DiscoverySettings
 from enquete.graphs.discovery.schema import load_schema
 from enquete.interfaces.cli.app import run
+from enquete.interfaces.web.models import PostBody
+from enquete.interfaces.web.study_form import fields_for
 from enquete.study.method_operations import operate
 from tests.graphs.discovery import originals
 from tests.support.model_server import ModelServer
@@ -215,3 +219,19 @@ def test_the_terminal_keeps_a_conversation_open(
         "scheduling-challenges": ["bottleneck-processes"],
     }
     assert run(["discover", "project_progress", "project_id=p", "--converse", "--root", str(root)]) == 2
+
+
+def test_a_study_takes_a_schema_itself_from_the_page_and_over_http() -> None:
+    """As text that the form's field for several lines holds, or as an object; a file still cannot be named."""
+    (field,) = fields_for(DiscoverySettings, ["ds"])
+    assert field.kind == "words"
+    for given in (json.dumps(originals.PROCESS), originals.PROCESS, originals.CLOJURE):
+        body = PostBody.model_validate({"methods": ["discovery"], "settings": {"discovery": {"ds": given}}})
+        settings = DiscoverySettings.model_validate(
+            body.request()["settings"]["discovery"], context={"shelf": "nowhere"}
+        )
+        assert (settings.ds, settings.discovery.id) == ("process/bakery", "process/bakery")
+        again = DiscoverySettings.model_validate(settings.model_dump(mode="json"))  # as a run's record keeps it
+        assert again.discovery == settings.discovery
+    with pytest.raises(ValidationError, match="a client can name no file"):
+        PostBody.model_validate({"methods": ["discovery"], "settings": {"discovery": {"ds": "../schema.json"}}})
