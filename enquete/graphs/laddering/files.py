@@ -456,7 +456,7 @@ async def apply_codebook(port: Port, asked: Applying) -> dict[str, JsonValue]:
 async def read_laddering_file(port: Port, asked: Reading) -> dict[str, JsonValue]:
     """Read a concept or methodology file, also one of interview-system-v2, and say what became of its keys: what was
     translated, lent by a shipped methodology, ignored, or is a dead signal (with the nearest that there is)."""
-    layers = {"concepts": Concept, "methodologies": InterviewMethod}
+    layers: dict[str, type[Concept] | type[InterviewMethod]] = {"concepts": Concept, "methodologies": InterviewMethod}
     wrong: list[InstrumentError] = []
     for layer, model in layers.items():
         try:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -350,10 +351,10 @@ def results_folder(folder: Path, run: str) -> Path:
 
 
 CHEAPER = "with fewer turns, or with confirm=true: it then pauses at the cap, and goes on when it is named again"
-TALK = {"answered_by": "answer_laddering_interview", "ended_by": "end_laddering_interview"}
+CONVERSED = partial(Operation, answered_by="answer_laddering_interview", ended_by="end_laddering_interview")
 PERSON_OPERATIONS = (
-    Operation(start_laddering_interview, Beginning, "Begin an interview with a person", over_budget=CHEAPER, **TALK),
-    Operation(answer_laddering_interview, Answered, "Answer in an interview", **TALK),
+    CONVERSED(start_laddering_interview, Beginning, "Begin an interview with a person", over_budget=CHEAPER),
+    CONVERSED(answer_laddering_interview, Answered, "Answer in an interview"),
     Operation(end_laddering_interview, OfInterview, "End an interview"),
     Operation(show_laddering_interview, Showing, "Interviews with persons", reads=True),
 )

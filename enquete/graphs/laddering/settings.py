@@ -142,7 +142,7 @@ class Concept(LayerFile):
     @classmethod
     def in_own_terms(cls, data: Mapping[object, object]) -> Mapping[object, object]:
         if is_concept(data):
-            return dict[object, object](concept_of(data))
+            return {**concept_of(data)}
         return data
 
     @model_validator(mode="after")
@@ -372,7 +372,7 @@ class InterviewMethod(Ontology):
     @classmethod
     def in_own_terms(cls, data: Mapping[object, object]) -> Mapping[object, object]:
         if is_methodology(data):
-            return dict[object, object](methodology_of(data))
+            return {**methodology_of(data)}
         return data
 
     @model_validator(mode="after")
