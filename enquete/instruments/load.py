@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Self, TypeVar, cast, get_args
+from typing import Annotated, Any, Self, TypeVar, cast, get_args
 
 from pydantic import AfterValidator, BaseModel, ModelWrapValidatorHandler, ValidationError, model_validator
 
@@ -268,7 +268,7 @@ class LayerFile(Part):
     languages: Annotated[tuple[Spoken, ...], AfterValidator(not_empty)] | None = None
 
     @classmethod
-    def in_own_terms(cls, data: Mapping[object, object]) -> Mapping[object, object]:
+    def in_own_terms(cls, data: Mapping[Any, Any]) -> Mapping[Any, Any]:
         """The document in this model's own terms, where it is one of another program; else as it is."""
         return data
 

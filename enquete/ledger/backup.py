@@ -33,7 +33,7 @@ from enquete.ledger.connection import (
 from enquete.ledger.drives import SIZE, disk_fault
 from enquete.ledger.folders import CHECKPOINTS, LEDGER, draft_of, held, set_aside
 from enquete.ledger.ledger import Ledger
-from enquete.ledger.store import is_remote, store_of
+from enquete.ledger.location import is_remote, store_of
 from enquete.ledger.writer import COUNTER, counted, told_beside
 from enquete.state.errors import LedgerError
 

@@ -16,25 +16,14 @@ from typing import Any, Protocol, Self, TypeVar
 from pydantic import ValidationError
 
 from enquete.ledger.drives import disk_fault, require_local
-from enquete.ledger.store import is_remote, store_of
+from enquete.ledger.location import is_remote, store_of
+from enquete.ledger.versions import VERSION, VERSION_TABLE, require_readable
 from enquete.state.errors import LedgerError
 from enquete.state.regular_files import require_regular
 
 T = TypeVar("T")
 DatabaseError = sqlite3.Error
 """What a database itself complains of, where nothing typed it."""
-VERSION, VERSION_TABLE = "0004", "alembic_version"
-"""Of the tables, where Alembic keeps it (migrations/)."""
-READABLE = ("3", VERSION)
-"""3 has the same tables, and its number in `meta`: it is read as it is, and migrated when it is written to."""
-
-
-class NoSuchRun(LedgerError):
-    """Its store holds no tables of it."""
-
-
-class NewerLedger(LedgerError):
-    """A newer version of Enquete wrote it: nothing is wrong with it, and nothing is to be repaired."""
 
 
 def require_current(connection: sqlite3.Connection, path: Path) -> str:
@@ -56,19 +45,6 @@ def require_current(connection: sqlite3.Connection, path: Path) -> str:
     stored = str(row[0]) if row else ""
     require_readable(stored, path)
     return stored
-
-
-def require_readable(stored: str, path: Path) -> None:
-    """Raises LedgerError naming the version, sqlite3.DatabaseError where it is none."""
-    if stored in READABLE:
-        return
-    fact = f"{path}: ledger schema {stored!r}, this version of Enquete reads {int(VERSION)}"
-    if not stored.isdecimal():
-        raise sqlite3.DatabaseError(f"{fact.removeprefix(f'{path}: ')}: the version stored in the file is damaged")
-    if int(stored) > int(VERSION):
-        fact = f"{fact}: a newer version wrote it"
-        raise NewerLedger(f"{fact}. Update Enquete to go on with or read this run", fact=fact)
-    raise LedgerError(f"{fact}: an older version wrote it, and only that version reads it")
 
 
 OUTCOMES = frozenset(

@@ -23,10 +23,11 @@ from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from enquete.ledger import queries, store
-from enquete.ledger.connection import OUTCOMES, Connection, NoSuchRun, connect, damaged, explained
+from enquete.ledger.connection import OUTCOMES, Connection, connect, damaged, explained
 from enquete.ledger.drives import disk_fault, require_local, require_writable
+from enquete.ledger.location import STORE, has_ledger, keep_in, store_of
 from enquete.ledger.record import RunRecord
-from enquete.ledger.store import STORE, has_ledger, keep_in, store_of
+from enquete.ledger.versions import NoSuchRun
 from enquete.ledger.writer import lost_text, missing, told_beside
 from enquete.state.errors import LedgerError, RunLocked, RunNotFound
 from enquete.state.regular_files import Stamp, read_regular, stamp_of

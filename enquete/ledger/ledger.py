@@ -22,7 +22,7 @@ from typing import Any, Self, TypeVar
 from pydantic import JsonValue
 
 from enquete.ledger import queries
-from enquete.ledger.connection import VERSION, Connection, connect, explained
+from enquete.ledger.connection import Connection, connect, explained
 from enquete.ledger.entries import (
     Ended,
     Failure,
@@ -43,9 +43,10 @@ from enquete.ledger.entries import (
     write_settled,
 )
 from enquete.ledger.folders import CHECKPOINTS, record_in, require_outcomes, set_aside
+from enquete.ledger.location import is_remote
 from enquete.ledger.record import RunRecord
-from enquete.ledger.store import is_remote
 from enquete.ledger.usage import noted_of
+from enquete.ledger.versions import VERSION
 from enquete.ledger.workers import Batches, require_registered, worker_batches
 from enquete.ledger.writer import GroupWriter, Room, Write, WriteCounter, counted, told_by_checkpoints
 from enquete.state.asking import Answer, BlockKey, CallKey, Participant

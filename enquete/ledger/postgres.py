@@ -24,8 +24,8 @@ try:
 except ImportError:
     psycopg = None  # type: ignore[assignment]
 
-from enquete.ledger.connection import VERSION, VERSION_TABLE, NoSuchRun, require_readable
-from enquete.ledger.store import store_of
+from enquete.ledger.location import store_of
+from enquete.ledger.versions import VERSION, VERSION_TABLE, NoSuchRun, require_readable
 from enquete.state.errors import LedgerError, RunLocked, SettingsError
 from enquete.state.store_address import secret_of, with_credentials
 

@@ -32,7 +32,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateTable
 from sqlalchemy.types import TypeEngine
 
-from enquete.ledger.connection import VERSION_TABLE
+from enquete.ledger.versions import VERSION_TABLE
 
 METADATA = MetaData()
 TEXT = Text().with_variant(Text(collation="C"), "postgresql")  # ordered by its bytes, as in SQLite

@@ -24,8 +24,8 @@ from typing import Any
 
 from enquete.ledger.drives import DiskFull
 from enquete.ledger.folders import LEDGER
+from enquete.ledger.location import store_of
 from enquete.ledger.record import RunRecord
-from enquete.ledger.store import store_of
 from enquete.ledger.workers import addresses, evict
 from enquete.nodes.model_server import LIMITER
 from enquete.nodes.run_session import Progress, RunSession, ShardExecutor

@@ -33,6 +33,7 @@ from enquete.ledger.folders import (
     write_atomically,
 )
 from enquete.ledger.ledger import Ledger, now
+from enquete.ledger.location import store_of
 from enquete.ledger.record import (
     PERSONA_COLUMNS,
     Chosen,
@@ -42,8 +43,7 @@ from enquete.ledger.record import (
     differences,
     role_models,
 )
-from enquete.ledger.store import store_of
-from enquete.memory.recall import require_reachable
+from enquete.memory.graph import require_reachable
 from enquete.models.local_model import weights_of
 from enquete.nodes.arms import critic_settings, study_arms
 from enquete.nodes.fit import fit_of

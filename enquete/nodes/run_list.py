@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from enquete.ledger.connection import NewerLedger
 from enquete.ledger.folders import RECORD, NeverStarted, StoredRun, read_run, run_folders
 from enquete.ledger.record import RunRecord
+from enquete.ledger.versions import NewerLedger
 from enquete.simulations.population import Population
 from enquete.state.errors import LedgerError, SettingsError
 from enquete.state.regular_files import parse_json, read_regular

@@ -13,9 +13,9 @@ from pydantic import JsonValue
 from enquete.ledger.canonical import latest
 from enquete.ledger.folders import read_record, run_folder
 from enquete.ledger.ledger import Ledger
+from enquete.ledger.location import has_ledger
 from enquete.ledger.record import RunRecord, UsedInstrument
-from enquete.ledger.store import has_ledger
-from enquete.memory.recall import GraphMemory, read_once
+from enquete.memory.graph import GraphMemory, read_once
 from enquete.nodes.planning import of_two_waves, open_ledger
 from enquete.nodes.run_session import RunSession
 from enquete.simulations.digest import SOURCES, digests

@@ -27,7 +27,7 @@ from uuid import uuid4
 from typing_extensions import TypedDict
 
 from enquete.ledger.drives import DiskFull
-from enquete.ledger.store import keep_in
+from enquete.ledger.location import keep_in
 from enquete.ledger.workers import Evicted, leave_shard, take_shard
 from enquete.nodes.model_server import LIMITER
 from enquete.nodes.run_session import RunSession, opened_by_worker

@@ -19,8 +19,9 @@ from enquete.ledger.connection import DatabaseError
 from enquete.ledger.folders import RECORD, write_atomically
 from enquete.ledger.ledger import Failure
 from enquete.locale import tell
+from enquete.memory.graph import connect
 from enquete.memory.local import Delivery, LocalMemory, deliver
-from enquete.memory.recall import MemoryFault, connect
+from enquete.memory.recall import MemoryFault
 from enquete.nodes.provenance import as_file
 from enquete.nodes.run_session import RunSession
 from enquete.nodes.study_graph import Closed

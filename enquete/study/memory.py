@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from enquete.memory.graph import connect
 from enquete.memory.local import Delivery, LocalMemory, deliver
-from enquete.memory.recall import MemoryRecord, Standing, connect, episodes, search, standings
+from enquete.memory.recall import MemoryRecord, Standing, episodes, search, standings
 from enquete.nodes.run_list import survey
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.request import MemoryKind, RunRequest

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from enquete.graphs.registry import dotted_paths
 from enquete.ledger.backup import is_sound, require_sound
-from enquete.ledger.connection import NewerLedger
 from enquete.ledger.drives import START_LOCK, alone
 from enquete.ledger.folders import LEDGER, find_run, is_held, read_run, run_folders
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import Fit, RunRecord
+from enquete.ledger.versions import NewerLedger
 from enquete.models.metered import BYTES_PER_TOKEN
 from enquete.models.metered import estimate as tokens_of
 from enquete.models.prices import Prices

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from enquete.ledger.store import has_ledger
+from enquete.ledger.location import has_ledger
 from enquete.simulations.locate import MOST_LISTED, KnownSimulation, by_id, list_simulations, nearest
 from enquete.state.errors import InputError, RunLocked, RunNotFound, SimulationNotFound
 from enquete.state.request import parse_request

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from enquete.ledger.backup import fault
-from enquete.ledger.connection import VERSION, connect
+from enquete.ledger.connection import connect
 from enquete.ledger.folders import read_run
 from enquete.ledger.ledger import Ledger
+from enquete.ledger.versions import VERSION
 from enquete.ledger.writer import COUNTER
 from enquete.nodes.run_session import using
 from enquete.state.errors import LedgerError

@@ -18,8 +18,8 @@ from enquete.ledger.backup import copy_of_store, restore
 from enquete.ledger.entries import Usage
 from enquete.ledger.folders import LEDGER, drop_ledger, held, is_held, make_run_folder
 from enquete.ledger.ledger import Ledger
+from enquete.ledger.location import store_of
 from enquete.ledger.postgres import PostgresConnection, RunLock, translated
-from enquete.ledger.store import store_of
 from enquete.state.asking import Answer
 from enquete.state.errors import LedgerError, RunLocked, SettingsError
 from enquete.state.interview_context import Completion

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, Self, get_args
+from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -31,7 +31,7 @@ from enquete.graphs.laddering.translation import concept as concept_of
 from enquete.graphs.laddering.translation import methodology as methodology_of
 from enquete.instruments.document import LANGUAGES, Line, current, identifier, not_empty, reference, suggestion, wrong
 from enquete.instruments.instrument import Instrument
-from enquete.instruments.load import LayerFile, load_layer, load_shipped, require_language
+from enquete.instruments.load import LayerFile, load_layer, load_shipped, require_language, shipped
 from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
 from enquete.respondents.person import persons_named
 from enquete.state.asking import Language, Participant, Spoken
@@ -140,9 +140,9 @@ class Concept(LayerFile):
     translation: tuple[KeyFate, ...] = Field((), exclude_if=_is_empty)  # of a file of another program
 
     @classmethod
-    def in_own_terms(cls, data: Mapping[object, object]) -> Mapping[object, object]:
+    def in_own_terms(cls, data: Mapping[Any, Any]) -> Mapping[Any, Any]:
         if is_concept(data):
-            return {**concept_of(data)}
+            return concept_of(data)
         return data
 
     @model_validator(mode="after")
@@ -370,9 +370,9 @@ class InterviewMethod(Ontology):
     translation: tuple[KeyFate, ...] = Field((), exclude_if=_is_empty)  # of a file of another program
 
     @classmethod
-    def in_own_terms(cls, data: Mapping[object, object]) -> Mapping[object, object]:
+    def in_own_terms(cls, data: Mapping[Any, Any]) -> Mapping[Any, Any]:
         if is_methodology(data):
-            return {**methodology_of(data)}
+            return methodology_of(data, [load_layer(cls, "methodologies", name) for name in shipped("methodologies")])
         return data
 
     @model_validator(mode="after")

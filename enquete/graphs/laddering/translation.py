@@ -19,7 +19,6 @@ from pydantic import BaseModel, ConfigDict
 
 from enquete.graphs.laddering.signals import SIGNALS, checked_key
 from enquete.instruments.document import wrong
-from enquete.instruments.load import load_layer, shipped
 
 if TYPE_CHECKING:
     from enquete.graphs.laddering.settings import InterviewMethod
@@ -119,19 +118,19 @@ def _elements(data: Mapping[Any, Any], fates: list[KeyFate]) -> Iterator[tuple[s
 # --- a methodology ----------------------------------------------------------------------------------------------------
 
 
-def methodology(data: Mapping[Any, Any]) -> Document:
-    """Of a methodology with method, ontology, strategies and phases."""
-    return _MethodFile(data).made()
+def methodology(data: Mapping[Any, Any], shipped: Sequence[InterviewMethod]) -> Document:
+    """Of a methodology with method, ontology, strategies and phases. `shipped`: those that may lend what is missing."""
+    return _MethodFile(data, shipped).made()
 
 
 class _MethodFile:
     """One such file. lenders: shipped methodologies, the nearest first; kin: that one, if it is near enough."""
 
-    def __init__(self, data: Mapping[Any, Any]):
+    def __init__(self, data: Mapping[Any, Any], shipped: Sequence[InterviewMethod]):
         self._data, self._fates = data, list[KeyFate]()
         self._method, self._ontology = _mapping(data, "method"), _mapping(data, "ontology")
         self._types = {str(one.get("name")): one for one in _listed(self._ontology, "nodes")}
-        ranked = sorted(_shipped(), key=lambda one: -_shared(one, self._types))
+        ranked = sorted(shipped, key=lambda one: -_shared(one, self._types))
         self._kin = next((one for one in ranked[:1] if _shared(one, self._types) >= KIN), None)
         self._lenders: Sequence[InterviewMethod] = ranked if self._kin else ()
 
@@ -374,12 +373,6 @@ def _is_alive(key: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _shipped() -> list[InterviewMethod]:
-    from enquete.graphs.laddering.settings import InterviewMethod  # noqa: PLC0415 - which reads files by this module
-
-    return [load_layer(InterviewMethod, "methodologies", name) for name in shipped("methodologies")]
 
 
 def _shared(method: InterviewMethod, types: Mapping[str, Any]) -> float:
