@@ -22,9 +22,7 @@ from pathlib import Path
 from enquete.ledger import queries
 from enquete.ledger.carrying import copy_rows, names_of
 from enquete.ledger.connection import (
-    VERSION_TABLE,
     Connection,
-    NewerLedger,
     ReadableConnection,
     connect,
     damaged,
@@ -34,6 +32,7 @@ from enquete.ledger.drives import SIZE, disk_fault
 from enquete.ledger.folders import CHECKPOINTS, LEDGER, draft_of, held, set_aside
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.location import is_remote, store_of
+from enquete.ledger.versions import VERSION_TABLE, NewerLedger
 from enquete.ledger.writer import COUNTER, counted, told_beside
 from enquete.state.errors import LedgerError
 

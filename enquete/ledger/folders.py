@@ -22,7 +22,7 @@ import psutil
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
-from enquete.ledger import queries, store
+from enquete.ledger import location, queries
 from enquete.ledger.connection import OUTCOMES, Connection, connect, damaged, explained
 from enquete.ledger.drives import disk_fault, require_local, require_writable
 from enquete.ledger.location import STORE, has_ledger, keep_in, store_of
@@ -87,7 +87,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-LEDGER = store.LEDGER
+LEDGER = location.LEDGER
 CHECKPOINTS = "checkpoints.sqlite"
 RECORD = "instruments_used.json"
 LOCK = "lock"  # on Windows alone
