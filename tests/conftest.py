@@ -68,9 +68,9 @@ def _drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 LONG = (
-    "tests/conformance", "tests/study/test_study_probes.py", "tests/faults", "tests/study", "tests/notebook",
-    "tests/studio", "tests/kill", "tests/http", "tests/interfaces", "tests/reports", "tests/mcp", "tests/disk",
-    "tests/web", "tests/graphs",
+    "tests/conformance", "tests/study/test_study_probes.py", "tests/faults", "tests/nodes/test_nodes_executors.py",
+    "tests/study", "tests/notebook", "tests/studio", "tests/kill", "tests/http", "tests/interfaces", "tests/reports",
+    "tests/mcp", "tests/disk", "tests/web", "tests/ledger", "tests/graphs",
 )  # fmt: skip
 """The longest first, so that no worker is left with one at the end."""
 

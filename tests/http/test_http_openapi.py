@@ -32,7 +32,7 @@ COVERING = ("coverage", "positive", r"^/api/interview/[^/]+/(post|resume|draft|s
 """Every value that a field of these may have at its limits, null among them; /pre, /rerun and /estimate take the fields
 of /post."""
 FUZZING = ("fuzzing", "all", "^/")
-EXAMPLES = 4
+EXAMPLES = 2
 SECONDS = 120
 
 
