@@ -180,7 +180,7 @@ def make_sender(
 def _sender(url: str, machine: Machine, shared: Ledger | None = None) -> Transport | Fleet:
     weights = servers_in(url)
     if len(weights) == 1:
-        return _transport(*weights, machine, shared)
+        return _transport(next(iter(weights)), machine, shared)
     return Fleet([(_transport(one, machine, shared, apart=True), weight) for one, weight in weights.items()])
 
 

@@ -469,7 +469,7 @@ async def open_sources(
         from enquete.models.batches import BatchQueue  # noqa: PLC0415 - the SDK takes a second to import
 
         url = asked_url(record, machine)
-        batch_queue = BatchQueue(*servers_in(url), machine.api_key, ledger, patience_s=machine.patience_s)
+        batch_queue = BatchQueue(next(iter(servers_in(url))), machine.api_key, ledger, patience_s=machine.patience_s)
         stack.push_async_callback(batch_queue.aclose)
     others = OtherServers(record, machine, shared) if served_models(record) else None
     if others is not None:

@@ -23,7 +23,7 @@ class DrivingArguments(TypedDict, total=False):
     out: str | Path | None
     """Results go here instead of the simulation's own interviews/ folder."""
     base_url: str | None
-    """OpenAI-compatible server up to /v1."""
+    """OpenAI-compatible server up to /v1, or several by weight: URL=2,URL."""
     budget_tokens: int | None
     """Cap on tokens for the whole run, earlier sessions included; holds until another is named."""
     budget_usd: float | None
@@ -36,6 +36,8 @@ class DrivingArguments(TypedDict, total=False):
     """How long the server may stay away before the run pauses."""
     cache: bool | None
     """Take responses to identical requests from earlier runs."""
+    executor: str | None
+    """Where agents are asked: in this process, in N on this machine, or by a Dask cluster's workers."""
     assume_completed: bool
     """Treat a simulation that still says running as completed, such as one that was killed."""
     retry_failed: bool
