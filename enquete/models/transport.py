@@ -497,7 +497,7 @@ class Request:
             if health.away and there is None:  # for as long as the last one is away
                 silent = [one.health.silent_since for one in (to, *others)]
                 left += max((since for since in silent if since is not None), default=now) - now
-            if left <= 0 and health.is_probed:
+            if there is None and left <= 0 and health.is_probed:
                 raise self._outage()
             if health.takes_probe(to.backoff_s, to.longest_s):
                 return True

@@ -114,11 +114,12 @@ def test_an_agent_stays_with_its_server(servers: list[ModelServer]) -> None:
 # --- servers that go and return -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("patience_s", [10, 0])
 def test_one_that_is_away_is_left_out_and_taken_back(
-    servers: list[ModelServer], caplog: pytest.LogCaptureFixture
+    servers: list[ModelServer], caplog: pytest.LogCaptureFixture, patience_s: float
 ) -> None:
     async def main() -> None:
-        fleet = fleet_of(servers)
+        fleet = fleet_of(servers, patience_s)
         order = homes(fleet, servers)
         await everybody(fleet, "before")
         servers[0].vanish()
