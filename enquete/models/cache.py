@@ -21,6 +21,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from platformdirs import user_cache_dir
 
+from enquete.models.faults import split_urls
 from enquete.state.asking import CallKey
 from enquete.state.errors import SettingsError
 from enquete.state.interview_context import Prompt
@@ -176,7 +177,7 @@ def request_key(
     """
     request = {
         "version": 1,
-        "base_url": base_url.strip().rstrip("/"),
+        "base_url": ",".join(url for url, _ in split_urls(base_url)),
         "model": model,
         "temperature": float(temperature),
         "seed": seed,

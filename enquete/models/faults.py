@@ -4,6 +4,7 @@ either (`Unavailable`, `Rejected`). No message holds a key: whatever a server sa
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -15,6 +16,9 @@ from enquete.state.errors import ModelRejected, ModelUnavailable, SettingsError
 GATEWAY = frozenset({502, 503, 504, 529})
 """Statuses that say the server is missing or overloaded, not that it stumbled over this request."""
 PASSING = frozenset({408, 409, 425, 429})
+
+_NEXT_URL = re.compile(r",\s*(?=[a-z]+://)", re.IGNORECASE)
+"""A password may hold a comma."""
 
 Setting = Literal["LLM_API_KEY", "LLM_MODEL_NAME", "LLM_BASE_URL", ""]
 
@@ -153,20 +157,63 @@ def mask(text: str, key: str) -> str:
 
 def checked_url(base_url: str) -> str:
     """The base URL without a slash at its end. Raises SettingsError, without repeating a password."""
-    parts = urlsplit(base_url.strip())
-    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
+    try:
+        parts = urlsplit(base_url.strip())
+        known = parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc and not parts.query
+    except ValueError:  # an IPv6 address that is none
+        known = False
+    if not known or "," in base_url:
         raise SettingsError(
             f"LLM_BASE_URL {shown_url(base_url)!r} is no base URL: it must look like https://host/v1, "
-            "without user, password or query (a key goes into LLM_API_KEY)."
+            "without user, password or query (a key goes into LLM_API_KEY); several as https://a/v1=2,https://b/v1."
         )
     return base_url.strip().rstrip("/")
 
 
 def shown_url(base_url: str) -> str:
-    """The base URL as it may be shown: without user, password and query."""
-    parts = urlsplit(base_url)
+    """The base URL, or each of several, as it may be shown: without user, password and query."""
+    return ",".join(_shown(url) for url in _NEXT_URL.split(base_url))
+
+
+def _shown(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url.rpartition("@")[2].partition("?")[0]
     host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}{parts.path}" if host else base_url.rpartition("@")[2]
+    path = "/…" if "," in parts.path and "@" in parts.path else parts.path  # another URL, without its scheme
+    return f"{parts.scheme}://{host}{path}" if host else url.rpartition("@")[2]
+
+
+def split_urls(base_url: str) -> list[tuple[str, str]]:
+    """Each server of `URL=WEIGHT,URL`, unchecked: its URL, and its weight as it was written ("": none)."""
+    servers = []
+    for part in _NEXT_URL.split(base_url):
+        url, sign, weight = part.strip().rpartition("=")
+        named = bool(sign) and "/" not in weight and "?" not in url
+        servers.append(((url if named else part).strip().rstrip("/"), weight.strip() if named else ""))
+    return servers
+
+
+def servers_in(base_url: str) -> dict[str, float]:
+    """Weight by base URL, of one server or several: `https://a/v1=2,https://b/v1`. Raises SettingsError naming the part
+    that is wrong, without repeating a password."""
+    weights: dict[str, float] = {}
+    for written, weight in split_urls(base_url):
+        url = checked_url(written)
+        if url in weights:
+            raise SettingsError(
+                f"LLM_BASE_URL names {url!r} twice: name each server once, and its share by a weight: {url}=2"
+            )
+        try:
+            weights[url] = float(weight or 1)
+        except ValueError:
+            weights[url] = math.nan
+        if not 0 < weights[url] < math.inf:
+            raise SettingsError(
+                f"LLM_BASE_URL: {weight!r} is no weight of {url!r}: write a number above 0, such as {url}=2, or leave it out"
+            )
+    return weights
 
 
 def connection_fault(error: BaseException) -> tuple[bool, str]:

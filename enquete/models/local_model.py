@@ -140,7 +140,14 @@ class LocalModel:
         self._halted = False
 
     async def send(
-        self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool] | None = None
+        self,
+        prompt: Prompt,
+        *,
+        model: str,
+        temperature: float,
+        seed: int,
+        room: Callable[[], bool] | None = None,
+        agent: str = "",
     ) -> ModelResponse:
         """As `Transport.send`. Raises Unavailable with `outage` where the server did not start, or ended."""
         transport = await self._started()
@@ -156,7 +163,7 @@ class LocalModel:
         finally:
             asking.cancel()
 
-    async def fit(self, prompt: Prompt, model: str) -> Prompt:
+    async def fit(self, prompt: Prompt, model: str, agent: str = "") -> Prompt:
         """As `Transport.fit`. Raises as `send` does."""
         return await (await self._started()).fit(prompt, model)
 

@@ -39,10 +39,10 @@ class Sender(Protocol):
     """What the metered model needs of a transport."""
 
     async def send(
-        self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
+        self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool], agent: str
     ) -> ModelResponse: ...
 
-    async def fit(self, prompt: Prompt, model: str) -> Prompt: ...
+    async def fit(self, prompt: Prompt, model: str, agent: str) -> Prompt: ...
 
     def halt(self) -> None: ...
 
@@ -226,7 +226,7 @@ class MeteredModel:
         whole = prompt = compose()
         paid = offline is None and self._replay is None
         if self._sender is not None and paid:
-            prompt = await self._sender.fit(whole, self._terms.model)
+            prompt = await self._sender.fit(whole, self._terms.model, key.whose)
         reservation = self._reservation(key, prompt, paid=paid)
         if not await reservation.reserve():
             return "short"
@@ -299,7 +299,9 @@ class MeteredModel:
             if (hit := cache.get(name)) is not None:
                 usage = Usage(0, 0, sends=0, fingerprint=hit.fingerprint, raw=hit.raw, model=hit.model)
                 return Completion(hit.text, hit.finish), usage
-        send = partial(self._batches.send, key) if self._batches is not None else self._sender.send
+        send = partial(self._sender.send, agent=key.whose)
+        if self._batches is not None:
+            send = partial(self._batches.send, key)
         response = await send(
             prompt, model=terms.model, temperature=terms.temperature, seed=terms.seed, room=reservation.again
         )

@@ -23,6 +23,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Val
 from pydantic_core import PydanticCustomError
 
 from enquete.instruments.source import MOST_BYTES, SourceFile, read_source, validation_problems
+from enquete.models.faults import split_urls
 from enquete.state.errors import InstrumentError, SettingsError
 from enquete.state.local_weights import LOCAL_URL
 from enquete.state.regular_files import read_regular
@@ -57,7 +58,9 @@ class Server:
 
 
 def server_of(text: str) -> Server | None:
-    """`text` (a URL, or host with or without port) as a server; None where it is none."""
+    """`text` (a URL, or host with or without port) as a server; None where it is none, or several."""
+    if "," in text:
+        return None
     try:
         parts = urlsplit(text if "://" in text else f"//{text}")
         port = parts.port or _DEFAULT_PORT.get(parts.scheme)
@@ -222,12 +225,28 @@ class Prices:
         return cls(read_price_file(path), path.name, batch=batch)
 
     def of(self, model: str, base_url: str | None) -> Price | None:
-        """As `_alone` has it, or half of that in batches."""
-        price = self._alone(model, base_url)
+        """As `_alone` has it, or half of that in batches; of several servers what the dearest takes."""
+        price = self._dearest(model, [url for url, _ in split_urls(base_url)]) if base_url else self._alone(model, None)
         if price is None or not self._batch:
             return price
         cached = None if price.cached is None else price.cached / 2
         return Price(price.input_per_mtok / 2, price.output_per_mtok / 2, f"{price.source}, half in batches", cached)
+
+    def _dearest(self, model: str, urls: list[str]) -> Price | None:
+        """None where it is unknown what one of them takes."""
+        prices = [self._alone(model, url) for url in urls]
+        known = [price for price in prices if price is not None]
+        if len(known) < len(prices):
+            return None
+        first = known[0]
+        if all(price == first for price in known):
+            return first
+        return Price(
+            max(price.input_per_mtok for price in known),
+            max(price.output_per_mtok for price in known),
+            ", ".join(dict.fromkeys(price.source for price in known)),
+            max(price.cached_per_mtok for price in known),
+        )
 
     def _alone(self, model: str, base_url: str | None) -> Price | None:
         """The price of `model` at the server (None: OpenAI's own), or None where it is unknown.

@@ -2,6 +2,8 @@
 
     within its context → server there? → its pause over → the model's window and pace → a slot of the process → send
 
+Of several servers of a fleet, one that is away is left for the next; it is waited for only where all are.
+
 The clock starts once the slot is held; whatever waits for server, pause or pace holds none of the process's slots. What
 is done about which fault is a table in docs/models.md.
 
@@ -16,7 +18,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -125,6 +127,12 @@ class RetryState:
             return self.trouble.retry_after * random.uniform(1.0, 1.1)
         return backoff(self.refusals_in_a_row - 1, self.backoff_s, self.longest_s)
 
+    def move(self) -> None:
+        """To another server, with all attempts; that this one went away over it counts as one return."""
+        self.returns += self.latest_fault is not None
+        self.is_lost, self.latest_fault, self.served, self.confirmed = False, None, 0, 0
+        self.restart(ResponseFormat.JSON_SCHEMA)
+
     @property
     def is_at_fault(self) -> bool:
         """Whether it got through and failed each time while others were served, or however often the server came back.
@@ -149,6 +157,14 @@ class RetryState:
         self.confirmed += 1
         self.left = 1
         return self.confirmed < CONFIRMATIONS
+
+
+class _GoesElsewhere(Exception):
+    """The request is to be made at another server of its fleet."""
+
+    def __init__(self, to: Transport):
+        super().__init__(to.shown)
+        self.to = to
 
 
 class Transport:
@@ -194,17 +210,26 @@ class Transport:
         self._waits: set[asyncio.Timeout] = set()
 
     async def send(
-        self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool] | None = None
+        self,
+        prompt: Prompt,
+        *,
+        model: str,
+        temperature: float,
+        seed: int,
+        room: Callable[[], bool] | None = None,
+        agent: str = "",
+        alternates: Sequence[Transport] = (),
     ) -> ModelResponse:
         """The server's answer, whatever it says. Raises Unavailable (ModelUnavailable) or Rejected (ModelRejected).
 
         `room`: asked before a request is sent again that may already have been billed (time-out, cut connection);
         where it says no, Unavailable is raised with `short`; so it is for what waits when `halt` is called. An outage
-        raises Unavailable with `outage`.
+        raises Unavailable with `outage`. `alternates`: servers that are asked while this one is away, in order.
+        `agent`: whose request it is, for a fleet to know.
         """
-        return await Request(self, prompt, model, temperature, seed, room).answer()
+        return await Request((self, *alternates), prompt, model, temperature, seed, room).answer()
 
-    async def fit(self, prompt: Prompt, model: str) -> Prompt:
+    async def fit(self, prompt: Prompt, model: str, agent: str = "") -> Prompt:
         """The prompt, in its short form where the context of this model is too small for the whole (docs/models.md)."""
         if not prompt.shortens:
             return prompt
@@ -276,18 +301,31 @@ class Transport:
 
 
 class Request:
-    """A prompt on its way to a server, through all its attempts."""
+    """A prompt on its way to a server, or to one of a fleet's, through all its attempts."""
 
     def __init__(
-        self, to: Transport, prompt: Prompt, model: str, temperature: float, seed: int, room: Callable[[], bool] | None
+        self,
+        servers: Sequence[Transport],
+        prompt: Prompt,
+        model: str,
+        temperature: float,
+        seed: int,
+        room: Callable[[], bool] | None,
     ):
-        self._to = to
+        """`servers`: in order, the first is the agent's own."""
+        self._servers = servers
         self._prompt, self._model, self._temperature, self._seed, self._room = prompt, model, temperature, seed, room
-        self._fallback = fallback_of(to.base_url, model)
-        self._form = self._fallback.form()  # in which it was last sent
-        self._limiter = to.rate_limiter(model)
-        self._state = RetryState(to.attempts, to.backoff_s, to.longest_s, left=to.attempts)
+        first = servers[0]
+        self._state = RetryState(first.attempts, first.backoff_s, first.longest_s, left=first.attempts)
         self._counts = SendCounts()
+        now = time.monotonic()
+        self._turn_to(next((one for one in servers if not one.health.away or one.health.next_probe <= now), first))
+
+    def _turn_to(self, to: Transport) -> None:
+        self._to = to
+        self._fallback = fallback_of(to.base_url, self._model)
+        self._form = self._fallback.form()  # in which it was last sent
+        self._limiter = to.rate_limiter(self._model)
 
     async def answer(self) -> ModelResponse:
         """See Transport.send."""
@@ -295,6 +333,9 @@ class Request:
         while True:
             try:
                 return await self._attempt()
+            except _GoesElsewhere as goes:
+                state.move()
+                self._turn_to(goes.to)
             except Refused as refused:
                 if "content_filter" in refused.code:
                     return filtered(refused.message, self._model, self._counts)
@@ -312,7 +353,7 @@ class Request:
         """False where it goes on at once: in another format, or to wait for the server. Raises Unavailable."""
         state, to = self._state, self._to
         if trouble.busy:
-            if self._is_shut():
+            if self._is_shut() and self._open_elsewhere() is None:
                 raise self._outage()
             if state.refusals >= MOST_REFUSALS:
                 raise self._unavailable()
@@ -392,7 +433,8 @@ class Request:
     async def _fitted(self) -> Prompt:
         """The prompt within the model's context. Raises Rejected where no server needs to be asked to know that it is
         not; where nobody's question would fit, whoever answers, the run stops."""
-        await self._to.learn(self._model, self._counts)
+        if len(self._servers) == 1 or not self._to.health.away:  # else it would hold up who goes elsewhere
+            await self._to.learn(self._model, self._counts)
         context, asked = self._limiter.facts.context, self._prompt
         if context is None:
             return asked
@@ -426,6 +468,8 @@ class Request:
                         counted = await limiter.turn(self._prompt)
                     await held.enter_async_context(to.limiter)
                 if self._is_shut():
+                    if (other := self._open_elsewhere()) is not None:
+                        raise _GoesElsewhere(other)
                     raise self._outage()
                 if limiter.paused_s > 0:
                     continue
@@ -437,7 +481,8 @@ class Request:
 
     async def _cleared(self) -> bool:
         """Wait while the server is away, or while nobody knows whose fault the latest fault is. True: this request is
-        to find out (`_probe`). Raises Unavailable."""
+        to find out (`_probe`). Raises Unavailable, and _GoesElsewhere: where all of a fleet are away, to each whose probe
+        is due."""
         health, to, state = self._to.health, self._to, self._state
         while True:
             goes_on = None if health.away else state.goes_on(health)
@@ -446,12 +491,18 @@ class Request:
             if goes_on:
                 return False
             health.waits_anew(state.began, to.patience_s)
-            now, since = time.monotonic(), health.silent_since
-            left = since + to.patience_s - now if health.away and since is not None else to.patience_s
-            if left <= 0 and health.is_probed:
+            now, left = time.monotonic(), to.patience_s
+            others = [one for one in self._servers if one is not to] if health.away else []
+            there = next((one for one in others if not one.health.away), None)
+            if health.away and there is None:  # for as long as the last one is away
+                silent = [one.health.silent_since for one in (to, *others)]
+                left += max((since for since in silent if since is not None), default=now) - now
+            if there is None and left <= 0 and health.is_probed:
                 raise self._outage()
             if health.takes_probe(to.backoff_s, to.longest_s):
                 return True
+            if (other := there or next((one for one in others if one.health.next_probe <= now), None)) is not None:
+                raise _GoesElsewhere(other)
             await asyncio.sleep(max(0.0, min(LOOK_S, left, health.next_probe - now)))
 
     async def _probe(self) -> None:
@@ -491,6 +542,11 @@ class Request:
         """The model's requests are all told "later", for longer than ordinary attempts take and than we are patient."""
         to = self._to
         return self._limiter.shut(self._state.began, max(to.patience_s, to.attempts * to.backoff_s))
+
+    def _open_elsewhere(self) -> Transport | None:
+        began, model = self._state.began, self._model
+        others = (one for one in self._servers if one is not self._to and not one.health.away)
+        return next((one for one in others if not one.rate_limiter(model).shut(began, one.patience_s)), None)
 
     def _unavailable(self) -> Unavailable:
         return unavailable(self._to.shown, self._state.trouble, self._model, self._counts)

@@ -22,12 +22,13 @@ from enquete.ledger.folders import LEDGER, held
 from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord
 from enquete.ledger.shared_pace import SharedPace
-from enquete.models.faults import checked_url, mask, shown_url
+from enquete.models.faults import mask, servers_in, shown_url
+from enquete.models.fleet import Fleet
 from enquete.models.http_client import Absence, absence
 from enquete.models.local_model import LocalModel, file_of
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.prices import OPENAI_URL, Prices, server_of
-from enquete.models.servers import Limiter
+from enquete.models.servers import Limiter, health_of
 from enquete.models.transport import Transport
 from enquete.nodes.planning import served_models
 from enquete.respondents.ledger_context import LedgerContext
@@ -119,9 +120,9 @@ class OtherServers:
         self._shared = shared
         self._machine = at_its_server(record, machine)
         self._own = asked_url(record, machine).rstrip("/")
-        self._senders: dict[tuple[str, str, bool], Transport] = {}
+        self._senders: dict[tuple[str, str, bool], Transport | Fleet] = {}
 
-    def sender(self, served: ServedModel, *, patient: bool) -> Transport:
+    def sender(self, served: ServedModel, *, patient: bool) -> Transport | Fleet:
         """`patient`: whether its server is waited for while it is away, or another model stands by."""
         url, variable = served.base_url.rstrip("/") or self._own, _variable(served, self._machine)
         key = (url, variable, patient)
@@ -129,7 +130,7 @@ class OtherServers:
             named: dict[str, object] = {} if url == self._own and not variable else {"api_key": key_in(variable)}
             if not patient:
                 named["patience_s"] = min(self._machine.patience_s, STANDBY_S)
-            self._senders[key] = _transport(url, self._machine.model_copy(update=named), self._shared)
+            self._senders[key] = _sender(url, self._machine.model_copy(update=named), self._shared)
         return self._senders[key]
 
     def halt(self) -> None:
@@ -146,16 +147,25 @@ class OtherServers:
 
 
 def server_url(record: RunRecord, machine: Machine) -> str | None:
-    """Where requests go; None where no model is asked. Raises SettingsError where neither key nor server is known."""
+    """Where requests go; None where no model is asked. Raises SettingsError where neither key nor server is known, or
+    batches would be ordered from several."""
     if machine.offline or not record.asks_model:
         return None
     if machine.api_key is None and not machine.base_url:
         raise SettingsError("this run's answers come from a model: set LLM_API_KEY or LLM_BASE_URL")
-    return checked_url(machine.base_url or OPENAI_URL)
+    url = url_of(machine)
+    if record.batch and len(servers_in(url)) > 1:
+        raise SettingsError(
+            f"batch: a batch is ordered from one server, and LLM_BASE_URL names {shown_url(url)}; name one of them, or leave batch "
+            "out"
+        )
+    return url
 
 
-def make_sender(record: RunRecord, machine: Machine, shared: Ledger | None = None) -> Transport | LocalModel | None:
-    """The transport, where any arm needs a model; with a server of the run's own where that is a local one. `shared`:
+def make_sender(
+    record: RunRecord, machine: Machine, shared: Ledger | None = None
+) -> Transport | Fleet | LocalModel | None:
+    """The transport, or a fleet's, where any arm needs a model; with a server of the run's own where that is a local one. `shared`:
     the ledger by which several processes keep the run's pace."""
     if record.weights and not machine.offline:
         own = machine.model_copy(update={"api_key": None})
@@ -164,14 +174,24 @@ def make_sender(record: RunRecord, machine: Machine, shared: Ledger | None = Non
         )
     machine = at_its_server(record, machine)
     url = server_url(record, machine)
-    return _transport(url, machine, shared) if url else None
+    return _sender(url, machine, shared) if url else None
 
 
-def _transport(url: str, machine: Machine, shared: Ledger | None = None) -> Transport:
+def _sender(url: str, machine: Machine, shared: Ledger | None = None) -> Transport | Fleet:
+    weights = servers_in(url)
+    if len(weights) == 1:
+        return _transport(next(iter(weights)), machine, shared)
+    return Fleet([(_transport(one, machine, shared, apart=True), weight) for one, weight in weights.items()])
+
+
+def _transport(url: str, machine: Machine, shared: Ledger | None = None, *, apart: bool = False) -> Transport:
+    """`apart`: with a pace of its own beside other servers of the model."""
+
     def pace(model: str, limits: ModelLimits) -> SharedPace | None:
         if shared is None or not (limits.requests_per_minute or limits.tokens_per_minute):
             return None
-        return SharedPace(shared, model, limits.requests_per_minute, limits.tokens_per_minute)
+        name = f"{model} {url}" if apart else model
+        return SharedPace(shared, name, limits.requests_per_minute, limits.tokens_per_minute)
 
     return Transport(
         base_url=url,
@@ -198,17 +218,27 @@ async def require_server_of(record: RunRecord, machine: Machine) -> None:
 
 async def require_server(url: str, model: str, machine: Machine) -> None:
     """Raises ModelRejected where key or URL are wrong, ModelUnavailable where nobody answers; a server that is to be
-    waited for, or that a cache may stand in for, is only told about, in the log."""
-    found = await absence(url, machine.api_key)
-    if found is None:
-        return
+    waited for, or that a cache may stand in for, is only told about, in the log; so is one of several while another is
+    there."""
+    urls = list(servers_in(url))
+    absent = await asyncio.gather(*(absence(one, machine.api_key) for one in urls))
     key = machine.api_key.get_secret_value() if machine.api_key else ""
-    words = f"The model server {mask(shown_url(url), key)} {found.did} (asked before anything else; model {model!r})."
-    patient = machine.waits_for_server or machine.cache or found.loading
-    if patient and not (found.wrong_key or found.wrong_url):
-        log.warning("%s It is waited for, %g s at most (ENQUETE_PATIENCE_S).", words, machine.patience_s)
-        return
-    raise _refusal(found, words)
+    patient = machine.waits_for_server or machine.cache or any(found.loading for found in absent if found)
+    for one, found in zip(urls, absent, strict=True):
+        if found is None:
+            continue
+        words = (
+            f"The model server {mask(shown_url(one), key)} {found.did} (asked before anything else; model {model!r})."
+        )
+        if found.wrong_key or found.wrong_url:
+            raise _refusal(found, words)
+        if None in absent:
+            health_of(one).left(unreachable=True)
+            log.warning("%s Its agents are asked at the others until it is back.", words)
+        elif patient:
+            log.warning("%s It is waited for, %g s at most (ENQUETE_PATIENCE_S).", words, machine.patience_s)
+        else:
+            raise _refusal(found, words)
 
 
 def _refusal(found: Absence, words: str) -> ModelError:
@@ -257,14 +287,17 @@ class StandaloneContext:
 
 
 def url_of(machine: Machine) -> str:
-    return checked_url(machine.base_url or OPENAI_URL)
+    """Of the server, or of each of several. Raises SettingsError."""
+    url = machine.base_url or OPENAI_URL
+    weights = servers_in(url)
+    return next(iter(weights)) if len(weights) == 1 else url
 
 
 @asynccontextmanager
 async def staffed(ledger: Ledger, model: str, machine: Machine, methodology: str) -> AsyncIterator[StandaloneContext]:
     """methodology: under which its requests stand in the ledger."""
     url = url_of(machine)
-    sender = _transport(url, machine)
+    sender = _sender(url, machine)
     budget = Budget(machine.cap_tokens or machine.default_cap_tokens, ledger.total("tokens"))
     budget.when_stopped = sender.halt
     metered = MeteredModel(

@@ -44,6 +44,7 @@ from enquete.ledger.record import (
     role_models,
 )
 from enquete.memory.graph import require_reachable
+from enquete.models.faults import shown_url
 from enquete.models.local_model import weights_of
 from enquete.nodes.arms import critic_settings, study_arms
 from enquete.nodes.fit import fit_of
@@ -375,7 +376,7 @@ def draft_record(
         ],
         versions=dict(versions()),
         revision=revision(),
-        base_url="" if weights else request.base_url or environment.base_url or "",
+        base_url="" if weights else shown_url(request.base_url or environment.base_url or ""),
         key_variable=request.key_variable,
         created_at=now(),
         weights=weights,

@@ -35,6 +35,7 @@ from enquete.ledger.usage import Used, usage
 from enquete.ledger.workers import DRIVER, evict_all, has_workers, make_tables, register, register_driver
 from enquete.ledger.writer import LOST, lost_text, missing, told_beside
 from enquete.models.cache import ResponseCache, default_folder
+from enquete.models.faults import servers_in
 from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
 from enquete.models.prices import Prices
 from enquete.nodes.model_server import LIMITER, OtherServers, asked_url, make_sender
@@ -468,7 +469,7 @@ async def open_sources(
         from enquete.models.batches import BatchQueue  # noqa: PLC0415 - the SDK takes a second to import
 
         url = asked_url(record, machine)
-        batch_queue = BatchQueue(url, machine.api_key, ledger, patience_s=machine.patience_s)
+        batch_queue = BatchQueue(next(iter(servers_in(url))), machine.api_key, ledger, patience_s=machine.patience_s)
         stack.push_async_callback(batch_queue.aclose)
     others = OtherServers(record, machine, shared) if served_models(record) else None
     if others is not None:

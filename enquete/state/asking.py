@@ -161,6 +161,11 @@ class CallKey(NamedTuple):
     subject: str  # BlockKey.subject, "round 1/batch 3", a pair, a report section
     attempt: int
 
+    @property
+    def whose(self) -> str:
+        """The participant it is about; else what it is about."""
+        return self.subject.partition("|")[0]
+
 
 class _Fixed(BaseModel):
     """Compared for each question of each prompt, as what was written of it is kept by it: pydantic's own comparison

@@ -227,7 +227,7 @@ class RunRequest(BaseModel):
     ] = None
     base_url: Annotated[
         str | None,
-        Field(description="OpenAI-compatible server up to /v1"),
+        Field(description="OpenAI-compatible server up to /v1, or several by weight: URL=2,URL"),
         OptionMetadata("cli", value="URL", more="else LLM_BASE_URL"),
     ] = None
     key_variable: Annotated[

@@ -23,7 +23,7 @@ class DrivingArguments(TypedDict, total=False):
     out: str | Path | None
     """Results go here instead of the simulation's own interviews/ folder."""
     base_url: str | None
-    """OpenAI-compatible server up to /v1."""
+    """OpenAI-compatible server up to /v1, or several by weight: URL=2,URL."""
     budget_tokens: int | None
     """Cap on tokens for the whole run, earlier sessions included; holds until another is named."""
     budget_usd: float | None

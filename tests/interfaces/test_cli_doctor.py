@@ -68,6 +68,20 @@ def test_a_server_that_is_down_is_named_without_user_and_key(command: Command, m
     assert KEY not in said.out + said.err
 
 
+def test_each_of_several_servers_is_looked_at(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ModelServer() as server:
+        monkeypatch.setenv("LLM_BASE_URL", f"{server.base_url}=2,http://user:hush@127.0.0.1:9/v1")
+        said = command("doctor")
+        assert f"✓ {server.base_url}: reachable" in said.out
+        monkeypatch.setenv("LLM_BASE_URL", f"{server.base_url}=0,{server.base_url}")
+        wrong = command("doctor")
+    assert said.code == wrong.code == 1
+    assert "✗ http://127.0.0.1:9/v1: not reachable" in said.out
+    assert "'http://127.0.0.1:9/v1' is no base URL" in said.out
+    assert "hush" not in said.out + said.err
+    assert "✗ LLM_BASE_URL: '0' is no weight" in wrong.out
+
+
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "nonsense", "http://[::1"])
 def test_what_is_no_address_is_missing_and_no_crash(
     command: Command, monkeypatch: pytest.MonkeyPatch, url: str

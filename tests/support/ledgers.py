@@ -88,7 +88,7 @@ class ScriptedSender:
     gate: asyncio.Event | None = None
 
     async def send(
-        self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
+        self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool], agent: str = ""
     ) -> ModelResponse:
         self.sent.append(prompt)
         if self.gate is not None:
@@ -98,7 +98,7 @@ class ScriptedSender:
             raise outcome
         return outcome if isinstance(outcome, ModelResponse) else response(outcome)
 
-    async def fit(self, prompt: Prompt, model: str) -> Prompt:
+    async def fit(self, prompt: Prompt, model: str, agent: str) -> Prompt:
         return prompt
 
     def halt(self) -> None:

@@ -117,6 +117,7 @@ TEXTS: Mapping[str, str] = {
     "server_down": N_("{url}: not reachable ({error}); look at LLM_BASE_URL"),
     "processes": N_("{n} processes by Dask {dask}, on {cpus} processors"),
     "executor_wrong": N_("{error}"),
+    "servers_wrong": N_("{error}"),
     "no_workers": N_("{chosen}: the scheduler answers, but has no workers with Enquete; start some with `dask worker`"),
     "worker": N_("worker {where} on {host}: Enquete {version}, Python {python}"),
     "worker_version": N_("worker {where} on {host}: Enquete {version}, here is {here}; install the same there"),
@@ -209,7 +210,7 @@ def examine(
     yield from _root(base)
     yield from _sqlite(Path(out).expanduser() if out else base)
     yield from _store(store or environment.store or "")
-    yield from _server(environment)
+    yield from _servers(environment)
     yield from _workers(executor, store, environment)
 
 
@@ -255,13 +256,10 @@ def _settings() -> Iterator[Check]:
 
 
 def shown_server(url: str) -> str:
-    """The URL without user, password and query; of one that cannot be read, what follows the @."""
+    """Without user, password and query."""
     from enquete.models.faults import shown_url  # noqa: PLC0415 - not for --help
 
-    try:
-        return shown_url(url)
-    except ValueError:
-        return url.rpartition("@")[2].partition("?")[0]
+    return shown_url(url)
 
 
 def _root(base: Path) -> Iterator[Check]:
@@ -364,7 +362,9 @@ def _workers(executor: str | None, store: str | None, environment: Environment) 
 # --- the server ------------------------------------------------------------------------------------------------------
 
 
-def _server(environment: Environment) -> Iterator[Check]:
+def _servers(environment: Environment) -> Iterator[Check]:
+    from enquete.models.faults import servers_in, split_urls  # noqa: PLC0415 - not for --help
+
     if not environment.base_url:
         if environment.api_key is None:
             yield _check("server", "info", "offline")
@@ -372,7 +372,17 @@ def _server(environment: Environment) -> Iterator[Check]:
     if not environment.model:
         yield _check("model", "info", "no_model")
     key = environment.api_key.get_secret_value() if environment.api_key else ""
-    url = shown_server(environment.base_url)
+    servers = [url for url, _ in split_urls(environment.base_url)]
+    for url in servers:
+        yield from _server(shown_server(url), key, environment.model)
+    try:
+        servers_in(environment.base_url)
+    except EnqueteError as error:
+        if len(servers) > 1:
+            yield _check("servers", "missing", "servers_wrong", error=error)
+
+
+def _server(url: str, key: str, model: str | None) -> Iterator[Check]:
     try:
         models = listed(url, key)
     except urllib.error.HTTPError as error:
@@ -386,7 +396,7 @@ def _server(environment: Environment) -> Iterator[Check]:
         text = str(getattr(reason, "strerror", None) or reason)
         yield _check("server", "missing", "server_down", url=url, error=text.replace(key, "…") if key else text)
         return
-    model, facts = environment.model, {"url": url, "model": environment.model, "n": len(models)}
+    facts = {"url": url, "model": model, "n": len(models)}
     if model and models and model not in models:
         yield _check("server", "info", "server_unknown", **facts)
     else:

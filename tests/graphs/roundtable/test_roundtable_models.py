@@ -240,6 +240,7 @@ def with_model(**given: Any) -> dict[str, Any]:
     [
         (with_model(model="m", key_variable="sk-live-123"), "key_variable of Ada: write the NAME of an environment variable"),
         (with_model(model="m", base_url="localhost"), "base_url of Ada: 'localhost' is no base URL"),
+        (with_model(model="m", base_url="http://a/v1=2,http://b/v1"), "is no base URL; write one such as"),
         (with_model(model="m", base_url="https://u:pw@host/v1"), "'host/v1' is no base URL"),
         (with_model(key_variable="A_KEY"), "key_variable of Ada: named without a model"),
         (with_model(alternates=[{"model": "m"}]), "alternates of Ada: named without a model"),
