@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from zep_cloud.client import Zep as ZepCloud
-from zep_python.client import Zep as ZepServerClient
 
 from enquete.memory.local import LocalMemory, deliver
 from enquete.memory.recall import Graph, MemoryFault, MemoryRecord
@@ -183,11 +181,15 @@ class TestWriting:
         graph.write(said(2))
         assert [graph.holds(said(number)) for number in (1, 2, 3)] == [True, True, False]
         if graph.name.startswith("zep-cloud"):
+            from zep_cloud.client import Zep as ZepCloud  # here: every worker collects every file
+
             found = ZepCloud(api_key=KEY, base_url=f"{server.url}/api/v2").graph.episode.get_by_graph_id("g1", lastn=1)
             assert [(one.content, one.source_description) for one in found.episodes or []] == [
                 ("Agent Marie: 2", "enquete r/2")
             ]
         else:
+            from zep_python.client import Zep as ZepServerClient
+
             memory = ZepServerClient(api_key=KEY, base_url=server.url).memory.get("sim_1-agent-u1", lastn=1)
             assert [(one.content, one.role) for one in memory.messages or []] == [("Agent Marie: 2", "Marie")]
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pytest
 
 import enquete
 from enquete.interfaces.cli import doctor
+from enquete.nodes import executors, worker
 from enquete.state.errors import InputError, SettingsError
 from tests.support import unwritten
 from tests.support.model_server import ModelServer
@@ -25,9 +27,8 @@ from tests.support.postgres import PASSWORD
 from tests.support.processes import Driven, kill_after, server_process
 from tests.support.studies import call_keys, personas, rows, run_folder, stored_answers
 
-pytest.importorskip("distributed", reason="Dask (the extra scale) is not installed")
-
-from enquete.nodes import executors, worker
+# Looked for and not imported, which takes a second: every worker of a session collects every file.
+pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="Dask (the extra scale) is not installed")
 
 AGENTS = 12
 METHODS = ["longitudinal", "delphi", "laddering"]

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.http.conftest import serving, simulation
 from tests.support.model_server import ModelServer
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
 )
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium here")
+# Looked for and not imported, which takes half a second: every worker of a session collects every file.
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium here"),
+    pytest.mark.skipif(find_spec("playwright") is None, reason="playwright is not installed"),
+]
 WIDE, NARROW = {"width": 1400, "height": 900}, {"width": 400, "height": 800}
 WAIT_MS = 60_000
 
@@ -23,7 +31,7 @@ WAIT_MS = 60_000
 class Window:
     """A page of a browser; `said`: what its console and its errors said, each after the address it is said of."""
 
-    def __init__(self, page: sync_api.Page):
+    def __init__(self, page: Page):
         self.page = page
         self.said: list[str] = []
         page.set_default_timeout(WAIT_MS)
@@ -47,7 +55,9 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
 
 @pytest.fixture
 def window() -> Iterator[Window]:
-    with sync_api.sync_playwright() as playwright:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
         yield Window(browser.new_page(viewport=WIDE, locale="en-GB"))
