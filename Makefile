@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 # Hundreds of processes of the tests load the package; where an image forbids bytecode each would compile it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-model test lint style mypy pyright graphs words readme bench bench-peers size soak chaos clean
+.PHONY: demo demo-model test lint style mypy pyright graphs words readme bench scale bench-peers size soak chaos clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), f"Enquete needs Python 3.11 or newer, not {sys.version.split()[0]}"'
@@ -74,6 +74,10 @@ bench: $(VENV)/dev          ## CPU, memory, bytes and tokens beside clients writ
 .peers/%/bin/python:
 	$(PYTHON) -m venv .peers/$*
 	.peers/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-compile openai $(if $(filter inspect,$*),inspect-ai,$*) || { rm -rf .peers/$*; false; }
+
+# `make scale AGENTS=1000` takes minutes.
+scale: $(VENV)/dev          ## 100,000 agents by one process and by two: calls a second, CPU, bytes, memory
+	$(BIN)/python -m tests.bench.scale $(if $(AGENTS),--agents $(AGENTS))
 
 bench-peers: $(VENV)/dev .peers/inspect/bin/python .peers/edsl/bin/python  ## Inspect AI and EDSL on the same work
 	$(BIN)/python -m tests.bench $(if $(QUICK),--quick,--write) peers

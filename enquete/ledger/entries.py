@@ -189,7 +189,7 @@ def write_lost(connection: Connection, run: str, sql: str = queries.LOSE, values
         noted += noted_of(key, model, tokens, min(tokens, size // 2))
         add_counts(counts, key, {"tokens": tokens, "lost": 1})
     if noted:
-        connection.executemany(queries.ADD_NOTED, noted)
+        connection.executemany(queries.ADD_NOTED, sorted(noted))
     write_counts(connection, counts)
     return len(lost)
 

@@ -120,7 +120,7 @@ class SharedBudget(Budget):
                 return
             used, paid = self._in_flight, self._paid_usd
             spare = Amount((BLOCK - 1) * need.tokens, (BLOCK - 1) * need.usd)
-            wanted = Wanted((used.tokens, used.usd), tuple(need), tuple(spare), paid)
+            wanted = Wanted(used, need, spare, paid)
             before = self._block
             try:
                 standing = await self._ledger.write(

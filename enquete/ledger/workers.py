@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from enquete.ledger import queries
+from enquete.ledger.budget import Amount
 from enquete.ledger.connection import Connection, WriteConnection
 from enquete.ledger.entries import call_values, write_failed, write_lost, write_reservations, write_settled
 from enquete.ledger.writer import Batch
@@ -146,9 +147,9 @@ class Wanted(NamedTuple):
     """What a process has in flight, needs beside it, and would take in reserve: tokens and US dollars. `paid_usd`: what
     it spent since it last said."""
 
-    in_flight: tuple[int, float]
-    need: tuple[int, float]
-    spare: tuple[int, float]
+    in_flight: Amount
+    need: Amount
+    spare: Amount
     paid_usd: float
 
 

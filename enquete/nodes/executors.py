@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import count
@@ -37,7 +38,7 @@ from enquete.state.settings import Machine
 
 log = logging.getLogger("enquete")
 
-STARTED_WITHIN_S = 60.0
+STARTED_WITHIN_S = 180.0
 CONNECTED_WITHIN_S = 10.0
 BACK_WITHIN_S = 60.0
 """So long a scheduler that is gone is waited for before the run pauses."""
@@ -148,7 +149,7 @@ class DaskExecutor:
         self._topic = ""
 
     async def run(self, run_session: RunSession, spec: ShardSpec, report: Progress) -> dict[str, int]:
-        shard = "/".join(str(spec[name]) for name in ("methodology", "phase", "arm", "round", "lo"))  # type: ignore[literal-required]
+        shard = "/".join(str(spec[name]) for name in ("methodology", "phase", "arm", "round", "lo"))
         mine = self._shards[shard] = _ShardCount(lambda: RoundProgress(run_session, spec, report).tick)
         self._share(run_session)
         try:
@@ -371,15 +372,15 @@ def start_processes(n: int, threads: int, worker_ttl: str = WORKER_TTL) -> Any:
     """Workers of our own, each with a nanny that starts it again. They end with this process, whatever ends it. Not
     Dask's LocalCluster: its workers run the script again that called us."""
     from distributed import Scheduler  # noqa: PLC0415 - of the extra `scale`
-    from distributed.deploy.spec import SpecCluster  # noqa: PLC0415
+    from distributed.deploy import spec  # noqa: PLC0415
     from distributed.deploy.subprocess import SubprocessWorker  # noqa: PLC0415
 
     class Process(SubprocessWorker):
         """It imports from where this process does."""
 
         async def _start(self) -> None:
-            spec = json.dumps({"cls": "distributed.Nanny", "opts": self.worker_kwargs})
-            command = (sys.executable, "-m", "dask", "spec", self.scheduler, "--spec", spec)
+            nanny = json.dumps({"cls": "distributed.Nanny", "opts": self.worker_kwargs})
+            command = (sys.executable, "-m", "dask", "spec", self.scheduler, "--spec", nanny)
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)}
             self.process = await asyncio.create_subprocess_exec(*command, env=environment)
 
@@ -396,26 +397,30 @@ def start_processes(n: int, threads: int, worker_ttl: str = WORKER_TTL) -> Any:
             "worker_ttl": worker_ttl, "allowed_failures": 10**6,
         },
     }  # fmt: skip
-    return SpecCluster(
-        workers=dict.fromkeys(range(n), worker), scheduler=scheduler, worker=worker, silence_logs=logging.ERROR
-    )
+    make: Any = spec.SpecCluster  # without types
+    return make(workers=dict.fromkeys(range(n), worker), scheduler=scheduler, worker=worker, silence_logs=logging.ERROR)
+
+
+def _dask() -> Any:
+    """Of the extra `scale`, and without types."""
+    return import_module("distributed")
 
 
 def _client_of(cluster: Any) -> Any:
-    from distributed import Client  # noqa: PLC0415
-
-    client = Client(cluster, set_as_default=False, timeout=CONNECTED_WITHIN_S)
-    client.wait_for_workers(len(cluster.workers), timeout=STARTED_WITHIN_S)
+    client = _dask().Client(cluster, set_as_default=False, timeout=CONNECTED_WITHIN_S)
+    try:
+        client.wait_for_workers(len(cluster.workers), timeout=STARTED_WITHIN_S)
+    except TimeoutError:
+        client.close()
+        raise WorkersLost(f"no processes came up within {STARTED_WITHIN_S:g} s. Nothing is lost: try again") from None
     return client
 
 
 async def _reached(address: str, patience_s: float) -> Any:
-    from distributed import Client  # noqa: PLC0415
-
     until = asyncio.get_running_loop().time() + patience_s
     while True:
         try:
-            return await _in_thread(lambda: Client(address, set_as_default=False, timeout=CONNECTED_WITHIN_S))
+            return await _in_thread(lambda: _dask().Client(address, set_as_default=False, timeout=CONNECTED_WITHIN_S))
         except OSError as error:
             if asyncio.get_running_loop().time() >= until:
                 raise WorkersLost(

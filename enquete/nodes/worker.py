@@ -15,7 +15,7 @@ import threading
 import time
 import traceback
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -162,10 +162,11 @@ async def _using(job: ShardJob, address: str) -> AsyncIterator[RunSession]:
     mine.users += 1
     try:
         async with mine.guard:
-            if mine.run_session is None:
-                mine.run_session = await mine.stack.enter_async_context(_opened(job, address))
-            _follow(mine, mine.run_session, job)
-        yield mine.run_session
+            run_session = mine.run_session
+            if run_session is None:
+                run_session = mine.run_session = await mine.stack.enter_async_context(_opened(job, address))
+            _follow(mine, run_session, job)
+        yield run_session
     except Evicted:
         mine.over = True
         if mine in _open_runs:
@@ -177,7 +178,7 @@ async def _using(job: ShardJob, address: str) -> AsyncIterator[RunSession]:
             await _end(mine)
 
 
-def _opened(job: ShardJob, address: str) -> Any:
+def _opened(job: ShardJob, address: str) -> AbstractAsyncContextManager[RunSession]:
     here, environment = version("enquete"), Environment.read()
     if here != job["enquete"]:
         raise SettingsError(

@@ -36,6 +36,8 @@ class DrivingArguments(TypedDict, total=False):
     """How long the server may stay away before the run pauses."""
     cache: bool | None
     """Take responses to identical requests from earlier runs."""
+    executor: str | None
+    """Where agents are asked: in this process, in N on this machine, or by a Dask cluster's workers."""
     assume_completed: bool
     """Treat a simulation that still says running as completed, such as one that was killed."""
     retry_failed: bool

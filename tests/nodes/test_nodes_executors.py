@@ -10,12 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import enquete
+from enquete.interfaces.cli import doctor
 from enquete.state.errors import InputError, SettingsError
 from tests.support import unwritten
 from tests.support.model_server import ModelServer
@@ -275,6 +277,9 @@ def test_a_driver_killed_in_any_round_is_gone_on_with_and_leaves_no_process(
     with server_process(tmp_path, "--latency", "0.02") as server:
         arguments = asked(server, tmp_path / "out", methods=["delphi"], executor="processes:2")
         first = Driven({"sim_id": str(people), **arguments})
+        while not server.count():  # processes that import everything anew take their time on a busy machine
+            assert not first.is_over()
+            time.sleep(0.05)
         assert kill_after(first, server.count, 40)
         folder = run_folder(tmp_path / "out")
         in_flight = len(call_keys(folder, "reserved"))
@@ -301,6 +306,25 @@ def opened(folder: Path) -> list[int]:
         if any(file.startswith(str(folder)) for file in files):
             found.append(int(process.name))
     return found
+
+
+# --- before a run -------------------------------------------------------------------------------------------------------
+
+
+def test_doctor_looks_at_every_worker(dask: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(executor: str) -> list[tuple[str, str]]:
+        checks = doctor.examine(str(tmp_path), str(tmp_path), executor=executor)
+        return [(check.verdict, check.text) for check in checks if check.name in ("worker", "executor")]
+
+    found = told(dask)
+    assert [verdict for verdict, _ in found] == ["ok", "ok"]
+    assert all(f"Enquete {version('enquete')}" in text for _, text in found)
+    monkeypatch.setenv("LLM_API_KEY", "only-here")
+    assert [(verdict, "no LLM_API_KEY" in text) for verdict, text in told(dask)] == [("missing", True)] * 2
+    monkeypatch.setattr(executors, "CONNECTED_WITHIN_S", 0.5)
+    ((verdict, text),) = told("dask:tcp://127.0.0.1:9")
+    assert (verdict, "the Dask scheduler tcp://127.0.0.1:9 cannot be reached" in text) == ("missing", True)
+    assert [verdict for verdict, _ in told("processes:2")] == ["ok"]
 
 
 # --- what is refused ----------------------------------------------------------------------------------------------------

@@ -323,7 +323,7 @@ MOST_LATE_S = 5.0
 
 def _workers(executor: str | None, store: str | None, environment: Environment) -> Iterator[Check]:
     """What a run by several processes needs of each: the same Enquete, a key, the database, the time of day."""
-    from enquete.nodes import executors  # noqa: PLC0415 - not for --help
+    from enquete.nodes import executors, worker  # noqa: PLC0415 - not for --help
     from enquete.state.request import LOCAL  # noqa: PLC0415
     from enquete.state.settings import resolve_machine  # noqa: PLC0415
 
@@ -344,7 +344,7 @@ def _workers(executor: str | None, store: str | None, environment: Environment) 
         return
     if not found:
         yield _check("executor", "missing", "no_workers", chosen=chosen)
-    here, boot = version("enquete"), executors.facts()["boot"]
+    here, boot = version("enquete"), worker.facts()["boot"]
     for where, one in found.items():
         facts = {"where": where, "host": one["host"], "version": one["enquete"], "python": one["python"], "here": here}
         if one["enquete"] != here:
