@@ -138,6 +138,10 @@ class SharedBudget(Budget):
         self._others = Amount(standing.others, standing.others_usd)
         self.spent, self.spent_usd = standing.spent, standing.spent_usd + self._paid_usd
         self.processes = standing.processes
+        self._redraw()
+
+    def _redraw(self) -> None:
+        """What all processes have spent of each claim."""
         now = asyncio.get_running_loop().time()
         if now >= self._drawn_at + CLAIMS_S:
             self._drawn_at = now
@@ -162,7 +166,10 @@ class SharedBudget(Budget):
             while True:
                 await asyncio.sleep(LOOK_S)
                 looked = self._ledger.look(lambda connection: look(connection, self._owner))
-                self.spent, self.processes = max(looked.spent, 0), max(1, looked.processes)
+                if looked.spent != self.spent:
+                    self.spent = looked.spent
+                    self._redraw()
+                self.processes = max(1, looked.processes)
                 if looked.stopped and not self.stopped:
                     await Budget.stop(self, looked.stopped, failed=looked.failed)
                 elif not looked.registered and not self.stopped:
