@@ -31,7 +31,7 @@ from tests.support.studies import call_keys, personas, rows, run_folder, stored_
 
 pytest.importorskip("distributed", reason="Dask (the extra scale) is not installed")
 
-AGENTS, IN_FLIGHT, WAIT_S = 12, 8, 60
+AGENTS, IN_FLIGHT, WAIT_S = 12, 8, 120
 WORKER_TTL_S = 8
 STOPPED_S = 10.0
 
