@@ -75,6 +75,10 @@ ORDER BY attempt DESC LIMIT 1
 """
 SETTLED_CALLS = "SELECT count(*) FROM calls WHERE status='settled'"
 LARGEST = "SELECT coalesce(max(reserved), 0) FROM calls"
+LATEST_SETTLED = """
+SELECT count(*), coalesce(min(settled_at), 0) FROM
+  (SELECT settled_at FROM calls WHERE status='settled' ORDER BY id DESC LIMIT ?) latest
+"""
 ERRORS = """
 SELECT error, count(*) FROM calls WHERE status='failed' GROUP BY error ORDER BY count(*) DESC, error LIMIT 3
 """

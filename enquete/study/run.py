@@ -3,6 +3,7 @@ asks anybody."""
 
 from __future__ import annotations
 
+import time
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
@@ -338,6 +339,7 @@ class RunStanding:
     failed: int  # answers that can be asked for once more
     failed_closed: int  # in rounds whose feedback has been given since: they are not asked again
     failures: list[str]  # one line a caught bug
+    calls_per_s: float | None  # of late, over all processes; None while nobody drives the run, or it has just begun
 
     @property
     def answers(self) -> dict[str, int]:
@@ -440,7 +442,19 @@ def stand(run: RunReading, *, driven: bool) -> RunStanding:
         failed=failed,
         failed_closed=failed_closed,
         failures=[f"{f.methodology} {f.phase} round {f.round} {f.unit}: {f.error}" for f in ledger.failures()],
+        calls_per_s=calls_per_s(ledger.read, time.time()) if driven else None,
     )
+
+
+LATEST_CALLS, SOON_S = 500, 2.0
+
+
+def calls_per_s(read: Callable[..., Any], now: float) -> float | None:
+    """Since the first of the last LATEST_CALLS was settled, so that it falls while nothing comes back; None where that
+    is less than SOON_S ago. now: seconds since 1970."""
+    calls, first_ms = read(queries.LATEST_SETTLED, (LATEST_CALLS,)).fetchone()
+    elapsed = now - first_ms / 1000
+    return (calls - 1) / elapsed if calls > 1 and elapsed >= SOON_S else None
 
 
 def _stages(run: RunReading, driven: bool) -> list[StageStatus]:

@@ -88,6 +88,11 @@ class Driven:
         return not self._process.is_alive()
 
     @property
+    def process_id(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
     def exit_code(self) -> int | None:
         """Negative: by a signal. None while it goes on."""
         return self._process.exitcode

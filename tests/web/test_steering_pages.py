@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 
 from enquete.graphs.registry import methodologies
 from enquete.interfaces.web.study_form import request_of
+from enquete.ledger.folders import held
 from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import DATA
 from tests.support.populations import mirofish_folder
@@ -117,6 +118,12 @@ def test_a_run_is_weighed_begun_and_deleted(client: TestClient, folder: Path) ->
     assert client.post(f"{run}resume", data={"budget_tokens": "x"}).status_code == 400
 
     ledger = folder / "interviews" / "runs" / run.split("/")[3] / "ledger.sqlite"
+    assert "calls a second" not in page
+    with held(ledger.parent):  # as if another process went on with it
+        until = time.monotonic() + 30
+        while "calls a second" not in (page := client.get(f"{run}progress").text) and time.monotonic() < until:
+            time.sleep(0.1)  # what a page says may be a second old
+    assert re.search(r"<span>\d+\.\d calls a second</span>", page)
     assert "Delete this run?" in client.get(f"{run}delete").text
     assert ledger.exists()
     assert client.post(f"{run}delete").headers["location"] == "/simulations/sim_a/"

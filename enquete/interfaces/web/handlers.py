@@ -291,6 +291,7 @@ def status_data(sim_id: str, run: Run, task: Task | None, mask: Mask) -> StatusD
         started_by=file.kind if file else "", created_at=run.record.created_at, methods=list(run.record.methods),
         language=run.record.language, respondent=main.respondent, model=main.model,
         stages=[views.stage_of(run, stage, status) for stage in run.stages], budget=views.budget_of(run),
+        calls_per_s=run.standing.calls_per_s,
         sufficient_tokens=run.standing.enough_tokens if status == "paused" and views.ran_short(run) else None,
         failures=[mask(failure) for failure in run.standing.failures[:MOST_FAILURES]],
     )  # fmt: skip

@@ -394,6 +394,9 @@ class StatusData(BaseModel):
     model: str
     stages: list[Stage]
     budget: Budget
+    calls_per_s: Annotated[
+        float | None, Field(description="model calls a second of late, over all processes, while it goes on")
+    ] = None
     sufficient_tokens: Annotated[
         int | None, Field(description="after a spent budget: a budget_tokens that is likely to be enough")
     ] = None
