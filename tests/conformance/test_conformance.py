@@ -26,7 +26,9 @@ from tests.support.studies import call_keys, edited, personas, rows, spent, stor
 NAMES = sorted(methodologies())
 AGENTS = 5
 ENOUGH = 50_000_000
-SHORT: dict[str, Any] = {"laddering": {"turns": 5}, "roundtable": {"rounds": 2, "least_rounds": 2}}
+SHORT: dict[str, Any] = {
+    "laddering": {"turns": 4}, "roundtable": {"rounds": 2, "least_rounds": 2}, "discovery": {"questions": 5},
+}  # fmt: skip
 """Settings that make a study short: what is tested here does not depend on them, but on being of
 one length for all arms."""
 
@@ -205,10 +207,15 @@ def test_a_budget_cut_anywhere_pauses_and_resumes_without_paying_twice(whole: St
         assert spent(done.folder) == paid, label
 
 
+SHORTEST: dict[str, Any] = {
+    "laddering": {"turns": 2}, "roundtable": {"rounds": 1, "least_rounds": 1}, "discovery": {"questions": 2},
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("agents", [1, 50])
 def test_one_agent_and_fifty(tmp_path: Path, name: str, agents: int) -> None:
-    run = interview(personas(tmp_path, agents), name, tmp_path / "out", short={"laddering": {"turns": 2}})
+    run = interview(personas(tmp_path, agents), name, tmp_path / "out", short=SHORTEST)
     assert run.status == "completed"
     assert len({row[3] for row in stored_answers(run.folder)}) == agents
 

@@ -294,7 +294,7 @@ def cut_with_256_in_flight(tmp_path: Path, marks: Sequence[str] | None = None, *
     """The server reports fewer tokens than the reserved upper bound, so the cap holds exactly."""
     enough = 500_000_000
     common = {"concurrency": 256, "timeout_s": 60}
-    with ModelServer(latency=0.3) as server:
+    with ModelServer(latency=0.6) as server:
         whole = interview(tmp_path, server, 260, budget_tokens=enough, **common, **said)
         assert whole.status == "completed"
         assert server.max_in_flight > 60  # as many as this machine can both send and take back within the latency

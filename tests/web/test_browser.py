@@ -6,15 +6,12 @@ import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 
 from tests.http.conftest import serving, simulation
 from tests.support.model_server import ModelServer
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
@@ -31,7 +28,7 @@ WAIT_MS = 60_000
 class Window:
     """A page of a browser; `said`: what its console and its errors said, each after the address it is said of."""
 
-    def __init__(self, page: Page):
+    def __init__(self, page: Any):
         self.page = page
         self.said: list[str] = []
         page.set_default_timeout(WAIT_MS)
