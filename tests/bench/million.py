@@ -55,7 +55,10 @@ def table() -> str:
     def row(name: str, value: str) -> None:
         lines.append(f"| {name} | {value} |")
 
-    row(f"time, {CONCURRENCY:,} in flight at {LATENCY_S:g} s", f"{asking_hours():.0f} hours: {CALLS / asking_hours() / 3600:,.0f} calls a second")
+    row(
+        f"time, {CONCURRENCY:,} in flight at {LATENCY_S:g} s",
+        f"{asking_hours():.0f} hours: {CALLS / asking_hours() / 3600:,.0f} calls a second",
+    )
     row(
         f"money, {TOKENS_IN} tokens in at ${USD_IN} a million, {TOKENS_OUT} out at ${USD_OUT:.2f}",
         f"{(tokens_in + tokens_out) / 1e9:.0f} billion tokens, ${(tokens_in * USD_IN + tokens_out * USD_OUT) / 1e6:,.0f}",

@@ -166,7 +166,12 @@ def require_intact(folder: Path, sent: int, answers: list[tuple[Any, ...]], agai
 
 
 def test_a_scheduler_that_slept_longer_than_it_waits_for_workers(
-    server: ModelServer, people: Path, cluster: Cluster, postgres: Server, undisturbed: list[tuple[Any, ...]], tmp_path: Path
+    server: ModelServer,
+    people: Path,
+    cluster: Cluster,
+    postgres: Server,
+    undisturbed: list[tuple[Any, ...]],
+    tmp_path: Path,
 ) -> None:
     """When it wakes it may take the workers to be lost before it hears from them."""
     with after(server, 30, for_a_while(cluster.scheduler)):
@@ -178,7 +183,12 @@ def test_a_scheduler_that_slept_longer_than_it_waits_for_workers(
 
 
 def test_a_killed_scheduler_is_waited_for(
-    server: ModelServer, people: Path, cluster: Cluster, postgres: Server, undisturbed: list[tuple[Any, ...]], tmp_path: Path
+    server: ModelServer,
+    people: Path,
+    cluster: Cluster,
+    postgres: Server,
+    undisturbed: list[tuple[Any, ...]],
+    tmp_path: Path,
 ) -> None:
     def strike() -> None:
         assert cluster.scheduler is not None
@@ -199,7 +209,12 @@ def test_a_killed_scheduler_is_waited_for(
 
 
 def test_a_store_that_crashes_while_workers_write(
-    server: ModelServer, people: Path, cluster: Cluster, postgres: Server, undisturbed: list[tuple[Any, ...]], tmp_path: Path
+    server: ModelServer,
+    people: Path,
+    cluster: Cluster,
+    postgres: Server,
+    undisturbed: list[tuple[Any, ...]],
+    tmp_path: Path,
 ) -> None:
     def strike() -> None:
         postgres.stop("immediate")

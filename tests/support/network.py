@@ -43,7 +43,10 @@ class Cable:
 def namespace() -> Iterator[str]:
     """Its name. Skips where this process may not make one."""
     name = f"enq{os.getpid()}"
-    if shutil.which("ip") is None or subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode:
+    if (
+        shutil.which("ip") is None
+        or subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode
+    ):
         pytest.skip("network namespaces need root and iproute2")
     try:
         ip("-n", name, "link", "set", "lo", "up")
