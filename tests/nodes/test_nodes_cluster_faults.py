@@ -201,6 +201,7 @@ def test_a_killed_scheduler_is_waited_for(
     def strike() -> None:
         assert cluster.scheduler is not None
         cluster.scheduler.kill()
+        cluster.scheduler.wait(WAIT_S)
         for worker in cluster.workers:
             worker.wait(WAIT_S)  # without a scheduler they end by themselves
         cluster.start()
