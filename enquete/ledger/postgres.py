@@ -37,8 +37,10 @@ KEEPALIVE: Mapping[str, Any] = {
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "connect_timeout": 10,
+    "tcp_user_timeout": 25_000,
 }
-"""A machine that vanished is noticed by then, and its lock is free."""
+"""A machine that vanished is noticed by then, and its lock is free. The last is for what was sent and nobody took, which
+no keepalive looks at: Linux would wait for a quarter of an hour."""
 SESSION = "SET tcp_keepalives_idle=10; SET tcp_keepalives_interval=5; SET tcp_keepalives_count=3"
 LEAST_SERVER = 130000
 """Whose transactions can be looked up by their number."""

@@ -31,6 +31,8 @@ from tests.support.studies import call_keys, personas, rows, run_folder, stored_
 
 pytest.importorskip("distributed", reason="Dask (the extra scale) is not installed")
 
+from enquete.nodes import executors
+
 AGENTS, IN_FLIGHT, WAIT_S = 12, 8, 120
 WORKER_TTL_S = 8
 STOPPED_S = 10.0
@@ -165,6 +167,7 @@ def require_intact(folder: Path, sent: int, answers: list[tuple[Any, ...]], agai
 # --- the scheduler ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.soak
 def test_a_scheduler_that_slept_longer_than_it_waits_for_workers(
     server: ModelServer,
     people: Path,
@@ -182,6 +185,7 @@ def test_a_scheduler_that_slept_longer_than_it_waits_for_workers(
     require_intact(run_folder(tmp_path), server.count(), undisturbed)
 
 
+@pytest.mark.soak
 def test_a_killed_scheduler_is_waited_for(
     server: ModelServer,
     people: Path,
@@ -189,10 +193,15 @@ def test_a_killed_scheduler_is_waited_for(
     postgres: Server,
     undisturbed: list[tuple[Any, ...]],
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(executors, "BACK_WITHIN_S", WAIT_S)  # a busy machine starts workers slowly
+    monkeypatch.setattr(executors, "STARTED_WITHIN_S", WAIT_S)
+
     def strike() -> None:
         assert cluster.scheduler is not None
         cluster.scheduler.kill()
+        cluster.scheduler.wait(WAIT_S)
         for worker in cluster.workers:
             worker.wait(WAIT_S)  # without a scheduler they end by themselves
         cluster.start()
@@ -231,6 +240,7 @@ def test_a_store_that_crashes_while_workers_write(
 # --- the driver ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.soak
 def test_a_driver_that_slept_keeps_its_run_and_goes_on(
     people: Path, cluster: Cluster, postgres: Server, undisturbed: list[tuple[Any, ...]], tmp_path: Path
 ) -> None:
