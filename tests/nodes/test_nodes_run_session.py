@@ -23,7 +23,7 @@ from enquete.nodes.run_session import using
 from enquete.state.asking import Arm
 from enquete.state.errors import LedgerError, RunLocked, SettingsError
 from enquete.state.settings import Machine
-from tests.support.begun import begin_run
+from tests.support.begun import begin_run, record
 from tests.support.ledgers import call, prompt
 
 LLM = Arm(respondent="llm", model="m")
@@ -146,21 +146,21 @@ def test_a_bug_in_a_node_closes_the_workplace(run: Path) -> None:
 
 class TestServer:
     def test_none_is_needed_without_a_model(self) -> None:
-        assert server_url([Arm()], Machine()) is None
-        assert server_url([LLM], Machine(offline=True)) is None
+        assert server_url(record(arms=[Arm()]), Machine()) is None
+        assert server_url(record(arms=[LLM]), Machine(offline=True)) is None
 
     def test_a_key_alone_belongs_to_openai(self) -> None:
-        assert server_url([Arm(), LLM], Machine(api_key=SecretStr("k"))) == OPENAI_URL
+        assert server_url(record(arms=[Arm(), LLM]), Machine(api_key=SecretStr("k"))) == OPENAI_URL
 
     def test_the_named_one(self) -> None:
-        assert server_url([LLM], Machine(base_url="http://localhost:1/v1/")) == "http://localhost:1/v1"
+        assert server_url(record(arms=[LLM]), Machine(base_url="http://localhost:1/v1/")) == "http://localhost:1/v1"
 
     @pytest.mark.parametrize(
         "machine", [Machine(), Machine(base_url="localhost/v1"), Machine(base_url="http://u:p@h/v1")]
     )
     def test_none_or_a_bad_one_is_refused(self, machine: Machine) -> None:
         with pytest.raises(SettingsError, match="LLM_BASE_URL"):
-            server_url([LLM], machine)
+            server_url(record(arms=[LLM]), machine)
 
     def test_a_run_with_a_model_is_not_opened_without_a_server(self, tmp_path: Path) -> None:
         run = begin_run(tmp_path / "run_llm", arms=[LLM])
