@@ -62,7 +62,7 @@ class Cluster:
             )  # fmt: skip
         from distributed import Client
 
-        with Client(self.address, set_as_default=False, timeout=WAIT_S) as client:
+        with Client(self.address, set_as_default=False, timeout=WAIT_S) as client:  # type: ignore[no-untyped-call]
             client.wait_for_workers(len(spaces), timeout=WAIT_S)
 
     def _begun(self, space: str, *words: str) -> subprocess.Popen[bytes]:

@@ -66,12 +66,12 @@ class Relay:
     def __enter__(self) -> Relay:
         self._thread.start()
         listening = asyncio.start_server(self._carry, self._host, self._port)
-        asyncio.run_coroutine_threadsafe(listening, self._loop).result(10)  # type: ignore[arg-type]
+        asyncio.run_coroutine_threadsafe(listening, self._loop).result(10)
         return self
 
     def __exit__(self, *_: object) -> None:
         async def end() -> None:
-            tasks = asyncio.all_tasks() - {asyncio.current_task()}  # type: ignore[arg-type]
+            tasks = asyncio.all_tasks() - {asyncio.current_task()}
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -90,8 +90,10 @@ class Relay:
         await asyncio.gather(self._pump(reader, back), self._pump(there, writer))
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError):
-            while data := await reader.read(65536):
-                writer.write(data)
-                await writer.drain()
-        writer.close()
+        try:
+            with suppress(OSError):
+                while data := await reader.read(65536):
+                    writer.write(data)
+                    await writer.drain()
+        finally:
+            writer.close()
