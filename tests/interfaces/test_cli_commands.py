@@ -346,7 +346,7 @@ def test_help_teaches(command: Command, verb: str) -> None:
 def test_the_help_lists_what_methodologies_bring_along(command: Command) -> None:
     said = " ".join(command("--help").out.split())
     own = [one.offers for one in methodologies().values() if one.offers]
-    assert {one.command for one in own} == {"discover", "roundtable", "laddering"}
+    assert {one.command for one in own} == {"discover", "roundtable", "laddering", "compare"}
     assert all(f"{one.command} {one.taken_for}" in said for one in own)
 
 
