@@ -433,7 +433,7 @@ def _is_noun(form: str, written: Sequence[Post], language: Spoken | None) -> boo
 
 
 def _with_article(form: str, written: Sequence[Post]) -> str:
-    """With “the” where it mostly has an article or stands with whose it is: sentences speak of “the harbour”."""
+    """With “the” where it mostly has an article or stands with whose it is: sentences speak of “the council”."""
     pattern = re.compile(
         rf"(?:\b(the|a|an|this|our|their|its|your|my|his|her|every|each) )?\b{re.escape(form)}\b", re.IGNORECASE
     )
