@@ -198,7 +198,7 @@ def draft(
     Examples:
       enquete draft ./my_sim
       enquete draft ./my_sim --model gpt-5-mini --into drafts
-      enquete draft personas.csv --topic "Ostseefischerei = Baltic fishery" --theme "Fangquoten = catch quotas" …
+      enquete draft personas.csv --topic "Nahverkehr = local transport" --theme "Fahrpreise = fares" …
       enquete run ./my_sim --instrument longitudinal=drafts-my_sim/longitudinal.yaml
       enquete draft --accept drafts-my_sim
 
