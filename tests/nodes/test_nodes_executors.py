@@ -269,6 +269,7 @@ def test_a_killed_worker_costs_the_calls_it_had_in_flight(
     assert allowed == lost
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("nobody_here")
 def test_a_worker_that_sleeps_too_long_is_struck_off(
     server: ModelServer, people: Path, cluster: Any, dask: str, undisturbed: list[tuple[Any, ...]], tmp_path: Path
@@ -287,6 +288,7 @@ def test_a_worker_that_sleeps_too_long_is_struck_off(
     assert rows(folder, "SELECT count(*) FROM calls WHERE status='reserved'") == [(0,)]
 
 
+@pytest.mark.soak
 def test_a_driver_killed_in_any_round_is_gone_on_with_and_leaves_no_process(
     people: Path, undisturbed: list[tuple[Any, ...]], tmp_path: Path
 ) -> None:
