@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.graphs.laddering.files import FOLDER as RESULTS
 from enquete.graphs.laddering.files import INTERVIEWS
@@ -26,12 +26,12 @@ from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.tables import STOPS
 from enquete.ledger.folders import NeverStarted, write_atomically
 from enquete.locale import tell
+from enquete.nodes.named_records import NamedRecords
 from enquete.respondents.person import hand_in
 from enquete.respondents.roles import RULE
 from enquete.state.asking import Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, PersonInterviews, Port, RunSnapshot
-from enquete.state.regular_files import read_regular
 from enquete.state.visible_text import authorship
 
 FOLDER, FILE, PERSON = INTERVIEWS, "interview.json", "person.json"
@@ -164,42 +164,15 @@ class OpenInterview:
         return {"turn": turn.turn, "question": turn.question, "answer": turn.answer, "concepts": new}
 
 
-class InterviewStore:
-    """Of one root. Raises InputError for an interview that there is not."""
+class InterviewStore(NamedRecords[Kept]):
+    """Raises InputError for an interview that there is not."""
 
-    def __init__(self, port: Port):
-        self._port, self._root = port, port.root / FOLDER
-
-    def folder(self, id: str) -> Path:
-        folder = self._root / id
-        if folder.resolve() != self._port.root.resolve() / FOLDER / id:
-            raise InputError(f"{FOLDER}/{id}: a symbolic link leads out of the root; put a folder in its place")
-        return folder
-
-    def known(self) -> list[str]:
-        """Names, the latest change first."""
-        found = [file for file in self._root.glob(f"*/{FILE}") if file.is_file()]
-        return [one.parent.name for one in sorted(found, key=lambda one: (-one.stat().st_mtime_ns, one.parent.name))]
-
-    def kept(self, id: str) -> Kept | None:
-        file = self.folder(id) / FILE
-        if not file.is_file():
-            return None
-        try:
-            return Kept.model_validate_json(read_regular(file))
-        except (OSError, ValidationError) as error:
-            raise InputError(f"{FOLDER}/{id}/{FILE}: cannot be read ({error}); move the folder aside") from None
-
-    def keep(self, id: str, kept: Kept) -> None:
-        write_atomically(self.folder(id) / FILE, kept.model_dump_json(indent=1) + "\n")
-
-    def drop(self, id: str) -> None:
-        """One that could not be begun."""
-        (self.folder(id) / FILE).unlink(missing_ok=True)
+    place, file, record = FOLDER, FILE, Kept
+    kind, begun_with = "interview", "start_laddering_interview"
 
     def find(self, id: str) -> OpenInterview | None:
         """None before its run was begun."""
-        kept = self.kept(id)
+        kept = self.read(id)
         if kept is None or not kept.token:
             return None
         folder = self.folder(id)
@@ -210,11 +183,7 @@ class InterviewStore:
         return OpenInterview(id, kept, folder, run)
 
     def interview(self, id: str) -> OpenInterview:
-        found = self.find(id)
-        if found is None:
-            known = ", ".join(self.known()[:10]) or "none"
-            raise InputError(f"no interview {id!r}; known: {known}. Begin it with start_laddering_interview")
-        return found
+        return self.required(id, self.find)
 
 
 # --- beginning, answering, ending -------------------------------------------------------------------------------------
@@ -232,7 +201,7 @@ async def start_laddering_interview(port: Port, asked: Beginning) -> dict[str, J
 async def _begun(port: Port, store: InterviewStore, asked: Beginning) -> None:
     """A run that nobody was asked in yet, filed. Raises InputError where there is another interview of this name."""
     given = asked.model_dump(mode="json", exclude={"interview_id", "budget_tokens", "confirm"})
-    kept = store.kept(asked.interview_id)
+    kept = store.read(asked.interview_id)
     if not asked.name:
         store.interview(asked.interview_id)
         return

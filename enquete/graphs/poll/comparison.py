@@ -16,12 +16,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.analysis.preference import win_rate
 from enquete.ledger.folders import write_atomically
 from enquete.nodes.critic_pairs import MatchingBuffer, Side, Winner, winner_of
 from enquete.nodes.model_server import opened
+from enquete.nodes.named_records import NamedRecords
 from enquete.respondents.critic import (
     STAND_IN,
     CriticQuestion,
@@ -35,7 +36,6 @@ from enquete.respondents.planted import uniform
 from enquete.state.asking import CallKey, Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, PairComparisons, Port, RunSnapshot
-from enquete.state.regular_files import read_regular
 from enquete.state.request import Rubric, RunRequest
 from enquete.state.settings import Environment, resolve_machine
 from enquete.state.visible_text import authorship
@@ -249,41 +249,13 @@ def _who(pair: HeldPair, one: HeldAnswer) -> str:
     return f"{side} ({one.model})" if one.model else side
 
 
-class ComparisonStore:
-    """Of one root."""
-
-    def __init__(self, port: Port):
-        self._port, self._root = port, port.root / FOLDER
-
-    def folder(self, id: str) -> Path:
-        folder = self._root / id
-        if folder.resolve() != self._port.root.resolve() / FOLDER / id:
-            raise InputError(f"{FOLDER}/{id}: a symbolic link leads out of the root; put a folder in its place")
-        return folder
-
-    def known(self) -> list[str]:
-        """Names, the latest change first."""
-        found = [file for file in self._root.glob(f"*/{FILE}") if file.is_file()]
-        return [one.parent.name for one in sorted(found, key=lambda one: (-one.stat().st_mtime_ns, one.parent.name))]
-
-    def find(self, id: str) -> Comparison | None:
-        file = self.folder(id) / FILE
-        if not file.is_file():
-            return None
-        try:
-            return Comparison.model_validate_json(read_regular(file))
-        except (OSError, ValidationError) as error:
-            raise InputError(f"{FOLDER}/{id}/{FILE}: cannot be read ({error}); move the folder aside") from None
+class ComparisonStore(NamedRecords[Comparison]):
+    place, file, record = FOLDER, FILE, Comparison
+    kind, begun_with = "comparison", "ask_both"
 
     def comparison(self, id: str) -> Comparison:
-        found = self.find(id)
-        if found is None:
-            known = ", ".join(self.known()[:10]) or "none"
-            raise InputError(f"no comparison {id!r}; known: {known}. Begin it with ask_both")
-        return found
-
-    def keep(self, id: str, comparison: Comparison) -> None:
-        write_atomically(self.folder(id) / FILE, comparison.model_dump_json(indent=1) + "\n")
+        """Raises InputError for one that there is not."""
+        return self.required(id, self.read)
 
 
 # --- asking -----------------------------------------------------------------------------------------------------------
@@ -296,7 +268,7 @@ async def ask_both(port: Port, asked: AskingBoth) -> dict[str, JsonValue]:
     people = _people(asked)
     folder = store.folder(asked.comparison_id)
     async with port.alone(str(folder)):
-        kept = store.find(asked.comparison_id) or Comparison(language=asked.language)
+        kept = store.read(asked.comparison_id) or Comparison(language=asked.language)
         given = asked.model_dump(
             mode="json", exclude={"comparison_id", "budget_tokens", "confirm", "judged_by", "critic_model"}
         )
@@ -384,7 +356,7 @@ async def offer_answer(port: Port, asked: Offering) -> dict[str, JsonValue]:
     """Hand in one respondent's answer from elsewhere. It waits until the other's answer to the same question is there."""
     store = ComparisonStore(port)
     async with port.alone(str(store.folder(asked.comparison_id))):
-        kept = store.find(asked.comparison_id) or Comparison()
+        kept = store.read(asked.comparison_id) or Comparison()
         answer = HeldAnswer(
             question_id=asked.question_id, question=asked.question, answer=asked.answer, persona=asked.persona
         )

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag, ValidationError
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag
 from pydantic_core import to_json
 
 from enquete.graphs.roundtable.agreement import ACTIONS, LEVELS, FourLayers, agreement, clusters, four_layers, likeness
@@ -41,18 +41,17 @@ from enquete.graphs.roundtable.table import plain
 from enquete.ledger.folders import NeverStarted, write_atomically
 from enquete.locale import N_, tell
 from enquete.nodes.conversations import ANSWERED
+from enquete.nodes.named_records import NamedRecords
 from enquete.reports.views import render
 from enquete.respondents.ledger_context import SWITCHED
 from enquete.respondents.person import as_shown
 from enquete.state.asking import Block, Spoken
 from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, Port, RunSnapshot
-from enquete.state.regular_files import read_regular
 from enquete.state.request import NO_KEY
 from enquete.state.visible_text import authorship
 
 FOLDER, FILE, PEOPLE = "roundtables", "roundtable.json", "participants.json"
-MOST_NAMED = 10
 LISTED = 50
 ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 PAGE = 8000
@@ -455,34 +454,15 @@ class OpenTable:
         }  # fmt: skip
 
 
-class RoundtableStore:
-    """Of one root. Raises InputError for a roundtable that there is not."""
+class RoundtableStore(NamedRecords[Kept]):
+    """Raises InputError for a roundtable that there is not."""
 
-    def __init__(self, port: Port):
-        self._port, self._root = port, port.root / FOLDER
-
-    def folder(self, id: str) -> Path:
-        folder = self._root / id
-        if folder.resolve() != self._port.root.resolve() / FOLDER / id:
-            raise InputError(f"{FOLDER}/{id}: a symbolic link leads out of the root; put a folder in its place")
-        return folder
-
-    def known(self) -> list[str]:
-        """Names, the latest change last."""
-        found = [file for file in self._root.glob(f"*/{FILE}") if file.is_file()]
-        return [
-            file.parent.name for file in sorted(found, key=lambda file: (file.stat().st_mtime_ns, file.parent.name))
-        ]
+    place, file, record = FOLDER, FILE, Kept
+    kind, begun_with = "roundtable", "start_roundtable"
 
     def find(self, id: str) -> OpenTable | None:
-        folder = self.folder(id)
-        if not (folder / FILE).is_file():
-            return None
-        try:
-            kept = Kept.model_validate_json(read_regular(folder / FILE))
-        except (OSError, ValidationError) as error:
-            raise InputError(f"{FOLDER}/{id}/{FILE}: cannot be read ({error}); move the folder aside") from None
-        return OpenTable(kept, folder, self._current(kept, folder))
+        kept, folder = self.read(id), self.folder(id)
+        return OpenTable(kept, folder, self._current(kept, folder)) if kept else None
 
     def _current(self, kept: Kept, folder: Path) -> RunSnapshot | None:
         """The run that no other has gone on from; one that was killed before it asked anybody is none."""
@@ -495,18 +475,7 @@ class RoundtableStore:
         return None
 
     def table(self, id: str) -> OpenTable:
-        found = self.find(id)
-        if found is None:
-            known = ", ".join(reversed(self.known()[-MOST_NAMED:])) or "none"
-            raise InputError(f"no roundtable {id!r}; known: {known}. Begin it with start_roundtable")
-        return found
-
-    def keep(self, kept: Kept) -> None:
-        write_atomically(self.folder(kept.id) / FILE, kept.model_dump_json(indent=1) + "\n")
-
-    def drop(self, id: str) -> None:
-        """One that could not be begun."""
-        (self.folder(id) / FILE).unlink(missing_ok=True)
+        return self.required(id, self.find)
 
 
 # --- replies -------------------------------------------------------------------------------------------------------------
@@ -681,6 +650,7 @@ async def _started(port: Port, tables: RoundtableStore, asked: Starting) -> Open
     if found is not None and found.standing is not None:
         return found
     tables.keep(
+        asked.roundtable_id,
         Kept(id=asked.roundtable_id, question=asked.question, mode=asked.mode, begun_at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
              sim_id=asked.sim_id, language=asked.language, asked=given)
     )  # fmt: skip
@@ -873,11 +843,11 @@ async def _begin_further(port: Port, tables: RoundtableStore, table: OpenTable, 
         "compose": "hand", "size": max(len(talk.participants) for talk in table.groups),
         "members": "; ".join(", ".join(talk.participants) for talk in table.groups), "earlier": earlier,
     }  # fmt: skip
-    tables.keep(table.kept.model_copy(update={"replaced": [*table.kept.replaced, table.held.run]}))
+    tables.keep(asked.roundtable_id, table.kept.model_copy(update={"replaced": [*table.kept.replaced, table.held.run]}))
     try:
         await _begin(port, started, table.folder, settings, asked.budget_tokens, asked.confirm)
     except EnqueteError:
-        tables.keep(table.kept)
+        tables.keep(asked.roundtable_id, table.kept)
         raise
 
 
@@ -1057,7 +1027,7 @@ async def list_roundtables(port: Port, asked: Listing) -> dict[str, JsonValue]:
     """Which roundtables there are, the latest change first: question, status, and each one's first decision."""
     tables = RoundtableStore(port)
     found: list[JsonValue] = []
-    known = list(reversed(tables.known()))
+    known = tables.known()
     for name in known:
         try:
             table = tables.find(name)
