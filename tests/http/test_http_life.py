@@ -17,9 +17,11 @@ import openpyxl
 import pytest
 
 import enquete
+from enquete.ledger.folders import LEDGER
 from tests.http.conftest import AGENTS, serving, settled, simulation
 from tests.support.model_server import ModelServer
 from tests.support.populations import set_status
+from tests.support.postgres import Server
 from tests.support.studies import call_keys, run_folder
 
 API = "/api/interview"
@@ -232,8 +234,12 @@ def test_operations_count_among_the_runs_and_an_equal_one_is_joined(tmp_path: Pa
     assert not (tmp_path / "projects" / "p" / "bea" / "runs").exists()
 
 
-def test_a_task_outlives_the_server(tmp_path: Path, slow_model: ModelServer) -> None:
-    """A server that is stopped pauses its runs; the next one tells how far they are and goes on with them."""
+def test_a_task_outlives_the_server(
+    tmp_path: Path, slow_model: ModelServer, postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that is stopped pauses its runs; the next one tells how far they are and goes on with them, here from
+    PostgreSQL (from files: the same over MCP)."""
+    monkeypatch.setenv("ENQUETE_STORE", postgres.url)
     simulation(tmp_path, "lasting", agents=20)
     with serving(tmp_path) as client:
         task = client.post(f"{API}/lasting/pre").json()["data"]["task_id"]
@@ -245,3 +251,6 @@ def test_a_task_outlives_the_server(tmp_path: Path, slow_model: ModelServer) -> 
         done = settled(client, "lasting", task).json()["data"]
         assert done["status"] == "completed"
         assert done["stages"][0]["n_responded"] == 20
+        rows = list(csv.DictReader(io.StringIO(client.get(f"{API}/lasting/export.csv").text)))
+        assert len({row["agent_id"] for row in rows}) == 20
+    assert not list(tmp_path.rglob(LEDGER))

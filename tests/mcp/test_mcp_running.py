@@ -17,6 +17,7 @@ from mcp.types import ElicitRequestParams, ElicitResult
 from mcp_served import QUICK, Served, serving, simulation, text_of
 
 import enquete
+from enquete.ledger.folders import LEDGER
 from tests.support.model_server import ModelServer
 
 DATA = Path(__file__).parents[1] / "data"
@@ -203,7 +204,12 @@ def test_a_user_who_does_not_allow_it_is_heard(served: Served, mode: str, reply:
     assert not enquete.list_runs(served.untouched, root=str(served.root))
 
 
-def test_a_restarted_server_finds_the_run_in_its_folder_and_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("store", ["file", "postgresql"])
+def test_a_restarted_server_finds_the_run_and_goes_on(
+    store: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if store == "postgresql":
+        monkeypatch.setenv("ENQUETE_STORE", request.getfixturevalue("postgres").url)
     (tmp_path / "simulations").mkdir()
     sim = simulation(tmp_path, "sim_moved")
     arguments = {"sim_id": sim, "methods": [QUICK], "wait_seconds": 0}
@@ -216,3 +222,6 @@ def test_a_restarted_server_finds_the_run_in_its_folder_and_goes_on(tmp_path: Pa
         token = status["resume_token"] or status["run_id"]
         ended = restarted.call("resume_interviews", resume_token=token, wait_seconds=120).structured_content
         assert (ended["run_id"], ended["status"]) == (first["run_id"], "completed")
+        results = restarted.call("get_interview_results", sim_id=sim, methodology=QUICK).structured_content
+        assert results["run_id"] == first["run_id"]
+    assert bool(list(tmp_path.rglob(LEDGER))) == (store == "file")
