@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 # Hundreds of processes of the tests load the package; where an image forbids bytecode each would compile it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-model test lint style mypy pyright graphs words readme bench scale bench-peers size soak chaos clean
+.PHONY: demo demo-model test lint style mypy graphs words readme bench scale bench-peers size soak chaos clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), f"Enquete needs Python 3.11 or newer, not {sys.version.split()[0]}"'
@@ -44,7 +44,7 @@ test: $(VENV)/dev $(VENV)/clients  ## the whole suite
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --assert plain || { [ $$? -eq 1 ] && \
 	$(BIN)/python -m pytest -v --last-failed --last-failed-no-failures none --maxfail 1; }
 
-lint: mypy pyright style    ## style, types, import contracts; with --jobs side by side
+lint: mypy style    ## style, types, import contracts; with --jobs side by side
 
 style: $(VENV)/dev
 	$(BIN)/ruff check .
@@ -53,9 +53,6 @@ style: $(VENV)/dev
 
 mypy: $(VENV)/dev
 	$(BIN)/mypy
-
-pyright: $(VENV)/dev
-	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 graphs: $(VENV)/dev         ## langgraph.json, the pinned drawings and the typed arguments, from what is declared
 	$(BIN)/python -m tests.graphs.test_graphs

@@ -59,6 +59,7 @@ def test_figures_of_another_commit_or_another_day_are_dropped() -> None:
     assert of_one_sitting({}) == {}
 
 
+@pytest.mark.soak
 def test_answers_without_an_effect_have_the_mean_that_their_intervals_are_held_against() -> None:
     """20,000 answers to one item about 3.4 and 1.9: within 4 standard errors of what is expected of them."""
     rows = pd.DataFrame({"scale_min": [1], "scale_max": [5]})
@@ -70,6 +71,7 @@ def test_answers_without_an_effect_have_the_mean_that_their_intervals_are_held_a
         assert drawn[item].mean() == pytest.approx(world._expected(rows, at), abs=4 / np.sqrt(2_000 * 5))
 
 
+@pytest.mark.soak
 def test_a_false_claim_is_counted_and_a_true_one_is_found() -> None:
     """A page of ten agents and one with effects planted: every methodology states something, intervals are held
     against means."""

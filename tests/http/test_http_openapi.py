@@ -120,7 +120,10 @@ def test_null_is_what_was_not_said_wherever_the_document_allows_it(body: type[Ba
 
 
 @pytest.mark.skipif(PROGRAM is None, reason="schemathesis is not installed: make test")
-@pytest.mark.parametrize(("phase", "mode", "paths"), [COVERING, FUZZING], ids=["covering", "fuzzing"])
+@pytest.mark.parametrize(
+    ("phase", "mode", "paths"),
+    [pytest.param(*COVERING, id="covering"), pytest.param(*FUZZING, id="fuzzing", marks=pytest.mark.soak)],
+)
 def test_no_answer_is_a_server_error_and_all_are_described(
     server: httpx.Client, tmp_path: Path, phase: str, mode: str, paths: str
 ) -> None:

@@ -19,16 +19,15 @@ LAYERS = (("laddering", "concept", "concept"), ("discovery", "ds", "schema"))
 @pytest.mark.parametrize(
     ("sim", "language", "topic", "files", "layers"),
     [
-        ("sim_683e8059ab27", "en", "Halcourt Bank has announced major changes to its cashback", FILES[:2], ()),
-        (
-            "sim_5ad1e6c0b742",
-            "de",
-            "Ein Landkreis will die Geburtsstation seines Krankenhauses schließen",
-            FILES,
-            LAYERS,
+        pytest.param(
+            "sim_683e8059ab27", "en", "Halcourt Bank has announced major changes to its cashback", FILES[:2], (),
+            id="bank", marks=pytest.mark.soak,
         ),
-    ],
-    ids=["bank", "ward"],
+        pytest.param(
+            "sim_5ad1e6c0b742", "de", "Ein Landkreis will die Geburtsstation seines Krankenhauses schließen", FILES,
+            LAYERS, id="ward",
+        ),
+    ],  # fmt: skip
 )
 def test_drafted_piloted_asked_and_reported(
     command: Command,

@@ -365,7 +365,7 @@ with untraced():
 """
 
 
-@pytest.mark.parametrize("wanted", [False, True])
+@pytest.mark.parametrize("wanted", [False, pytest.param(True, marks=pytest.mark.soak)])
 def test_inherited_tracing_stays_off_unless_asked_for(wanted: bool) -> None:
     """A server stands in for LangSmith and sees whether anything is exported, by a send or by a chain around it."""
     with ModelServer() as server, ModelServer() as langsmith:

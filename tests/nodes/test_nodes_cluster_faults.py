@@ -265,7 +265,8 @@ def test_a_driver_that_slept_keeps_its_run_and_goes_on(
 # --- the network --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cut_s", [3, pytest.param(50, marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("cut_s", [3, 50])
 def test_a_worker_cut_off_from_the_store(
     server: ModelServer, people: Path, postgres: Server, undisturbed: list[tuple[Any, ...]], tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch, cut_s: float,

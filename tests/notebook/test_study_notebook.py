@@ -154,6 +154,7 @@ def wait_for_answers(client: BlockingKernelClient) -> None:
     raise AssertionError("no answer arrives")
 
 
+@pytest.mark.soak
 def test_interrupting_the_kernel_pauses_the_run(tmp_path: Path) -> None:
     """Calls in flight finish and are filed; an awaited cell then ends as cancelled. Both runs go on from where they
     were."""

@@ -101,7 +101,7 @@ def test_the_synthesis_works_without_most_methodologies(whole):
     assert read(whole, "page_one.json")["across"] == []
 
 
-@pytest.mark.parametrize("failed", [sorted(ALL)[::2], sorted(ALL)[1::2]])
+@pytest.mark.parametrize("failed", [sorted(ALL)[::2], pytest.param(sorted(ALL)[1::2], marks=pytest.mark.soak)])
 def test_the_synthesis_works_where_methodologies_failed_before_a_question(make, simulation, failed):
     """Each of them once, every second in a run."""
 
