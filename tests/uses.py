@@ -1,4 +1,4 @@
-"""How the Python functions are used, as mypy and pyright see it (`make lint`): what is right passes, what is wrong is
+"""How the Python functions are used, as mypy sees it (`make lint`): what is right passes, what is wrong is
 an error.
 
 Never run. A comment that ignores an error which is none any more is an error itself.
@@ -51,11 +51,11 @@ async def right_in_a_loop(sim: str) -> None:
 
 
 def wrong(sim: str, run: Run) -> None:
-    enquete.conduct_interviews(sim, budget_token=5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-    enquete.conduct_interviews(sim, language="fr")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    enquete.conduct_interviews(sim, budget_tokens="10k")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    enquete.estimate(sim, methods=[1])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
-    enquete.resume(sim, methods=["delphi"])  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-    enquete.compare(run, sim)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    run.findings  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]  # noqa: B018
-    enquete.no_such_name()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+    enquete.conduct_interviews(sim, budget_token=5)  # type: ignore[call-arg]
+    enquete.conduct_interviews(sim, language="fr")  # type: ignore[arg-type]
+    enquete.conduct_interviews(sim, budget_tokens="10k")  # type: ignore[arg-type]
+    enquete.estimate(sim, methods=[1])  # type: ignore[list-item]
+    enquete.resume(sim, methods=["delphi"])  # type: ignore[call-arg]
+    enquete.compare(run, sim)  # type: ignore[arg-type]
+    run.findings  # type: ignore[attr-defined]  # noqa: B018
+    enquete.no_such_name()  # type: ignore[attr-defined]

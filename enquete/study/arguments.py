@@ -1,4 +1,4 @@
-"""What `conduct_interviews`, `estimate`, `resume` and the like take by name, for mypy, pyright and editors.
+"""What `conduct_interviews`, `estimate`, `resume` and the like take by name, for type checkers and editors.
 
 Made of RunRequest by `make graphs`; a test compares the two.
 """

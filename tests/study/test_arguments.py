@@ -18,7 +18,7 @@ from enquete.state.request import ModelLimits, Place, RunRequest
 from enquete.study import start
 
 FILE = Path(start.__file__).parent / "arguments.py"
-HEAD = '''"""What `conduct_interviews`, `estimate`, `resume` and the like take by name, for mypy, pyright and editors.
+HEAD = '''"""What `conduct_interviews`, `estimate`, `resume` and the like take by name, for type checkers and editors.
 
 Made of RunRequest by `make graphs`; a test compares the two.
 """
