@@ -37,7 +37,8 @@ def test_a_run_shows_what_it_is_read_by() -> None:
 
 
 def test_nothing_is_imported_before_it_is_needed() -> None:
-    """The package alone imports no graph and no client; what asks a run's questions imports nothing that analyses."""
+    """The package alone imports no graph and no client; what asks a run's questions imports nothing that analyses,
+    and what writes it up no client of a model."""
     code = """if True:
         import sys
         import enquete
@@ -46,7 +47,9 @@ def test_nothing_is_imported_before_it_is_needed() -> None:
         from enquete.graphs.registry import methodologies
         procedures = [each.procedure for each in methodologies().values()]
         late = {"scipy", "pandas", "sklearn", "altair"} & set(sys.modules)
-        sys.exit(f"{early} {late}" if early or late else 0)
+        import enquete.reports.synthesis
+        unasked = {"openai", "aiohttp"} & set(sys.modules)
+        sys.exit(f"{early} {late} {unasked}" if early or late or unasked else 0)
     """
     found = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
@@ -24,7 +25,6 @@ from enquete.ledger.record import RunRecord
 from enquete.ledger.shared_pace import SharedPace
 from enquete.models.faults import mask, servers_in, shown_url
 from enquete.models.fleet import Fleet
-from enquete.models.http_client import Absence, absence
 from enquete.models.local_model import LocalModel, file_of
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.prices import OPENAI_URL, Prices, server_of
@@ -38,6 +38,9 @@ from enquete.state.errors import ModelError, ModelRejected, ModelUnavailable, Se
 from enquete.state.local_weights import LOCAL_URL, is_local
 from enquete.state.request import NO_KEY, ModelLimits
 from enquete.state.settings import Machine, said
+
+if TYPE_CHECKING:
+    from enquete.models.http_client import Absence
 
 EVERY_S, LOGGED_EVERY_S = 1.0, 10.0
 """Seconds between two looks at what is waited for, for people and for the log."""
@@ -220,6 +223,8 @@ async def require_server(url: str, model: str, machine: Machine) -> None:
     """Raises ModelRejected where key or URL are wrong, ModelUnavailable where nobody answers; a server that is to be
     waited for, or that a cache may stand in for, is only told about, in the log; so is one of several while another is
     there."""
+    from enquete.models.http_client import absence  # noqa: PLC0415 - the SDK takes half a second to import
+
     urls = list(servers_in(url))
     absent = await asyncio.gather(*(absence(one, machine.api_key) for one in urls))
     key = machine.api_key.get_secret_value() if machine.api_key else ""

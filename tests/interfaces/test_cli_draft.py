@@ -27,8 +27,8 @@ LAYERS = (("laddering", "concept", "concept"), ("discovery", "ds", "schema"))
             "sim_5ad1e6c0b742", "de", "Ein Landkreis will die Geburtsstation seines Krankenhauses schließen", FILES,
             LAYERS, id="ward",
         ),
-    ],  # fmt: skip
-)
+    ],
+)  # fmt: skip
 def test_drafted_piloted_asked_and_reported(
     command: Command,
     monkeypatch: pytest.MonkeyPatch,
