@@ -65,7 +65,7 @@ class Stage(BaseModel):
     remaining_tokens: int | None
 
 
-class Budget(BaseModel):
+class RunBudget(BaseModel):
     """Tokens and US dollars; null: not known, or no cap."""
 
     tokens: int
@@ -119,9 +119,9 @@ def stage_of(run: Run, stage: StageStatus, status: StatusWord) -> Stage:
     )
 
 
-def budget_of(run: Run) -> Budget:
+def budget_of(run: Run) -> RunBudget:
     stands = run.standing
-    return Budget(
+    return RunBudget(
         tokens=stands.spent, expected_tokens=stands.expected, cap_tokens=stands.cap_tokens, usd=stands.paid_usd,
         expected_usd=stands.expected_usd, cap_usd=stands.cap_usd,
     )  # fmt: skip

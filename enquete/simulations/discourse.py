@@ -19,7 +19,7 @@ from enquete.instruments.review import alike, triples
 from enquete.instruments.text import language_of, words_of
 from enquete.simulations.action_log import PLATFORMS, LogLines, Platform, database_path, is_action, log_path, opened
 from enquete.simulations.experience import LogOwners, owners_of
-from enquete.simulations.population import Population, Seat
+from enquete.simulations.population import PlatformAccount, Population
 from enquete.simulations.sources import clean, one_line
 from enquete.state.asking import Spoken
 
@@ -205,7 +205,9 @@ def posts(population: Population) -> list[Post]:
     return list({(post.agent, post.text): post for post in found}.values())
 
 
-def _of_database(population: Population, platform: Platform, seats: Sequence[Seat]) -> list[tuple[str, str, str]]:
+def _of_database(
+    population: Population, platform: Platform, seats: Sequence[PlatformAccount]
+) -> list[tuple[str, str, str]]:
     path = database_path(population.path, platform)
     if not path.is_file():
         return []
@@ -230,7 +232,7 @@ def _of_database(population: Population, platform: Platform, seats: Sequence[Sea
         return []
 
 
-def _of_log(population: Population, platform: Platform, seats: Sequence[Seat]) -> list[tuple[str, str, str]]:
+def _of_log(population: Population, platform: Platform, seats: Sequence[PlatformAccount]) -> list[tuple[str, str, str]]:
     path, owners = log_path(population.path, platform), LogOwners(seats)
     if not path.is_file():
         return []

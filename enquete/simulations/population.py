@@ -185,11 +185,11 @@ GUEST = "expert:"
 """Begins the id of somebody who takes part in interviews, but not in the simulation."""
 MOST_POSTS = 200
 LONGEST_TOPIC = 4000  # characters; a requirement is a paragraph or two
-__all__ = ["Issue", "Population", "Seat", "load_population"]
+__all__ = ["Issue", "PlatformAccount", "Population", "load_population"]
 
 
 @dataclass(frozen=True)
-class Seat:
+class PlatformAccount:
     """Where a participant sits on a platform. `names` are folded; `certain`: every file agrees on the index."""
 
     platform: Literal["twitter", "reddit"]
@@ -212,7 +212,7 @@ class Population:
     actions: int
     issues: tuple[Issue, ...]
     topic: str = ""
-    seats: tuple[Seat, ...] = ()
+    seats: tuple[PlatformAccount, ...] = ()
     stances: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # other columns of an agent's rows, by its id
     columns: Mapping[str, Mapping[str, str]] = field(
@@ -327,10 +327,10 @@ def read_agents(path: Path, config: Mapping[str, JsonValue], issues: list[Issue]
     return usable
 
 
-def seats_of(agent: Agent, participant_id: str) -> list[Seat]:
+def seats_of(agent: Agent, participant_id: str) -> list[PlatformAccount]:
     names = {fold(record.name) for record in agent.sources()} | {fold(r.username) for r in agent.platforms.values()}
     return [
-        Seat(
+        PlatformAccount(
             platform,
             agent.platforms[platform].index,
             participant_id,

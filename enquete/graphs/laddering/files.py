@@ -368,7 +368,7 @@ class Applying(OfRun):
     )  # fmt: skip
 
 
-class Reading(BaseModel):
+class CodebookFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     file: str = Field(min_length=1, max_length=1000, description="its name; its path where files may be named")
@@ -453,7 +453,7 @@ async def apply_codebook(port: Port, asked: Applying) -> dict[str, JsonValue]:
     return {**recode(folder, file), "folder": str(Path(folder.name, RECODED)), **_authorship(folder)}
 
 
-async def read_laddering_file(port: Port, asked: Reading) -> dict[str, JsonValue]:
+async def read_laddering_file(port: Port, asked: CodebookFile) -> dict[str, JsonValue]:
     """Read a concept or methodology file, also one of interview-system-v2, and say what became of its keys: what was
     translated, lent by a shipped methodology, ignored, or is a dead signal (with the nearest that there is)."""
     layers: dict[str, type[Concept] | type[InterviewMethod]] = {"concepts": Concept, "methodologies": InterviewMethod}
@@ -512,7 +512,7 @@ OPERATIONS = (
     Operation(laddering_codes, Most, "Codes of the interviews", reads=True),
     Operation(laddering_chains, Most, "Top chains of the map", reads=True),
     Operation(laddering_map, OfRun, "The value map as data", reads=True),
-    Operation(read_laddering_file, Reading, "Read a concept or methodology file", reads=True),
+    Operation(read_laddering_file, CodebookFile, "Read a concept or methodology file", reads=True),
     Operation(laddering_transcript, OfAgent, "One agent's interview", reads=True),
     Operation(apply_codebook, Applying, "Apply an edited codebook"),
 )

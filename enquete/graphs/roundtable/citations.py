@@ -37,7 +37,7 @@ class Support(BaseModel):
     text: str = ""
 
 
-class Claim(BaseModel):
+class KeyPoint(BaseModel):
     """A key point, or the position where there is none. rests_on: () where it is only said."""
 
     model_config = ConfigDict(frozen=True)
@@ -51,7 +51,7 @@ class Claim(BaseModel):
 
 def claims(
     talk: Discussion, names: Mapping[str, str], memories: Mapping[str, str | None], documents: Sequence[Document]
-) -> Iterator[Claim]:
+) -> Iterator[KeyPoint]:
     """Of everything that was said to the group. names, memories: of participants, by id. A citation that names no one claim stands
     with each of its answer."""
     for turn in talk.spoken:
@@ -68,7 +68,7 @@ def claims(
             if not text.strip():
                 continue
             own = [support for said, support in cited if _shares(text, said)] or [support for _, support in cited]
-            yield Claim(
+            yield KeyPoint(
                 turn=turn.turn, participant=turn.participant, round=turn.round, claim=text,
                 rests_on=tuple(dict.fromkeys((*own, *known.of_claim(text)))),
             )  # fmt: skip

@@ -117,7 +117,7 @@ class Cited(Counselled):
     agent: Annotated[str, Field(max_length=200, description="only this participant's: name, id, or number")] = ""
 
 
-class Summed(Counselled):
+class SynthesisArguments(Counselled):
     budget_tokens: Annotated[
         int | None, Field(gt=0, le=10**12, description="cap on tokens of the whole discussion; as before unless named")
     ] = None
@@ -266,7 +266,7 @@ class Listing(BaseModel):
 # --- on disk -------------------------------------------------------------------------------------------------------------
 
 
-class Kept(BaseModel):
+class RoundtableRecord(BaseModel):
     """What is known of a roundtable beside its runs. `asked`: the arguments it was started with; `replaced`: runs that
     a later one went on from."""
 
@@ -284,7 +284,7 @@ class Kept(BaseModel):
 class OpenTable:
     """A roundtable, with its current run; None before that was begun."""
 
-    kept: Kept
+    kept: RoundtableRecord
     folder: Path
     standing: RunSnapshot | None
 
@@ -454,17 +454,17 @@ class OpenTable:
         }  # fmt: skip
 
 
-class RoundtableStore(NamedRecords[Kept]):
+class RoundtableStore(NamedRecords[RoundtableRecord]):
     """Raises InputError for a roundtable that there is not."""
 
-    place, file, record = FOLDER, FILE, Kept
+    place, file, record = FOLDER, FILE, RoundtableRecord
     kind, begun_with = "roundtable", "start_roundtable"
 
     def find(self, id: str) -> OpenTable | None:
         kept, folder = self.read(id), self.folder(id)
         return OpenTable(kept, folder, self._current(kept, folder)) if kept else None
 
-    def _current(self, kept: Kept, folder: Path) -> RunSnapshot | None:
+    def _current(self, kept: RoundtableRecord, folder: Path) -> RunSnapshot | None:
         """The run that no other has gone on from; one that was killed before it asked anybody is none."""
         runs = [run for run in self._port.runs(str(folder)) if run not in kept.replaced]
         for run in reversed([*kept.replaced[-1:], *runs]):
@@ -651,9 +651,16 @@ async def _started(port: Port, tables: RoundtableStore, asked: Starting) -> Open
         return found
     tables.keep(
         asked.roundtable_id,
-        Kept(id=asked.roundtable_id, question=asked.question, mode=asked.mode, begun_at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-             sim_id=asked.sim_id, language=asked.language, asked=given)
-    )  # fmt: skip
+        RoundtableRecord(
+            id=asked.roundtable_id,
+            question=asked.question,
+            mode=asked.mode,
+            begun_at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+            sim_id=asked.sim_id,
+            language=asked.language,
+            asked=given,
+        ),
+    )
     folder = tables.folder(asked.roundtable_id)
     try:
         await _begin(port, asked, folder, _seating(asked, folder), asked.budget_tokens, asked.confirm)
@@ -909,7 +916,7 @@ async def get_citations(port: Port, asked: Cited) -> dict[str, JsonValue]:
     })  # fmt: skip
 
 
-async def synthesize_roundtable(port: Port, asked: Summed) -> dict[str, JsonValue]:
+async def synthesize_roundtable(port: Port, asked: SynthesisArguments) -> dict[str, JsonValue]:
     """Sum a discussion up, once: common ground, differences, how it went, conclusion and recommendation, each point with the turns
     that it rests on. A model does it, through the ledger of the discussion; without one what the decision holds is put together."""
     tables = RoundtableStore(port)
@@ -1061,7 +1068,7 @@ OPERATIONS = (
     Operation(get_response_detail, Detailed, "One answer at a roundtable", reads=True),
     Operation(get_thoughts, Participating, "One participant's thoughts", reads=True),
     Operation(get_citations, Cited, "What claims at a roundtable rest on", reads=True),
-    Operation(synthesize_roundtable, Summed, "Sum a roundtable up"),
+    Operation(synthesize_roundtable, SynthesisArguments, "Sum a roundtable up"),
     Operation(
         control_roundtable,
         Controlling,

@@ -36,7 +36,7 @@ from enquete.reports.evaluation import Talk, evaluation
 from enquete.reports.writing import csv_rows
 from enquete.state.asking import RESPONDED
 from enquete.state.errors import InputError, RunNotFound
-from enquete.study.runs import Comparison, compare_tables
+from enquete.study.runs import RunComparison, compare_tables
 
 # --- Answers as a page lists them: chosen, searched, page by page, each with its question, who gave it, and where its
 # request is
@@ -163,7 +163,7 @@ class Differences:
     """`items`: those that both runs asked and that have a scale, the largest difference first: `n_first`, `mean_first`
     and the second's, of the main arm; `changed`: answers that differ, of those that both have."""
 
-    comparison: Comparison
+    comparison: RunComparison
     items: list[dict[str, Any]]
 
     def rows(self, start: int, most: int) -> list[dict[str, Any]]:
