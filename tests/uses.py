@@ -53,7 +53,8 @@ async def right_in_a_loop(sim: str) -> None:
 def wrong(sim: str, run: Run) -> None:
     enquete.conduct_interviews(sim, budget_token=5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     enquete.conduct_interviews(sim, language="fr")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    enquete.conduct_interviews(sim, budget_tokens="10k")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    # Pyright: ignore[reportArgumentType].
+    enquete.conduct_interviews(sim, budget_tokens="10k")  # type: ignore[arg-type]
     enquete.estimate(sim, methods=[1])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
     enquete.resume(sim, methods=["delphi"])  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     enquete.compare(run, sim)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -43,7 +43,8 @@ class GroupComparison(NamedTuple):
 
 
 def compare_groups(
-    values: pd.DataFrame, groups: pd.Series, kind: Kind, *, ends: tuple[float, float] | None = None, tests: int | None = None,
+    values: pd.DataFrame, groups: pd.Series, kind: Kind, *, ends: tuple[float, float] | None = None,
+    tests: int | None = None,
     fewest: int = FEWEST, draws: int = DRAWS, seed: int = 0,
 ) -> GroupComparison:  # fmt: skip
     """Compare groups on every variable.
@@ -115,7 +116,8 @@ class _Membership:
 
 @dataclass(frozen=True, slots=True)
 class _Variable:
-    """A variable by participant. large: the groups with values enough; inside: who has a value and is in one of them."""
+    """A variable by participant. large: the groups with values enough; inside: who has a value and is in one of
+    them."""
 
     name: str
     x: NDArray[Any]

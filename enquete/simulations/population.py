@@ -62,8 +62,8 @@ def without_prose(records: Sequence[AgentRecord]) -> list[Issue]:
         return []
     names = ", ".join(record.name or record.username for record in found[:5])
     message = (
-        f"{len(found)} of {len(records)} agents have neither bio nor persona and are asked from what else is known of them: {names}"
-        f"{' …' if len(found) > 5 else ''}; --skip-incomplete leaves them out"
+        f"{len(found)} of {len(records)} agents have neither bio nor persona and are asked from what else is known of "
+        f"them: {names}{' …' if len(found) > 5 else ''}; --skip-incomplete leaves them out"
     )
     return [Issue("warning", found[0].file, message)]
 
@@ -74,7 +74,10 @@ def unused_columns(records: Sequence[AgentRecord]) -> list[Issue]:
     unused = dict.fromkeys(name for record in records for name in record.columns if name not in told)
     if not unused:
         return []
-    message = f"columns that no interview uses: {', '.join(clip(one_line(name), 60) for name in unused)}; agents.csv has them all"
+    message = (
+        f"columns that no interview uses: {', '.join(clip(one_line(name), 60) for name in unused)}; agents.csv has "
+        f"them all"
+    )
     return [Issue("info", records[0].file, message)]
 
 
@@ -240,8 +243,8 @@ class Population:
         return replace(self, participants=kept, left_out=(*self.left_out, *gone))
 
     def joined_by(self, guests: Sequence[Mapping[str, str]]) -> Population:
-        """With others beside its agents: name, persona and type each. They have no part in the simulation, and no memory of
-        it."""
+        """With others beside its agents: name, persona and type each. They have no part in the simulation, and no
+        memory of it."""
         added = tuple(
             Participant(name_id(one["name"], one.get("persona", "")).replace("agent:name:", GUEST), one["name"],
                         one.get("type", "guest"), one.get("persona", ""))

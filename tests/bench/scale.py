@@ -109,8 +109,8 @@ def main() -> None:
             answers[executor], cpu[executor] = stored_answers(run_folder(out)), found["cpu_s"] / calls
             print(
                 f"{executor}: {found['status']}, {calls:,} calls in {found['wall_s']:.1f} s, {rate:,.0f} a second (of "
-                f"{most:,.0f}); {1000 * cpu[executor]:.2f} ms of CPU and {found['bytes'] / calls:,.0f} bytes a call; the "
-                f"driver had {found['peak_mb']:,.0f} MB",
+                f"{most:,.0f}); {1000 * cpu[executor]:.2f} ms of CPU and {found['bytes'] / calls:,.0f} bytes a call; "
+                f"the driver had {found['peak_mb']:,.0f} MB",
                 flush=True,
             )
         first, second = answers

@@ -37,13 +37,16 @@ PATIENCE_S, LOOKED_S = 10.0, 0.05
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS projects(id TEXT PRIMARY KEY, title TEXT NOT NULL, begun_at TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS interviews(
-    project TEXT NOT NULL REFERENCES projects(id), conversation TEXT NOT NULL, ds TEXT NOT NULL, respondent TEXT NOT NULL,
+    project TEXT NOT NULL REFERENCES projects(id), conversation TEXT NOT NULL, ds TEXT NOT NULL,
+    respondent TEXT NOT NULL,
     record TEXT NOT NULL, complete INTEGER NOT NULL, marked INTEGER NOT NULL, status TEXT NOT NULL, token TEXT NOT NULL,
-    questions INTEGER NOT NULL, budget_left TEXT NOT NULL, missing TEXT NOT NULL, answered_by TEXT NOT NULL, model TEXT NOT NULL,
+    questions INTEGER NOT NULL, budget_left TEXT NOT NULL, missing TEXT NOT NULL, answered_by TEXT NOT NULL,
+    model TEXT NOT NULL,
     PRIMARY KEY(project, conversation, ds)) STRICT;
 CREATE TABLE IF NOT EXISTS messages(
     id INTEGER PRIMARY KEY, project TEXT NOT NULL, conversation TEXT NOT NULL, ds TEXT NOT NULL, turn INTEGER NOT NULL,
-    question TEXT NOT NULL, answer TEXT NOT NULL, answered_by TEXT NOT NULL, model TEXT NOT NULL,
+    question TEXT NOT NULL, answer TEXT NOT NULL, answered_by TEXT NOT NULL,
+    model TEXT NOT NULL,
     UNIQUE(project, conversation, ds, turn)) STRICT;
 CREATE TABLE IF NOT EXISTS schemas(id TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT;
 """
@@ -176,7 +179,8 @@ class Projects:
             marks = ", ".join(f":{name}" for name in row)
             updates = ", ".join(f"{name}=excluded.{name}" for name in row)
             connection.execute(
-                f"INSERT INTO interviews({names}) VALUES({marks}) ON CONFLICT(project, conversation, ds) DO UPDATE SET {updates}",
+                f"INSERT INTO interviews({names}) VALUES({marks}) ON CONFLICT(project, conversation, ds) DO UPDATE SET "
+                f"{updates}",
                 row,
             )
             connection.executemany(
@@ -292,8 +296,8 @@ class Adding(_Asked):
     definition: Annotated[
         dict[str, JsonValue] | str,
         Field(
-            description="the schema: an object, in this form or as other systems write it ({DS: {DS-id, …}}), or a file's "
-            "text: YAML, JSON, EDN or Clojure"
+            description="the schema: an object, in this form or as other systems write it ({DS: {DS-id, …}}), or a "
+            "file's text: YAML, JSON, EDN or Clojure"
         ),
     ]
 
@@ -384,8 +388,8 @@ async def conduct_interview(port: Port, asked: Conducting) -> dict[str, JsonValu
     begun_with = Interviewee.model_validate(held.respondent)
     if asked.respondent is not None and asked.respondent != begun_with:
         raise InputError(
-            f"respondent: this interview goes on with {begun_with.name} ({begun_with.kind}); take another conversation_id for "
-            f"{asked.respondent.name} ({asked.respondent.kind})"
+            f"respondent: this interview goes on with {begun_with.name} ({begun_with.kind}); take another "
+            f"conversation_id for {asked.respondent.name} ({asked.respondent.kind})"
         )
     stopped = await port.resume(_population(begun_with, out), held.token, out=str(out))
     return await _kept(projects, asked, schema, held, stopped)
@@ -461,7 +465,7 @@ def _at(record: Any, field: str) -> Any:
     return record
 
 
-# --- one interview -------------------------------------------------------------------------------------------------------
+# --- one interview ----------------------------------------------------------------------------------------------------
 
 
 def _folder(port: Port, asked: InConversation) -> Path:

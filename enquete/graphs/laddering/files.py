@@ -131,7 +131,8 @@ def agents_graphml(nodes: Rows, edges: Rows) -> str:
     graph = nx.MultiDiGraph()  # two relationships of different types may join the same concepts
     for one in nodes:
         graph.add_node(f"{one['participant']}/{one['node']}", **_facts({
-            "label": one["text"], **{key: one[key] for key in ("participant", "type", "turn", "confidence", "retracted")},
+            "label": one["text"], **{key: one[key] for key in ("participant", "type", "turn", "confidence",
+                "retracted")},
             "elements": ", ".join(one["elements"]), "sources": "; ".join(one["utterances"]), "quote": one["quote"],
         }))  # fmt: skip
     for number, one in enumerate(edges, start=1):
@@ -157,7 +158,8 @@ def pooled_graphml(concepts: Rows, cells: Rows) -> str:
 def _facts(facts: Row) -> dict[str, Any]:
     """Without what is missing, and without the control characters that XML does not allow."""
     return {
-        name: "".join(one for one in fact if one in "\t\n" or (one >= " " and one not in "\ufffe\uffff")) if isinstance(fact, str) else fact
+        name: "".join(one for one in fact if one in "\t\n" or (one >= " " and one not in "\ufffe\uffff"))
+        if isinstance(fact, str) else fact
         for name, fact in facts.items() if fact is not None
     }  # fmt: skip
 
@@ -239,7 +241,7 @@ def codes_of(nodes: Rows, concepts: Rows) -> Mapping[str, list[str]]:
     return found
 
 
-# --- by an edited codebook ---------------------------------------------------------------------------------------------
+# --- by an edited codebook --------------------------------------------------------------------------------------------
 
 RECODED = "recoded"
 
@@ -333,7 +335,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
 
 
-# --- as a program reads them -------------------------------------------------------------------------------------------
+# --- as a program reads them ------------------------------------------------------------------------------------------
 
 LONGEST_CHAIN = 8  # codes
 FOLDER = Path("T1", "laddering")

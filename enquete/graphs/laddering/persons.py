@@ -146,7 +146,8 @@ class OpenInterview:
                     for node in talk.graph.nodes.values()
                 ],
                 "edges": [
-                    {"source": edge.source, "target": edge.target, "label": self._relation(edge.type), "turn": edge.turn}
+                    {"source": edge.source, "target": edge.target, "label": self._relation(edge.type),
+                        "turn": edge.turn}
                     for edge in talk.graph.edges.values()
                 ],
             },
@@ -207,8 +208,8 @@ async def _begun(port: Port, store: InterviewStore, asked: Beginning) -> None:
         return
     if kept is not None and kept.asked != given:
         raise InputError(
-            f"{asked.interview_id}: there is an interview on other terms; choose another interview_id, or name it alone to "
-            "go on with it"
+            f"{asked.interview_id}: there is an interview on other terms; choose another interview_id, or name it "
+            "alone to go on with it"
         )
     if store.find(asked.interview_id) is not None:
         return

@@ -1,4 +1,5 @@
-"""One question to two respondents, A and B, live: asked, paired, and preferred at once or later, by a person or a model.
+"""One question to two respondents, A and B, live: asked, paired, and preferred at once or later, by a person or a
+model.
 
 A comparison is a folder under the root. Each respondent is a run of its own, so that A never waits for B; answers may
 also be handed in from elsewhere. Whichever comes first waits in a buffer for the other (at most SIZE, the oldest goes).
@@ -263,7 +264,8 @@ class ComparisonStore(NamedRecords[Comparison]):
 
 async def ask_both(port: Port, asked: AskingBoth) -> dict[str, JsonValue]:
     """Ask respondents A and B one question, pair their answers without names, and let a model prefer at once, or later
-    prefer (a person) or judge_pairs (a model). The same question again goes on with what a kill or a fault cut short."""
+    prefer (a person) or judge_pairs (a model). The same question again goes on with what a kill or a fault cut
+    short."""
     store = ComparisonStore(port)
     people = _people(asked)
     folder = store.folder(asked.comparison_id)
@@ -353,7 +355,8 @@ def _answers(out: Path, run: RunSnapshot, number: int, question: str) -> list[He
 
 
 async def offer_answer(port: Port, asked: Offering) -> dict[str, JsonValue]:
-    """Hand in one respondent's answer from elsewhere. It waits until the other's answer to the same question is there."""
+    """Hand in one respondent's answer from elsewhere. It waits until the other's answer to the same question is
+    there."""
     store = ComparisonStore(port)
     async with port.alone(str(store.folder(asked.comparison_id))):
         kept = store.read(asked.comparison_id) or Comparison()
@@ -369,7 +372,8 @@ async def offer_answer(port: Port, asked: Offering) -> dict[str, JsonValue]:
 
 
 async def prefer(port: Port, asked: Preferring) -> dict[str, JsonValue]:
-    """A person's verdict on a pair, at once or later: “A”, “B because …”, “[Response B]”, of the pair as it is shown."""
+    """A person's verdict on a pair, at once or later: “A”, “B because …”, “[Response B]”, of the pair as it is
+    shown."""
     store = ComparisonStore(port)
     letter = verdict(asked.verdict)
     if letter is None:
@@ -396,7 +400,8 @@ def _pair(kept: Comparison, question_id: str) -> HeldPair:
             waits = any(one.answer.question_id == question_id for one in kept.waiting)
             why = "waits for the other respondent's answer" if waits else "is not known"
             raise InputError(
-                f"question_id: {question_id!r} {why}; there are {', '.join(p.a.question_id for p in kept.pairs) or 'none'}"
+                f"question_id: {question_id!r} {why}; there are "
+                f"{', '.join(p.a.question_id for p in kept.pairs) or 'none'}"
             )
         return found
     found = next((pair for pair in kept.pairs if pair.by(person=True) is None), None)
@@ -406,7 +411,8 @@ def _pair(kept: Comparison, question_id: str) -> HeldPair:
 
 
 async def judge_pairs(port: Port, asked: Judging) -> dict[str, JsonValue]:
-    """A model prefers in every pair that no model has judged, each in both orders: a win needs both, a split is a tie."""
+    """A model prefers in every pair that no model has judged, each in both orders: a win needs both, a split is a
+    tie."""
     store = ComparisonStore(port)
     kept = store.comparison(asked.comparison_id)
     due = [pair for pair in kept.pairs if pair.by(person=False) is None]

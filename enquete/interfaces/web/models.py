@@ -306,7 +306,8 @@ def with_request_fields(names: Collection[str]) -> Callable[[type[B]], type[B]]:
 
 
 STARTING = fields_about("study", "driving", "start", at="http")
-AFTERWARDS = {"methods", "baseline", "digest_chars", "probes", "probe_sample", "placebo", "replicates", "replicate_models",
+AFTERWARDS = {"methods", "baseline", "digest_chars", "probes", "probe_sample", "placebo", "replicates",
+    "replicate_models",
               "assume_completed"}  # fmt: skip
 """What nothing before the simulation is asked with, and no methodology anew."""
 
