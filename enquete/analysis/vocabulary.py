@@ -84,9 +84,8 @@ _OPPOSITES = {
     frozenset(pair.split())
     for pair in """mehr weniger|viel wenig|viele wenige|mit ohne|hoch niedrig|hohe niedrige|höhere niedrigere
     gut schlecht|gute schlechte|stark schwach|offen geschlossen|offene geschlossene|teuer billig|sicher gefährlich
-    more less|more fewer
-    many few|much little|with without|high low|higher lower|good bad|strong weak|open closed|cheap expensive
-    safe dangerous""".replace("\n", "|").split("|")
+    more less|more fewer|many few|much little|with without|high low|higher lower|good bad|strong weak|open closed
+    cheap expensive|safe dangerous""".replace("\n", "|").split("|")
 }
 _OPPOSING = ("un", "in", "im", "ir", "dis", "non")
 
