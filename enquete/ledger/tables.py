@@ -40,7 +40,7 @@ WHOLE = Integer().with_variant(BigInteger(), "postgresql")
 NUMBER: TypeEngine[float] = REAL().with_variant(postgresql.DOUBLE_PRECISION(), "postgresql")
 
 DIALECTS: Mapping[str, Dialect] = {
-    "sqlite": sqlite.dialect(),  # type: ignore[no-untyped-call]
+    "sqlite": sqlite.dialect(),
     "postgresql": postgresql.dialect(),  # type: ignore[no-untyped-call]
 }
 

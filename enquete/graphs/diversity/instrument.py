@@ -173,7 +173,7 @@ def poles_in(axis: Mapping[str, object]) -> tuple[dict[str, str], dict[str, str]
     found = {one: _POLES.fullmatch(text) for one, text in texts.items() if isinstance(text, str)}
     if not found or not all(found.values()):
         return None
-    wordings = [{one: match[end] for one, match in found.items() if match} for end in (1, 2)]
+    wordings: list[dict[str, str]] = [{one: match[end] for one, match in found.items() if match} for end in (1, 2)]
     return wordings[0], wordings[1]
 
 

@@ -1,5 +1,4 @@
-"""What choices give. Score = (times best − times worst) / times shown, −1 … 1 (the counts of Marley & Louviere
-2005)."""
+"""What choices give. Score = (times best − times worst) / times shown, −1 … 1 (counts of Marley & Louviere 2005)."""
 
 from __future__ import annotations
 
@@ -27,8 +26,8 @@ OBJECTS = d.Table(
         d.integer("best", N_("most")), d.integer("worst", N_("least")), d.integer("n", "n"), d.integer("n_total", "N"),
         d.of("n", "n_total", "n / N"), d.flag("first", N_("highest score"), replicates=True),
     ),
-    views=(d.View(at="section", columns=d.names("label score low_to_high best worst n_of_n_total"), order=("-score",)),
-        ),
+    views=(d.View(at="section", columns=d.names("label score low_to_high best worst n_of_n_total"),
+                 order=("-score",)),),
 )  # fmt: skip
 AGENTS = d.Table(
     name="agents", title=N_("Agents"), key=("participant",), one_agent=True, columns=(
@@ -43,8 +42,8 @@ MOST = d.Finding(
 )  # fmt: skip
 DIFFER = d.group_finding(
     OBJECT, size="(mean_highest - mean_lowest) / 2", chart="scores",
-    says=N_("“{object}” matters differently: {mean_highest} among {highest}, {mean_lowest} among {lowest} ({p}; n = "
-        "{n})."),
+    says=N_(
+        "“{object}” matters differently: {mean_highest} among {highest}, {mean_lowest} among {lowest} ({p}; n = {n})."),
     null=N_("No object matters to groups differently ({p}; {detectable} would have been found four times in five)."),
 )  # fmt: skip
 SCORES = d.Chart(
@@ -102,11 +101,10 @@ def by_agent(chosen: pd.DataFrame, instrument: BestWorstInstrument) -> pd.DataFr
 
 KEPT = OwnCheck(
     Threshold("share of sets with the same best when options are reversed", (0.70, None), FREE,
-        {"answers": 50, "agents": 5},
-              "SE ≤ .5/√50 = .07", "proposal", "this package's", "what matters most does not depend on its place",
-              None),
+              {"answers": 50, "agents": 5}, "SE ≤ .5/√50 = .07", "proposal", "this package's",
+              "what matters most does not depend on its place", None),
     "share", (N_("the same choice with options reversed"),
-        N_("The choice depends on where something stands in the list.")),
+              N_("The choice depends on where something stands in the list.")),
 )  # fmt: skip
 
 
