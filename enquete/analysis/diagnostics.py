@@ -80,11 +80,13 @@ PLAUSIBILITY: Mapping[str, Threshold] = {
     ),
     "direction_flips": Threshold(
         "share of agents that cross the midpoint on at least half of their items", (None, 0.80), (None, 0.95),
-        {"agents": 5, "items": 5}, _NO_PERSON, "people", _NEVER, "opposite answers throughout point to a keying or prompt fault",
+        {"agents": 5, "items": 5}, _NO_PERSON, "people", _NEVER,
+        "opposite answers throughout point to a keying or prompt fault",
     ),
     "unrevised": Threshold(
         "share of panelists whose last ratings all equal their first", (None, 0.90), (None, 0.99),
-        {"agents": 5}, _NO_PERSON, "people", _NEVER, "feedback that nobody takes up makes later rounds a copy of the first",
+        {"agents": 5}, _NO_PERSON, "people", _NEVER,
+        "feedback that nobody takes up makes later rounds a copy of the first",
     ),
     "rated_alike": Threshold(
         "share of agents that rate all items of one dimension alike, of those who rated all", (None, 0.50), FREE,
@@ -92,97 +94,108 @@ PLAUSIBILITY: Mapping[str, Threshold] = {
         "proposal", "no benchmark of people was found", "scenarios that are not told apart were not read",
     ),
     "two_components": Threshold(
-        "share of variance of the first two principal components; information if the first does not beat parallel analysis",
-        FREE, FREE, {"agents": 5}, "parallel analysis is of the same size", "people", _PEOPLE + ": the first beats it in 24 of 26",
-        "the share alone says how many agents and columns there are; whether there is anything at all is for coherence to say",
+        "share of variance of the first two principal components; information if the first does not beat parallel "
+        "analysis",
+        FREE, FREE, {"agents": 5}, "parallel analysis is of the same size", "people",
+        _PEOPLE + ": the first beats it in 24 of 26",
+        "the share alone says how many agents and columns there are; whether there is anything at all is for coherence "
+        "to say",
     ),
 }  # fmt: skip
 
 STYLE: Mapping[str, Threshold] = {
     "acquiescence": Threshold(
-        "mean over agents of Σ_f w_f·(F_f + R_f)/2 / Σ w_f; F_f, R_f: mean distance from the midpoint, in points, of family "
-        "f's forward and reversed items as answered; w_f: number of balanced pairs, min(forward, reversed)",
+        "mean over agents of Σ_f w_f·(F_f + R_f)/2 / Σ w_f; F_f, R_f: mean distance from the midpoint, in points, of "
+        "family f's forward and reversed items as answered; w_f: number of balanced pairs, min(forward, reversed)",
         (-0.5, 0.5), FREE, {"agents": 10, "pairs": 3},
-        "agents' values have an SD near .5, so 10 agents give an SE near .16, a third of the bound; 3 pairs, since the wording "
-        "of one pair can favour a side", "proposal", "no benchmark of people was found",
+        "agents' values have an SD near .5, so 10 agents give an SE near .16, a third of the bound; 3 pairs, since the "
+        "wording of one pair can favour a side", "proposal", "no benchmark of people was found",
         "agreeing with a statement and with its reverse is style, not content", 0.0,
     ),
     "extreme_style": Threshold(
         "share of answers (or of probability) on an end of the scale, over scales of at least 5 points",
         (0.04, 0.60), (None, 0.80), {"answers": 100, "agents": 5},
-        "panels of 5 drawn from people's have .04 to .54", "people", _PEOPLE + ": .11 to .33, on 7 points .25 in the mean, on 11 .18",
+        "panels of 5 drawn from people's have .04 to .54", "people",
+        _PEOPLE + ": .11 to .33, on 7 points .25 in the mean, on 11 .18",
         "ends that are never or nearly always chosen distort means, variances and polarisation", 0.21,
     ),
     "midpoint_style": Threshold(
         "share of answers (or of probability) on the midpoint, over odd scales of at least 5 points",
         (0.01, 0.50), (None, 0.75), {"answers": 100, "agents": 5},
-        "panels of 5 drawn from people's have .02 to .24", "people", _PEOPLE + ": .04 to .18, on 7 points .11 in the mean, on 11 as much",
+        "panels of 5 drawn from people's have .02 to .24", "people",
+        _PEOPLE + ": .04 to .18, on 7 points .11 in the mean, on 11 as much",
         "hedging hides opinions, its absence invents them", 0.11,
     ),
     "straightlining": Threshold(
-        "share of agents whose longest run of identical answers, in the order shown, exceeds 7 + ln(L/25)/ln 4 for L items; beyond a "
-        "bound where the exact binomial test of it has p < .05",
+        "share of agents whose longest run of identical answers, in the order shown, exceeds 7 + ln(L/25)/ln 4 for L "
+        "items; beyond a bound where the exact binomial test of it has p < .05",
         (None, 0.10), (None, 0.30), {"agents": 5, "items": 10},
         "below 10 items the limit is near L itself; of 5 agents 3 are surely more than .10, all 5 more than .30",
-        "people", "0 to .11 of a panel of people [deliberr]; 10 to 12% of undergraduates answer a lengthy survey carelessly "
-        "[meade_craig_2012]. A run of 7 in 25, and how it grows with L, are this project's proposal",
+        "people", "0 to .11 of a panel of people [deliberr]; 10 to 12% of undergraduates answer a lengthy survey "
+        "carelessly [meade_craig_2012]. A run of 7 in 25, and how it grows with L, are this project's proposal",
         "answers that are ticked through say nothing", 0.10, True,
     ),
     "position_share": Threshold(
-        "the larger, in size, of P(first shown) − E(first) and P(last shown) − E(last), over answers whose option order is known; "
-        "E: the items' own shares of the options shown there, 1/K when orders are random",
+        "the larger, in size, of P(first shown) − E(first) and P(last shown) − E(last), over answers whose option "
+        "order is known; E: the items' own shares of the options shown there, 1/K when orders are random",
         (-0.10, 0.10), FREE, {"answers": 200, "agents": 10},
         "SE = √(.2·.8/200) = .028, a quarter of the bound; needs a quarter of the answers under other option orders, "
         "else position and content are one", "proposal",
-        "people [poq_2007] and models [pezeshkpour_hruschka_2024] depend on the order of options; how much is too much, nobody says",
+        "people [poq_2007] and models [pezeshkpour_hruschka_2024] depend on the order of options; how much is too "
+        "much, nobody says",
         "the place of an option is no reason to choose it", 0.0,
     ),
 }  # fmt: skip
 
 COHERENCE: Mapping[str, Threshold] = {
     "coherence": Threshold(
-        "√(mean r² − its mean by chance) over pairs of items, r over agents, answers without the agent's own level (as distances from "
-        "the item's mean, less the agent's mean of them), weighted by s²ᵢ·s²ⱼ; chance: each item's answers dealt to other agents, 199 "
-        "times. Bad if no item varies, or of 20 and more agents if the upper end (95%, one-sided) lies below the bound, or p ≥ .05 and "
-        "that of r between agents' profiles as answered lies below .10; else too few agents if p ≥ .05",
-        (0.075, None), FREE, {"agents": 10, "items": 5}, "of panels of 10 drawn from people's four in five are told from chance, of "
-        "fewer hardly half; 5 items are ten pairs",
+        "√(mean r² − its mean by chance) over pairs of items, r over agents, answers without the agent's own level (as "
+        "distances from the item's mean, less the agent's mean of them), weighted by s²ᵢ·s²ⱼ; chance: each item's "
+        "answers dealt to other agents, 199 times. Bad if no item varies, or of 20 and more agents if the upper end "
+        "(95%, one-sided) lies below the bound, or p ≥ .05 and that of r between agents' profiles as answered lies "
+        "below .10; else too few agents if p ≥ .05",
+        (0.075, None), FREE, {"agents": 10, "items": 5}, "of panels of 10 drawn from people's four in five are told "
+        "from chance, of fewer hardly half; 5 items are ten pairs",
         "people", _TEN + ": .11 to .40, p ≤ .01 in 22 of 22; profiles as answered .20 to .62",
-        "answers at random, one profile with noise, and levels of one's own with noise have nothing in common but items and agents. Not "
-        "decisive: opinions may be firm and yet unrelated to each other, which only asking again tells from noise", None, False, True,
+        "answers at random, one profile with noise, and levels of one's own with noise have nothing in common but "
+        "items and agents. Not decisive: opinions may be firm and yet unrelated to each other, which only asking again "
+        "tells from noise", None, False, True,
     ),
     "order_smoothness": Threshold(
-        "r of two answers of an agent to items shown one after the other, less its mean over 199 random orders of the items; pairs as "
-        "distances from the mean of all pairs of one family keyed alike, of one keyed oppositely, of two families. Over answers as "
-        "distances from the agent's mean and from the item's; the smaller r and the larger p count. Beyond the bound with p < .01 bad, of "
-        "fewer than 20 agents too few agents",
-        (None, 0.15), (None, 0.15), {"agents": 10, "items": 8}, "8 items have 20,160 orders; 10 agents, as for coherence. Fewer items in "
-        "orders of each agent's own need no test",
+        "r of two answers of an agent to items shown one after the other, less its mean over 199 random orders of the "
+        "items; pairs as distances from the mean of all pairs of one family keyed alike, of one keyed oppositely, of "
+        "two families. Over answers as distances from the agent's mean and from the item's; the smaller r and the "
+        "larger p count. Beyond the bound with p < .01 bad, of fewer than 20 agents too few agents",
+        (None, 0.15), (None, 0.15), {"agents": 10, "items": 8}, "8 items have 20,160 orders; 10 agents, as for "
+        "coherence. Fewer items in orders of each agent's own need no test",
         "people", _TEN + ": −.11 to .12",
-        "who repeats the answer before, whatever is asked, has not read; and that neighbours are answered alike then passes for opinions "
-        "that hang together", None, True,
+        "who repeats the answer before, whatever is asked, has not read; and that neighbours are answered alike then "
+        "passes for opinions that hang together", None, True,
     ),
     "family_alpha": Threshold(
         "median over families of Cronbach's α, items rekeyed; caution if p ≥ .05 against answers dealt to other agents",
         FREE, FREE, {"agents": 20, "families": 1},
         "20 agents, since the spread of α by chance is that of a correlation; a family needs 3 items", "chance",
         "by permutation",
-        "items of one family, rekeyed, are about one thing. Families are themes and no tested scales: no bound on α itself", 0.0,
+        "items of one family, rekeyed, are about one thing. Families are themes and no tested scales: no bound on α "
+        "itself", 0.0,
     ),
     "reversed_items": Threshold(
-        "r over agents between the means of a family's forward and reversed items as answered, as distances from the item's mean, over "
-        "families keyed both ways; bad if p < .01 that it is so far above 0, the reversed items dealt to other agents",
+        "r over agents between the means of a family's forward and reversed items as answered, as distances from the "
+        "item's mean, over families keyed both ways; bad if p < .01 that it is so far above 0, the reversed items "
+        "dealt to other agents",
         FREE, FREE, {"agents": 10, "pairs": 3},
         "10 agents can be dealt in 3.6 million ways; 3 pairs, since the wording of one pair can be at fault", "chance",
-        "by permutation. A tenth of respondents who do not attend to the direction of items make a factor of the reversed ones "
-        "[schmitt_stults_1985] and refute a scale's one factor [woods_2006]; here they outweigh the others",
-        "who agrees with a statement and with its opposite has not read what they say. Where that is true of opinions too, the keys "
-        "are wrong, and everything rekeyed with them", None, True,
+        "by permutation. A tenth of respondents who do not attend to the direction of items make a factor of the "
+        "reversed ones [schmitt_stults_1985] and refute a scale's one factor [woods_2006]; here they outweigh the "
+        "others",
+        "who agrees with a statement and with its opposite has not read what they say. Where that is true of opinions "
+        "too, the keys are wrong, and everything rekeyed with them", None, True,
     ),
     "answer_stability": Threshold(
-        "r between two waves or rounds of the same agents, answers as distances from the item's mean in each, without the agent's own "
-        "level; bad if the upper end (95%, one-sided, over second waves handed to other agents) lies below the bound; else too few agents "
-        "if p ≥ .05",
+        "r between two waves or rounds of the same agents, answers as distances from the item's mean in each, without "
+        "the agent's own level; bad if the upper end (95%, one-sided, over second waves handed to other agents) lies "
+        "below the bound; else too few agents if p ≥ .05",
         (0.15, None), FREE, {"agents": 10, "answers": 50}, "10 agents, as for coherence",
         "people", "11 groups of 10 and more people [deliberr]: .31 to .52, with a deliberation in between",
         "who answers at random has no opinion that could last, and none that could change", None, False, True,
@@ -192,13 +205,15 @@ COHERENCE: Mapping[str, Threshold] = {
 _CELLS = "20 answers: below, one case exceeds 5%; cells are tested exactly, at any size"
 _MISSING: tuple[Basis, str] = (
     "published",
-    "bad: more than the 15 to 20% that are common in educational and psychological studies [dong_peng_2013]; caution: a proposal",
+    "bad: more than the 15 to 20% that are common in educational and psychological studies [dong_peng_2013]; caution: "
+    "a proposal",
 )
 _TYPES_LEAST = "two types of at least 5 agents: below, the χ² approximation of Kruskal–Wallis is poor"
 
 QUALITY: Mapping[str, Threshold] = {
     "flat_items": Threshold(
-        "share of items to which more than half of the pairs of agents give the same answer", (None, 0.33), (None, 0.67),
+        "share of items to which more than half of the pairs of agents give the same answer", (None, 0.33),
+        (None, 0.67),
         {"agents": 7, "items": 5}, "panels of 7 drawn from people's have up to .20, of 5 up to .45",
         "people", _PEOPLE + ": 0 to .06", "agents that all say the same are one respondent",
     ),
@@ -209,30 +224,33 @@ QUALITY: Mapping[str, Threshold] = {
         "models understate how far people differ", 1.0,
     ),
     "persona_flattening": Threshold(
-        "mean r within types less mean r between types, of two agents' profiles over the items both answered: rekeyed, as distances "
-        "from the item's mean. Information if p ≥ .05 with types dealt to other agents; bad if besides the profiles as answered "
-        "(items' means left in) agree by a mean r above .8",
+        "mean r within types less mean r between types, of two agents' profiles over the items both answered: rekeyed, "
+        "as distances from the item's mean. Information if p ≥ .05 with types dealt to other agents; bad if besides "
+        "the profiles as answered (items' means left in) agree by a mean r above .8",
         FREE, FREE, {"agents": 7, "items": 10, "types": 2},
         "r over fewer than 10 items has an SE above .33; 7 agents give 21 pairs; types of at least 2 agents",
-        "people", _PEOPLE + ": profiles as answered .20 to .62, of 7 drawn from them up to .76; people's own groups cannot be told "
-        "apart either",
+        "people", _PEOPLE + ": profiles as answered .20 to .62, of 7 drawn from them up to .76; people's own groups "
+        "cannot be told apart either",
         "personas that give one profile are one respondent. Types that differ show that they do not", None, True,
     ),
     "contentless": Threshold(
-        "share of agents with a row of seven and more closed answers of which nine in ten are the same, or half of whose answers "
-        "have no content: such rows, and texts that are no sentence, refer back, repeat scale, question or themselves, or are in another "
-        "language",
+        "share of agents with a row of seven and more closed answers of which nine in ten are the same, or half of "
+        "whose answers have no content: such rows, and texts that are no sentence, refer back, repeat scale, question "
+        "or themselves, or are in another language",
         (None, MOST_GAPS), (None, 0.25), {"agents": 1}, "one agent who says nothing is one too many to pass over",
-        "people", "none of 568 rows of people in 24 panels [deliberr]: at most .70 of a row on one value; texts: this project's rules",
+        "people", "none of 568 rows of people in 24 panels [deliberr]: at most .70 of a row on one value; texts: this "
+            "project's rules",
         "an answer can be readable and say nothing", 0.0, True,
     ),
     "empty_texts": Threshold(
-        "share of texts that are no sentence, refer back, repeat scale, question or themselves, or are in another language",
+        "share of texts that are no sentence, refer back, repeat scale, question or themselves, or are in another "
+        "language",
         (None, 0.25), FREE, {"texts": 1}, "every text is judged by itself", "proposal", "no benchmark was found",
         "comments may be left open; reasons that say nothing explain nothing", 0.0,
     ),
     "refusal_rate": Threshold(
-        "refused / asked", (None, MOST_GAPS), (None, 0.20), {"answers": 20}, _CELLS, *_MISSING, "refusals are not at random", None, True,
+        "refused / asked", (None, MOST_GAPS), (None, 0.20), {"answers": 20}, _CELLS, *_MISSING,
+        "refusals are not at random", None, True,
     ),
     "repair_rate": Threshold(
         "repaired / asked", (None, MOST_GAPS), FREE, {"answers": 20}, _CELLS, "proposal", "no benchmark was found",
@@ -243,10 +261,12 @@ QUALITY: Mapping[str, Threshold] = {
         "gaps are not at random", None, True,
     ),
     "refusal_by_type": Threshold(
-        "refused: the largest difference between types in the mean rate of their agents; Kruskal–Wallis over agents, Holm over the three",
+        "refused: the largest difference between types in the mean rate of their agents; Kruskal–Wallis over agents, "
+        "Holm over the three",
         (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST,
         "chance", "in the run's own data",
-        "caution needs Holm p < .05 and more than two points per cent: with thousands of agents trifles are significant", 0.0,
+        "caution needs Holm p < .05 and more than two points per cent: with thousands of agents trifles are "
+        "significant", 0.0,
     ),
     "repair_by_type": Threshold(
         "repaired: as for refusal_by_type", (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST,
@@ -254,17 +274,20 @@ QUALITY: Mapping[str, Threshold] = {
         "as for refusal_by_type", 0.0,
     ),
     "missing_by_type": Threshold(
-        "invalid or failed: as for refusal_by_type", (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST,
+        "invalid or failed: as for refusal_by_type", (None, 0.02), (None, 0.20), {"agents": 10, "types": 2},
+        _TYPES_LEAST,
         "chance", "in the run's own data", "as for refusal_by_type", 0.0,
     ),
     "human_jsd": Threshold(
         "mean over items of 1 − JSD₂(simulated, human marginals)", FREE, FREE, {"items": 1},
         "an item needs 5 answers a point, as for flat_items", "chance", "an even spread over the same scale",
-        "caution where the simulated answers are no nearer to people's than an even spread over the scale: that is the benchmark",
+        "caution where the simulated answers are no nearer to people's than an even spread over the scale: that is the "
+        "benchmark",
     ),
     "human_w1": Threshold(
         "mean over items of 1 − W₁(simulated, human marginals)/(K − 1)", FREE, FREE, {"items": 1},
-        "an item needs 5 answers a point, as for flat_items", "chance", "an even spread over the same scale", "as for human_jsd",
+        "an item needs 5 answers a point, as for flat_items", "chance", "an even spread over the same scale",
+        "as for human_jsd",
     ),
 }  # fmt: skip
 
@@ -273,17 +296,20 @@ _PERSONA_SOURCE: tuple[Basis, str] = ("chance", "against the run's own retest")
 
 PROBES: Mapping[str, Threshold] = {
     "test_retest": Threshold(
-        "κ_w = 1 − Σ(x − y)² / Σ E, E the same expected by chance within each item; caution also if all are equal at T > 0",
+        "κ_w = 1 − Σ(x − y)² / Σ E, E the same expected by chance within each item; caution also if all are equal at T "
+        "> 0",
         (0.60, None), (0.25, None), {"answers": 100, "agents": 10},
         _KAPPA_LEAST + "; with 100 answers of which 97% are stable, all are equal by chance in 5%",
-        "people", "bad: people agree with themselves by .29 and more with a deliberation in between [deliberr]; caution: below "
-        "substantial [landis_koch_1977]",
+        "people", "bad: people agree with themselves by .29 and more with a deliberation in between [deliberr]; "
+        "caution: below substantial [landis_koch_1977]",
         "what a repeat does not reproduce is noise; a perfect repeat at T > 0 is more likely a cache", None, True, True,
     ),
     "option_order": Threshold(
-        "κ_w(original, options reversed), over answers whose options were shown in another order", (0.70, None), (0.40, None),
+        "κ_w(original, options reversed), over answers whose options were shown in another order", (0.70, None),
+        (0.40, None),
         {"answers": 100, "agents": 10}, _KAPPA_LEAST, "published",
-        "bad: at most fair [landis_koch_1977]; caution: a proposal", "an opinion does not depend on the order of the options", None, True,
+        "bad: at most fair [landis_koch_1977]; caution: a proposal",
+        "an opinion does not depend on the order of the options", None, True,
     ),
     "option_order_shift": Threshold(
         "mean of reversed − original, in points, over the same answers", (-SHIFT, SHIFT), FREE,
@@ -305,8 +331,9 @@ PROBES: Mapping[str, Threshold] = {
         "wording that explains more than a tenth speaks louder than the agents",
     ),
     "persona_swap": Threshold(
-        "1 − κ(probe)/κ(retest), each κ_w with the main arm: share of the agreement on retest that is lost. Caution below the bound "
-        "where κ(probe) surely lies above 0 (90%, one-sided), bad where it surely lies above half of κ(retest) (95%)",
+        "1 − κ(probe)/κ(retest), each κ_w with the main arm: share of the agreement on retest that is lost. Caution "
+        "below the bound where κ(probe) surely lies above 0 (90%, one-sided), bad where it surely lies above half of "
+        "κ(retest) (95%)",
         (0.8, None), FREE, {"answers": 50, "agents": 5}, _PERSONA_LEAST, *_PERSONA_SOURCE,
         "a respondent that answers alike under another's persona ignores it", None, True,
     ),
@@ -321,9 +348,11 @@ PROBES: Mapping[str, Threshold] = {
         "a drift on what the simulation does not touch is a shared shock", 0.0, True,
     ),
     "placebo_exposure": Threshold(
-        "mean |Δ| under the real digest minus mean |Δ| under a neutral one, in points, t interval of 95% over agents", (0.0, None), FREE,
+        "mean |Δ| under the real digest minus mean |Δ| under a neutral one, in points, t interval of 95% over agents",
+        (0.0, None), FREE,
         {"agents": 20}, "a t interval over 20 agents' means is robust to their skew", "chance", "in the run's own data",
-        "without it change is not due to what was experienced. Information that enters no verdict: agents of one run share its shocks",
+        "without it change is not due to what was experienced. Information that enters no verdict: agents of one run "
+        "share its shocks",
         0.0,
     ),
     "false_median": Threshold(

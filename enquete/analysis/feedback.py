@@ -95,7 +95,7 @@ def drawn_toward(
     n, changed = int(has_partner.sum()), int((both & (one != other)).any(axis=1).sum())
     if n == 0:
         return Drawn(0, len(x), 0, 0, None, None, None, None, None, None, None, "untestable", 0)
-    panel = _Panel(one, other, both, points)
+    panel = _RatingCounts(one, other, both, points)
     medians = panel.medians(panel.counts(np.ones((1, len(x)))))[0]
     own = np.take_along_axis(medians, np.where(both, one, 0).astype(int).T, axis=1).T
     with np.errstate(invalid="ignore"):
@@ -136,7 +136,7 @@ def _has_middle(x: Floats, y: Floats, points: int) -> bool:
     return a is None or a >= 0
 
 
-class _Panel:
+class _RatingCounts:
     """Ratings as counts: what exchanging the rounds of some agents (−1 among ±1) does to them is linear in the
     signs."""
 
@@ -191,7 +191,7 @@ def _halves(kept: Floats, exchanged: Floats) -> tuple[Floats, Floats]:
     return (kept + exchanged).sum(axis=0) / 2, (kept - exchanged) / 2
 
 
-def _p(panel: _Panel, estimate: float, draws: int, seed: int) -> tuple[float, int]:
+def _p(panel: _RatingCounts, estimate: float, draws: int, seed: int) -> tuple[float, int]:
     """p, and of how many exchanges: all of them only where the first leave it below .05."""
     rng, above, below, drawn = np.random.default_rng(seed), 0, 0, 0
     agents = len(panel.difference)

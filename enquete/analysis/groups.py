@@ -43,7 +43,8 @@ class GroupComparison(NamedTuple):
 
 
 def compare_groups(
-    values: pd.DataFrame, groups: pd.Series, kind: Kind, *, ends: tuple[float, float] | None = None, tests: int | None = None,
+    values: pd.DataFrame, groups: pd.Series, kind: Kind, *, ends: tuple[float, float] | None = None,
+    tests: int | None = None,
     fewest: int = FEWEST, draws: int = DRAWS, seed: int = 0,
 ) -> GroupComparison:  # fmt: skip
     """Compare groups on every variable.
@@ -73,7 +74,7 @@ def compare_groups(
     require_single(groups.index, "groups")
     group = groups.reindex(values.index)
     label, names = pd.factorize(group.astype(str).where(group.notna()), sort=True)
-    panel = _Panel(label.astype(np.int64), tuple(names), fewest)
+    panel = _Membership(label.astype(np.int64), tuple(names), fewest)
     columns = [_variable(values[name], kind, str(name), panel) for name in values]
     described = [row for variable in columns for row in _by_group(variable, panel, kind, ends)]
     found = pd.DataFrame([_test(variable, panel, kind, draws, seed) for variable in columns], columns=list(_TESTS))
@@ -100,7 +101,7 @@ _TESTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Panel:
+class _Membership:
     """Who is in which group: `label` by participant, a place in `names`, −1 for none."""
 
     label: Labels
@@ -115,7 +116,8 @@ class _Panel:
 
 @dataclass(frozen=True, slots=True)
 class _Variable:
-    """A variable by participant. large: the groups with values enough; inside: who has a value and is in one of them."""
+    """A variable by participant. large: the groups with values enough; inside: who has a value and is in one of
+    them."""
 
     name: str
     x: NDArray[Any]
@@ -135,7 +137,7 @@ class _Variable:
         return np.array([values.mean() for values in self.values()], dtype=np.float64)
 
 
-def _variable(column: pd.Series, kind: Kind, name: str, panel: _Panel) -> _Variable:
+def _variable(column: pd.Series, kind: Kind, name: str, panel: _Membership) -> _Variable:
     """Raises ValueError for ratings that are no numbers and shares other than 0 and 1."""
     known = column.notna().to_numpy()
     x: NDArray[Any]
@@ -156,7 +158,7 @@ def _variable(column: pd.Series, kind: Kind, name: str, panel: _Panel) -> _Varia
 
 
 def _by_group(
-    variable: _Variable, panel: _Panel, kind: Kind, ends: tuple[float, float] | None
+    variable: _Variable, panel: _Membership, kind: Kind, ends: tuple[float, float] | None
 ) -> Iterator[tuple[object, ...]]:
     """Rows of `_GROUPS`: one a group, of categories one a large group and category."""
     places = {group: place for place, group in enumerate(variable.large)}
@@ -185,7 +187,7 @@ def _by_group(
                 yield variable.name, name, str(category), int(n), int(total), *row, False
 
 
-def _test(variable: _Variable, panel: _Panel, kind: Kind, draws: int, seed: int) -> dict[str, object]:
+def _test(variable: _Variable, panel: _Membership, kind: Kind, draws: int, seed: int) -> dict[str, object]:
     """A row of `_TESTS`, but for what is adjusted over the variables."""
     large, values = variable.large, variable.x[variable.inside]
     if large.size < 2:
@@ -230,7 +232,7 @@ def _test(variable: _Variable, panel: _Panel, kind: Kind, draws: int, seed: int)
 
 
 def _jointly(
-    columns: Sequence[_Variable], panel: _Panel, found: pd.DataFrame, kind: Kind, draws: int, seed: int
+    columns: Sequence[_Variable], panel: _Membership, found: pd.DataFrame, kind: Kind, draws: int, seed: int
 ) -> list[float | None]:
     """Adjusted p of every tested variable: Westfall–Young's step-down max-T over relabellings of whole agents.
 

@@ -175,8 +175,8 @@ def extreme(intervals: pd.DataFrame, side: Literal["highest", "lowest"]) -> tupl
 
 
 def share_intervals(counts: ArrayLike, n: ArrayLike, *, selected: Side = "any", level: float = LEVEL) -> pd.DataFrame:
-    """Wilson's intervals of the shares counts/n of k options of one question, or of k groups with an n each, for the one
-    that is singled out.
+    """Wilson's intervals of the shares counts/n of k options of one question, or of k groups with an n each, for the
+    one that is singled out.
 
     Corrected as in `selected_intervals`: z at 1 − α/(2k), on the outer side of the largest or the smallest share at 1 −
     α/2. Centre (p + z²/2n)/(1 + z²/n), reach z√(p(1 − p)/n + z²/4n²)/(1 + z²/n). Returns by option: n, estimate, low,

@@ -137,7 +137,7 @@ def _enumerate(labels: Labels) -> Labels:
     return tables[-1]
 
 
-# --- beyond all draws --------------------------------------------------------------------------------------------------
+# --- beyond all draws -------------------------------------------------------------------------------------------------
 
 SMALLEST_TAIL = 1e-5
 """p that is told of a fitted tail at least: farther out the fit knows nothing."""

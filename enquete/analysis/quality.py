@@ -135,7 +135,7 @@ Tables = Mapping[str, Codes | Floats]
 """Item → how many answers each of its points got."""
 
 
-# --- items that all answer alike -----------------------------------------------------------------------------------------
+# --- items that all answer alike --------------------------------------------------------------------------------------
 
 
 def flat_items(answers: Answers) -> Diagnostic:

@@ -1,7 +1,8 @@
 """When a group has talked, or rated, enough: agreed, or settled, or sure and agreed, or at its last round.
 
 Of texts or of ratings alike: a methodology says how far a round agrees and how much each participant kept of its own
-position (`RoundStanding`). Confidence never ends anything alone: two who are sure of opposite things would be sent home.
+position (`RoundStanding`). Confidence never ends anything alone: two who are sure of opposite things would be sent
+home.
 """
 
 from __future__ import annotations

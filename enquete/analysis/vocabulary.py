@@ -17,30 +17,33 @@ LEAST_LETTERS = 4
 """Of a word that says what a text is about."""
 _STEM = 6
 
-_DE = """der die das den dem des ein eine einen einem einer eines und oder aber nicht kein keine ist sind war waren wird werden wurde hat
-haben hatte kann können soll sollte sollten muss müssen darf dürfen ich du er sie es wir ihr mich mir uns sich mein meine unser
-unsere zu zum zur von vom mit für auf aus bei nach über unter durch gegen ohne um als wie wenn dass weil auch nur noch schon mehr
-sehr man jede jeder jedes viel viele wer was wo im am ins keinen unserer habe immer hier beim seit an ja nein"""
-_EN = """the a an and or but not no is are was were be been being has have had can could shall should will would must may might do does did
-i you he she it we they me us him them my our your their its to of from with for on at by about into over under through against
-without as than that which who what where when how if because also only more most very every each many much this these those there
-so all some any out"""
+_DE = """der die das den dem des ein eine einen einem einer eines und oder aber nicht kein keine ist sind war waren wird
+werden wurde hat haben hatte kann können soll sollte sollten muss müssen darf dürfen ich du er sie es wir ihr mich mir
+uns sich mein meine unser unsere zu zum zur von vom mit für auf aus bei nach über unter durch gegen ohne um als wie wenn
+dass weil auch nur noch schon mehr sehr man jede jeder jedes viel viele wer was wo im am ins keinen unserer habe immer
+hier beim seit an ja nein"""
+_EN = """the a an and or but not no is are was were be been being has have had can could shall should will would must
+may might do does did i you he she it we they me us him them my our your their its to of from with for on at by about
+into over under through against without as than that which who what where when how if because also only more most very
+every each many much this these those there so all some any out"""
 FUNCTION_WORDS: Mapping[Spoken, frozenset[str]] = {"de": frozenset(_DE.split()), "en": frozenset(_EN.split())}
 """They tell the language of a text, and nothing of what it is about."""
-_MORE_DE = """alle allem allen aller alles also andere anderen bereits bin bis bleibt daher damit dann daran darauf davon davor dazu denn
-deshalb dies diese diesem diesen dieser dieses doch dort eher einfach einmal erst etwas ganz geht gerade gibt hätte hätten ihm
-ihn ihre ihrem ihren ihrer jetzt kaum keinem keiner könnte könnten manche meinem meinen meiner meines nichts nun sehe sein
-seine selbst sogar sollen sondern statt unserem unseren vielen vor wieder will wollen wäre wären würde würden zwar zwischen"""
-_MORE_EN = """above across after again almost alone along already although always among another anybody anyone anything anyway around away
-back became become becomes before behind below beside besides between beyond both came cannot certainly come comes done down
-during either else elsewhere enough even ever everybody everyone everything everywhere except far few first former further get
-gets getting give given gives go goes going gone got hardly hence her here hers herself himself his however indeed instead
-itself just keep keeps last later least less let like likely made make makes making maybe mean means merely mine mostly myself
-neither never nevertheless next nobody none nothing nor now nowhere off often once one ones onto other others otherwise ought
-ours ourselves own perhaps put quite rather really right same say says see seem seemed seems several simply since somebody
-somehow someone something sometimes somewhere soon still such take takes themselves then therefore thing things though three
-thus together too took toward towards two unless until up upon usually via want wants way well went whatever whenever whereas
-wherever whether while whole whom whose why within yes yet yours yourself yourselves"""
+_MORE_DE = """alle allem allen aller alles also andere anderen bereits bin bis bleibt daher damit dann daran darauf
+davon davor dazu denn deshalb dies diese diesem diesen dieser dieses doch dort eher einfach einmal erst etwas ganz geht
+gerade gibt hätte hätten ihm ihn ihre ihrem ihren ihrer jetzt kaum keinem keiner könnte könnten manche meinem meinen
+meiner meines nichts nun sehe sein seine selbst sogar sollen sondern statt unserem unseren vielen vor wieder will wollen
+wäre wären würde würden zwar zwischen"""
+_MORE_EN = """above across after again almost alone along already although always among another anybody anyone anything
+anyway around away back became become becomes before behind below beside besides between beyond both came cannot
+certainly come comes done down during either else elsewhere enough even ever everybody everyone everything everywhere
+except far few first former further get gets getting give given gives go goes going gone got hardly hence her here hers
+herself himself his however indeed instead itself just keep keeps last later least less let like likely made make makes
+making maybe mean means merely mine mostly myself neither never nevertheless next nobody none nothing nor now nowhere
+off often once one ones onto other others otherwise ought ours ourselves own perhaps put quite rather really right same
+say says see seem seemed seems several simply since somebody somehow someone something sometimes somewhere soon still
+such take takes themselves then therefore thing things though three thus together too took toward towards two unless
+until up upon usually via want wants way well went whatever whenever whereas wherever whether while whole whom whose why
+within yes yet yours yourself yourselves"""
 STOP_WORDS = frozenset().union(*FUNCTION_WORDS.values(), _MORE_DE.split(), _MORE_EN.split())
 """Function words, and words that both languages' sentences are held together by: none says what a text is about."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
@@ -79,11 +82,10 @@ def denies(text: str) -> bool:
 
 _OPPOSITES = {
     frozenset(pair.split())
-    for pair in """mehr weniger|viel wenig|viele wenige|mit ohne|hoch niedrig|hohe niedrige|höhere niedrigere|gut schlecht
-    gute schlechte|stark schwach|offen geschlossen|offene geschlossene|teuer billig|sicher gefährlich|more less|more fewer|many few
-    much little|with without|high low|higher lower|good bad|strong weak|open closed|cheap expensive|safe dangerous""".replace(
-        "\n", "|"
-    ).split("|")
+    for pair in """mehr weniger|viel wenig|viele wenige|mit ohne|hoch niedrig|hohe niedrige|höhere niedrigere
+    gut schlecht|gute schlechte|stark schwach|offen geschlossen|offene geschlossene|teuer billig|sicher gefährlich
+    more less|more fewer|many few|much little|with without|high low|higher lower|good bad|strong weak|open closed
+    cheap expensive|safe dangerous""".replace("\n", "|").split("|")
 }
 _OPPOSING = ("un", "in", "im", "ir", "dis", "non")
 

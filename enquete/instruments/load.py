@@ -181,7 +181,8 @@ def read_sheet(name: str, raw: bytes, model: type[Instrument]) -> SourceFile:
     for line, cells in rows[first:]:
         if len(cells) > len(columns):
             problems.append(
-                (line, f"{name}:{line}: {len(cells)} cells for {len(columns)} columns; put quotes around texts that hold one")
+                (line, f"{name}:{line}: {len(cells)} cells for {len(columns)} columns; put quotes around texts that "
+                    f"hold one")
             )  # fmt: skip
         place = len(entries)
         entry: dict[str | int, Value] = {id_key: f"{section.removesuffix('s')}_{place + 1}"}

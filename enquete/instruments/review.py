@@ -54,8 +54,9 @@ MESSAGES: Mapping[str, str] = {
     "comes_back": N_("German and English may say different things: translated back it reads “{found}”"),
     "dropped": N_("what the model wrote is not used ({found}); Enquete's own sentence stands there"),
     "described": N_(
-        "come from how {n} agents are described, who have written nothing yet or too little: they show what the descriptions' author "
-        "thought of, not what those asked would speak of; look whether a side is missing, and draft anew once they have written something"
+        "come from how {n} agents are described, who have written nothing yet or too little: they show what the "
+        "descriptions' author thought of, not what those asked would speak of; look whether a side is missing, and "
+        "draft anew once they have written something"
     ),
     "by_rule": N_("by rule, because too little of what the model gave can be used ({found})"),
 }

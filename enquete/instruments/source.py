@@ -142,16 +142,20 @@ def _code(error: yaml.reader.ReaderError) -> int:
 
 QUOTE = "quote the text"
 SLIPS = (
-    ("mapping values are not allowed", f'a colon ends a text that is not in quotes: {QUOTE}, such as de: "Vertrauen: in wen?"'),
+    ("mapping values are not allowed", f'a colon ends a text that is not in quotes: {QUOTE}, such as de: "Vertrauen: '
+        f'in wen?"'),
     ("mapping keys are not allowed", f"a text that begins with a question mark or a dash has to be in quotes: {QUOTE}"),
     ("while parsing a flow mapping", f"inside {{ }} a comma, a colon or a question mark ends a text: {QUOTE}"),
-    ("while parsing a flow sequence", f"inside [ ] a comma, a colon or a question mark ends a text: {QUOTE}, or close the bracket"),
+    ("while parsing a flow sequence", f"inside [ ] a comma, a colon or a question mark ends a text: {QUOTE}, or close "
+        f"the bracket"),
     ("while scanning an alias", f"a text that begins with * has to be in quotes: {QUOTE}"),
     ("undefined alias", f"a text that begins with * has to be in quotes: {QUOTE}"),
     ("while scanning an anchor", f"a text that begins with & has to be in quotes: {QUOTE}"),
     ("cannot start any token", f"a text that begins with @, % or ` has to be in quotes: {QUOTE}"),
-    ("expected <block end>", f"the line goes on after its value has ended: {QUOTE} from beginning to end, or check the indentation"),
-    ("while scanning a quoted scalar", "a quotation mark that is never closed; close it, or put the text between the other kind"),
+    ("expected <block end>", f"the line goes on after its value has ended: {QUOTE} from beginning to end, or check the "
+        f"indentation"),
+    ("while scanning a quoted scalar", "a quotation mark that is never closed; close it, or put the text between the "
+        "other kind"),
     ("could not find expected ':'", f"a line without a key: {QUOTE} that begins before it, or check the indentation"),
 )  # fmt: skip
 """What PyYAML says where somebody forgot quotes, and what to do."""

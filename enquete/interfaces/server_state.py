@@ -295,13 +295,15 @@ def mask_of(root: Path, token: SecretStr | None = None) -> Mask:
     for name, secret in held.items():
         if len(secret) < SHORTEST:
             raise SettingsError(
-                f"{name} has {len(secret)} characters: a server masks keys in what it tells, and so short a one would spoil "
-                f"ordinary words. Where the model's server wants no key, any word of {SHORTEST} characters or more will do"
+                f"{name} has {len(secret)} characters: a server masks keys in what it tells, and so short a one would "
+                f"spoil ordinary words. Where the model's server wants no key, any word of {SHORTEST} characters or "
+                f"more will do"
             )
     return Mask([*held.values(), *([token.get_secret_value()] if token else [])], root)
 
 
-# --- What every error becomes, once: an exit code (its own), a status code of HTTP, and what each caller can do about it
+# --- What every error becomes, once: an exit code (its own), a status code of HTTP, and what each caller can do about
+# it
 
 
 class Unauthorised(InputError):
@@ -366,7 +368,8 @@ REPLIES: Mapping[type[EnqueteError], ErrorReply] = {
     ModelError: ErrorReply(
         502,
         "start the model's server, or have its address and key put right where Enquete runs, and send this again",
-        "The model's server has to be started, or its address and key put right, where Enquete runs; no other call helps.",
+        "The model's server has to be started, or its address and key put right, where Enquete runs; no other call "
+        "helps.",
     ),
 }
 

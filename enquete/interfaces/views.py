@@ -65,7 +65,7 @@ class Stage(BaseModel):
     remaining_tokens: int | None
 
 
-class Budget(BaseModel):
+class RunBudget(BaseModel):
     """Tokens and US dollars; null: not known, or no cap."""
 
     tokens: int
@@ -119,9 +119,9 @@ def stage_of(run: Run, stage: StageStatus, status: StatusWord) -> Stage:
     )
 
 
-def budget_of(run: Run) -> Budget:
+def budget_of(run: Run) -> RunBudget:
     stands = run.standing
-    return Budget(
+    return RunBudget(
         tokens=stands.spent, expected_tokens=stands.expected, cap_tokens=stands.cap_tokens, usd=stands.paid_usd,
         expected_usd=stands.expected_usd, cap_usd=stands.cap_usd,
     )  # fmt: skip
@@ -215,7 +215,8 @@ def run_rows(sandbox: PathSandbox, sim_id: str, task_of: TaskOf, clear: Clear) -
 
 def instrument_rows(shelf: Path, clear: Clear, language: str = "en") -> list[InstrumentRow]:
     """Those that ship, then the files in the server's own folder."""
-    from enquete.study.instruments import own_instruments, shipped_instruments  # noqa: PLC0415 - a terminal does without
+    # A terminal does without.
+    from enquete.study.instruments import own_instruments, shipped_instruments  # noqa: PLC0415
 
     titles = enquete.list_instruments()
     found = []
@@ -226,7 +227,8 @@ def instrument_rows(shelf: Path, clear: Clear, language: str = "en") -> list[Ins
     return found
 
 
-# --- What a run that stopped has left: findings, report, files. Nothing outside the server's root is read, and nobody is asked
+# --- What a run that stopped has left: findings, report, files. Nothing outside the server's root is read, and nobody
+# is asked
 
 
 WRITTEN = "it is written at the run's end and at every stop"
@@ -324,7 +326,8 @@ def parcel_of(
     return Parcel(parcel, "application/zip")
 
 
-# --- What is read while a run is written by another thread or process: a file may be replaced, or not be there yet, between two looks
+# --- What is read while a run is written by another thread or process: a file may be replaced, or not be there yet,
+# between two looks
 
 
 T = TypeVar("T")

@@ -173,7 +173,10 @@ def _unlike(connection: sqlite3.Connection, table: str, rows: str, among: str, w
     columns = connection.execute(f"PRAGMA main.table_info({table})").fetchall()
     keys = [name for _, name, _, _, _, key in columns if key]
     same = " AND ".join(f"b.{name} IS a.{name}" for name in [*keys, *(c[1] for c in columns if not c[5])])
-    sql = f"SELECT count(*) FROM {rows}.{table} a WHERE ({where}) AND NOT EXISTS (SELECT 1 FROM {among}.{table} b WHERE {same})"
+    sql = (
+        f"SELECT count(*) FROM {rows}.{table} a WHERE ({where}) AND NOT EXISTS (SELECT 1 FROM {among}.{table} b WHERE "
+        f"{same})"
+    )
     return int(connection.execute(sql).fetchone()[0])
 
 
@@ -396,8 +399,8 @@ class Restored:
         again = (
             f"its {self.settled:,} paid calls are not asked again; {self.again:,} settled since are"
             if self.again is not None
-            else f"its {self.settled:,} paid calls are not asked again; those settled since are, the damaged file does not say "
-            f"how many (it was written to {self.writes:,} times)"
+            else f"its {self.settled:,} paid calls are not asked again; those settled since are, the damaged file does "
+            f"not say how many (it was written to {self.writes:,} times)"
         )
         return [
             f"{self.ledger}: its backup copy of {self.at} was put in place: {again}",
@@ -418,8 +421,8 @@ def restore(folder: Path) -> Restored:
         copy = whole_copy(path)
         if copy is None:
             raise LedgerError(
-                f"{path}: damaged, and there is no sound backup copy of it in {folder}; nothing was changed. Restore the ledger "
-                "from a copy of your own, or start another run beside it with --new"
+                f"{path}: damaged, and there is no sound backup copy of it in {folder}; nothing was changed. Restore "
+                "the ledger from a copy of your own, or start another run beside it with --new"
             )
         settled, found = settled_in(copy), settled_in(path)
         at = datetime.fromtimestamp(copy.stat().st_mtime, UTC).isoformat(timespec="seconds")

@@ -172,9 +172,9 @@ class TokenCalibration:
 
 # --- The cap on tokens and on money, with calls in flight counted, and who may draw on it before whom. Every request
 # reserves an upper bound before it is sent and settles what was really used; where a server bills more than that, the
-# bound follows (`TokenCalibration`). A request that does not fit waits while others are in flight (they usually use less than
-# they reserved) and is short only when nothing is. A run's work is divided into claims, in the order in which they
-# get budget: the narrative's small reserve, the main arm of each methodology as asked for, then probes and
+# bound follows (`TokenCalibration`). A request that does not fit waits while others are in flight (they usually use
+# less than they reserved) and is short only when nothing is. A run's work is divided into claims, in the order in which
+# they get budget: the narrative's small reserve, the main arm of each methodology as asked for, then probes and
 # replicates. What a claim is still expected to need is held for it against every later one, so that neither a probe
 # nor the second methodology can starve the first.
 

@@ -274,8 +274,8 @@ def _for_writing(path: Path) -> WriteFile:
         connection.close()
         if _code(error) in (READONLY, CANTOPEN):
             raise LedgerError(
-                f"{path}: cannot be written ({reason(error)}), so the run cannot go on there; status, report and list still work. "
-                "Make file and folder writable, or copy the results folder and name the copy with out=DIR"
+                f"{path}: cannot be written ({reason(error)}), so the run cannot go on there; status, report and list "
+                "still work. Make file and folder writable, or copy the results folder and name the copy with out=DIR"
             ) from error
         raise disk_fault(error, path) or error from error
     except BaseException:

@@ -23,14 +23,17 @@ from enquete.state.settings import Environment
 # --- What kind of drive a folder is on, and whether a run can be kept there.
 
 NETWORK = frozenset({
-    "9p", "afpfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "gfs", "gfs2", "glusterfs", "gpfs", "lustre", "ncpfs",
-    "nfs", "nfs3", "nfs4", "ocfs2", "orangefs", "prl_fs", "smb", "smb2", "smb3", "smbfs", "sshfs", "vboxsf", "vmhgfs", "webdav",
+    "9p", "afpfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "gfs", "gfs2", "glusterfs", "gpfs", "lustre",
+    "ncpfs",
+    "nfs", "nfs3", "nfs4", "ocfs2", "orangefs", "prl_fs", "smb", "smb2", "smb3", "smbfs", "sshfs", "vboxsf", "vmhgfs",
+    "webdav",
 })  # fmt: skip
 """File systems shared between machines, or by a host with its guests: their shared memory and locks are not one
 machine's. As "fuse.…" too."""
 
 FUSE = frozenset({
-    "blobfuse", "blobfuse2", "davfs2", "gcsfuse", "goofys", "grpcfuse", "mfs", "mountpoint-s3", "rclone", "s3fs", "smbnetfs",
+    "blobfuse", "blobfuse2", "davfs2", "gcsfuse", "goofys", "grpcfuse", "mfs", "mountpoint-s3", "rclone", "s3fs",
+    "smbnetfs",
 })  # fmt: skip
 """Remote stores behind FUSE."""
 
@@ -83,9 +86,9 @@ def require_local(
     if Environment.read().allow_network_drive if allow is None else allow:
         return False
     raise SettingsError(
-        f"{path} is on a network drive ({drive.type}, mounted at {drive.mount}), where the ledger's write-ahead log can be "
-        "corrupted. Name a folder on a local disk with out=DIR, or set ENQUETE_ALLOW_NETWORK_DRIVE=1 to use a slower "
-        "journal there; then only one machine may use the folder at a time"
+        f"{path} is on a network drive ({drive.type}, mounted at {drive.mount}), where the ledger's write-ahead log "
+        "can be corrupted. Name a folder on a local disk with out=DIR, or set ENQUETE_ALLOW_NETWORK_DRIVE=1 to use a "
+        "slower journal there; then only one machine may use the folder at a time"
     )
 
 
@@ -166,8 +169,8 @@ class DiskReserve:
         """Hold it while a run is driven. Raises DiskFull where there is no room: nothing has been asked yet."""
         if not self.fill():
             fact = (
-                f"{self.path.parent}: {free_text(self.path.parent)}, and a run needs {2 * self.size / 1e6:.0f} MB to store "
-                "what it pays for; nothing was asked. Free space there"
+                f"{self.path.parent}: {free_text(self.path.parent)}, and a run needs {2 * self.size / 1e6:.0f} MB to "
+                "store what it pays for; nothing was asked. Free space there"
             )
             raise DiskFull(f"{fact}, then: {resume_command(self.path.parent)}", fact=fact)
         try:
@@ -207,8 +210,8 @@ class DiskReserve:
         """
         folder = self.path.parent
         self.notice = self.notice or (
-            f"{DISK_FULL}: {folder} has {free_text(folder)}{f' ({why})' if why else ''}. What was under way is being stored, "
-            f"nothing new is asked. Free space there, then: {resume_command(folder)}"
+            f"{DISK_FULL}: {folder} has {free_text(folder)}{f' ({why})' if why else ''}. What was under way is being "
+            f"stored, nothing new is asked. Free space there, then: {resume_command(folder)}"
         )
         try:
             self.path.unlink()
@@ -261,8 +264,8 @@ async def alone(file: Path, *, longest_s: float = LONGEST_S) -> AsyncIterator[No
                 await asyncio.sleep(LOOKED_S)
     except TimeoutError:
         raise Busy(
-            f"{file.parent.name}: another request has been beginning something there for {longest_s:g} s, and has not come to "
-            "an end; ask again later"
+            f"{file.parent.name}: another request has been beginning something there for {longest_s:g} s, and has not "
+            "come to an end; ask again later"
         ) from None
     except OSError as error:
         raise disk_fault(error, file) or error from error

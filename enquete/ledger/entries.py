@@ -110,7 +110,9 @@ def _head(text: str) -> tuple[str, str, str]:
 def answer_from_row(row: Sequence[object]) -> Answer:
     item, status, value, text, confidence, data, notes, position, options = row
     return Answer(
-        item=item, status=status, value=value, text=text, confidence=confidence, position=position,  # type: ignore[arg-type]  # STRICT columns
+        # STRICT columns.
+        item=item, status=status, value=value, text=text,  # type: ignore[arg-type]
+        confidence=confidence, position=position,  # type: ignore[arg-type]
         data=json.loads(data) if data else None,  # type: ignore[arg-type]
         notes=tuple(json.loads(notes)) if notes else (),  # type: ignore[arg-type]
         options_shown=tuple(json.loads(options)) if options else (),  # type: ignore[arg-type]

@@ -39,8 +39,8 @@ KEEPALIVE: Mapping[str, Any] = {
     "connect_timeout": 10,
     "tcp_user_timeout": 25_000,
 }
-"""A machine that vanished is noticed by then, and its lock is free. The last is for what was sent and nobody took, which
-no keepalive looks at: Linux would wait for a quarter of an hour."""
+"""A machine that vanished is noticed by then, and its lock is free. The last is for what was sent and nobody took,
+which no keepalive looks at: Linux would wait for a quarter of an hour."""
 SESSION = "SET tcp_keepalives_idle=10; SET tcp_keepalives_interval=5; SET tcp_keepalives_count=3"
 LEAST_SERVER = 130000
 """Whose transactions can be looked up by their number."""
@@ -214,7 +214,8 @@ class PostgresConnection:
                 if self.is_lost:
                     self.reconnect()
                 self._connection.execute("BEGIN")
-                number = self._connection.execute("SELECT pg_current_xact_id()::text").fetchone()[0]  # type: ignore[index]
+                current = self._connection.execute("SELECT pg_current_xact_id()::text")
+                number = current.fetchone()[0]  # type: ignore[index]
                 self._require_lock()
                 value = work()
                 finished = True
@@ -253,7 +254,8 @@ class PostgresConnection:
 
         for table in numbered():
             self.execute(
-                f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM {table}), false)"
+                f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM "
+                f"{table}), false)"
             )
 
     def make_schema(self) -> None:

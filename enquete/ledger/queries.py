@@ -27,8 +27,8 @@ def time_of(column: str) -> str:
 def text_of(column: str) -> str:
     """The whole text whose hash stands in this column."""
     return (
-        "(SELECT CASE WHEN t.head = '' THEN '' ELSE h.text END || t.text FROM texts t LEFT JOIN texts h ON h.hash = t.head"
-        f" WHERE t.hash = {column})"
+        "(SELECT CASE WHEN t.head = '' THEN '' ELSE h.text END || t.text FROM texts t LEFT JOIN texts h ON h.hash = "
+        f"t.head WHERE t.hash = {column})"
     )
 
 
@@ -62,7 +62,8 @@ TEXT_OF = f"SELECT {text_of('CAST(? AS TEXT)')}"
 ANY_RESERVED = "SELECT 1 FROM calls WHERE status='reserved' LIMIT 1"
 SETTLED = f"SELECT response, finish, model FROM calls WHERE {CALL} AND status='settled'"
 OBTAINED = f"""
-SELECT status, response, finish, input_tokens, output_tokens, allowance, sends, latency_ms, fingerprint, raw, model, error
+SELECT status, response, finish, input_tokens, output_tokens, allowance, sends, latency_ms, fingerprint, raw,
+  model, error
 FROM calls WHERE {CALL}
 """
 IN_FLIGHT = f"""
@@ -102,7 +103,8 @@ SELECT methodology, phase, arm, purpose, model, prompt_hash, fingerprint FROM ca
 ORDER BY methodology, phase, arm, purpose, model, subject, attempt
 """
 FINGERPRINTS = """
-SELECT DISTINCT fingerprint FROM calls WHERE methodology=? AND phase=? AND arm=? AND purpose='answer' AND fingerprint<>''
+SELECT DISTINCT fingerprint FROM calls WHERE methodology=? AND phase=? AND arm=? AND purpose='answer'
+AND fingerprint<>''
 """
 ANSWER_CALLS = f"""
 SELECT subject, count(*) AS attempts,
@@ -132,16 +134,19 @@ WHERE purpose = 'answer' AND status = 'settled' AND methodology = ? AND phase = 
 """
 CALLS = f"""
 SELECT c.purpose, c.subject, c.arm, c.attempt, c.status, c.model, c.finish, c.reserved, c.allowance, c.input_tokens,
-  c.output_tokens, c.sends, c.latency_ms, c.fingerprint, c.system_hash, c.prompt_hash, {text_of("c.messages_hash")} AS messages,
+  c.output_tokens, c.sends, c.latency_ms, c.fingerprint, c.system_hash, c.prompt_hash,
+  {text_of("c.messages_hash")} AS messages,
   c.response, c.raw, c.error, {time_of("c.reserved_at")} AS reserved_at, {time_of("c.settled_at")} AS settled_at,
   {text_of("c.system_hash")} AS system
 FROM calls c WHERE c.methodology = ? AND c.phase = ?
 ORDER BY c.arm, c.purpose, c.subject, c.attempt
 """
 _SHOWN = f"""
-SELECT c.purpose, c.subject, c.attempt, c.status, c.model, c.finish, c.input_tokens, c.output_tokens, c.allowance, c.sends,
+SELECT c.purpose, c.subject, c.attempt, c.status, c.model, c.finish, c.input_tokens, c.output_tokens, c.allowance,
+  c.sends,
   c.latency_ms, c.fingerprint, c.prompt_hash, {text_of("c.messages_hash")} AS messages, c.response, c.raw, c.error,
-  {time_of("c.reserved_at")} AS reserved_at, {time_of("c.settled_at")} AS settled_at, {text_of("c.system_hash")} AS system
+  {time_of("c.reserved_at")} AS reserved_at, {time_of("c.settled_at")} AS settled_at,
+  {text_of("c.system_hash")} AS system
 FROM calls c WHERE c.methodology = ? AND c.phase = ? AND c.arm = ?
 """
 CALLS_OF_ANSWER = f"{_SHOWN} AND c.purpose = 'answer' AND c.subject = ? ORDER BY c.attempt"
@@ -159,7 +164,8 @@ SELECT o.id, NOT EXISTS(SELECT 1 FROM answers WHERE occasion=o.id AND part=?), (
 """
 """Of an occasion that there is: its number, whether the part is new, how many failed rows will be replaced."""
 STORE_ANSWER = """
-INSERT INTO answers(occasion, item, part, status, value, text, confidence, data, notes, position, options_shown, asked_at)
+INSERT INTO answers(occasion, item, part, status, value, text, confidence, data, notes, position, options_shown,
+  asked_at)
 VALUES(?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(occasion, item) DO UPDATE SET status=excluded.status, value=excluded.value,
   text=excluded.text, confidence=excluded.confidence, data=excluded.data, notes=excluded.notes,
   position=excluded.position, options_shown=excluded.options_shown, asked_at=excluded.asked_at
@@ -183,7 +189,8 @@ SELECT o.arm, o.session, o.round, o.turn, o.participant, a.item, a.part, a.statu
 WHERE o.methodology = ? AND o.phase = ? AND o.arm = ?
 """
 ANSWERS = f"{_ANSWERS}{_ORDERED}"
-ANSWERS_OF = f"""{_ANSWERS} AND o.round IN (SELECT CAST(value AS BIGINT) FROM json_each(?)) AND o.participant IN {LISTED}
+ANSWERS_OF = f"""{_ANSWERS} AND o.round IN (SELECT CAST(value AS BIGINT) FROM json_each(?))
+AND o.participant IN {LISTED}
 {_ORDERED}"""
 PARTS = f"""
 SELECT o.arm, o.session, o.round, o.turn, o.participant, a.item, a.part {ANSWERED}
@@ -217,7 +224,8 @@ WHERE o.arm=? AND o.methodology=? AND o.phase=?
 """
 STORED = f"""
 SELECT a.part, a.data, a.notes, a.position, a.options_shown, {time_of("a.asked_at")} {ANSWERED}
-WHERE o.arm = ? AND o.methodology = ? AND o.phase = ? AND o.session = ? AND o.round = ? AND o.turn = ? AND o.participant = ?
+WHERE o.arm = ? AND o.methodology = ? AND o.phase = ? AND o.session = ? AND o.round = ? AND o.turn = ?
+AND o.participant = ?
   AND a.item = ?
 """
 
@@ -280,7 +288,8 @@ WITH there(arm, methodology, phase, round, name, n) AS (
   SELECT arm, methodology, phase, 0, 'calls', count(*) FILTER (WHERE status='settled') FROM calls GROUP BY 1, 2, 3
   UNION ALL SELECT arm, methodology, phase, 0, 'tokens', sum(input_tokens + output_tokens + allowance) FROM calls
     GROUP BY 1, 2, 3
-  UNION ALL SELECT o.arm, o.methodology, o.phase, o.round, 'answers_' || a.status, count(*) {ANSWERED} GROUP BY 1, 2, 3, 4, 5),
+  UNION ALL SELECT o.arm, o.methodology, o.phase, o.round, 'answers_' || a.status, count(*) {ANSWERED}
+  GROUP BY 1, 2, 3, 4, 5),
 counted AS (SELECT arm, methodology, phase, round, replace(name, 'carried_', '') AS name, value AS n FROM counters)
 SELECT name, sum(n) AS surplus FROM (
   SELECT * FROM counted WHERE name IN ('calls', 'tokens') OR name LIKE 'answers!_%' ESCAPE '!'
@@ -299,7 +308,7 @@ SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c JOIN pg_n
 WHERE n.nspname = current_schema() AND c.relkind = 'r'
 """
 
-# --- several processes at work (workers.py) ----------------------------------------------------------------------------
+# --- several processes at work (workers.py) ---------------------------------------------------------------------------
 
 HAS_WORKERS = {
     "sqlite": "SELECT 1 FROM sqlite_master WHERE name='workers'",
@@ -330,7 +339,8 @@ ADD_PAID_AT = "UPDATE workers SET spent_usd=spent_usd+? WHERE address=?"
 ONE_BY_ONE = "UPDATE workers SET failed=failed WHERE address=?"
 """Whoever takes a block holds the driver's row: blocks are taken one after the other."""
 BLOCKS = """
-SELECT coalesce(sum(CASE WHEN owner<>? THEN tokens ELSE 0 END), 0), coalesce(sum(CASE WHEN owner<>? THEN usd ELSE 0 END), 0),
+SELECT coalesce(sum(CASE WHEN owner<>? THEN tokens ELSE 0 END), 0),
+  coalesce(sum(CASE WHEN owner<>? THEN usd ELSE 0 END), 0),
   count(*), coalesce(sum(spent_usd), 0) FROM workers
 """
 TAKE_BLOCK = "UPDATE workers SET tokens=?, usd=? WHERE owner=?"

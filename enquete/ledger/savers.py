@@ -134,8 +134,8 @@ async def saver(
         yield made
         if made.fault is not None:
             raise LedgerError(
-                f"{made.fault}; {free_text(folder)} in {folder}. Every answer that was stored is in the ledger. Free space "
-                f"there, then: {resume_command(folder)}"
+                f"{made.fault}; {free_text(folder)} in {folder}. Every answer that was stored is in the ledger. Free "
+                f"space there, then: {resume_command(folder)}"
             )
 
 

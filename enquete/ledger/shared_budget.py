@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, suppress
 
 from enquete.ledger.budget import NOTHING, Amount, Budget, Cap, Claim, CostKind
 from enquete.ledger.ledger import Ledger
-from enquete.ledger.workers import Evicted, Standing, Wanted, ask_to_stop, look, take_block
+from enquete.ledger.workers import BlockRequest, Evicted, SharedBalance, ask_to_stop, look, take_block
 
 BLOCK = 64
 """Calls that a block is taken for."""
@@ -120,7 +120,7 @@ class SharedBudget(Budget):
                 return
             used, paid = self._in_flight, self._paid_usd
             spare = Amount((BLOCK - 1) * need.tokens, (BLOCK - 1) * need.usd)
-            wanted = Wanted(used, need, spare, paid)
+            wanted = BlockRequest(used, need, spare, paid)
             before = self._block
             try:
                 standing = await self._ledger.write(
@@ -134,7 +134,7 @@ class SharedBudget(Budget):
             self._block = Amount(standing.tokens - settled.tokens, standing.usd - settled.usd)
             self._see(standing)
 
-    def _see(self, standing: Standing) -> None:
+    def _see(self, standing: SharedBalance) -> None:
         self._others = Amount(standing.others, standing.others_usd)
         self.spent, self.spent_usd = standing.spent, standing.spent_usd + self._paid_usd
         self.processes = standing.processes

@@ -39,7 +39,10 @@ TEXT = Text().with_variant(Text(collation="C"), "postgresql")  # ordered by its 
 WHOLE = Integer().with_variant(BigInteger(), "postgresql")
 NUMBER: TypeEngine[float] = REAL().with_variant(postgresql.DOUBLE_PRECISION(), "postgresql")
 
-DIALECTS: Mapping[str, Dialect] = {"sqlite": sqlite.dialect(), "postgresql": postgresql.dialect()}  # type: ignore[no-untyped-call]
+DIALECTS: Mapping[str, Dialect] = {
+    "sqlite": sqlite.dialect(),
+    "postgresql": postgresql.dialect(),  # type: ignore[no-untyped-call]
+}
 
 
 def _text(name: str, **options: Any) -> Column[str]:
@@ -89,7 +92,8 @@ _table(
     *_texts("status", "model", "system_hash", "messages_hash", "prompt_hash"), _whole("reserved"),
     *(_whole(name, server_default=text("0")) for name in ("allowance", "input_tokens", "output_tokens", "sends")),
     *(_text(name, server_default="") for name in ("response", "finish", "raw", "fingerprint", "error")),
-    _whole("latency_ms", server_default=text("0")), _whole("reserved_at"), _whole("settled_at", server_default=text("0")),
+    _whole("latency_ms", server_default=text("0")), _whole("reserved_at"),
+    _whole("settled_at", server_default=text("0")),
     UniqueConstraint("methodology", "phase", "arm", "purpose", "subject", "attempt"),
     CheckConstraint("status IN ('reserved', 'settled', 'failed', 'lost')"),
 )  # fmt: skip

@@ -130,7 +130,7 @@ def worker_batches(owner: str) -> Batches:
 # was settled since it was taken twice, once more in the counters: on the safe side, until its owner looks again.
 
 
-class Standing(NamedTuple):
+class SharedBalance(NamedTuple):
     """The run's money as one process sees it: its own block, the others', and what all have spent. `processes`: the
     driver among them."""
 
@@ -143,7 +143,7 @@ class Standing(NamedTuple):
     processes: int
 
 
-class Wanted(NamedTuple):
+class BlockRequest(NamedTuple):
     """What a process has in flight, needs beside it, and would take in reserve: tokens and US dollars. `paid_usd`: what
     it spent since it last said."""
 
@@ -153,7 +153,9 @@ class Wanted(NamedTuple):
     paid_usd: float
 
 
-def take_block(connection: WriteConnection, owner: str, wanted: Wanted, cap: int, cap_usd: float | None) -> Standing:
+def take_block(
+    connection: WriteConnection, owner: str, wanted: BlockRequest, cap: int, cap_usd: float | None
+) -> SharedBalance:
     """Take what is wanted, as far as it is there: a block smaller than in flight and needed is what is in flight
     alone. Raises Evicted."""
     connection.execute(queries.ONE_BY_ONE, (DRIVER,))
@@ -168,10 +170,10 @@ def take_block(connection: WriteConnection, owner: str, wanted: Wanted, cap: int
     if tokens < wanted.in_flight[0] + wanted.need[0] or usd < wanted.in_flight[1] + wanted.need[1]:
         tokens, usd = wanted.in_flight
     connection.execute(queries.TAKE_BLOCK, (int(tokens), usd, owner))
-    return Standing(int(tokens), usd, int(others), others_usd, spent, spent_usd, processes)
+    return SharedBalance(int(tokens), usd, int(others), others_usd, spent, spent_usd, processes)
 
 
-def _granted(wanted: Wanted, which: int, room: float, processes: int) -> float:
+def _granted(wanted: BlockRequest, which: int, room: float, processes: int) -> float:
     """A reserve is no more than a share of what is left, so that the last calls under a cap are not one process's."""
     least = wanted.in_flight[which] + wanted.need[which]
     return least + max(0, min(wanted.spare[which], (room - least) / (2 * processes))) if least <= room else 0

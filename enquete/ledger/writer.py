@@ -234,7 +234,8 @@ class GroupWriter:
 
     async def drain(self) -> None:
         """Wait until everything submitted so far is on disk."""
-        while self._due or self._waiting or self._beginning:  # noqa: ASYNC110 - many futures, and some of them cancelled
+        # Many futures, and some of them cancelled.
+        while self._due or self._waiting or self._beginning:  # noqa: ASYNC110
             await asyncio.sleep(LOCK_WAIT_S if self._locked_since or self._thread else 0)
 
     async def close(self) -> None:

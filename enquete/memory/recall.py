@@ -157,7 +157,7 @@ def _named(record: MemoryRecord, asked: Sequence[str]) -> bool:
 
 
 @dataclass(frozen=True)
-class Standing:
+class PreferenceShare:
     """One configuration against all others on one type of question, asked of one type of stakeholder.
 
     `rate`: (wins + ties / 2) / n; `low`, `high`: Wilson's interval of 95% for it, which takes comparisons as
@@ -175,7 +175,7 @@ class Standing:
     high: float
 
 
-def standings(preferences: Iterable[Preference]) -> list[Standing]:
+def standings(preferences: Iterable[Preference]) -> list[PreferenceShare]:
     """By type of question and of stakeholder, the configuration that wins most often first."""
     counts: dict[tuple[str, str, str], list[int]] = {}
     for one in preferences:
@@ -188,9 +188,11 @@ def standings(preferences: Iterable[Preference]) -> list[Standing]:
     return sorted(found, key=lambda s: (s.question_type, s.stakeholder_type, -s.rate, s.configuration))
 
 
-def _standing(question_type: str, stakeholder_type: str, configuration: str, n: int, wins: int, ties: int) -> Standing:
+def _standing(
+    question_type: str, stakeholder_type: str, configuration: str, n: int, wins: int, ties: int
+) -> PreferenceShare:
     from enquete.analysis.preference import wilson  # noqa: PLC0415 - recall itself computes nothing
 
     rate = (wins + ties / 2) / n
     low, high = wilson(rate, n)
-    return Standing(question_type, stakeholder_type, configuration, n, wins, ties, rate, low, high)
+    return PreferenceShare(question_type, stakeholder_type, configuration, n, wins, ties, rate, low, high)

@@ -305,7 +305,10 @@ class ZepCloudGraph:
         cursor = ""
         for _ in range(MOST_PAGES):
             more = {"uuid_cursor": cursor} if cursor else {}
-            page = self._connection.reading(f"reading {what}", lambda more=more: self._page(listing, more))  # type: ignore[misc]
+            page = self._connection.reading(
+                f"reading {what}",
+                lambda more=more: self._page(listing, more),  # type: ignore[misc]
+            )
             last = str(page[-1].uuid_) if page else ""
             yield from page
             if len(page) < PAGE or last == cursor:

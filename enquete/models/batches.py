@@ -261,7 +261,7 @@ def line(name: str, body: Mapping[str, JsonValue]) -> bytes:
     return json.dumps(asked, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-# --- what came of a request in a batch, sorted: an answer, refused in this form, or worth another batch -------------------
+# --- what came of a request in a batch, sorted: an answer, refused in this form, or worth another batch ---------------
 
 
 class Came(NamedTuple):
@@ -288,8 +288,8 @@ def _unanswered(came: Came, counts: SendCounts) -> Exception:
     reply, order = came
     if order.stage == "cancelled":
         return paused(
-            f"Batch {order.id} was cancelled at the provider after {order.done} of {order.total} requests. Resume to ask for the "
-            "others in another."
+            f"Batch {order.id} was cancelled at the provider after {order.done} of {order.total} requests. Resume to "
+            "ask for the others in another."
         )
     if reply is None and order.stage == "completed":
         counts.sends += 1
@@ -382,8 +382,8 @@ class Ordering:
             if away.status is not None:  # it answered, and nothing has come of it
                 raise
             raise AwaitsBatch(
-                f"The model server {self._shown} {away}, and whether batch {order.number} was taken cannot be told yet: resume to "
-                "look again."
+                f"The model server {self._shown} {away}, and whether batch {order.number} was taken cannot be told "
+                "yet: resume to look again."
             ) from None
 
     async def searched(self, order: Noted) -> BatchJob | None:
@@ -474,8 +474,8 @@ class Ordering:
 
     def _unknown(self, order: Noted, denied: Denied) -> str:
         return (
-            f"The model server {self._shown} {denied} when it was asked for batch {order.number} ({order.id or order.mark}), which is "
-            "paid for: resume with the key and the server it was ordered with."
+            f"The model server {self._shown} {denied} when it was asked for batch {order.number} "
+            f"({order.id or order.mark}), which is paid for: resume with the key and the server it was ordered with."
         )
 
 
@@ -622,7 +622,8 @@ class BatchQueue:
         if came.order.done:
             return unavailable(self.shown, trouble, model, counts)
         return paused(
-            f"The model server {self.shown} answered none of {came.order.total} requests in a batch, the last time with: {trouble.message}."
+            f"The model server {self.shown} answered none of {came.order.total} requests in a batch, the last time "
+            f"with: {trouble.message}."
         )
 
     async def _asked(self, key: CallKey, model: str, request: bytes, longest: int) -> Came:
@@ -717,8 +718,8 @@ class BatchQueue:
                 share.refused(size)
                 raise _Crowded
             raise paused(
-                f"The model server {self.shown} refused batch {order.number} as a whole ({order.total} requests to {order.model!r}): "
-                f"{ended.complaint or 'no reason given'}."
+                f"The model server {self.shown} refused batch {order.number} as a whole ({order.total} requests to "
+                f"{order.model!r}): {ended.complaint or 'no reason given'}."
             )
         return ended
 

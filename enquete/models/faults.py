@@ -211,7 +211,8 @@ def servers_in(base_url: str) -> dict[str, float]:
             weights[url] = math.nan
         if not 0 < weights[url] < math.inf:
             raise SettingsError(
-                f"LLM_BASE_URL: {weight!r} is no weight of {url!r}: write a number above 0, such as {url}=2, or leave it out"
+                f"LLM_BASE_URL: {weight!r} is no weight of {url!r}: write a number above 0, such as {url}=2, or leave "
+                f"it out"
             )
     return weights
 

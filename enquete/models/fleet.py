@@ -1,8 +1,8 @@
 """Several servers of one model. An agent stays with one of them, whose prefix cache then holds its persona and memory.
 
-Which one says weighted rendezvous hashing (Thaler & Ravishankar 1998; the score is Schindelhauer & Schomaker's, 2005), so
-every process says the same, shares are as the weights, and a server that is away moves its own agents and nobody else:
-each to the next in its own order, and back once it has answered a probe (transport.py).
+Which one says weighted rendezvous hashing (Thaler & Ravishankar 1998; the score is Schindelhauer & Schomaker's, 2005),
+so every process says the same, shares are as the weights, and a server that is away moves its own agents and nobody
+else: each to the next in its own order, and back once it has answered a probe (transport.py).
 """
 
 from __future__ import annotations

@@ -116,7 +116,8 @@ def _addressed(request: httpx2.Request) -> tuple[str, str, str, int | None]:
 
 @dataclass
 class _OfLoop:
-    """A connection belongs to an event loop. `question`: a request of which body alone changes, made for the first one."""
+    """A connection belongs to an event loop. `question`: a request of which body alone changes, made for the first
+    one."""
 
     http: BoundedClient
     question: httpx2.Request | None = None

@@ -59,8 +59,8 @@ def file_of(weights: Weights) -> Path:
     found = hash_of(file)
     if found != weights.sha256:
         raise SettingsError(
-            f"{file} is not the file this run was begun with (sha256 {found[:12]}…, not {weights.sha256[:12]}…): put the "
-            "earlier one back, or start another run with --new"
+            f"{file} is not the file this run was begun with (sha256 {found[:12]}…, not {weights.sha256[:12]}…): put "
+            "the earlier one back, or start another run with --new"
         )
     return file
 

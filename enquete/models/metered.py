@@ -315,17 +315,18 @@ class MeteredModel:
 
 
 class AlternateModels:
-    """The models of one participant, in order: what one cannot give is asked of the next, and so is everything after it.
+    """The models of one participant, in order: what one cannot give is asked of the next, and so is everything after
+    it.
 
-    Each has attempts of its own, so the ledger keeps which one failed, and why. Measured by: what any of them has settled
-    is never asked for again.
+    Each has attempts of its own, so the ledger keeps which one failed, and why. Measured by: what any of them has
+    settled is never asked for again.
     """
 
     def __init__(
         self, models: Sequence[MeteredModel], place: Callable[[], int], switch: Callable[[int, str], Awaitable[object]]
     ):
-        """`place`: of the model that is asked now, as it is stored; `switch` stores that the one at this place has failed, and
-        why."""
+        """`place`: of the model that is asked now, as it is stored; `switch` stores that the one at this place has
+        failed, and why."""
         self._models = models
         self._place = place
         self._switch = switch

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import json_repair
 from pydantic import JsonValue
 
-# --- Text and values as they can be stored: UTF-8 without lone surrogates, no NUL, finite numbers, bounded depth --------
+# --- Text and values as they can be stored: UTF-8 without lone surrogates, no NUL, finite numbers, bounded depth ------
 
 DEEPEST = 64
 """Levels kept of a parsed value. No instrument needs ten; more is an accident or an attack."""

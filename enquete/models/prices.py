@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
     from genai_prices.types import ConditionalPrice, ModelInfo, ModelPrice, Provider, TieredPrices
 
-# --- A file of one's own prices: read safely, validated, and looked up by server and model -------------------------------
+# --- A file of one's own prices: read safely, validated, and looked up by server and model ----------------------------
 
 EXAMPLE = "write, for example, `models: {my-model: {input: 0.15, output: 0.6}}` (US dollars per million tokens)"
 _DEFAULT_PORT = {"http": 80, "https": 443}
@@ -163,7 +163,7 @@ def _pick(prices: Mapping[str, PriceEntry], model: str) -> str | None:
     return next((key for key in prices if fnmatchcase(model.lower(), key.lower())), None)
 
 
-# --- The price of a model ------------------------------------------------------------------------------------------------
+# --- The price of a model ---------------------------------------------------------------------------------------------
 
 OPENAI_URL = "https://api.openai.com/v1"
 """The server where none is named."""
@@ -281,7 +281,7 @@ def is_local(host: str) -> bool:
     return not address.is_global
 
 
-# --- The prices that genai-prices brings along ---------------------------------------------------------------------------
+# --- The prices that genai-prices brings along ------------------------------------------------------------------------
 
 
 # Of our own, so that a program around us that lets genai-prices update itself does not change a run's prices.

@@ -21,10 +21,10 @@ from pydantic import JsonValue
 from enquete.state.interview_context import Prompt
 from enquete.state.request import ModelLimits
 
-# --- Is a server there at all? One `ServerHealth` for each base URL, told of every answer and every fault. A fault after an
-# answer begins a silence, the next answer ends it. The server is away once a request that is out of attempts could not
-# even connect, or a health probe went unanswered: from then on requests are held back, and one after the other asks
-# whether it is back (transport.py).
+# --- Is a server there at all? One `ServerHealth` for each base URL, told of every answer and every fault. A fault
+# after an answer begins a silence, the next answer ends it. The server is away once a request that is out of attempts
+# could not even connect, or a health probe went unanswered: from then on requests are held back, and one after the
+# other asks whether it is back (transport.py).
 
 LONGEST_BACKOFF = 10.0
 """Seconds between tries: a server that is back is found within these."""
@@ -133,8 +133,8 @@ def rate_limiter_of(base_url: str, model: str) -> RateLimiter:
         return _LIMITERS.setdefault((base_url, model), RateLimiter())
 
 
-# --- How much may be in flight at once. `Limiter` counts over every event loop, because the façade, a notebook and a server
-# may each drive a loop of their own while the user set one number (ENQUETE_CONCURRENCY).
+# --- How much may be in flight at once. `Limiter` counts over every event loop, because the façade, a notebook and a
+# server may each drive a loop of their own while the user set one number (ENQUETE_CONCURRENCY).
 
 
 class Limiter:
@@ -427,9 +427,9 @@ def most_tokens(prompt: Prompt) -> float:
     return (with_schema(prompt) - 1) / 4 + prompt.max_output_tokens
 
 
-# --- What a server says of itself, and how fast it proves to be. A small server on somebody's own machine reads a question for
-# half a minute before it says anything, serves one or two at a time, and holds few tokens. It is asked (llama.cpp:
-# /props, LM Studio: /api/v0/models, Ollama: /api/ps, all: /v1/models), and its own answers tell the rest.
+# --- What a server says of itself, and how fast it proves to be. A small server on somebody's own machine reads a
+# question for half a minute before it says anything, serves one or two at a time, and holds few tokens. It is asked
+# (llama.cpp: /props, LM Studio: /api/v0/models, Ollama: /api/ps, all: /v1/models), and its own answers tell the rest.
 
 SLOWEST_READING = 10.0
 """Tokens a second that a small server reads while nothing is known of it: one thread of a busy laptop."""

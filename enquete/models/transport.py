@@ -9,8 +9,8 @@ is done about which fault is a table in docs/models.md.
 
 A request that failed each time while others were served fails alone. Else, out of attempts, it waits until it is known
 whose fault that is: until another one, or a health probe of a few words, has been answered or not. Answered: one more
-try, and the second time it fails alone. Not answered: everybody waits for the server, and once it is back attempts start
-over. "Later" (429) uses up nothing.
+try, and the second time it fails alone. Not answered: everybody waits for the server, and once it is back attempts
+start over. "Later" (429) uses up nothing.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ HEALTH_PROBE = Prompt(
     schema='{"type":"object","properties":{"there":{"type":"boolean"}},"required":["there"]}',
     max_output_tokens=32,  # an answer cut off by its length is an answer too
 )
-"""What any working server answers. It costs next to nothing; the request for whose sake it is sent is charged for it, at
-its own reservation."""
+"""What any working server answers. It costs next to nothing; the request for whose sake it is sent is charged for it,
+at its own reservation."""
 
 
 @dataclass(slots=True)
@@ -190,7 +190,8 @@ class Transport:
         processes ask it too. Raises SettingsError for a base URL
         that is none.
         """
-        from enquete.models.http_client import ServerClient  # noqa: PLC0415 - half a second, for runs that ask a model alone
+        # Half a second, for runs that ask a model alone.
+        from enquete.models.http_client import ServerClient  # noqa: PLC0415
 
         self.base_url = checked_url(base_url)
         self.key = api_key.get_secret_value() if api_key else ""
@@ -444,10 +445,10 @@ class Request:
             return prompt
         rest = tokens * (1 - len(asked.system) / with_schema(asked))
         words = (
-            f"The model server {self._to.shown} gives {self._model!r} a context of {context:,} tokens; this question has about "
-            f"{tokens:,} and its reply up to {asked.max_output_tokens:,}. Start the server with a larger context (llama.cpp: -c, "
-            "for all slots together; Ollama: OLLAMA_CONTEXT_LENGTH), ask fewer items at once, or shorten personas and memories "
-            "(digest_chars)."
+            f"The model server {self._to.shown} gives {self._model!r} a context of {context:,} tokens; this question "
+            f"has about {tokens:,} and its reply up to {asked.max_output_tokens:,}. Start the server with a larger "
+            "context (llama.cpp: -c, for all slots together; Ollama: OLLAMA_CONTEXT_LENGTH), ask fewer items at once, "
+            "or shorten personas and memories (digest_chars)."
         )
         everybody = fitted(asked, context, round(rest)) is None
         raise Rejected(words, self._counts, 0, "LLM_MODEL_NAME" if everybody else "")
@@ -481,8 +482,8 @@ class Request:
 
     async def _cleared(self) -> bool:
         """Wait while the server is away, or while nobody knows whose fault the latest fault is. True: this request is
-        to find out (`_probe`). Raises Unavailable, and _GoesElsewhere: where all of a fleet are away, to each whose probe
-        is due."""
+        to find out (`_probe`). Raises Unavailable, and _GoesElsewhere: where all of a fleet are away, to each whose
+        probe is due."""
         health, to, state = self._to.health, self._to, self._state
         while True:
             goes_on = None if health.away else state.goes_on(health)

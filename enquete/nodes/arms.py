@@ -149,8 +149,8 @@ def _placebo(
     asked = tuple(name for name, methodology in methods.items() if {"T0", "T1"} <= set(methodology.phases))
     if not (asked and has_simulation and "T1" in phases and request.digest_chars):
         raise SettingsError(
-            "placebo: it puts a neutral memory in place of the simulation's in a second wave; that needs a methodology of "
-            "two waves (T0, T1) among the methods, a simulation, phase T1 and digest_chars above 0"
+            "placebo: it puts a neutral memory in place of the simulation's in a second wave; that needs a methodology "
+            "of two waves (T0, T1) among the methods, a simulation, phase T1 and digest_chars above 0"
         )
     yield "placebo", "placebo", {"digest": "neutral", "methods": asked, "phases": ("T1",)}
 

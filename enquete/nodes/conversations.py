@@ -208,7 +208,7 @@ async def _ask_again(block: Block, context: InterviewContext) -> Outcome:
     return (await context.ask(block)).state if failed else "done"
 
 
-# --- a turn ------------------------------------------------------------------------------------------------------------
+# --- a turn -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -313,7 +313,7 @@ def _line(name: str, text: str) -> str:
     return f"{name}: {' '.join(text.split()) or '–'}"
 
 
-# --- a turn in stages --------------------------------------------------------------------------------------------------
+# --- a turn in stages -------------------------------------------------------------------------------------------------
 
 
 class TurnOutcome(TypedDict, total=False):

@@ -80,7 +80,7 @@ class Author:
         await asyncio.gather(*(self._texts(material, slots, shown) for slots in slots_of(material, methods).values()))
         return await self._translated_back(material)
 
-    # --- asking --------------------------------------------------------------------------------------------------------
+    # --- asking -------------------------------------------------------------------------------------------------------
 
     async def _ask(self, role: Role[Any, ResultT], data: BaseModel) -> ResultT:
         """A piece of work is known by what is asked: begun anew after a kill, none is paid twice."""
@@ -92,7 +92,7 @@ class Author:
             )
         return done[0]
 
-    # --- themes --------------------------------------------------------------------------------------------------------
+    # --- themes -------------------------------------------------------------------------------------------------------
 
     async def _themes(self, material: Material, shown: Sequence[Post]) -> Material:
         """Those of the rule remain where too few of the model's can be used; those that were named are translated."""
@@ -122,7 +122,7 @@ class Author:
         topics: dict[Spoken, str] = {language: one_line(topic.in_(language)) for language in LANGUAGES}
         return replace(material, topics=topics, themes=tuple(themes))
 
-    # --- statements ----------------------------------------------------------------------------------------------------
+    # --- statements ---------------------------------------------------------------------------------------------------
 
     async def _statements(self, material: Material) -> Material:
         """Chosen among those that can stand alone, word for word as they were written; the rest is left out with the
@@ -159,7 +159,7 @@ class Author:
         ]
         return replace(material, statements=(*picked, *rest))
 
-    # --- texts ---------------------------------------------------------------------------------------------------------
+    # --- texts --------------------------------------------------------------------------------------------------------
 
     async def _texts(self, material: Material, slots: Sequence[Slot], shown: Sequence[Post]) -> None:
         """Of one instrument."""
@@ -191,7 +191,7 @@ class Author:
         self.dropped.pop(slot.id, None)
         return ""
 
-    # --- translated back -----------------------------------------------------------------------------------------------
+    # --- translated back ----------------------------------------------------------------------------------------------
 
     async def _translated_back(self, material: Material) -> Material:
         """Every pair of the model's, by itself, which sees the translation alone."""
@@ -433,8 +433,9 @@ def _themes(data: ThemesIn, language: Language) -> str:
     if data.described:
         head = f"A study is prepared on {about}. Those asked have written nothing yet; this is how they are described:"
     themes = (
-        f"- themes: {FEWEST_THEMES} to {MOST_THEMES} things that several of them speak of and see differently, each a neutral noun "
-        "phrase of one to four words, with the numbers of posts that speak of it. What everybody always says is no theme. The first "
+        f"- themes: {FEWEST_THEMES} to {MOST_THEMES} things that several of them speak of and see differently, each a "
+        "neutral noun phrase of one to four words, with the numbers of posts that speak of it. What everybody always "
+        "says is no theme. The first "
         "two can develop independently of one another: they become the axes of scenarios.\n"
     )
     if data.wanted:
@@ -454,9 +455,10 @@ def _statements(data: StatementsIn, language: Language) -> str:
     return _prompt(
         f"Statements of a Q-sort on {json.dumps(data.topic, ensure_ascii=False)} are chosen from what was really said:",
         data.sentences,
-        f"Choose {data.fewest} to {data.most} by number, so that together they cover {', '.join(data.themes)}, every speaker, and "
-        "opposite positions. Each holds one position that others can share or reject, and can be understood alone; no two say the same. "
-        f"Translate each into {LANGUAGE_NAMES[data.into]} faithfully: the same strength, nothing added, nothing left out.",
+        f"Choose {data.fewest} to {data.most} by number, so that together they cover {', '.join(data.themes)}, every "
+        "speaker, and opposite positions. Each holds one position that others can share or reject, and can be "
+        f"understood alone; no two say the same. Translate each into {LANGUAGE_NAMES[data.into]} faithfully: the same "
+        f"strength, nothing added, nothing left out.",
         data.again,
         '{"statements": [{"number": 4, "translation": "…"}]}',
     )
@@ -472,9 +474,10 @@ def _texts(data: TextsIn, language: Language) -> str:
         head,
         data.posts,
         f"Write a text in German and one in English for each of these numbers:\n{wanted}\n"
-        "Both say the same. One thought each, in a short main clause, in words that those asked use themselves; concrete, about what "
-        "the posts speak of; no negation, no leading words, no vague amounts such as often or many; no two say the same. "
-        "Whoever is asked may be a person or an institution. Name the numbers of the posts that each rests on, only numbers from above.",
+        "Both say the same. One thought each, in a short main clause, in words that those asked use themselves; "
+        "concrete, about what the posts speak of; no negation, no leading words, no vague amounts such as often or "
+        "many; no two say the same. Whoever is asked may be a person or an institution. Name the numbers of the posts "
+        "that each rests on, only numbers from above.",
         data.again,
         '{"texts": [{"number": 1, "de": "…", "en": "…", "posts": [3]}]}',
     )

@@ -75,7 +75,7 @@ class LocalExecutor:
         pass
 
 
-# --- What was chosen ----------------------------------------------------------------------------------------------------
+# --- What was chosen --------------------------------------------------------------------------------------------------
 
 
 def processes_of(chosen: str) -> int:
@@ -103,8 +103,8 @@ def require_executor(chosen: str, record: RunRecord | None, machine: Machine) ->
         )
     if record is not None and record.weights:
         raise SettingsError(
-            f"executor: with {chosen} every process would start the local model for itself; start a model server of its "
-            "own and name it with base_url (docs/models.md)"
+            f"executor: with {chosen} every process would start the local model for itself; start a model server of "
+            "its own and name it with base_url (docs/models.md)"
         )
 
 
@@ -118,15 +118,15 @@ def scheduler_of(chosen: str) -> str:
         address = json.loads(path.read_text("utf-8"))["address"]
     except OSError as error:
         raise SettingsError(
-            f"executor: {named}: {error.strerror or error}; name the file that `dask scheduler --scheduler-file` writes, "
-            "or an address such as dask:tcp://host:8786"
+            f"executor: {named}: {error.strerror or error}; name the file that `dask scheduler --scheduler-file` "
+            "writes, or an address such as dask:tcp://host:8786"
         ) from None
     except (ValueError, KeyError, TypeError):
         raise SettingsError(f"executor: {named} is no scheduler file: there is no address in it") from None
     return str(address)
 
 
-# --- Dask ---------------------------------------------------------------------------------------------------------------
+# --- Dask -------------------------------------------------------------------------------------------------------------
 
 
 class WorkersLost(EnqueteError):
@@ -167,8 +167,8 @@ class DaskExecutor:
             del self._shards[shard]
             self._share(run_session)
         raise WorkersLost(
-            f"{MOST_LOSSES} workers were lost while they asked {shard}. Look at their logs; with too little memory, name "
-            "fewer processes or a smaller concurrency. Nothing is lost: resume goes on from here"
+            f"{MOST_LOSSES} workers were lost while they asked {shard}. Look at their logs; with too little memory, "
+            "name fewer processes or a smaller concurrency. Nothing is lost: resume goes on from here"
         )
 
     async def close(self) -> None:
@@ -424,8 +424,8 @@ async def _reached(address: str, patience_s: float) -> Any:
         except OSError as error:
             if asyncio.get_running_loop().time() >= until:
                 raise WorkersLost(
-                    f"the Dask scheduler {address} cannot be reached ({error}). Start it, or name another with executor; "
-                    "nothing is lost"
+                    f"the Dask scheduler {address} cannot be reached ({error}). Start it, or name another with "
+                    "executor; nothing is lost"
                 ) from None
         await asyncio.sleep(1)
 
@@ -466,12 +466,12 @@ def require_workers(found: dict[str, WorkerFacts], address: str, here: WorkerFac
             )
         if one["store"]:
             raise SettingsError(
-                f"the worker {where} on {one['host']} does not reach the run's ledger: {one['store']}. A password is not sent: "
-                "set PGPASSWORD or ENQUETE_STORE where the workers are started"
+                f"the worker {where} on {one['host']} does not reach the run's ledger: {one['store']}. A password is "
+                "not sent: set PGPASSWORD or ENQUETE_STORE where the workers are started"
             )
         if not store and (one["boot"], one["ledger"]) != (here["boot"], here["ledger"]):
             raise SettingsError(
-                f"the worker {where} on {one['host']} does not see this run's ledger, a SQLite file, which one machine alone "
-                "can work on. Begin the run with --store postgresql://…, which all machines reach, or use "
+                f"the worker {where} on {one['host']} does not see this run's ledger, a SQLite file, which one machine "
+                "alone can work on. Begin the run with --store postgresql://…, which all machines reach, or use "
                 "--executor processes:N on this one"
             )

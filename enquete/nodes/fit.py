@@ -42,20 +42,21 @@ IN_TEXTS = 3
 FEW = 0.34
 """Share of those below which the items are about something else."""
 _OF_ANY = """
-zukunft future view sicht ansicht meinung opinion stimmung studi befragung survey szenari vielfalt divers frage question interview deutsch
-german europ jahr year nord north süd south west east osten teil part thema topic item statem aussage instrument draft entwurf high panel
-welle wave
+zukunft future view sicht ansicht meinung opinion stimmung studi befragung survey szenari vielfalt divers frage question
+interview deutsch german europ jahr year nord north süd south west east osten teil part thema topic item statem aussage
+instrument draft entwurf high panel welle wave
 """
 _ANY = re.compile(f"^({'|'.join(_OF_ANY.split())})")
 """Beginnings of words that a study on anything may have."""
 
 UNFIT: Mapping[str, str] = {
     "topic": N_(
-        "The questions ({methods}) are about “{asked}”; nothing of that occurs in the simulation, which is about “{about}”, with {types}."
+        "The questions ({methods}) are about “{asked}”; nothing of that occurs in the simulation, which is about "
+        "“{about}”, with {types}."
     ),
     "judged": N_(
-        "As {model} judges, the questions ({methods}) are about “{asked}”, which these agents have nothing to do with: the simulation is "
-        "about “{about}”, with {types}."
+        "As {model} judges, the questions ({methods}) are about “{asked}”, which these agents have nothing to do with: "
+        "the simulation is about “{about}”, with {types}."
     ),
     "language": N_("The simulation's texts are in {theirs}, the interviews in {ours}."),
 }
@@ -203,10 +204,11 @@ def _prompt(data: FitIn, language: Language) -> str:
     )
     asked = json.dumps([one.model_dump() for one in data.instruments], ensure_ascii=False, indent=1)
     return (
-        f"Agents of a simulation are to be interviewed. This is what they are concerned with:\n{fence('simulation', simulation)}\n"
+        f"Agents of a simulation are to be interviewed. This is what they are concerned "
+        f"with:\n{fence('simulation', simulation)}\n"
         f"These questionnaires are to be put to them:\n{fence('questions', asked)}\n"
-        "Say of each by its name whether it fits: whether these agents can have something to say on it because it is about what they are "
-        "concerned with. Another language or other words do not matter. "
+        "Say of each by its name whether it fits: whether these agents can have something to say on it because it is "
+        "about what they are concerned with. Another language or other words do not matter. "
         'Answer with JSON only: {"verdicts": [{"name": "…", "fits": true}]}'
     )
 

@@ -201,9 +201,9 @@ def material_of(population: Population, folder: Path, topic: str = "", wanted: S
         found = [_as_named(one, texts, language, described) for one in wanted[:MOST_NAMED]]
     if len(found) < FEWEST_THEMES:
         raise SettingsError(
-            f"{population.sim_id}: {len(written)} posts of its agents and {len(descriptions(population))} descriptions hold "
-            f"{len(found)} themes that several of them share; a draft needs {FEWEST_THEMES}. Name them: --theme TEXT, or write "
-            "instruments of your own (docs/own-instruments.md)"
+            f"{population.sim_id}: {len(written)} posts of its agents and {len(descriptions(population))} descriptions "
+            f"hold {len(found)} themes that several of them share; a draft needs {FEWEST_THEMES}. Name them: --theme "
+            "TEXT, or write instruments of your own (docs/own-instruments.md)"
         )
     told = topic or one_line(population.topic.partition(". ")[0]).strip().rstrip(".")
     topics = _labels(told, language) if told else _listed(found, language)
@@ -322,7 +322,8 @@ def begins(material: Material) -> str:
     if not material.bilingual:
         told = LANGUAGE_NAMES[material.language]
         text += (
-            f"# Topic and themes are in {told}, the language of the texts, and so is what speaks of them: translate it where you ask in "
+            f"# Topic and themes are in {told}, the language of the texts, and so is what speaks of them: translate it "
+            f"where you ask in "
             "the other.\n"
         )
     general = [one for one in material.findings if one.where.startswith(GENERAL)]
@@ -336,6 +337,7 @@ def head(material: Material, kind: str, german: str, english: str, *, bilingual:
     title = pair({language: f"{words[language]}: {topic}" for language, topic in material.topics.items()})
     both = material.bilingual if bilingual is None else bilingual
     return (
-        f'{begins(material)}\ninstrument_id: draft-{kind}\nversion: "draft"\ntitle: {title}\ntopic: {pair(material.topics)}\n'
+        f'{begins(material)}\ninstrument_id: draft-{kind}\nversion: "draft"\ntitle: {title}\ntopic: '
+        f"{pair(material.topics)}\n"
         f"language_default: {material.language}\n{'languages: [de, en]' + chr(10) if both else ''}\n"
     )

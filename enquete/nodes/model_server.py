@@ -47,7 +47,8 @@ EVERY_S, LOGGED_EVERY_S = 1.0, 10.0
 log = logging.getLogger("enquete")
 
 STANDBY_S = 20.0
-"""Seconds that a server may stay away, or say "later" to everything, before a model that stands by for its takes over."""
+"""Seconds that a server may stay away, or say "later" to everything, before a model that stands by for its takes
+over."""
 
 LIMITER = Limiter(32)
 """One limit on requests in flight for the whole process, whatever runs in it."""
@@ -64,7 +65,8 @@ def asked_url(record: RunRecord, machine: Machine) -> str:
 
 
 def at_its_server(record: RunRecord, machine: Machine) -> Machine:
-    """With the run's own server and the key that it was begun with, unless others are named now. Raises SettingsError."""
+    """With the run's own server and the key that it was begun with, unless others are named now. Raises
+    SettingsError."""
     if not record.key_variable:
         return machine.model_copy(update={"base_url": machine.base_url or record.base_url or None})
     server = ServedModel(base_url=record.base_url, key_variable=record.key_variable.removeprefix(NO_KEY))
@@ -79,20 +81,20 @@ def key_in(variable: str) -> SecretStr | None:
     found = said(variable.upper())
     if not found:
         raise SettingsError(
-            f"key_variable: {variable!r} is not set, neither in the environment nor in .env; it is the NAME of the variable that "
-            "holds the server's key"
+            f"key_variable: {variable!r} is not set, neither in the environment nor in .env; it is the NAME of the "
+            "variable that holds the server's key"
         )
     return SecretStr(found)
 
 
 def require_served(served: Sequence[ServedModel], machine: Machine, *, listed: bool) -> None:
-    """Before anything is asked. `listed`: only servers of ENQUETE_MODEL_SERVERS may be named, each with the key that stands
-    there, as a caller from elsewhere could have any key sent anywhere. Raises SettingsError."""
+    """Before anything is asked. `listed`: only servers of ENQUETE_MODEL_SERVERS may be named, each with the key that
+    stands there, as a caller from elsewhere could have any key sent anywhere. Raises SettingsError."""
     for one in served:
         if one.base_url and ("://" not in one.base_url or server_of(one.base_url) is None):
             raise SettingsError(
-                f"base_url: {shown_url(one.base_url)!r} (model {one.model!r}) is no base URL; write one such as https://host/v1, without "
-                "user, password or query"
+                f"base_url: {shown_url(one.base_url)!r} (model {one.model!r}) is no base URL; write one such as "
+                "https://host/v1, without user, password or query"
             )
         if is_local(one.model):
             raise SettingsError(
@@ -103,8 +105,8 @@ def require_served(served: Sequence[ServedModel], machine: Machine, *, listed: b
         if listed and (url or variable) and (url not in known or variable not in ("", known[url])):
             there = ", ".join(f"{shown_url(name)} with {key or 'no key'}" for name, key in known.items()) or "none"
             raise SettingsError(
-                f"base_url: {shown_url(url)!r} with {variable or 'no key'} may not be named here; whoever runs the server lists what may, "
-                f"in ENQUETE_MODEL_SERVERS: {there}"
+                f"base_url: {shown_url(url)!r} with {variable or 'no key'} may not be named here; whoever runs the "
+                f"server lists what may, in ENQUETE_MODEL_SERVERS: {there}"
             )
         key_in(_variable(one, machine))
 
@@ -159,8 +161,8 @@ def server_url(record: RunRecord, machine: Machine) -> str | None:
     url = url_of(machine)
     if record.batch and len(servers_in(url)) > 1:
         raise SettingsError(
-            f"batch: a batch is ordered from one server, and LLM_BASE_URL names {shown_url(url)}; name one of them, or leave batch "
-            "out"
+            f"batch: a batch is ordered from one server, and LLM_BASE_URL names {shown_url(url)}; name one of them, or "
+            "leave batch out"
         )
     return url
 
@@ -168,8 +170,8 @@ def server_url(record: RunRecord, machine: Machine) -> str | None:
 def make_sender(
     record: RunRecord, machine: Machine, shared: Ledger | None = None
 ) -> Transport | Fleet | LocalModel | None:
-    """The transport, or a fleet's, where any arm needs a model; with a server of the run's own where that is a local one. `shared`:
-    the ledger by which several processes keep the run's pace."""
+    """The transport, or a fleet's, where any arm needs a model; with a server of the run's own where that is a local
+    one. `shared`: the ledger by which several processes keep the run's pace."""
     if record.weights and not machine.offline:
         own = machine.model_copy(update={"api_key": None})
         return LocalModel(

@@ -181,7 +181,8 @@ def price_of(record: RunRecord, prices: Prices, url: str) -> PriceOf:
 
 
 def models_of(record: RunRecord) -> list[str]:
-    """Every model that this run may ask: its arms', and those that settings name for an interviewer's role or to answer."""
+    """Every model that this run may ask: its arms', and those that settings name for an interviewer's role or to
+    answer."""
     named = {arm.model for arm in record.arms if arm.respondent == "llm"}
     named |= {one.model for one in served_models(record) if one.model}
     named |= {record.critic.model} if record.critic and record.critic.model and named else set()

@@ -333,7 +333,8 @@ def draft_record(
     if served and main.respondent != "llm":
         named = ", ".join(sorted({one.label(main.model) for one in served}))
         raise SettingsError(
-            f"seats name models ({named}), but no model answers in this run: name the run's (model=…), or leave them out"
+            f"seats name models ({named}), but no model answers in this run: name the run's (model=…), or leave them "
+            f"out"
         )
     if served and request.batch:
         raise SettingsError("batch: seats are asked at servers of their own, one at a time; leave one of them out")
@@ -543,8 +544,8 @@ def require_same(base: RunRecord, draft: RunRecord, request: RunRequest) -> None
     if wrong:
         is_one = len(wrong) == 1
         fact = (
-            f"{', '.join(wrong)} {'differs' if is_one else 'differ'} from run {base.run_id}, whose other answers are taken "
-            f"over; leave {'that' if is_one else 'these'} out"
+            f"{', '.join(wrong)} {'differs' if is_one else 'differ'} from run {base.run_id}, whose other answers are "
+            f"taken over; leave {'that' if is_one else 'these'} out"
         )
         raise SettingsError(f"rerun: {fact}, or start a run of its own with new=True", fact=fact)
 
@@ -650,8 +651,8 @@ def require_store(request: RunRequest, folder: Path) -> None:
     if request.store and request.store != store_of(folder):
         there = store_of(folder) or "a file in its folder"
         raise SettingsError(
-            f"store: the ledger of run {folder.name} is {there}, and it goes on there; leave store out to go on with it, or "
-            "start another beside it: new=True"
+            f"store: the ledger of run {folder.name} is {there}, and it goes on there; leave store out to go on with "
+            "it, or start another beside it: new=True"
         )
 
 
@@ -659,6 +660,6 @@ def require_as_begun(request: RunRequest, record: RunRecord) -> None:
     """Raises SettingsError where a run would go on at twice the price that is asked for."""
     if request.batch and not record.batch:
         raise SettingsError(
-            f"batch: run {record.run_id} is unfinished and was begun without batches, so it goes on without; leave batch out to go on "
-            "with it, or start another beside it: new=True"
+            f"batch: run {record.run_id} is unfinished and was begun without batches, so it goes on without; leave "
+            "batch out to go on with it, or start another beside it: new=True"
         )

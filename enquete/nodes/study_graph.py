@@ -53,7 +53,8 @@ AWAITING_SIMULATION = "awaiting_simulation"
 GO_ON = "resume with true to look again"
 LARGER_CAP = 'resume with {"budget_tokens": N}, N being the cap for the whole run, what is spent included'
 ANSWERS = (
-    'resume with {"answers": {NAME: {ITEM: ANSWER}}}, as waiting_for asks, of one or of several; an item that is left out counts '
+    'resume with {"answers": {NAME: {ITEM: ANSWER}}}, as waiting_for asks, of one or of several; an item that is left '
+    "out counts "
     "as refused. Or answer on the run's page, and resume with true"
 )
 
@@ -144,8 +145,8 @@ def _asked(who: str, given: Mapping[str, JsonValue], blocks: Sequence[Block], na
 HANDLER = "__error_handler__"
 KNOWN = tuple(InterviewsInput.__annotations__)
 NOT_BEGUN = (
-    "this thread has no run to go on with: it was never started, or its start was refused. Start it with an input ({} for the "
-    "demo) and its context, which a resume does not repeat"
+    "this thread has no run to go on with: it was never started, or its start was refused. Start it with an input ({} "
+    "for the demo) and its context, which a resume does not repeat"
 )
 
 
@@ -256,9 +257,9 @@ Inner = Mapping[str, tuple[str, tuple[str, ...], Any]]
 PLAYS_ON = "resume with any value: the demo's simulation then runs to its end"
 
 ANSWERED = (
-    "This run had been completed before: what is answered stays answered, at whatever checkpoint it is gone on from, and nobody was "
-    "asked again. To ask anew, start a thread with the context new=true (another run), or with rerun=true and methods (these anew, the "
-    "others taken over)."
+    "This run had been completed before: what is answered stays answered, at whatever checkpoint it is gone on from, "
+    "and nobody was asked again. To ask anew, start a thread with the context new=true (another run), or with "
+    "rerun=true and methods (these anew, the others taken over)."
 )
 """For who goes back in time in Studio: checkpoints are positions, the answers are in the run's ledger."""
 
@@ -476,7 +477,8 @@ def crash_handler(name: str, phase: str, steps: EntryNodes) -> Any:
                 await run_session.ledger.record_failure(Failure(*key, summary, "".join(text)))
             await run_session.ledger.set_stage(name, phase, "failed", summary)
         # The node's own edges are not followed; without a sibling nobody else would lead on.
-        following = await steps.after_t0(state) if phase == "T0" else "gate"  # type: ignore[arg-type]  # its `run` alone
+        # Its `run` alone.
+        following = await steps.after_t0(state) if phase == "T0" else "gate"  # type: ignore[arg-type]
         return Command(update={"outcomes": {f"{name}/{phase}" if name else phase: "failed"}}, goto=following)
 
     return handler

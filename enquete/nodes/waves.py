@@ -44,8 +44,8 @@ def choose_baseline(
     if phases == ["T0"]:
         if population.completion.completed:
             raise SettingsError(
-                f"phase: T0: simulation {population.sim_id} has completed already, so nothing can be measured before it; "
-                "leave phase out for a reconstructed T0"
+                f"phase: T0: simulation {population.sim_id} has completed already, so nothing can be measured before "
+                "it; leave phase out for a reconstructed T0"
             )
         return "measured", ""
     run_id = measured_before(interviews, name, main) if request.baseline == "auto" else request.baseline

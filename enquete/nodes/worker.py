@@ -118,7 +118,7 @@ def store_fault(store: str) -> str:
     return ""
 
 
-# --- the loop, and the runs that are open in it -------------------------------------------------------------------------
+# --- the loop, and the runs that are open in it -----------------------------------------------------------------------
 
 _starting = threading.Lock()
 _loops: list[asyncio.AbstractEventLoop] = []
@@ -182,7 +182,8 @@ def _opened(job: ShardJob, address: str) -> AbstractAsyncContextManager[RunSessi
     here, environment = version("enquete"), Environment.read()
     if here != job["enquete"]:
         raise SettingsError(
-            f"the worker {address} has Enquete {here}, and the run is driven by {job['enquete']}: install the same there"
+            f"the worker {address} has Enquete {here}, and the run is driven by {job['enquete']}: install the same "
+            f"there"
         )
     if job["has_key"] and environment.api_key is None:
         raise SettingsError(
@@ -244,7 +245,7 @@ async def close_run(driver: str) -> None:
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(close(), _loops[0]))
 
 
-# --- a shard ------------------------------------------------------------------------------------------------------------
+# --- a shard ----------------------------------------------------------------------------------------------------------
 
 
 def run_shard_in_worker(job: ShardJob) -> ShardReport:
@@ -289,7 +290,8 @@ async def _conducted(run_session: RunSession, job: ShardJob, log_event: Callable
     await ledger.write(lambda connection: leave_shard(connection, shard, owner))
     budget = run_session.budget
     report = ShardReport(
-        counts=counts, stopped=budget.stopped, failed=budget.failed, ran_short=budget.ran_short, deferred=budget.deferred,
+        counts=counts, stopped=budget.stopped, failed=budget.failed, ran_short=budget.ran_short,
+        deferred=budget.deferred,
         refused=budget.refused, refused_usd=budget.refused_usd, short_of=budget.short_of,
     )  # fmt: skip
     budget.ran_short = budget.deferred = False

@@ -174,8 +174,8 @@ def assumption(reading: RunReading) -> Words | None:
     )
     if isinstance(progress, list) and len(progress) == 2:
         text = N_(
-            "The simulation did not complete (it says “{status}” at round {done} of {planned}); it was taken as completed, as "
-            "asked for."
+            "The simulation did not complete (it says “{status}” at round {done} of {planned}); it was taken as "
+            "completed, as asked for."
         )
         rounds = {"done": str(progress[0]), "planned": str(progress[1])}
     told = said(text, status=str(end.get("status")), **rounds)
@@ -271,12 +271,12 @@ def _requests(reading: RunReading) -> Iterator[Words]:
 
 _BILLS: Mapping[str, str] = {
     "overlong": N_(
-        "The model server ignores the limit on replies: {n} of {total} calls were billed for more. The budget reserved as much as "
-        "the dearest of them."
+        "The model server ignores the limit on replies: {n} of {total} calls were billed for more. The budget reserved "
+        "as much as the dearest of them."
     ),
     "shortened": N_(
-        "{n} of {total} questions were too long for the model's context and were asked in a short form: memories were cut first, "
-        "then personas."
+        "{n} of {total} questions were too long for the model's context and were asked in a short form: memories were "
+        "cut first, then personas."
     ),
     "unbelieved": N_("{n} of {total} calls reported token counts that cannot be; they are counted by estimate."),
 }
@@ -449,7 +449,8 @@ def citations(reading: RunReading, frame: pd.DataFrame) -> list[Citation]:
             found.append(
                 Citation(
                     "/".join(map(str, parts)), method, who, names.get(who, ""), mark,
-                    str((known.get(who) or {}).get(mark, "")) if mark in lines else "", lines.get(mark, ""), moved.get(who),
+                    str((known.get(who) or {}).get(mark, "")) if mark in lines else "", lines.get(mark, ""),
+                    moved.get(who),
                 )
             )  # fmt: skip
     return found

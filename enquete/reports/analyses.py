@@ -76,10 +76,12 @@ REASONS = {
 }  # fmt: skip
 
 ASSOCIATIONS = Table(
-    name="associations", title=N_("What goes together, over all agents"), key=("first", "second"), file="associations.json",
+    name="associations", title=N_("What goes together, over all agents"), key=("first", "second"),
+    file="associations.json",
     columns=(
         text("first", N_("column"), means=N_("of agents.csv")), text("second", N_("with column")),
-        text("first_name", N_("Of every agent")), text("second_name", N_("with")), code("measure", N_("Measure"), MEASURES),
+        text("first_name", N_("Of every agent")), text("second_name", N_("with")),
+        code("measure", N_("Measure"), MEASURES),
         code("direction", N_("direction"), DIRECTIONS), number("effect", N_("Effect")),
             number("low", N_("lower bound")),
         number("high", N_("upper bound")), interval("low", "high", N_("95%")), integer("n", "n"),

@@ -178,7 +178,8 @@ THEME: Mapping[str, Any] = {
         "titleFontWeight": "normal", "gridColor": GRID, "domain": False, "ticks": False, "labelPadding": 6,
         "labelLineHeight": LINE,
     },
-    "axisQuantitative": {"tickCount": 6, "labelFlush": False}, "axisY": {"labelOverlap": False}, "axisBand": {"grid": False},
+    "axisQuantitative": {"tickCount": 6, "labelFlush": False}, "axisY": {"labelOverlap": False},
+    "axisBand": {"grid": False},
     "axisPoint": {"grid": False},
     "legend": {
         "orient": "top", "title": None, "labelColor": INK, "labelFontSize": SIZE, "labelLimit": 0, "symbolSize": 80,
@@ -201,7 +202,8 @@ Href: TypeAlias = Callable[[str], str | None]
 Kind: TypeAlias = Literal["svg", "png", "pdf"]
 
 BEHIND = {
-    "item": "item_id", "phase": "phase", "round": "round", "value": "value", "group": "stakeholder_type", "participant": "participant",
+    "item": "item_id", "phase": "phase", "round": "round", "value": "value", "group": "stakeholder_type",
+    "participant": "participant",
 }  # fmt: skip
 """Columns of tables that say which answers a row counts, with those of the response table."""
 
@@ -220,7 +222,7 @@ def answers(methodology: str, **where: object) -> str:
     return f"{methodology}?{urlencode(where)}"
 
 
-# --- what a chart's function is given ----------------------------------------------------------------------------------
+# --- what a chart's function is given ---------------------------------------------------------------------------------
 
 
 class OwnChart(alt.Chart):
@@ -345,7 +347,7 @@ class ChartData:
             behind["href"] = alt.Href("link:N")
         return OwnChart(alt.NamedData(name)).encode(**behind)
 
-    # --- names and levels ------------------------------------------------------------------------------------------------
+    # --- names and levels ---------------------------------------------------------------------------------------------
 
     def names(
         self,
@@ -401,7 +403,7 @@ def _ids(frame: pd.DataFrame, column: str) -> str:
     return f"{column}_id" if f"{column}_id" in frame else column
 
 
-# --- helpers of chart functions ----------------------------------------------------------------------------------------
+# --- helpers of chart functions ---------------------------------------------------------------------------------------
 
 
 def intervals(base: alt.Chart, at: alt.X, low: str, high: str) -> alt.LayerChart:
@@ -548,7 +550,7 @@ def fitting(words: Sequence[str], px: float = WIDTH - LABEL) -> int:
     return max(1, min(len(words), int(px // widest)))
 
 
-# --- pictures ----------------------------------------------------------------------------------------------------------
+# --- pictures ---------------------------------------------------------------------------------------------------------
 
 
 class Mark(NamedTuple):
@@ -741,7 +743,7 @@ def _records(frame: pd.DataFrame, read: str) -> list[dict[str, Any]]:
     return dictionaries(frame[[name for name in frame if re.search(rf"\b{re.escape(str(name))}\b", read)]])
 
 
-# --- SVG as Vega writes it ---------------------------------------------------------------------------------------------
+# --- SVG as Vega writes it --------------------------------------------------------------------------------------------
 
 _A = re.compile(r'<a xlink:href="([^"]*)">(.*?)</a>', re.DOTALL)
 _SIZE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')

@@ -143,7 +143,7 @@ def findings(context: AnalysisContext, found: Mapping[str, Any]) -> Found:
     return {key: jsonable(value) for key, value in {**about, **found}.items()}
 
 
-# --- answers by name, as claims and episodes cite them: run/arm/methodology/phase/session/round/turn/participant/item ----
+# --- answers by name, as claims and episodes cite them: run/arm/methodology/phase/session/round/turn/participant/item
 
 PARTS = ("run_id", "arm", "methodology", "phase", "session", "round", "turn", "participant", "item_id")
 

@@ -487,8 +487,8 @@ def _frame(table: Table, rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None
 
 
 def _lists(rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None) -> dict[str, Any]:
-    """By column. As lists, for a frame on the way would cost as much as all else here: a run has a hundred tables. Numbers
-    of a frame stay arrays, for some have a row an agent."""
+    """By column. As lists, for a frame on the way would cost as much as all else here: a run has a hundred tables.
+    Numbers of a frame stay arrays, for some have a row an agent."""
     import pandas as pd  # noqa: PLC0415 - see above
 
     if isinstance(rows, pd.DataFrame):
@@ -536,7 +536,7 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-# --- checks of names ---------------------------------------------------------------------------------------------------
+# --- checks of names --------------------------------------------------------------------------------------------------
 
 
 def _columns(table: Table) -> dict[str, object]:
@@ -620,8 +620,8 @@ def group_tables(
             number("scale_min", N_("scale from"), digits=0), number("scale_max", N_("scale to"), digits=0),
             interval("scale_min", "scale_max", N_("scale"), digits=0, format="bounds"),
             text("test", N_("test")), p_value("p"),
-            p_value("p_joint", N_("joint p"), means=N_("for all rows of the table, by handing agents with all they said "
-                                                        "another's group (max-T)")),
+            p_value("p_joint", N_("joint p"), means=N_("for all rows of the table, by handing agents with all they "
+                                                        "said another's group (max-T)")),
             adjusted_p(),
             integer("n_small", N_("in small groups"), means=N_("agents in groups of fewer than five, who are not "
                                                                "compared")),
@@ -647,7 +647,8 @@ def _prefix(about: str) -> str:
 
 
 def group_finding(
-    subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "", where: str = "", about: str = "",
+    subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "", where: str = "",
+    about: str = "",
     after: str = "",
 ) -> Finding:  # fmt: skip
     return Finding(
@@ -713,7 +714,8 @@ def compared(
          "mean_highest": row["estimate_highest"] if row["p"] == row["p"] else None,
          "mean_lowest": row["estimate_lowest"] if row["p"] == row["p"] else None, "detectable": row["detectable"],
          "scale_min": scales.get(name, (None, None))[0], "scale_max": scales.get(name, (None, None))[1],
-         "effect": row["effect"], "test": row["method"], "p": row["p"] if row["p"] == row["p"] else None, "p_joint": row["p_adjusted"],
+         "effect": row["effect"], "test": row["method"], "p": row["p"] if row["p"] == row["p"] else None,
+         "p_joint": row["p_adjusted"],
          "n_small": row["n_small"]}
         for name, row in zip(values, found.tests.to_dict("records"), strict=True)
     ]  # fmt: skip

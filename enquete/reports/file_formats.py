@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -174,7 +174,8 @@ class SavWriter(FileWriter):
         fields: list[JsonValue] = []
         options: dict[str, dict[str, Any]] = {name: {} for name in ("labels", "values", "missing", "measure", "format")}
         described = self._described(file)
-        for one, entry in zip(file.variables, described["schema"]["fields"], strict=True):  # type: ignore[index,arg-type,call-overload]
+        entries = cast("dict[str, Any]", described["schema"])["fields"]
+        for one, entry in zip(file.variables, entries, strict=True):
             name = plain_name(one.name, taken)
             reasons = file.reasons.get(one.name)
             columns[name], words = self._coded(file.frame[one.name], one, reasons, codes)
@@ -310,8 +311,8 @@ class XlsxWriter(FileWriter):
     def add(self, file: DataFile) -> dict[str, JsonValue]:
         if len(file.frame) > self.MOST_ROWS:
             raise InputError(
-                f"xlsx: {file.name} has {len(file.frame):,} rows and a sheet takes {self.MOST_ROWS:,}; choose parquet, csv or sav, "
-                "or answers with a row an agent (wide)"
+                f"xlsx: {file.name} has {len(file.frame):,} rows and a sheet takes {self.MOST_ROWS:,}; choose parquet, "
+                "csv or sav, or answers with a row an agent (wide)"
             )
         from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415 - see above
 
@@ -409,7 +410,8 @@ CODEBOOK = "codebook.json"
 
 
 def write_package(
-    folder: Path, reading: RunReading, asked: Sequence[AskedItem], files: Iterable[DataFile], formats: Iterable[FileFormat], *,
+    folder: Path, reading: RunReading, asked: Sequence[AskedItem], files: Iterable[DataFile],
+    formats: Iterable[FileFormat], *,
     bom: bool = False,
 ) -> list[Path]:  # fmt: skip
     """Every file in every format, each format in a folder of its own with its Data Package; what an earlier one left

@@ -141,7 +141,7 @@ def data_files(
             yield from declared_files(results[name], title, known)
 
 
-# --- answers -----------------------------------------------------------------------------------------------------------------
+# --- answers ----------------------------------------------------------------------------------------------------------
 
 
 ANSWERS = N_(
@@ -183,7 +183,8 @@ def answer_variable(reading: RunReading, name: str) -> Variable:
     kind = "string" if levels else ROW_TYPES[parts[0]]
     lowest, highest = (0, 1) if name == "confidence" else (None, None)
     return Variable(
-        name=name, label=tell(told or name, reading.language), type=kind, levels=levels, names=dict(names.get(name, {})),
+        name=name, label=tell(told or name, reading.language), type=kind, levels=levels,
+        names=dict(names.get(name, {})),
         required=NoneType not in parts and kind != "string", lowest=lowest, highest=highest,
     )  # fmt: skip
 
@@ -251,8 +252,10 @@ def _cells(
     if one.scale_min is not None or one.kind in ("scale", "number") or (not one.kind and valued):
         points = {float(value): text for value, text in said.items() if _is_number(value)}
         own = Variable(
-            name=stem, label=label, type="number", names=points, ordered=one.scale_min is not None, lowest=one.scale_min,
-            highest=one.scale_max, means=f"{label} ({tell(N_('reverse-keyed, as answered'), language)})" if one.reverse_keyed else "",
+            name=stem, label=label, type="number", names=points, ordered=one.scale_min is not None,
+            lowest=one.scale_min,
+            highest=one.scale_max,
+            means=f"{label} ({tell(N_('reverse-keyed, as answered'), language)})" if one.reverse_keyed else "",
         )  # fmt: skip
         yield own, answers["value"].to_numpy(dtype=float)
     elif one.kind not in ("", "text") or answers["choice"].ne("").any():
@@ -309,12 +312,14 @@ def plain_name(wanted: str, taken: set[str]) -> str:
     return made
 
 
-# --- agents and items --------------------------------------------------------------------------------------------------------
+# --- agents and items -------------------------------------------------------------------------------------------------
 
 AGENT_COLUMNS: Mapping[str, tuple[Type, str]] = {
     "participant": ("string", COLUMN_MEANINGS["participant"]), "agent_id": ("integer", COLUMN_MEANINGS["agent_id"]),
-    "agent_name": ("string", COLUMN_MEANINGS["agent_name"]), "stakeholder_type": ("string", COLUMN_MEANINGS["stakeholder_type"]),
-    "memory_available": ("boolean", COLUMN_MEANINGS["memory_available"]), "n_answered": ("integer", N_("answers given")),
+    "agent_name": ("string", COLUMN_MEANINGS["agent_name"]),
+    "stakeholder_type": ("string", COLUMN_MEANINGS["stakeholder_type"]),
+    "memory_available": ("boolean", COLUMN_MEANINGS["memory_available"]),
+    "n_answered": ("integer", N_("answers given")),
     "n_planned": ("integer", N_("answers planned")),
 }  # fmt: skip
 
@@ -349,9 +354,12 @@ def _type_of(values: pd.Series[Any]) -> Type:
 
 
 ITEM_COLUMNS: Mapping[str, tuple[Type, str]] = {
-    "methodology": ("string", N_("methodology")), "item_id": ("string", N_("id of the item")), "kind": ("string", N_("kind of question")),
-    "wording": ("string", N_("wording")), "about": ("string", N_("what is rated")), "family": ("string", COLUMN_MEANINGS["family"]),
-    "dimension": ("string", COLUMN_MEANINGS["dimension"]), "reverse_keyed": ("boolean", COLUMN_MEANINGS["reverse_keyed"]),
+    "methodology": ("string", N_("methodology")), "item_id": ("string", N_("id of the item")),
+    "kind": ("string", N_("kind of question")),
+    "wording": ("string", N_("wording")), "about": ("string", N_("what is rated")),
+    "family": ("string", COLUMN_MEANINGS["family"]),
+    "dimension": ("string", COLUMN_MEANINGS["dimension"]),
+    "reverse_keyed": ("boolean", COLUMN_MEANINGS["reverse_keyed"]),
     "scale_min": ("integer", COLUMN_MEANINGS["scale_min"]), "scale_max": ("integer", COLUMN_MEANINGS["scale_max"]),
     "phases": ("array", N_("phases")), "rounds": ("array", N_("rounds")),
 }  # fmt: skip
@@ -376,7 +384,7 @@ def items_file(asked: Sequence[AskedItem], language: Language) -> DataFile:
     )
 
 
-# --- declared tables -----------------------------------------------------------------------------------------------------------
+# --- declared tables --------------------------------------------------------------------------------------------------
 
 
 def declared_files(results: Results, title: str, agents: pd.Index[Any]) -> Iterator[DataFile]:
@@ -441,7 +449,7 @@ def _references(results: Results, table: Table, agents: pd.Index[Any]) -> Iterat
                 yield Reference((column.name,), f"{results.methodology}.{other.name}", other.key)
 
 
-# --- the codebook -----------------------------------------------------------------------------------------------------------
+# --- the codebook -----------------------------------------------------------------------------------------------------
 
 
 def resource(file: DataFile, path: str) -> dict[str, JsonValue]:
@@ -503,8 +511,10 @@ def descriptor(
     names = {one["name"] for one in resources}
     record, language = reading.record, reading.language
     return {
-        "$schema": PROFILE, "name": record.run_id.lower(), "title": tell(N_("Data of run {run}"), language).format(run=record.run_id),
-        "description": tell(N_("In CSV files a text that a spreadsheet would run as a formula has an apostrophe before it."), language),
+        "$schema": PROFILE, "name": record.run_id.lower(),
+        "title": tell(N_("Data of run {run}"), language).format(run=record.run_id),
+        "description": tell(N_("In CSV files a text that a spreadsheet would run as a formula has an apostrophe before "
+            "it."), language),
         **about(reading, asked), "resources": [_within(one, names) for one in resources],
     }  # fmt: skip
 

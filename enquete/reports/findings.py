@@ -69,7 +69,8 @@ class KeyFinding:
 
     id: str  # within the methodology, e.g. "drift.trust"
     text: str  # a sentence of at most MOST_WORDS words: item or theme, direction, size, uncertainty, n
-    kind: Kind  # a tested difference; an estimate of where the agents stand, with its uncertainty; tested, and nothing found
+    # a tested difference; an estimate of where the agents stand, with its uncertainty; tested, and nothing found
+    kind: Kind
     size: float  # how large, as a share of what is possible: 0 to 1
     n: int  # agents whose answers it rests on
     n_total: int

@@ -290,7 +290,8 @@ class Replicates:
             for one, found in self.headlines
         }
         return jsonable(
-            {"arms": list(self.arms), "alpha": ALPHA, "fewest": fewest(), "shared_t0": self.shared_t0,  "headlines": listed,
+            {"arms": list(self.arms), "alpha": ALPHA, "fewest": fewest(), "shared_t0": self.shared_t0,
+                "headlines": listed,
              "variance_components": [asdict(one) for one in self.spread]}
         )  # fmt: skip
 
@@ -440,7 +441,8 @@ def replicates_section(
     return render(
         "enquete.reports:replicates.md.j2", language, main=main, further=further, alpha=ALPHA, least=fewest(),
         shared_t0=replicates.shared_t0, n=Counter(one.held.verdict for one in replicates.judged),
-        headlines=[(one, sentences(own[one.methodology], language), _row(found)) for one, found in replicates.headlines],
+        headlines=[(one, sentences(own[one.methodology], language),
+            _row(found)) for one, found in replicates.headlines],
         spread=replicates.spread, titles=titles, most=ROWS, verdicts=REPLICATE_VERDICTS, sources=SOURCES,
         chance=lambda held: _chance(held, language),
     ).strip()  # fmt: skip

@@ -103,7 +103,8 @@ CHECKS: Mapping[str, tuple[Unit, str, str]] = {
         "coefficient",
         N_("Agreement with statements and with reversed ones of the same family (r)"),
         N_(
-            "Who agrees with a statement agrees with its opposite, too: answers do not follow what is said, or the keys are wrong."
+            "Who agrees with a statement agrees with its opposite, too: answers do not follow what is said, or the "
+            "keys are wrong."
         ),
     ),
     "answer_stability": (

@@ -206,7 +206,7 @@ def stored(reading: RunReading, findings: Sequence[FindingData]) -> NarrativeTex
     return NarrativeText(tuple(Narrative.model_validate(found).paragraphs), "model")
 
 
-# --- what is wrong with a text -----------------------------------------------------------------------------------------
+# --- what is wrong with a text ----------------------------------------------------------------------------------------
 
 _TOKEN = re.compile(r"(?<![\w.,])[-−–+]?\d(?:[\w.,]|(?<=\d)[\u202f\u00a0' ](?=\d{3}(?!\w)))*")
 _MIXED = re.compile(r"\w*\d\w*")

@@ -194,8 +194,10 @@ def win_rate_results(
     if found is None or not found.usable:
         return None
     rows = [
-        {"methodology": one.methodology, "question_type": one.question_type, "rate": one.found.rate, "low": one.found.low,
-         "high": one.found.high, "n": one.found.n, "label": _label(one.methodology, one.question_type, titles, language)}
+        {"methodology": one.methodology, "question_type": one.question_type, "rate": one.found.rate,
+            "low": one.found.low,
+         "high": one.found.high, "n": one.found.n,
+         "label": _label(one.methodology, one.question_type, titles, language)}
         for one in found.rates if one.found.n
     ]  # fmt: skip
     analysis = d.shaped(WIN_RATES, {"rates": rows}, {"critic": found.critic, "stand_in": found.stand_in})
@@ -228,14 +230,16 @@ REPLICATE_LOOKS = {"same": (COLOURS[0], "circle"), "other": (COLOURS[1], "diamon
 REPLICATES = d.Presentation(
     tables=(
         d.Table(name="runs", title=N_("Findings by run"), key=("finding", "run"), columns=(
-            d.text("finding"), d.text("label", N_("Finding")), d.reference("methodology", N_("Methodology"), to="methodology"),
+            d.text("finding"), d.text("label", N_("Finding")),
+            d.reference("methodology", N_("Methodology"), to="methodology"),
             d.integer("run", N_("further run")), d.text("main", N_("main arm")), d.text("said", N_("further run")),
             d.code("says", N_("further run"), SAYS), d.share("agreeing", N_("found again in")))),
     ),
     facts=(d.integer("n_findings"), d.integer("n_alike"), d.integer("n_runs")),
     charts=(d.Chart(
         name="findings", title=N_("Replicates: what further runs say of the main arm's findings"), needs=("runs",),
-        draw="enquete.reports.pictures:findings", at="appendix", over=d.View(at="appendix", order=("agreeing", "finding")),
+        draw="enquete.reports.pictures:findings", at="appendix",
+        over=d.View(at="appendix", order=("agreeing", "finding")),
         alt=N_("{n_findings} findings over {n_runs} further runs; {n_alike} of them are found again in all."),
     ),),
 )  # fmt: skip

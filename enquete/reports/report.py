@@ -166,11 +166,12 @@ _SIMULATED = N_(
 
 
 _SEVERAL = N_(
-    "**Simulated respondents.** Several language models answered, each in its own seats: {model}. No human being was interviewed."
+    "**Simulated respondents.** Several language models answered, each in its own seats: {model}. No human being was "
+    "interviewed."
 )
 _SEVERAL_AND_PEOPLE = N_(
-    "**Simulated respondents and people.** {people} answered for themselves; for all others several language models did, each in its "
-    "own seats: {model}."
+    "**Simulated respondents and people.** {people} answered for themselves; for all others several language models "
+    "did, each in its own seats: {model}."
 )
 
 _PEOPLE = N_("**People.** {people} answered for themselves. No answer is simulated.")
@@ -336,7 +337,8 @@ def _spec(strip: Strip, language: Language, picture: Picture) -> Spec:
         layers.append(base.mark_text(dy=up, fontWeight="bold", color=colour).encode(text=alt.Text("told:N")))
     with alt.theme.enable("none"):
         spec: Spec = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT).to_dict(validate=False)
-    caption = {"text": broken(strip.caption, WIDTH / WIDER, 3, CAPTION), "orient": "bottom", "fontSize": CAPTION, "color": MUTED,
+    caption = {"text": broken(strip.caption, WIDTH / WIDER, 3, CAPTION), "orient": "bottom", "fontSize": CAPTION,
+        "color": MUTED,
                "fontWeight": "normal", "offset": 4}  # fmt: skip
     config = {**THEME, "locale": {"number": number_format(language)}}
     return {**spec, "title": caption, "description": picture.alt, "config": config}

@@ -395,8 +395,10 @@ LARGE = 50_000
 """Rows of a table in which columns of AS_ASKED are categories, a byte or four a row in place of eight, and other whole
 numbers take four. In a small one each would cost its own handling."""
 AS_ASKED = (
-    "sim_id", "run_id", "arm", "arm_role", "respondent", "methodology", "phase", "session", "agent_id", "agent_name", "family",
-    "dimension", "status", "choice", "chosen", "baseline", "model", "language", "elicitation", "distribution", "option_order",
+    "sim_id", "run_id", "arm", "arm_role", "respondent", "methodology", "phase", "session", "agent_id", "agent_name",
+    "family",
+    "dimension", "status", "choice", "chosen", "baseline", "model", "language", "elicitation", "distribution",
+    "option_order",
     "prompt_hash", "instrument_hash", "asked_at", "latency_ms", "input_tokens", "output_tokens", "block",
 )  # fmt: skip
 """What says how was asked, and what nobody counts or calculates with."""

@@ -265,7 +265,8 @@ def _material(
         replicates=replicates, preference=against,
     )  # fmt: skip
     return ReportMaterial(
-        frame, stages, found, findings, declared, prose, health, asked, replicates, drawn, against, citations(reading, frame)
+        frame, stages, found, findings, declared, prose, health, asked, replicates, drawn, against,
+        citations(reading, frame)
     )  # fmt: skip
 
 

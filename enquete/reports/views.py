@@ -55,11 +55,12 @@ LIMITS: Mapping[str, str] = {
         "real survey."
     ),
     "simulated_and_people": N_(
-        "{people} answered for themselves and are no sample of any group; all other respondents are simulated. No figure of this "
-        "report describes a population of people; there is no comparison with a real survey."
+        "{people} answered for themselves and are no sample of any group; all other respondents are simulated. No "
+        "figure of this report describes a population of people; there is no comparison with a real survey."
     ),
     "people": N_(
-        "The respondents are people, {people}, and no sample of any group. No figure of this report describes a population of people."
+        "The respondents are people, {people}, and no sample of any group. No figure of this report describes a "
+        "population of people."
     ),
     "model": N_("What is measured is how {model} portrays each group, not the group."),
     "synthetic": N_(
@@ -70,8 +71,8 @@ LIMITS: Mapping[str, str] = {
         "agents describe this one run and no sample. A wording shifts all of them at once."
     ),
     "inference_of_models": N_(
-        "The unit of inference is the run. All {n} agents share {models} models and one prompt; those of one model are even less "
-        "independent of one another. Tests and spreads over agents describe this one run and no sample."
+        "The unit of inference is the run. All {n} agents share {models} models and one prompt; those of one model are "
+        "even less independent of one another. Tests and spreads over agents describe this one run and no sample."
     ),
     "digest": N_("The memory digest is lossy: at most {chars} characters, the agent's own and newest posts first."),
     "no_digest": N_("The agents answered without any memory of the simulation."),
@@ -84,8 +85,8 @@ LIMITS: Mapping[str, str] = {
         "T0 is reconstructed. The experience effect compares answers with and without memory; it is not drift."
     ),
     "idle": N_(
-        "The simulation did nothing more between T0 and T1: what differs is an experience effect (answers with and without "
-        "memory), not drift."
+        "The simulation did nothing more between T0 and T1: what differs is an experience effect (answers with and "
+        "without memory), not drift."
     ),
     "actions": N_("When T0 was measured the simulation already had {n} actions; T0 is no untouched starting point."),
     "incomparable": N_("Drift is not interpretable: {why}."),
@@ -190,7 +191,7 @@ class Results:
     names: Names
     language: Language
 
-    # --- cells ---------------------------------------------------------------------------------------------------------
+    # --- cells --------------------------------------------------------------------------------------------------------
 
     def cell(self, column: Column, row: Row) -> str:
         """A column of a row as it is read, plain text; a dash where it is missing."""
@@ -303,7 +304,7 @@ class Results:
                 return format_list(told, locale=self.language)
         return self.cell(column, row)
 
-    # --- rows ----------------------------------------------------------------------------------------------------------
+    # --- rows ---------------------------------------------------------------------------------------------------------
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
@@ -335,7 +336,7 @@ class Results:
             return lambda values: values.map(places)
         return None
 
-    # --- Markdown ------------------------------------------------------------------------------------------------------
+    # --- Markdown -----------------------------------------------------------------------------------------------------
 
     def at(self, place: Place) -> str:
         """Section or appendix: texts at the beginning, then table after table with what follows it."""
@@ -471,7 +472,7 @@ class Results:
             return f"{text}\n\n{left}"
         return text
 
-    # --- other places ----------------------------------------------------------------------------------------------------
+    # --- other places -------------------------------------------------------------------------------------------------
 
     def digest(self) -> dict[str, JsonValue]:
         """What a program is told in a few kilobytes: facts, and the rows of the views declared for it, in words where

@@ -29,7 +29,8 @@ COLUMNS = (
     "participant", "agent_id", "agent_name", "stakeholder_type", "item_id", "family", "dimension", "reverse_keyed",
     "scale_min", "scale_max", "status", "value", "value_rekeyed", "choice", "chosen", "text", "content", "confidence",
     "memory_available", "baseline", "model", "temperature", "language", "elicitation", "distribution", "item_position",
-    "option_order", "attempts", "prompt_hash", "instrument_hash", "asked_at", "latency_ms", "input_tokens", "output_tokens",
+    "option_order", "attempts", "prompt_hash", "instrument_hash", "asked_at", "latency_ms", "input_tokens",
+    "output_tokens",
 )  # fmt: skip
 INTEGERS = (
     "round", "turn", "agent_id", "scale_min", "scale_max", "item_position", "attempts", "latency_ms", "input_tokens",

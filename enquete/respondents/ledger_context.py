@@ -51,7 +51,7 @@ from enquete.state.methodology import gather
 TRIES = 64  # draws for a partner of another type before all agents are gone through
 
 
-# --- whom --------------------------------------------------------------------------------------------------------------
+# --- whom -------------------------------------------------------------------------------------------------------------
 
 
 def asked(arm: Arm, methodology: str, phase: str, population: Sequence[Participant]) -> Sequence[Participant]:
@@ -104,7 +104,7 @@ def partner(who: Participant, population: Sequence[Participant], seed: int) -> P
     return pick(rest, seed, "partner", who.id)
 
 
-# --- how ---------------------------------------------------------------------------------------------------------------
+# --- how --------------------------------------------------------------------------------------------------------------
 
 
 def present(block: Block, arm: Arm, language: Language) -> Block:
@@ -307,7 +307,8 @@ class LedgerContext:
         return Reply("done", answers, self.ledger.answered_by(block.key) if block.models else "")
 
     def _model_of(self, block: Block) -> Metered:
-        """The arm's, or those that the block names. Which of them is asked is frozen with why the one before was given up."""
+        """The arm's, or those that the block names. Which of them is asked is frozen with why the one before was given
+        up."""
         answers = self.arm.respondent == "llm" or (self.run == REHEARSAL and self.by_model)
         if not block.models or self.served is None or not answers:
             return self.model

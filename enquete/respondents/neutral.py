@@ -43,7 +43,7 @@ class NeutralText(_Part):
         return self.de if language == "de" else self.en
 
 
-class Point(NeutralText):
+class ScalePoint(NeutralText):
     value: int
 
 
@@ -55,7 +55,7 @@ class Controls(_Part):
     """Items that nothing in a simulation touches, on a scale of their own."""
 
     instruction: NeutralText
-    scale: tuple[Point, ...]
+    scale: tuple[ScalePoint, ...]
     items: tuple[Control, ...]
 
 

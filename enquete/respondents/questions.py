@@ -79,7 +79,7 @@ def _letters() -> Iterator[str]:
     return ("".join(letters) for length in count(1) for letters in product(ascii_uppercase, repeat=length))
 
 
-# --- the form of the reply ---------------------------------------------------------------------------------------------
+# --- the form of the reply --------------------------------------------------------------------------------------------
 
 
 def form(items: Sequence[Item], names: Names) -> str:

@@ -338,8 +338,8 @@ def _without_duplicates(themes: Sequence[Theme]) -> list[Theme]:
 # --- A second coding: the statements once more, by a coder who is shown the themes but not who was given to them.
 # Batches and themes stand in another order than in the first coding (by a hash of their ids), so that a habit of
 # reading from the top is not counted as agreement. Of many statements an even sample is coded. Measured by
-# Krippendorff's α against the first coding (`analysis.agreement.coding_agreement`). By a model it is a second reading of the
-# same model, not a second mind.
+# Krippendorff's α against the first coding (`analysis.agreement.coding_agreement`). By a model it is a second reading
+# of the same model, not a second mind.
 
 MOST_STATEMENTS = 200
 """α of 200 statements is known to about ±.07 where three in four agree; more would cost calls and hardly move it."""

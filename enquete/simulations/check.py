@@ -85,8 +85,8 @@ WORDS: Mapping[str, str] = {
     "rounds": N_("round {done} of {planned}"),
     "runner": N_("The runner's own error: {error}"),
     "assume": N_(
-        "It says {status}, and nothing will change that if its process is gone. If it is over, --assume-completed reads it as "
-        "completed (`enquete run`, `enquete resume`)."
+        "It says {status}, and nothing will change that if its process is gone. If it is over, --assume-completed "
+        "reads it as completed (`enquete run`, `enquete resume`)."
     ),
     "platforms": N_("Platforms"),
     "actions": N_("Actions"),

@@ -19,20 +19,22 @@ from enquete.instruments.review import alike, triples
 from enquete.instruments.text import language_of, words_of
 from enquete.simulations.action_log import PLATFORMS, LogLines, Platform, database_path, is_action, log_path, opened
 from enquete.simulations.experience import LogOwners, owners_of
-from enquete.simulations.population import Population, Seat
+from enquete.simulations.population import PlatformAccount, Population
 from enquete.simulations.sources import clean, one_line
 from enquete.state.asking import Spoken
 
-# --- Which sentences take a position that somebody can share or reject, as a Q statement has to. By rule, over words ---
+# --- Which sentences take a position that somebody can share or reject, as a Q statement has to. By rule, over words
 
 _WHILE = re.compile(r"While\b[^,]*,\s+")
 _BACK = re.compile(r"\bsuch\b(?! as\b)|\bsolche\w*\b|\b(this|these|you|dies\w*)\b", re.IGNORECASE)
 """Words by which a sentence leans on another one, wherever they stand."""
 _COMMENDS = re.compile(
-    r"\b(commends?|applauds?|praises?|underscores?|underlines?|emphasi[sz]es?|stress(es)?|highlights?|supports?|welcomes?|"
+    r"\b(commends?|applauds?|praises?|underscores?|underlines?|emphasi[sz]es?|stress(es)?|highlights?|supports?|"
+    r"welcomes?|"
     r"acknowledges?|recogni[sz]es?|reaffirms?|values|champions?|adheres?|oversees?|monitors?|is (aware|proud)|"
     r"(remains?|is|are) (\w+ly )?(committed|dedicated)|(will )?continues? to|"
-    r"(is|are) (a )?(\w+ )?commendable|begrüßt|betont|unterstützt|unterstreicht|lobt|würdigt|bekräftigt|bekennt sich|hebt hervor)\b"
+    r"(is|are) (a )?(\w+ )?commendable|begrüßt|betont|unterstützt|unterstreicht|lobt|würdigt|bekräftigt|bekennt sich|"
+    r"hebt hervor)\b"
 )
 _NAMED = re.compile(r"[A-ZÄÖÜ]{2,}|\s[A-ZÄÖÜ]\w")
 """An abbreviation, or a capital after the first word: before such a verb, an organisation."""
@@ -43,16 +45,23 @@ _OF_ITSELF = re.compile(
 """In English, an organisation and what it does or has; not what it should."""
 _FIGURES = re.compile(
     r"\d|\b(zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|(zwan|vier|fünf|sech|sieb|acht|neun)zig|dreißig|"
-    r"\w*(hundert|tausend)|million(en)?|two|three|four|five|six|seven|eight|nine|ten|twenty|thirty|hundreds?|thousands?|millions?|"
-    r"janua(r|ry)|februa(r|ry)|märz|april|juni|juli|june|july|august|septemb(er)|o[kc]tober|novemb(er)|de[zc]emb(er))\b",
+    r"\w*(hundert|tausend)|million(en)?|two|three|four|five|six|seven|eight|nine|ten|twenty|thirty|hundreds?|"
+    r"thousands?|millions?|"
+    r"janua(r|ry)|februa(r|ry)|märz|april|juni|juli|june|july|august|"
+    r"septemb(er)|o[kc]tober|novemb(er)|de[zc]emb(er))\b",
     re.IGNORECASE,
 )
 _JUDGES = re.compile(
-    r"\b(should|must|ought|can|cannot|could|may|might|would|needs?|has to|have to|too|better|worse|best|worst|more|less|only|nobody|"
-    r"never|essential|key|important|vital|crucial|paramount|fundamental|necessary|fair|unfair|good|bad|wrong|right|risks?|concerns?|"
-    r"harms?|pivotal|cornerstone|misleading|inaccurate|incorrect|unsustainable|impossible|brighter|deserves?|enough|worth\w*|"
-    r"muss|müssen|müsste\w*|soll\w*|darf|dürf\w+|kann|könn\w+|könnte\w*|braucht|brauchen|ließe\w*|lässt|würde\w*|zu (viel|wenig)|"
-    r"besser\w*|schlecht\w*|mehr|weniger|nur|höchstens|niemand|nie|kein\w*|nicht|wichtig\w*|nötig\w*|falsch\w*|richtig\w*|"
+    r"\b(should|must|ought|can|cannot|could|may|might|would|needs?|has to|have to|too|better|worse|best|worst|more|"
+    r"less|only|nobody|"
+    r"never|essential|key|important|vital|crucial|paramount|fundamental|necessary|fair|unfair|good|bad|wrong|right|"
+    r"risks?|concerns?|"
+    r"harms?|pivotal|cornerstone|misleading|inaccurate|incorrect|unsustainable|impossible|brighter|deserves?|enough|"
+    r"worth\w*|"
+    r"muss|müssen|müsste\w*|soll\w*|darf|dürf\w+|kann|könn\w+|könnte\w*|braucht|brauchen|ließe\w*|lässt|würde\w*|zu "
+    r"(viel|wenig)|"
+    r"besser\w*|schlecht\w*|mehr|weniger|nur|höchstens|niemand|nie|kein\w*|nicht|wichtig\w*|nötig\w*|falsch\w*|"
+    r"richtig\w*|"
     r"gerecht\w*|gut|lohnt|verdient|genug|\w{4,}bar)\b",
     re.IGNORECASE,
 )
@@ -97,7 +106,8 @@ STANDING = (SHARED_OUT, ASIDE, FLAT)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _UNFIT = re.compile(r"https?://|[#@]\w|\?\s*$|[\"“”]")
 _LEANING = re.compile(
-    r"(this|that|these|those|it|its|they|he|she|and|but|however|also|so|then|therefore|moreover|dies\w*|deshalb|daher|darum|dazu|dabei|"
+    r"(this|that|these|those|it|its|they|he|she|and|but|however|also|so|then|therefore|moreover|dies\w*|deshalb|daher|"
+    r"darum|dazu|dabei|"
     r"aber|und|doch|außerdem|auch|sie|er|es|hier|here|there|such|solche\w*|as you|thank|danke|i |ich |we |wir |"
     r"proud|excited|happy|thrilled|glad|stolz|froh)\b",
     re.IGNORECASE,
@@ -111,20 +121,24 @@ several."""
 _PARTS = re.compile(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])|_")
 _FIRST_PHRASE = re.compile(r"[.,;:(\n]")
 _OFFICE = re.compile(
-    r"((?<!ver)dienste?|klinik(en|um|ums)?|krankenh(aus|auses|äuser)|kreis(e|es)?|rat|tag|kassen?|verb[aä]nde?|ämter|amt|behörden?|ministeri(um|en)|"
-    r"gemeinden?|hebammen?|ärzte|arzt|vereine?|kammern?|banke?n?|firm(a|en)|unternehmen|verwaltung(en)?|regierung(en)?|initiativen?|"
+    r"((?<!ver)dienste?|klinik(en|um|ums)?|krankenh(aus|auses|äuser)|kreis(e|es)?|rat|tag|kassen?|verb[aä]nde?|ämter|"
+    r"amt|behörden?|ministeri(um|en)|"
+    r"gemeinden?|hebammen?|ärzte|arzt|vereine?|kammern?|banke?n?|firm(a|en)|unternehmen|verwaltung(en)?|regierung(en)?|"
+    r"initiativen?|"
     r"bürger(innen)?|personal|frauen|männer|mütter|familien|kinder|"
-    r"banks?|regulators?|authorit(y|ies)|councils?|agenc(y|ies)|ministr(y|ies)|governments?|compan(y|ies)|institutions?|hospitals?|"
-    r"offices?|departments?|committees?|customers?|consumers?|citizens?|residents?|stakeholders?|bod(y|ies)|land|station(en)?)$",
+    r"banks?|regulators?|authorit(y|ies)|councils?|agenc(y|ies)|ministr(y|ies)|governments?|compan(y|ies)|"
+    r"institutions?|hospitals?|"
+    r"offices?|departments?|committees?|customers?|consumers?|citizens?|residents?|stakeholders?|bod(y|ies)|land|"
+    r"station(en)?)$",
     re.IGNORECASE,
 )
 """Ends of words for those who act, and for where they do: no theme of a question, though part of many answers."""
 _OF_ANY = """
-people thing things time today year years really think believe know need needs want like make makes take more much many good great better
-best love commitment committed remain remains ensure ensures ensuring thanks thank says said going come just still even every everyone
-menschen sache dinge zeit heute jahr jahre wirklich glauben wissen brauchen wollen machen gut besser beste danke liebe leute sagen sagt
-alle alles immer wieder keine jahren zwei drei vier fünf sechs sieben zehn
-minute minuten minutes stunde stunden hours euro euros prozent percent million millionen millions
+people thing things time today year years really think believe know need needs want like make makes take more much many
+good great better best love commitment committed remain remains ensure ensures ensuring thanks thank says said going
+come just still even every everyone menschen sache dinge zeit heute jahr jahre wirklich glauben wissen brauchen wollen
+machen gut besser beste danke liebe leute sagen sagt alle alles immer wieder keine jahren zwei drei vier fünf sechs
+sieben zehn minute minuten minutes stunde stunden hours euro euros prozent percent million millionen millions
 """
 _GENERAL = frozenset(_OF_ANY.split())
 """Words of any discourse."""
@@ -205,7 +219,9 @@ def posts(population: Population) -> list[Post]:
     return list({(post.agent, post.text): post for post in found}.values())
 
 
-def _of_database(population: Population, platform: Platform, seats: Sequence[Seat]) -> list[tuple[str, str, str]]:
+def _of_database(
+    population: Population, platform: Platform, seats: Sequence[PlatformAccount]
+) -> list[tuple[str, str, str]]:
     path = database_path(population.path, platform)
     if not path.is_file():
         return []
@@ -230,7 +246,7 @@ def _of_database(population: Population, platform: Platform, seats: Sequence[Sea
         return []
 
 
-def _of_log(population: Population, platform: Platform, seats: Sequence[Seat]) -> list[tuple[str, str, str]]:
+def _of_log(population: Population, platform: Platform, seats: Sequence[PlatformAccount]) -> list[tuple[str, str, str]]:
     path, owners = log_path(population.path, platform), LogOwners(seats)
     if not path.is_file():
         return []
@@ -250,13 +266,17 @@ _WRITING = {"CREATE_POST", "CREATE_COMMENT", "QUOTE_POST"}
 
 _PLANNED: Mapping[Spoken, re.Pattern[str]] = {
     "en": re.compile(
-        r"\b(plans?|planned|planning|announc\w+|introduc\w+|propos\w+|intends?|bans?|banning|reforms?|clos(?:e|es|ed|ing|ure)|launch\w*|"
-        r"bill|law|adopts?|decid\w+|decision|chang\w+|abolish\w*|builds?|building|merg\w+|rais(?:e|es|ing)|cuts?|cutting)\b",
+        r"\b(plans?|planned|planning|announc\w+|introduc\w+|propos\w+|intends?|bans?|banning|reforms?|clos(?:e|es|ed|"
+        r"ing|ure)|launch\w*|"
+        r"bill|law|adopts?|decid\w+|decision|chang\w+|abolish\w*|builds?|building|merg\w+|rais(?:e|es|ing)|cuts?|"
+        r"cutting)\b",
         re.IGNORECASE,
     ),
     "de": re.compile(
-        r"\b(vorhaben|plan\w*|geplant\w*|will|wollen|soll(?:en|te|ten)?|ankündig\w+|angekündigt\w*|einführ\w+|eingeführt|vorschlag\w*|"
-        r"schließ\w+|geschlossen|\w*reform\w*|\w*gesetz\w*|\w*verbot\w*|entscheid\w+|beschl\w+|änder\w+|abschaff\w+|bauen|\w*bau)\b",
+        r"\b(vorhaben|plan\w*|geplant\w*|will|wollen|soll(?:en|te|ten)?|ankündig\w+|angekündigt\w*|einführ\w+|"
+        r"eingeführt|vorschlag\w*|"
+        r"schließ\w+|geschlossen|\w*reform\w*|\w*gesetz\w*|\w*verbot\w*|entscheid\w+|beschl\w+|änder\w+|abschaff\w+|"
+        r"bauen|\w*bau)\b",
         re.IGNORECASE,
     ),
 }
@@ -276,19 +296,22 @@ def spoken(written: Sequence[Post]) -> Spoken | None:
 _FACT = re.compile(r"\b(?:Age|Gender|MBTI|Country|Profession): [^·\n]*(?:·|$)")
 _QUOTED = re.compile(r"[“„\"»]([^“”„\"«»]{20,240}?)[.!]?[”“\"«]")
 _THAT = re.compile(
-    r"\b(?:believ|think|argu|insist|feel|fear|worr|say|warn|hold|maintain|know|claim|find)(?:s|es|ies|y|e|ing)?(?: strongly| firmly)? that "
+    r"\b(?:believ|think|argu|insist|feel|fear|worr|say|warn|hold|maintain|know|claim|find)(?:s|es|ies|y|e|ing)?(?: "
+    r"strongly| firmly)? that "
     r"|\b(?:am|is|are|remains?) (?:\w+ )?(?:convinced|certain|sure|afraid|adamant|worried)(?: that)? ",
     re.IGNORECASE,
 )
 _DASS = re.compile(
-    r"\b(?:findet|meint|glaubt|denkt|sagt|betont|überzeugt|weiß|finde|meine|glaube|denke|sage|sicher)\b[^.;:,]{0,30}, dass ",
+    r"\b(?:findet|meint|glaubt|denkt|sagt|betont|überzeugt|weiß|finde|meine|glaube|denke|sage|sicher)\b[^.;:,]{0,30}, "
+    r"dass ",
     re.IGNORECASE,
 )
 _HOLDS = re.compile(
     r"\b(?:hält|halte) (?P<what>(?:d\w\w|\w*[A-ZÄÖÜ])[^,.;:]{2,80}) für (?P<how>[^,.;:]{3,60})(?=[,.;:]|$)"
 )
 _ENDS = re.compile(
-    r"(?<=[^\d])[.;:!?]|, (?:and|but|und|aber|doch|so)\b|,? (?:and|but) (?:he|she|they|I|also|wants|hopes|(?:\w+) that)\b"
+    r"(?<=[^\d])[.;:!?]|, (?:and|but|und|aber|doch|so)\b|,? (?:and|but) (?:he|she|they|I|also|wants|hopes|(?:\w+) "
+    r"that)\b"
     r"|,? und (?:er|sie|ich|sagt|will|möchte|hält|findet)\b|$"
 )
 _HIS = re.compile(r"\b(he|she|his|her|hers|him|himself|herself|er|sie|ihm|ihn|ihr\w*|sein\w*)\b", re.IGNORECASE)

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from enquete.instruments.document import fold
 from enquete.simulations.action_log import PLATFORMS, LogLines, Platform, database_path, is_action, log_path, opened
-from enquete.simulations.population import Population, Seat
+from enquete.simulations.population import PlatformAccount, Population
 from enquete.simulations.sources import Issue, clean, clip, first, one_line, whole
 from enquete.state.regular_files import parse_json
 
@@ -22,7 +22,7 @@ from enquete.state.regular_files import parse_json
 
 
 def owners_of(
-    connection: sqlite3.Connection, file: str, seats: Sequence[Seat]
+    connection: sqlite3.Connection, file: str, seats: Sequence[PlatformAccount]
 ) -> tuple[dict[int, str], set[str], list[Issue]]:
     """Participant id by the database's user_id, the withheld participants, and what was found.
 
@@ -50,15 +50,17 @@ def owners_of(
     return owners, withheld, issues + withheld_issue(file, withheld)
 
 
-def owner_by_name(known: set[str], seat: Seat | None, by_username: Mapping[str, Seat]) -> Seat | None:
+def owner_by_name(
+    known: set[str], seat: PlatformAccount | None, by_username: Mapping[str, PlatformAccount]
+) -> PlatformAccount | None:
     named = next((by_username[text] for text in sorted(known) if text in by_username), None)
     if named or seat is None:
         return named
     return seat if seat.certain or known & seat.names else None
 
 
-def unique_usernames(seats: Iterable[Seat]) -> dict[str, Seat]:
-    found: dict[str, Seat | None] = {}
+def unique_usernames(seats: Iterable[PlatformAccount]) -> dict[str, PlatformAccount]:
+    found: dict[str, PlatformAccount | None] = {}
     for seat in seats:
         found[seat.username] = None if seat.username in found else seat
     return {username: seat for username, seat in found.items() if username and seat}
@@ -68,9 +70,9 @@ class LogOwners:
     """Participant of a log line. The simulator takes a line's name from the configuration and its index from the
     profiles."""
 
-    def __init__(self, seats: Sequence[Seat]) -> None:
+    def __init__(self, seats: Sequence[PlatformAccount]) -> None:
         self.by_index = {seat.index: seat for seat in seats}
-        self.by_name: dict[str, list[Seat]] = {}
+        self.by_name: dict[str, list[PlatformAccount]] = {}
         for seat in seats:
             for name in seat.names:
                 self.by_name.setdefault(name, []).append(seat)
@@ -422,7 +424,12 @@ def read_experience(population: Population, budget: int) -> tuple[list[Experienc
 
 
 def from_database(
-    folder: Path, platform: Platform, seats: Sequence[Seat], names: dict[str, str], budget: int, issues: list[Issue]
+    folder: Path,
+    platform: Platform,
+    seats: Sequence[PlatformAccount],
+    names: dict[str, str],
+    budget: int,
+    issues: list[Issue],
 ) -> Experience | None:
     path = database_path(folder, platform)
     if not path.exists():
@@ -440,7 +447,9 @@ def from_database(
     return Experience(platform, "database", trace.memories, withheld, trace.exposure, trace.length)
 
 
-def from_log(folder: Path, platform: Platform, seats: Sequence[Seat], budget: int, issues: list[Issue]) -> Experience:
+def from_log(
+    folder: Path, platform: Platform, seats: Sequence[PlatformAccount], budget: int, issues: list[Issue]
+) -> Experience:
     path = log_path(folder, platform)
     if not path.exists():
         return Experience(platform)

@@ -28,7 +28,8 @@ _UNITS: Mapping[Unit, Mapping[Spoken, str]] = {
     "year": {"de": "Jahren", "en": "years"},
 }
 _STEMS: Mapping[str, Unit] = {
-    "hour": "hour", "stund": "hour", "day": "day", "tag": "day", "täg": "day", "week": "week", "woch": "week", "wöch": "week",
+    "hour": "hour", "stund": "hour", "day": "day", "tag": "day", "täg": "day", "week": "week", "woch": "week",
+    "wöch": "week",
     "month": "month", "monat": "month", "year": "year", "jahr": "year", "jähr": "year",
 }  # fmt: skip
 _SMALLER: Mapping[Unit, tuple[int, Unit]] = {
@@ -41,7 +42,8 @@ _SMALLER: Mapping[Unit, tuple[int, Unit]] = {
 _NUMBER = rf"(?P<n>\d{{1,3}}|{'|'.join(sorted(_VALUES, key=len, reverse=True))})"
 _UNIT = rf"(?P<unit>{'|'.join(_STEMS)})"
 _LED = (
-    r"\b(?:next|coming|following|within(?: the)?|in(?: the| den)?(?: next| coming| first)?|nächsten|kommenden|folgenden|"
+    r"\b(?:next|coming|following|within(?: the)?|in(?: the| den)?(?: next| coming| first)?|nächsten|kommenden|"
+    r"folgenden|"
     r"innerhalb(?: von| der)?|binnen|ersten)\s+(?:nächsten |kommenden |ersten )?"
 )
 _AHEAD = (
@@ -49,13 +51,15 @@ _AHEAD = (
     re.compile(rf"\b{_NUMBER}-(?P<unit>hour|day|week|month|year)\b(?!-old)", re.IGNORECASE),
     re.compile(rf"\b{_NUMBER}-?(?P<unit>stünd|täg|wöch|monat|jähr)ig", re.IGNORECASE),
     re.compile(
-        r"\b(?P<n>)(?:next|coming|nächste[nr]?|kommende[nr]?)\s+(?P<unit>day|week|month|year|tag|woch|monat|jahr)e?s?\b",
+        r"\b(?P<n>)(?:next|coming|nächste[nr]?|kommende[nr]?)\s+"
+        r"(?P<unit>day|week|month|year|tag|woch|monat|jahr)e?s?\b",
         re.IGNORECASE,
     ),
     re.compile(rf"\b{_NUMBER}\s+{_UNIT}\w*\s+(?:from now|ahead|later|später|lang)\b", re.IGNORECASE),
 )
 _CALENDAR = re.compile(
-    r"\b(?:by|until|till|towards?|to|bis|im jahre?|of|für|for|in|after|nach)\s+(?:the year |zum jahr )?(?P<n>20[3-9]\d|21\d\d)\b"
+    r"\b(?:by|until|till|towards?|to|bis|im jahre?|of|für|for|in|after|nach)\s+(?:the year |zum jahr )?(?P<n>20[3-9]\d|"
+    r"21\d\d)\b"
     r"|\b(?P<m>20[3-9]\d|21\d\d)\s*\?",
     re.IGNORECASE,
 )

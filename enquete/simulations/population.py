@@ -62,8 +62,8 @@ def without_prose(records: Sequence[AgentRecord]) -> list[Issue]:
         return []
     names = ", ".join(record.name or record.username for record in found[:5])
     message = (
-        f"{len(found)} of {len(records)} agents have neither bio nor persona and are asked from what else is known of them: {names}"
-        f"{' …' if len(found) > 5 else ''}; --skip-incomplete leaves them out"
+        f"{len(found)} of {len(records)} agents have neither bio nor persona and are asked from what else is known of "
+        f"them: {names}{' …' if len(found) > 5 else ''}; --skip-incomplete leaves them out"
     )
     return [Issue("warning", found[0].file, message)]
 
@@ -74,7 +74,10 @@ def unused_columns(records: Sequence[AgentRecord]) -> list[Issue]:
     unused = dict.fromkeys(name for record in records for name in record.columns if name not in told)
     if not unused:
         return []
-    message = f"columns that no interview uses: {', '.join(clip(one_line(name), 60) for name in unused)}; agents.csv has them all"
+    message = (
+        f"columns that no interview uses: {', '.join(clip(one_line(name), 60) for name in unused)}; agents.csv has "
+        f"them all"
+    )
     return [Issue("info", records[0].file, message)]
 
 
@@ -185,11 +188,11 @@ GUEST = "expert:"
 """Begins the id of somebody who takes part in interviews, but not in the simulation."""
 MOST_POSTS = 200
 LONGEST_TOPIC = 4000  # characters; a requirement is a paragraph or two
-__all__ = ["Issue", "Population", "Seat", "load_population"]
+__all__ = ["Issue", "PlatformAccount", "Population", "load_population"]
 
 
 @dataclass(frozen=True)
-class Seat:
+class PlatformAccount:
     """Where a participant sits on a platform. `names` are folded; `certain`: every file agrees on the index."""
 
     platform: Literal["twitter", "reddit"]
@@ -212,7 +215,7 @@ class Population:
     actions: int
     issues: tuple[Issue, ...]
     topic: str = ""
-    seats: tuple[Seat, ...] = ()
+    seats: tuple[PlatformAccount, ...] = ()
     stances: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # other columns of an agent's rows, by its id
     columns: Mapping[str, Mapping[str, str]] = field(
@@ -240,8 +243,8 @@ class Population:
         return replace(self, participants=kept, left_out=(*self.left_out, *gone))
 
     def joined_by(self, guests: Sequence[Mapping[str, str]]) -> Population:
-        """With others beside its agents: name, persona and type each. They have no part in the simulation, and no memory of
-        it."""
+        """With others beside its agents: name, persona and type each. They have no part in the simulation, and no
+        memory of it."""
         added = tuple(
             Participant(name_id(one["name"], one.get("persona", "")).replace("agent:name:", GUEST), one["name"],
                         one.get("type", "guest"), one.get("persona", ""))
@@ -327,10 +330,10 @@ def read_agents(path: Path, config: Mapping[str, JsonValue], issues: list[Issue]
     return usable
 
 
-def seats_of(agent: Agent, participant_id: str) -> list[Seat]:
+def seats_of(agent: Agent, participant_id: str) -> list[PlatformAccount]:
     names = {fold(record.name) for record in agent.sources()} | {fold(r.username) for r in agent.platforms.values()}
     return [
-        Seat(
+        PlatformAccount(
             platform,
             agent.platforms[platform].index,
             participant_id,

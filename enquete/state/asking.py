@@ -113,9 +113,9 @@ class Arm(BaseModel):
 
 
 class ServedModel(BaseModel):
-    """A model that answers in place of the arm's, and where it is asked. model "": the arm's; base_url "": the run's own
-    server; key_variable: the environment variable that holds the key of that server, never the key; "": the run's key at the run's
-    server, none at another; temperature None: the arm's."""
+    """A model that answers in place of the arm's, and where it is asked. model "": the arm's; base_url "": the run's
+    own server; key_variable: the environment variable that holds the key of that server, never the key; "": the run's
+    key at the run's server, none at another; temperature None: the arm's."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

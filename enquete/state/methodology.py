@@ -165,8 +165,9 @@ class PersonInterviews(NamedTuple):
     """Operations by which a person is interviewed, turn by turn: what a page or a terminal leads them through.
 
     `start` takes what its model says (or, to go on, the name alone), `answer` an answer, all of them what names the
-    interview, as `key` calls it. They give `status` and `question` (what waits for an answer), `turns` (question, answer)
-    and, where something grows beside the conversation, `graph` (types, nodes, edges); `show` without a name `interviews`.
+    interview, as `key` calls it. They give `status` and `question` (what waits for an answer), `turns` (question,
+    answer) and, where something grows beside the conversation, `graph` (types, nodes, edges); `show` without a name
+    `interviews`.
     """
 
     start: str
@@ -375,13 +376,13 @@ class Port(Protocol):
     async def work(
         self, sim: str | Path, token: str, name: str, role: Worker, subject: str, data: BaseModel, **request: Any
     ) -> dict[str, JsonValue]:
-        """The interviewer's work on what a run holds, by its model through its ledger and budget, or by the role's rule; frozen
-        under `name`, with `by`, and not done again. Raises InputError where the budget is short."""
+        """The interviewer's work on what a run holds, by its model through its ledger and budget, or by the role's
+        rule; frozen under `name`, with `by`, and not done again. Raises InputError where the budget is short."""
         ...
 
     async def pause(self, out: str, run: str) -> bool:
-        """Whether this process drives the run; then it is told to launch nothing more, and waited for. Raises InputError where
-        another process drives it."""
+        """Whether this process drives the run; then it is told to launch nothing more, and waited for. Raises
+        InputError where another process drives it."""
         ...
 
     def runs(self, out: str) -> Sequence[str]:

@@ -116,8 +116,8 @@ def _baseline(given: str) -> str:
 def _executor(given: str | None) -> str | None:
     if given is not None and not re.fullmatch(EXECUTORS, given):
         raise ValueError(
-            f"{given!r} is not taken; write local, processes:N (N from 2 to {MOST_PROCESSES}), or dask: and a scheduler's "
-            "address (dask:tcp://host:8786) or scheduler file (dask:/shared/scheduler.json)"
+            f"{given!r} is not taken; write local, processes:N (N from 2 to {MOST_PROCESSES}), or dask: and a "
+            "scheduler's address (dask:tcp://host:8786) or scheduler file (dask:/shared/scheduler.json)"
         )
     return given
 
@@ -206,7 +206,8 @@ class RunRequest(BaseModel):
     respondent: Annotated[
         Literal["llm", "synthetic", "replay"] | None,
         Field(
-            description="who answers: a model, or the built-in synthetic respondent (free, deterministic, for trying out)"
+            description="who answers: a model, or the built-in synthetic respondent (free, deterministic, for trying "
+            "out)"
         ),
         OptionMetadata(
             "cli",
@@ -234,7 +235,8 @@ class RunRequest(BaseModel):
         str,
         Field(
             max_length=200,
-            description="NAME of the environment variable with that server's key, '-' for none; LLM_API_KEY unless named",
+            description="NAME of the environment variable with that server's key, '-' for none; LLM_API_KEY unless "
+            "named",
         ),
     ] = ""
     temperature: Annotated[
@@ -260,8 +262,8 @@ class RunRequest(BaseModel):
     instruments: Annotated[
         dict[str, Place | dict[str, Any]],  # the content of such a file in Python
         Field(
-            description="methodology → YAML or CSV file of one's own (on a server: the name of one in its folder), asked alone unless "
-            "methods are named, or `shipped` for Enquete's"
+            description="methodology → YAML or CSV file of one's own (on a server: the name of one in its folder), "
+            "asked alone unless methods are named, or `shipped` for Enquete's"
         ),
         OptionMetadata(*EVERYWHERE, about="study", option="--instrument", value="METHOD=FILE"),
     ] = {}
@@ -312,7 +314,8 @@ class RunRequest(BaseModel):
     respondent_b: Annotated[
         bool,
         Field(
-            description="put every question to a second respondent too, whose answers a critic compares with the first's"
+            description="put every question to a second respondent too, whose answers a critic compares with the "
+            "first's"
         ),
         OptionMetadata(*EVERYWHERE, about="study", more="docs/probes.md"),
     ] = False
@@ -348,8 +351,8 @@ class RunRequest(BaseModel):
     randomise: Annotated[
         Literal["none", "items", "options", "both"],
         Field(
-            description="show items, answer options or both in an order of each agent's own, drawn by seed; items only where "
-            "the instrument has no order of its own"
+            description="show items, answer options or both in an order of each agent's own, drawn by seed; items only "
+            "where the instrument has no order of its own"
         ),
         OptionMetadata("cli", "http", about="study"),
     ] = "items"
@@ -385,7 +388,8 @@ class RunRequest(BaseModel):
     fit: Annotated[
         Literal["checked", "any"] | None,
         Field(
-            description="any: ask although the questions are not about what the simulation is about, or in another language"
+            description="any: ask although the questions are not about what the simulation is about, or in another "
+            "language"
         ),
         OptionMetadata(*EVERYWHERE, about="start", more="else ENQUETE_FIT, else checked"),
     ] = None
@@ -412,7 +416,8 @@ class RunRequest(BaseModel):
     batch: Annotated[
         bool,
         Field(
-            description="send requests through the server's Batch API: half the price, up to 24 hours a batch; a run keeps to it"
+            description="send requests through the server's Batch API: half the price, up to 24 hours a batch; a run "
+            "keeps to it"
         ),
         OptionMetadata(*EVERYWHERE, about="start", more="docs/models.md"),
     ] = False

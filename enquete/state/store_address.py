@@ -24,12 +24,13 @@ def masked(url: str) -> str:
         parts = None
     if parts is None or parts.scheme not in SCHEMES or not parts.path.strip("/") or "\n" in url:
         raise ValueError(
-            "an address like postgresql://user@host:5432/database is expected; the password is best kept in ~/.pgpass or "
-            f"PGPASSWORD, or the whole address in {VARIABLE}"
+            "an address like postgresql://user@host:5432/database is expected; the password is best kept in ~/.pgpass "
+            f"or PGPASSWORD, or the whole address in {VARIABLE}"
         )
     place = f"[{host}]" if ":" in host else host
     known = urlencode([pair for pair in parse_qsl(parts.query) if pair[0].lower() not in SECRET])
-    return f"postgresql://{f'{user}@' if user else ''}{place}{f':{port}' if port else ''}{parts.path}{f'?{known}' if known else ''}"
+    at = f"{f'{user}@' if user else ''}{place}{f':{port}' if port else ''}"
+    return f"postgresql://{at}{parts.path}{f'?{known}' if known else ''}"
 
 
 def remember(url: str) -> str:

@@ -60,8 +60,8 @@ def wait(work: Coroutine[Any, Any, T], on_interrupt: Callable[[], None] | None =
         raise
 
 
-# --- Work in a thread of its own, for servers: whoever hangs (a drive that went away, a file that never ends) takes no place
-# from others, is given up after a while, and keeps no process from ending
+# --- Work in a thread of its own, for servers: whoever hangs (a drive that went away, a file that never ends) takes no
+# place from others, is given up after a while, and keeps no process from ending
 
 
 LONGEST_S = 120.0

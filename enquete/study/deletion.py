@@ -91,8 +91,8 @@ def _require_needed_by_none(interviews: Path, going: set[str]) -> None:
     for run in survey(interviews).runs:
         if run.record.baseline_run_id in going and run.folder.name not in going:
             raise StillNeeded(
-                f"run {run.record.baseline_run_id} holds the answers before the simulation that run {run.folder.name} is "
-                f"measured against: delete {run.folder.name} first, or all runs"
+                f"run {run.record.baseline_run_id} holds the answers before the simulation that run {run.folder.name} "
+                f"is measured against: delete {run.folder.name} first, or all runs"
             )
 
 

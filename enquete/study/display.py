@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 HEAD = ("methodology", "phase", "state", "agents answered", "answers", "not usable", "tokens")
 SYNTHETIC = "Synthetic answers: no language model was asked. They test the instrument and the program."
-SIMULATED = "Simulated respondents: {model} answered in the roles of the agents. Only where a seat was given to a person did one answer."
+SIMULATED = (
+    "Simulated respondents: {model} answered in the roles of the agents. Only where a seat was given to a person did "
+    "one answer."
+)
 
 
 def leading(pictures: Sequence[Picture]) -> list[Picture]:
@@ -54,7 +57,8 @@ def table(
     mind, where the report is."""
     rows = [
         (
-            stage.methodology, stage.phase, stage.outcome if stage.outcome == "done" else f"{stage.outcome} {stage.note}".strip(),
+            stage.methodology, stage.phase,
+            stage.outcome if stage.outcome == "done" else f"{stage.outcome} {stage.note}".strip(),
             f"{stage.responded} of {stage.total}", *_answers(stage.answers), f"{stage.counts.get('tokens', 0):,}",
         )
         for stage in stages

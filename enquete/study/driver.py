@@ -149,7 +149,8 @@ class Driver:
     async def _walk(self, run_session: RunSession, checkpointer: BaseCheckpointSaver[Any]) -> dict[str, Any] | None:
         """Go on until the graph ends (None) or stops; what the interrupt says is why."""
         methods = dict.fromkeys(name for name, _ in planned(run_session.record))
-        compiled = copy.copy(_graph(tuple(methods), self._synthesise))  # type: ignore[arg-type]  # any function is hashable
+        # Any function is hashable.
+        compiled = copy.copy(_graph(tuple(methods), self._synthesise))  # type: ignore[arg-type]
         compiled.checkpointer = checkpointer
         config = await self._thread(run_session, compiled)
         snapshot = await compiled.aget_state(config)

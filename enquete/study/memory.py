@@ -7,14 +7,14 @@ from pathlib import Path
 
 from enquete.memory.graph import connect
 from enquete.memory.local import Delivery, LocalMemory, deliver
-from enquete.memory.recall import MemoryRecord, Standing, episodes, search, standings
+from enquete.memory.recall import MemoryRecord, PreferenceShare, episodes, search, standings
 from enquete.nodes.run_list import survey
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.request import MemoryKind, RunRequest
 from enquete.state.settings import Environment, resolve_machine
 from enquete.study.simulations import interviews_of
 
-__all__ = ["Delivery", "MemoryRecord", "Standing", "memory_preferences", "search_memory", "sync_memory"]
+__all__ = ["Delivery", "MemoryRecord", "PreferenceShare", "memory_preferences", "search_memory", "sync_memory"]
 
 PATIENCE_S = 3600.0
 MOST = 100
@@ -72,7 +72,7 @@ def sync_memory(
         graph.close()
 
 
-def memory_preferences(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> list[Standing]:
+def memory_preferences(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> list[PreferenceShare]:
     """Which configuration of a respondent was preferred how often, by type of question and of stakeholder, over all
     runs."""
     with LocalMemory.opened(interviews_of(str(sim_id), root, out), read_only=True) as memory:

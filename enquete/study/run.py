@@ -77,7 +77,8 @@ class Run:
         self.shown = shown
         self.record: RunRecord = stored.record
         self.note = stored.note
-        self.status: Status = stored.status if stored.status in EXIT_CODES else "paused"  # type: ignore[assignment]  # checked
+        # Checked.
+        self.status: Status = stored.status if stored.status in EXIT_CODES else "paused"  # type: ignore[assignment]
 
     @property
     def run_id(self) -> str:
@@ -276,7 +277,8 @@ class Run:
         folder = self.path / "exports" if to is None else Path(to).expanduser()
         require_writable(folder, "name another folder for the files: to=FOLDER, --to FOLDER")
         return export_files(
-            self.folder, formats, folder, layout=layout, bom=bom, partial=self.status != "completed", language=language, by=by
+            self.folder, formats, folder, layout=layout, bom=bom, partial=self.status != "completed",
+            language=language, by=by
         )  # fmt: skip
 
     def _repr_html_(self) -> str:

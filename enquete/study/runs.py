@@ -127,7 +127,7 @@ VOLATILE = ("run_id", "asked_at")
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RunComparison:
     """`changed`: rows that differ, by column; `only_first`, `only_second`: rows that the other run does not have.
 
     `values`: key columns, value and text of both runs (suffixes _first and _second) where value or text differ.
@@ -145,7 +145,7 @@ class Comparison:
         return not (self.only_first or self.only_second or self.changed.keys() - set(VOLATILE))
 
 
-def compare(first: Run, second: Run) -> Comparison:
+def compare(first: Run, second: Run) -> RunComparison:
     """All rows of two runs of the same population, matched by what was asked of whom. Raises SettingsError."""
     for one in (first, second):
         if not hasattr(one, "responses"):
@@ -153,14 +153,14 @@ def compare(first: Run, second: Run) -> Comparison:
     return compare_tables(first.responses, second.responses)
 
 
-def compare_tables(first: pd.DataFrame, second: pd.DataFrame) -> Comparison:
+def compare_tables(first: pd.DataFrame, second: pd.DataFrame) -> RunComparison:
     """The same of two tables."""
     joined = first.merge(second, on=KEY, how="outer", suffixes=("_first", "_second"), indicator=True, validate="1:1")
     both = joined[joined["_merge"] == "both"]
     columns = [name for name in first.columns if name not in KEY and name in second.columns]
     differs = {name: _differs(both[f"{name}_first"], both[f"{name}_second"]) for name in columns}
     shown = [f"{name}_{end}" for name in ("value", "text") for end in ("first", "second")]
-    return Comparison(
+    return RunComparison(
         rows=len(both),
         only_first=int((joined["_merge"] == "left_only").sum()),
         only_second=int((joined["_merge"] == "right_only").sum()),

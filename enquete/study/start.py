@@ -315,7 +315,10 @@ def _memories(
             ledger.close_reading()
     if not simulation_status(record, population.path, read=population).completed:
         filler = ("Erinnerung " * (record.digest_chars // 11 + 1))[: record.digest_chars]
-        note = f"the simulation is not over: memories are taken to be as long as they may be ({record.digest_chars} characters)"
+        note = (
+            f"the simulation is not over: memories are taken to be as long as they may be ({record.digest_chars} "
+            f"characters)"
+        )
         return dict.fromkeys(known, filler), [note]
     return dict(digests(population, limit=record.digest_chars, language=record.language).texts), []
 
@@ -370,8 +373,8 @@ def require_affordable(estimate: Estimate, *, confirmed: bool) -> None:
     """Raises SettingsError where a cap on money cannot be held, OverBudget where the upper estimate exceeds a cap."""
     if estimate.cap_usd is not None and estimate.unpriced:
         raise SettingsError(
-            f"budget_usd: the price of {', '.join(estimate.unpriced)} is unknown, so a cap on money cannot be held; put it "
-            "into a price file (ENQUETE_PRICES, docs/budget.md) or use budget_tokens"
+            f"budget_usd: the price of {', '.join(estimate.unpriced)} is unknown, so a cap on money cannot be held; "
+            "put it into a price file (ENQUETE_PRICES, docs/budget.md) or use budget_tokens"
         )
     exceeds = estimate.exceeds
     if exceeds and not confirmed:

@@ -145,7 +145,8 @@ class Tasks:
             driven = self.driven_in(chosen.folder)
         if driven is not None and driven.is_pausing:
             raise StillPausing(
-                f"run {driven.run_id} was told to pause and waits for its requests in flight; resume it when it has stopped"
+                f"run {driven.run_id} was told to pause and waits for its requests in flight; resume it when it has "
+                f"stopped"
             )
         if driven is not None:
             return driven
@@ -173,7 +174,8 @@ class Tasks:
         going_on.extend(self._beginning.values())
         if len(going_on) >= self._most:
             raise TooManyRuns(
-                f"this server drives {self._most} at once, and as many go on: {', '.join(going_on)}. Wait for one of them or pause it"
+                f"this server drives {self._most} at once, and as many go on: {', '.join(going_on)}. Wait for one of "
+                f"them or pause it"
             )
 
     def driven_in(self, folder: Path) -> Task | None:

@@ -101,7 +101,8 @@ def test_the_level_holds(kind: Kind, n: int) -> None:
 @settings(max_examples=4)
 @given(st.integers(0, 10**6), st.booleans())
 def test_what_variables_have_in_common_counts_once(seed: int, is_share: bool) -> None:
-    """Against the definition: Kruskal–Wallis of every variable under all 252 relabellings of ten agents, step by step."""
+    """Against the definition: Kruskal–Wallis of every variable under all 252 relabellings of ten agents, step by
+    step."""
     rng = np.random.default_rng(seed)
     values = pd.DataFrame(
         rng.integers(0, 2 if is_share else 4, (10, 3)) + rng.integers(0, 2, (10, 1)) * (not is_share)

@@ -41,7 +41,8 @@ def clouds(agents: int, k: int, distance: float, seed: int = 0) -> tuple[list[Ma
 
 
 def test_no_typology_in_noise() -> None:
-    """The test's level is .01: more than one of 8 seeds is taken in with probability .003. Half of them share a view of the statements."""
+    """The test's level is .01: more than one of 8 seeds is taken in with probability .003. Half of them share a view of
+    the statements."""
     found = [choose(noise(50, seed, popularity=seed % 2), seed).k for seed in range(8)]
     assert sum(k > 1 for k in found) <= 1
 

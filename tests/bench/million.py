@@ -1,7 +1,8 @@
 """What 1,000,000 agents × 100 calls would take, from what was measured at a few thousand calls.
 
-python -m tests.bench.million prints the table of docs/scale.md, which tests/nodes/test_examples_cluster.py compares with
-this. Beyond MEASURED everything is extrapolated: linear in calls or in agents, without what shows at that size alone.
+python -m tests.bench.million prints the table of docs/scale.md, which tests/nodes/test_examples_cluster.py compares
+with this. Beyond MEASURED everything is extrapolated: linear in calls or in agents, without what shows at that size
+alone.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ class Measured(NamedTuple):
 
 
 # Slopes between runs of 300 and of 1,500 agents × 4 calls in one process (tests.bench.scale, 2026-11-26, on two
-# processors that others were using: CPU is high rather than low). A call is one item; the database's own CPU is not in it.
+# processors that others were using: CPU is high rather than low). A call is one item; the database's own CPU is not in
+# it.
 MEASURED = {
     "SQLite": Measured((2.36 * 6000 - 5.24 * 1200) / 4800, (617.0 * 6000 - 682.7 * 1200) / 4800),
     "PostgreSQL": Measured((3.05 * 6000 - 5.95 * 1200) / 4800, (1241.1 * 6000 - 1911.5 * 1200) / 4800),
@@ -28,7 +30,8 @@ MEASURED = {
 WORKERS_CPU = 1.2
 """Times the CPU of one process: 5,000 agents with two Dask workers, 2026-11-23."""
 DRIVER_MB, DRIVER_MB_PER_1000 = 188.0, (306 - 188) / 19.5
-"""A run with report of 500 and of 20,000 agents: 188 and 306 MB, measured 2026-11-23 before there were several processes."""
+"""A run with report of 500 and of 20,000 agents: 188 and 306 MB, measured 2026-11-23 before there were several
+processes."""
 SCALED_TO = 0.95
 """Of what concurrency and latency allow, two workers reached at least so much (the prototype of 400,000 calls)."""
 
@@ -61,7 +64,8 @@ def table() -> str:
     )
     row(
         f"money, {TOKENS_IN} tokens in at ${USD_IN} a million, {TOKENS_OUT} out at ${USD_OUT:.2f}",
-        f"{(tokens_in + tokens_out) / 1e9:.0f} billion tokens, ${(tokens_in * USD_IN + tokens_out * USD_OUT) / 1e6:,.0f}",
+        f"{(tokens_in + tokens_out) / 1e9:.0f} billion tokens, "
+        f"${(tokens_in * USD_IN + tokens_out * USD_OUT) / 1e6:,.0f}",
     )  # fmt: skip
     for store, of in MEASURED.items():
         cpu_ms = WORKERS_CPU * of.cpu_ms

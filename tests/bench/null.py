@@ -58,7 +58,7 @@ LANGUAGE = "en"
 Frames = Mapping[str, pd.DataFrame]
 
 
-# --- what pages say -------------------------------------------------------------------------------------------------------
+# --- what pages say ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def page(reading: RunReading, own: Mapping[str, Evaluation], answers: Answers) -
     })  # fmt: skip
 
 
-# --- answers in which nothing is to be found ------------------------------------------------------------------------------
+# --- answers in which nothing is to be found --------------------------------------------------------------------------
 
 
 @dataclass
@@ -318,12 +318,14 @@ def _iqr(values: pd.Series) -> float:
     return float(values.quantile(0.75) - values.quantile(0.25))
 
 
-# --- counting -----------------------------------------------------------------------------------------------------------
+# --- counting ---------------------------------------------------------------------------------------------------------
 
-FALSE: Mapping[str, tuple[str, ...]] = {  # "methodology finding" that is false wherever nothing is planted, tested or not
+# "methodology finding" that is false wherever nothing is planted, tested or not
+FALSE: Mapping[str, tuple[str, ...]] = {
     "feedback effect": ("delphi revision",),
     "camps": ("delphi camps",),
-    "a common view": ("diversity views", "diversity views_set", "diversity largest", "diversity divides", "diversity common"),
+    "a common view": ("diversity views", "diversity views_set", "diversity largest", "diversity divides",
+        "diversity common"),
     "types": ("diversity types",),
     "a change": ("longitudinal drift", "longitudinal beyond"),
     "groups": (
@@ -428,7 +430,7 @@ def _run(folder: Path, agents: int) -> Path:
     return unwritten.resume(str(waiting.resume_token), out=out).folder
 
 
-# --- the part of the bench ------------------------------------------------------------------------------------------------
+# --- the part of the bench --------------------------------------------------------------------------------------------
 
 CHUNK = 50  # pages of a process
 

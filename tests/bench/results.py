@@ -80,8 +80,10 @@ def shown(measured: dict[str, Any]) -> str:
     lines = [
         "# What Enquete costs",
         "",
-        "Written by `make bench`; not by hand: one commit, within a day. Figures are worth comparing within one section only; ratios",
-        "are medians of ratios within a round, in which all contenders were measured one after another. Reasons: `targets.yaml`.",
+        "Written by `make bench`; not by hand: one commit, within a day. Figures are worth comparing within one "
+        "section only; ratios",
+        "are medians of ratios within a round, in which all contenders were measured one after another. Reasons: "
+        "`targets.yaml`.",
         "",
         "| | measured | target | |",
         "|---|---:|---:|---|",
@@ -117,15 +119,17 @@ def _said(value: object) -> str:
 
 def _calls(found: dict[str, Any]) -> list[str]:
     lines = [
-        f"{found['agents']:,} agents × {found['items']} items, one call an agent; medians of {found['rounds']} rounds. `×`: of "
-        "AsyncOpenAI on aiohttp. `of interviewing`: of Enquete's interviewing. Tokens: an answer, of four bytes, the schema that is "
-        "sent included. `server`: CPU of the model server in its own process, ms a call and share of one core."
+        f"{found['agents']:,} agents × {found['items']} items, one call an agent; medians of {found['rounds']} rounds. "
+        "`×`: of AsyncOpenAI on aiohttp. `of interviewing`: of Enquete's interviewing. Tokens: an answer, of four "
+        "bytes, the schema that is sent included. `server`: CPU of the model server in its own process, ms a call and "
+        "share of one core."
     ]
     for condition in found["conditions"]:
         latency = "lognormal, median 200 ms" if condition["latency"] == "lognormal" else f"{condition['latency']} s"
         lines += ["", f"**{condition['in_flight']} in flight, latency {latency}**", ""]
         lines += _table(
-            ["", "CPU ms a call", "×", "of interviewing", "wall s", "×", "peak MB", "tokens in", "out", "server ms", "busy"],
+            ["", "CPU ms a call", "×", "of interviewing", "wall s", "×", "peak MB", "tokens in", "out", "server ms",
+                "busy"],
             (
                 [
                     name, row["cpu_ms"], row["cpu_ratio"], row["of_interviewing"], row["wall_s"], row["wall_ratio"],
@@ -145,9 +149,9 @@ def _start(found: dict[str, Any]) -> list[str]:
 def _sizes(found: dict[str, Any]) -> list[str]:
     report = found["reported"]
     return [
-        f"Four methodologies, `enquete run` to its last word, synthetic respondent: {found['few']} agents {_said(found['cpu_s'])} s "
-        f"of CPU, {found['many']} agents {_said(found['cpu_s_many'])} s: {_said(found['growth_ms'])} ms for each further agent "
-        f"(medians of {found['rounds']}).",
+        f"Four methodologies, `enquete run` to its last word, synthetic respondent: {found['few']} agents "
+        f"{_said(found['cpu_s'])} s of CPU, {found['many']} agents {_said(found['cpu_s_many'])} s: "
+        f"{_said(found['growth_ms'])} ms for each further agent (medians of {found['rounds']}).",
         "",
         "One methodology, likewise:",
         "",
@@ -156,8 +160,8 @@ def _sizes(found: dict[str, Any]) -> list[str]:
             ([int(n), row["cpu_s"], row["wall_s"], row["peak_mb"]] for n, row in found["asked"].items()),
         ),
         "",
-        f"{report['agents']:,} agents × four methodologies analysed and reported once more: {_said(report['cpu_s'])} s of CPU, "
-        f"{_said(report['wall_s'])} s, {_said(report['peak_mb'])} MB at the peak.",
+        f"{report['agents']:,} agents × four methodologies analysed and reported once more: {_said(report['cpu_s'])} s "
+        f"of CPU, {_said(report['wall_s'])} s, {_said(report['peak_mb'])} MB at the peak.",
     ]
 
 
@@ -185,8 +189,9 @@ def _null(found: dict[str, Any]) -> list[str]:
         return [f"{one['found'][f'{where}covered'] / one['found'][f'{where}intervals']:.0%}" for one in sizes]
 
     return [
-        f"Analyses of {', '.join(str(one['runs']) for one in sizes)} pages of agents who differ by no group, moved nowhere, were "
-        "drawn to no median, share no view and prefer nothing; shares of pages that say otherwise, on page one and anywhere.",
+        f"Analyses of {', '.join(str(one['runs']) for one in sizes)} pages of agents who differ by no group, moved "
+        "nowhere, were drawn to no median, share no view and prefer nothing; shares of pages that say otherwise, on "
+        "page one and anywhere.",
         "",
         *_table(head, shares(claims, "found", "runs")),
         "",
@@ -194,9 +199,10 @@ def _null(found: dict[str, Any]) -> list[str]:
         "",
         *_table(head, [["all", *covered("")], ["on page one", *covered("page one: ")]]),
         "",
-        f"Found where it was planted ({', '.join(str(one['planted']) for one in sizes)} pages): one of 14 statements moved by a point, one "
-        "group of five or more a point and a half off on one theme, half the panel at either end on another, ratings drawn by .4 "
-        "of their distance from the median, one scenario a point and a half above the others:",
+        f"Found where it was planted ({', '.join(str(one['planted']) for one in sizes)} pages): one of 14 statements "
+        "moved by a point, one group of five or more a point and a half off on one theme, half the panel at either end "
+        "on another, ratings drawn by .4 of their distance from the median, one scenario a point and a half above the "
+        "others:",
         "",
         *_table(head, shares(effects, "power", "planted")),
     ]
@@ -213,8 +219,8 @@ def _disk(found: dict[str, Any]) -> list[str]:
 
 def _kills(found: dict[str, Any]) -> list[str]:
     return [
-        f"{found['in_flight']} in flight, killed after {found['received']:,.0f} replies were received: {found['unsettled']:.0f} of them "
-        f"not settled (median of {found['rounds']}; at most {found['most']})."
+        f"{found['in_flight']} in flight, killed after {found['received']:,.0f} replies were received: "
+        f"{found['unsettled']:.0f} of them not settled (median of {found['rounds']}; at most {found['most']})."
     ]
 
 
@@ -229,8 +235,9 @@ def _install(found: dict[str, Any]) -> list[str]:
 def _polls(found: dict[str, Any]) -> list[str]:
     return [
         f"`enquete serve`, a run of {found['agents']} agents while {found['clients']} clients ask for its status every "
-        f"{found['every_s']:g} s, with polls / without: {found['ratio']:.3g} of the time, {found['ratio_cpu']:.3g} of the server's CPU; "
-        f"{found['polls']:,.0f} polls, the slowest {found['slowest_poll_s']:.2g} s ({found['rounds']} rounds, in turn)."
+        f"{found['every_s']:g} s, with polls / without: {found['ratio']:.3g} of the time, {found['ratio_cpu']:.3g} of "
+        f"the server's CPU; {found['polls']:,.0f} polls, the slowest {found['slowest_poll_s']:.2g} s "
+        f"({found['rounds']} rounds, in turn)."
     ]
 
 

@@ -67,7 +67,8 @@ def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(scope="module")
 def in_english(whole: Study, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The same in the other language, one request an item; for reading. English reports: tests/reports, graphs, interfaces."""
+    """The same in the other language, one request an item; for reading. English reports: tests/reports, graphs,
+    interfaces."""
     out = tmp_path_factory.mktemp(f"{whole.name}_en") / "out"
     return interview(whole.sim, whole.name, out, language="en", asking="item")
 
@@ -257,7 +258,8 @@ def spoil_last_round(folder: Path, name: str) -> set[str]:
                 ("tokens", -(tokens or 0)),
             ):
                 connection.execute(
-                    "INSERT INTO counters VALUES('main',?,?,?,?,?) ON CONFLICT DO UPDATE SET value=value+excluded.value",
+                    "INSERT INTO counters VALUES('main',?,?,?,?,?) ON CONFLICT DO UPDATE "
+                    "SET value=value+excluded.value",
                     (name, phase, last[0] if counter.startswith("answers") else 0, counter, change),
                 )
     return {subject for (subject,) in subjects}

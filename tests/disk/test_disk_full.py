@@ -147,7 +147,10 @@ def test_no_answer_is_lost_on_a_real_disk_that_fills_up(
 ) -> None:
     """A small tmpfs, and as much reserve as 256 answers need (see SIZE; with half of it some were lost on a busy
     machine); reading the ledger works while it is full, and another run is refused before it begins."""
-    script = f"mount -t tmpfs -o size={disk} none {tmp_path}; {python('-m', 'tests.support.small_disk', tmp_path, in_flight, disk_reserve)}"
+    script = (
+        f"mount -t tmpfs -o size={disk} none {tmp_path}; "
+        f"{python('-m', 'tests.support.small_disk', tmp_path, in_flight, disk_reserve)}"
+    )
     done = in_namespace(script)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

@@ -164,7 +164,8 @@ def test_all_faults_together_summing_to_a_fifth(tmp_path: Path) -> None:
     assert Counter(run.responses["status"]) == shares(run)
 
 
-@pytest.mark.parametrize("fault", ["no_json_schema", "json_schema_500", "no_json_object", "reject_max_completion_tokens",
+@pytest.mark.parametrize("fault", ["no_json_schema", "json_schema_500", "no_json_object",
+    "reject_max_completion_tokens",
                                    "reject_max_tokens", "reject_temperature", "reject_seed"])  # fmt: skip
 def test_a_server_that_never_takes_a_parameter_is_asked_without_it(tmp_path: Path, fault: str) -> None:
     with ModelServer(faults={fault: 1.0}) as server:

@@ -271,7 +271,7 @@ def test_item_facts_know_theme_dimension_and_scale():
     assert item_facts("drivers", INSTRUMENT).scale_max is None
 
 
-# --- findings ----------------------------------------------------------------------------------------------------------
+# --- findings ---------------------------------------------------------------------------------------------------------
 
 LABELS = {"quota": "The large ones have nearly all the quotas, which is not how it should be any longer.",
     "sales": "Sales",

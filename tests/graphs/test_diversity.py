@@ -127,7 +127,7 @@ def outcomes(found: Analysis) -> dict[str, tuple[int, str]]:
     return {one["what"]: (one["found"], one["outcome"]) for one in rows(found, "structure")}
 
 
-# --- views and types -----------------------------------------------------------------------------------------------------
+# --- views and types --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -255,7 +255,7 @@ def test_an_agent_without_axes_still_has_a_view_and_one_without_a_sort_has_none(
     assert (second["archetype"], second["q_factor"]) == (None, None)
 
 
-# --- answers -------------------------------------------------------------------------------------------------------------
+# --- answers ----------------------------------------------------------------------------------------------------------
 
 
 def test_figures_of_a_statement_are_those_of_its_answers(frame: pd.DataFrame, panel: Analysis) -> None:
@@ -342,7 +342,7 @@ def test_moved_and_changed_placements_are_told_apart() -> None:
     assert [(each["moved"], each["again"]) for each in rows(found, "agents")[:3]] == [(1, 0), (0, 1), (0, 0)]
 
 
-# --- settings ------------------------------------------------------------------------------------------------------------
+# --- settings ---------------------------------------------------------------------------------------------------------
 
 
 def test_flags_are_changed_by_hand(panel: Analysis) -> None:
@@ -398,7 +398,7 @@ def test_settings_that_can_never_fit_are_refused_at_once(wrong: dict[str, Any]) 
         DiversitySettings.model_validate(wrong)
 
 
-# --- sentences -----------------------------------------------------------------------------------------------------------
+# --- sentences --------------------------------------------------------------------------------------------------------
 
 
 def sorts(frame: pd.DataFrame, items: Sequence[str]) -> np.ndarray[Any, Any]:
@@ -455,7 +455,7 @@ def test_sentences_are_short_and_few_agents_have_none(language: Language, panel:
     assert all(len(one.text.split()) <= MOST_WORDS for one in findings(PRESENTATION, panel, language).values())
 
 
-# --- charts, files, replicates -------------------------------------------------------------------------------------------
+# --- charts, files, replicates ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("agents", [7, 45])

@@ -101,23 +101,26 @@ def test_an_uneven_grid_with_named_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("[1, 2, 1]", "[1, 3, 1]", "my.yaml:9: distribution: has 5 places for 4 statements; their numbers must be equal"),
-        ("[1, 2, 1]", "[2, 2]", "my.yaml:9: distribution: has 2 columns, so none of them is 0; name the columns, such as "
-         "{-2: 3, -1: 5, 1: 5, 2: 3}"),
+        ("[1, 2, 1]", "[1, 3, 1]", "my.yaml:9: distribution: has 5 places for 4 statements; their numbers must "
+         "be equal"),
+        ("[1, 2, 1]", "[2, 2]", "my.yaml:9: distribution: has 2 columns, so none of them is 0; name the columns, such "
+         "as {-2: 3, -1: 5, 1: 5, 2: 3}"),
         ("[1, 2, 1]", "[4]", "my.yaml:9: distribution: has 1 columns; a grid has 2 to 13"),
-        ("[1, 2, 1]", "[]", "my.yaml:9: distribution: has no column; write one number of places for each column, such as "
-         "[2, 3, 4, 6, 4, 3, 2]"),
+        ("[1, 2, 1]", "[]", "my.yaml:9: distribution: has no column; write one number of places for each column, such "
+         "as [2, 3, 4, 6, 4, 3, 2]"),
         ("[1, 2, 1]", "7", "my.yaml:9: distribution: is 7; write one number of places for each column, such as "
          "[2, 3, 4, 6, 4, 3, 2]"),
         ("[1, 2, 1]", "{-1: 0, 0: 3, 1: 1}", "my.yaml:9: distribution[-1]: is 0; must be greater than or equal to 1"),
         ("[1, 2, 1]", "{-1: 1, 0: two, 1: 1}", "my.yaml:9: distribution[0]: is 'two'; write a whole number"),
-        ("statement_id: b", "statement_id: a", "my.yaml:12: statements[1].statement_id: 'a' is already the id of another "
-         "statement; every statement needs its own"),
-        ("axis_id: x", "axis_id: a", "my.yaml:16: likert_axes[0].axis_id: 'a' is already the id of a statement; every statement "
-         "and axis needs its own"),
+        ("statement_id: b", "statement_id: a", "my.yaml:12: statements[1].statement_id: 'a' is already the id of "
+         "another statement; every statement needs its own"),
+        ("axis_id: x", "axis_id: a", "my.yaml:16: likert_axes[0].axis_id: 'a' is already the id of a statement; every "
+         "statement and axis needs its own"),
         (", high: {de: viel, en: much}", "", "my.yaml:16: likert_axes[0].high: is missing"),
-        ("axis_id: x,", "axis_id: x, points: 12,", "my.yaml:16: likert_axes[0].points: is 12; must be less than or equal to 11"),
-        ("language_default: de", "language_default: de\nlanguages: [de, en]", "my.yaml:15: statements[3].label.en: is missing; "
+        ("axis_id: x,", "axis_id: x, points: 12,", "my.yaml:16: likert_axes[0].points: is 12; must be less than or "
+            "equal to 11"),
+        ("language_default: de", "language_default: de\nlanguages: [de, en]",
+            "my.yaml:15: statements[3].label.en: is missing; "
          "`languages` promises every text in de and en"),
     ],
 )  # fmt: skip

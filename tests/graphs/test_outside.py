@@ -26,7 +26,8 @@ def test_both_are_installed_found_and_pass_their_own_tests(tmp_path: Path) -> No
     path = os.pathsep.join([str(tmp_path / "site"), str(REPOSITORY)])
     tests = [EXAMPLE / "tests", laid_out / "tests"]
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", tmp_path, *tests],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", tmp_path,
+            *tests],
         env=os.environ | {"PYTHONPATH": path}, cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stdout

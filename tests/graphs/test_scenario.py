@@ -90,7 +90,7 @@ TYPES.update({f"{kind[0]}{i}": kind for kind, _, n in GROUPS for i in range(n)})
 APART: dict[str, Matrix] = {f"{kind[0]}{i}": {"erholung": [value] * 4} for kind, value, n in GROUPS for i in range(n)}
 
 
-# --- ratings -----------------------------------------------------------------------------------------------------------
+# --- ratings ----------------------------------------------------------------------------------------------------------
 
 
 def test_ratings_stand_beside_their_n_and_their_distribution() -> None:
@@ -144,7 +144,7 @@ def test_scenarios_are_told_apart_over_agents_who_rated_them_all() -> None:
     assert (alike["n_alike"], alike["n_complete"], alike["w"]) == (1, 1, None)
 
 
-# --- wish and expectation ----------------------------------------------------------------------------------------------
+# --- wish and expectation ---------------------------------------------------------------------------------------------
 
 
 def test_polarity_by_scenario_and_agent() -> None:
@@ -185,7 +185,7 @@ def test_an_instrument_without_the_two_dimensions_places_nothing() -> None:
     assert "what they would do" not in section
 
 
-# --- groups and open answers -------------------------------------------------------------------------------------------
+# --- groups and open answers ------------------------------------------------------------------------------------------
 
 
 def test_groups_with_enough_ratings_are_compared_and_smaller_ones_are_in_no_effect() -> None:
@@ -230,7 +230,7 @@ def test_themes_are_counted_against_the_answers_of_each_group() -> None:
     assert counted == {"fisher": (1, 5), "industry": (0, 5)}
 
 
-# --- what is read ------------------------------------------------------------------------------------------------------
+# --- what is read -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
@@ -264,7 +264,7 @@ def test_item_facts_know_scenario_dimension_and_scale() -> None:
     assert item_facts("gone/impact", INSTRUMENT).family == ""
 
 
-# --- findings and charts -----------------------------------------------------------------------------------------------
+# --- findings and charts ----------------------------------------------------------------------------------------------
 
 MEANT = {"erholung": (6, 3), "kollaps": (2, 5), "festung_europa": (4, 4), "privatisierung": (4, 4)}
 

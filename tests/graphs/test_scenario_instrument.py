@@ -119,13 +119,16 @@ def test_a_role_beats_an_id_of_that_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("scale: 5", "scale: likret7", r"my\.yaml:8: dimensions\[0\]\.scale: 'likret7' is no scale; did you mean 'likert7'"),
+        ("scale: 5", "scale: likret7", r"my\.yaml:8: dimensions\[0\]\.scale: 'likret7' is no scale; did you mean "
+            r"'likert7'"),
         ("scale: 5", "scales: 5", r"my\.yaml:8: dimensions\[0\]\.scales: is no known key; did you mean 'scale'"),
         ("dimension_id: wunsch", "dimension_id: open", r"my\.yaml:8: .*'open' is taken by the open question"),
-        ("role: desirability", "role: desire", r"my\.yaml:8: dimensions\[0\]\.role: is 'desire'; write 'desirability' or"),
+        ("role: desirability", "role: desire", r"my\.yaml:8: dimensions\[0\]\.role: is 'desire'; write 'desirability' "
+            r"or"),
         ("scenario_id: gas", "scenario_id: grid", r"my\.yaml:11: .*'grid' is already the id of another scenario"),
         ("scenario_id: gas", "scenario_id: a/b", r"my\.yaml:11: scenarios\[1\]\.scenario_id: 'a/b' is no scenario id"),
-        ("    description_en: Gas stays.\n", "    label_fr: Gaz\n", r"my\.yaml:15: scenarios\[1\]\.label_fr: is no known key"),
+        ("    description_en: Gas stays.\n", "    label_fr: Gaz\n",
+            r"my\.yaml:15: scenarios\[1\]\.label_fr: is no known key"),
         ("instruction: {", "max_themes: 0\ninstruction: {", r"my\.yaml:6: max_themes: is 0; must be greater"),
     ],
 )  # fmt: skip

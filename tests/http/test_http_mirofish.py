@@ -235,7 +235,8 @@ def test_archetypes_are_clusters_whose_agents_have_the_simulations_numbers() -> 
         "items": [{"item": "s1", "label": "rest"}, {"item": "s2", "label": "trade"}],
         "types": [{"type": "A", "members": ["agent:a", "agent:b"], "pro": "s1", "con": "s2"},
                   {"type": "B", "members": ["person:Bob"], "pro": None, "con": "s1"}],
-        "structure": [{"what": "types", "found": 2, "outcome": "types"}], "left_out": [{"participant": "agent:b", "reason": "off_grid"}],
+        "structure": [{"what": "types", "found": 2, "outcome": "types"}],
+        "left_out": [{"participant": "agent:b", "reason": "off_grid"}],
     }  # fmt: skip
     clusters = aggregate_of(found, agent_ids).clusters
     assert [(one.cluster_id, one.label, one.n, one.agent_ids) for one in clusters] == [

@@ -146,7 +146,8 @@ def test_a_body_that_is_too_large_is_refused_however_it_comes(shared: httpx.Clie
     for content in (large, iter([large[:1000], large[1000:]])):  # an iterator is sent in chunks, without a length
         answer = shared.post(f"{API}/any/pre", content=content, headers={"Content-Type": "application/json"})
         assert (answer.status_code, answer.json()["details"]["type"]) == (413, "TooLarge")
-    told = b"POST /api/interview/any/pre HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\nConnection: close\r\n\r\n"
+    told = b"POST /api/interview/any/pre HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n"
+    told += b"Connection: close\r\n\r\n"
     assert raw(shared, told).split(b" ")[1] == b"413"
 
 

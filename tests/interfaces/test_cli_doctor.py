@@ -129,8 +129,9 @@ def test_export_writes_everything_or_the_data_in_other_formats(
     assert (tmp_path / "d" / "sav" / "all_responses.sav").is_file()
     assert not any("wide" in file for file in long.object["files"])
     every = command("export", SIM_ID, "--root", finished, "--json").object
-    named = {"report.md", "report.html", "associations.json", "health.json", "exports/codebook.json", "exports/codebook.md",
-             "exports/agents.csv", "exports/all_responses.csv", "exports/items.csv", "exports/episodes.jsonl"}  # fmt: skip
+    named = {"report.md", "report.html", "associations.json", "health.json", "exports/codebook.json",
+        "exports/codebook.md", "exports/agents.csv", "exports/all_responses.csv", "exports/items.csv",
+        "exports/episodes.jsonl"}  # fmt: skip
     assert named <= set(every["files"])
     assert any(file.startswith("../../T1/longitudinal/") for file in every["files"])
     assert all((Path(every["path"]) / file).is_file() for file in every["files"])

@@ -177,7 +177,8 @@ def test_after_a_kill_without_checkpoints_exactly_the_unsettled_calls_are_made(
 def test_a_kill_between_an_answer_and_its_annotation_loses_nothing(tmp_path: Path, server: ServerProcess) -> None:
     out, pairs = tmp_path / "out", 12
     arguments = asked(
-        server, personas(tmp_path, 2), out=str(out), methods=["scenario"], respondent_b=True, model_b="test@b", critic_pairs=pairs
+        server, personas(tmp_path, 2), out=str(out), methods=["scenario"], respondent_b=True, model_b="test@b",
+        critic_pairs=pairs
     )  # fmt: skip
     critics = "SELECT subject FROM calls WHERE methodology='critic' AND status='settled'"
 

@@ -319,7 +319,8 @@ class TestFrozenValues:
     def test_also_of_two_processes(self, tmp_path: Path) -> None:
         async def work() -> None:
             async with opened(tmp_path) as one, opened(tmp_path) as two:
-                got = await asyncio.gather(*(o.freeze("", "", "", "n", w) for w, o in (("a", one), ("b", two)) for _ in "xy"))  # fmt: skip
+                got = await asyncio.gather(*(o.freeze("", "", "", "n", w) for w, o in (("a", one),
+                    ("b", two)) for _ in "xy"))  # fmt: skip
                 assert len(set(map(str, got))) == 1
                 assert one.frozen("", "", "", "n") == two.frozen("", "", "", "n") == got[0]
 

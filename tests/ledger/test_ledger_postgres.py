@@ -41,7 +41,8 @@ def kill_sessions(server: Server, but: tuple[int, ...] = ()) -> None:
     """Every session of Enquete's, as a restart of the server or a cut network does."""
     with psycopg.connect(server.url, autocommit=True) as connection:
         connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name='enquete' AND pid <> ALL(%s)",
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name='enquete' "
+            "AND pid <> ALL(%s)",
             (list(but),),
         )
 
@@ -144,7 +145,8 @@ def kill_lock(server: Server, pid: int) -> None:
 
 class TestLostConnections:
     def test_a_restarted_server_loses_and_doubles_nothing(self, folder: Path, postgres: Server) -> None:
-        """Every session dies between and within writes, then the server: each call stands once, each counter as the rows say."""
+        """Every session dies between and within writes, then the server: each call stands once, each counter as the
+        rows say."""
 
         async def work(ledger: Ledger) -> None:
             keys = [call(f"agent:{n}") for n in range(60)]

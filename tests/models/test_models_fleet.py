@@ -1,4 +1,5 @@
-"""Several servers of one model, over real HTTP: who is asked where, and what becomes of it when a server goes and returns."""
+"""Several servers of one model, over real HTTP: who is asked where, and what becomes of it when a server goes and
+returns."""
 
 from __future__ import annotations
 
@@ -75,12 +76,12 @@ def best(weights: dict[str, float], agent: str) -> str:
     return max(weights, key=lambda url: score(url, weights[url], agent))
 
 
-# --- who is asked where -------------------------------------------------------------------------------------------------
+# --- who is asked where -----------------------------------------------------------------------------------------------
 
 
 def test_shares_are_as_the_weights_and_a_lost_server_moves_its_own_agents_alone() -> None:
-    """Binomial: of 4,000 agents a half, standard deviation 32, and a quarter, 27. Of the lost one's 2,000 each of the others,
-    of equal weight, takes a half: deviation 22. Five deviations are allowed; the draw is fixed."""
+    """Binomial: of 4,000 agents a half, standard deviation 32, and a quarter, 27. Of the lost one's 2,000 each of the
+    others, of equal weight, takes a half: deviation 22. Five deviations are allowed; the draw is fixed."""
     agents = [f"agent:{n}" for n in range(4000)]
     before = {agent: best(WEIGHTS, agent) for agent in agents}
     counted = Counter(before.values())
@@ -111,7 +112,7 @@ def test_an_agent_stays_with_its_server(servers: list[ModelServer]) -> None:
     assert {server.count() > 0 for server in servers} == {True}
 
 
-# --- servers that go and return -----------------------------------------------------------------------------------------
+# --- servers that go and return ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("patience_s", [10, 0])
@@ -143,7 +144,8 @@ def test_one_that_is_away_is_left_out_and_taken_back(
     asyncio.run(main())
     told = [record.message for record in caplog.records if record.levelno == logging.WARNING]
     assert [re.sub(r"\(.*\)", "(…)", message) for message in told] == [
-        f"The model server {servers[0].base_url} could not be reached (…). Its agents are asked at the others until it is back.",
+        f"The model server {servers[0].base_url} could not be reached (…). Its agents are asked at the others until it "
+        f"is back.",
         f"The model server {servers[0].base_url} is back.",
     ]
 
@@ -219,7 +221,7 @@ def test_later_holds_for_the_server_that_said_it(servers: list[ModelServer]) -> 
     assert {place for places in asked(servers, "held").values() for place in places} == {0}
 
 
-# --- whole runs ---------------------------------------------------------------------------------------------------------
+# --- whole runs -------------------------------------------------------------------------------------------------------
 
 PEOPLE = 16
 
@@ -288,7 +290,7 @@ def test_one_that_is_not_there_at_the_beginning_is_told_about_and_left_out(
         unwritten.interview(people, **study(tmp_path / "none", f"{CLOSED},http://127.0.0.1:7/v1"))
 
 
-# --- what is written ----------------------------------------------------------------------------------------------------
+# --- what is written --------------------------------------------------------------------------------------------------
 
 
 def test_weights_are_read_and_one_server_stays_as_it_was() -> None:

@@ -13,11 +13,14 @@ from enquete.simulations.discourse import DiscourseTheme, Post
 BACK = {
     "Without cars more people come into the shops.": "More people come into the shops without cars.",
     "Cafés and restaurants earn from a car-free street.": "Cafés and restaurants make money on the car-free street.",
-    "Closing the street to cars will force small shops to give up.": "The closure will force small shops to close down.",
+    "Closing the street to cars will force small shops to give up.": "The closure will force small shops to close "
+    "down.",
     "The street becomes a place where people like to meet.": "The street becomes a place where one likes to meet.",
     "Life becomes healthier for the people who live here.": "For the people living here, life gets healthier.",
-    "By bus and bicycle one gets to the centre well enough.": "With bus and bike you get to the town centre well enough.",
-    "People who walk with difficulty can still reach the shops.": "Even those who have trouble walking still reach the shops.",
+    "By bus and bicycle one gets to the centre well enough.": "With bus and bike you get to the town centre well "
+        "enough.",
+    "People who walk with difficulty can still reach the shops.": "Even those who have trouble walking still reach the "
+        "shops.",
     "The town listens to those affected before it decides.": "The city hears those affected before it decides.",
     "A trial for a limited time is the right way.": "A temporary trial is the right way.",
     "The town library has convenient opening hours.": "The city library has favourable opening hours.",

@@ -58,7 +58,8 @@ class Cluster:
             at = () if space else ("--host", self.host)
             self.workers.append(
                 self._begun(space, "worker", self.address, "--nthreads", "4", "--memory-limit", "0", "--preload",
-                            "enquete.nodes.worker", "--no-dashboard", "--name", f"w{number}", "--death-timeout", "30", *at)
+                            "enquete.nodes.worker", "--no-dashboard", "--name", f"w{number}", "--death-timeout", "30",
+                            *at)
             )  # fmt: skip
         from distributed import Client
 
@@ -164,7 +165,7 @@ def require_intact(folder: Path, sent: int, answers: list[tuple[Any, ...]], agai
     assert counted == booked
 
 
-# --- the scheduler ------------------------------------------------------------------------------------------------------
+# --- the scheduler ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.soak
@@ -214,7 +215,7 @@ def test_a_killed_scheduler_is_waited_for(
     require_intact(run_folder(tmp_path), server.count(), undisturbed)
 
 
-# --- the store ----------------------------------------------------------------------------------------------------------
+# --- the store --------------------------------------------------------------------------------------------------------
 
 
 def test_a_store_that_crashes_while_workers_write(
@@ -237,7 +238,7 @@ def test_a_store_that_crashes_while_workers_write(
     require_intact(run_folder(tmp_path), server.count(), undisturbed, again=0)  # replies are kept until they are stored
 
 
-# --- the driver ---------------------------------------------------------------------------------------------------------
+# --- the driver -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.soak
@@ -262,7 +263,7 @@ def test_a_driver_that_slept_keeps_its_run_and_goes_on(
         require_intact(run_folder(tmp_path / "out"), server.count(), undisturbed, again=0)
 
 
-# --- the network --------------------------------------------------------------------------------------------------------
+# --- the network ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.soak

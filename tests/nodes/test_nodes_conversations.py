@@ -167,8 +167,10 @@ def test_speakers_in_turn_hear_each_other_and_at_once_only_earlier_rounds(tmp_pa
         assert isinstance(talk, Conversation)
         return [(turn.participant[-1], turn.round, turn.answer, turn.confidence) for turn in talk.turns]
 
-    assert said("sequential") == [("0", 1, "Agent 0 has seen 0.", 0.0), ("1", 1, "Agent 1 has seen 1.", 0.1),
-                                  ("0", 2, "Agent 0 has seen 2.", 0.2), ("1", 2, "Agent 1 has seen 3.", 0.3)]  # fmt: skip
+    assert said("sequential") == [
+        ("0", 1, "Agent 0 has seen 0.", 0.0), ("1", 1, "Agent 1 has seen 1.", 0.1),
+        ("0", 2, "Agent 0 has seen 2.", 0.2), ("1", 2, "Agent 1 has seen 3.", 0.3),
+    ]  # fmt: skip
     assert said("parallel") == [("0", 1, "Agent 0 has seen 0.", 0.0), ("1", 1, "Agent 1 has seen 0.", 0.0),
                                 ("0", 2, "Agent 0 has seen 2.", 0.2), ("1", 2, "Agent 1 has seen 2.", 0.2)]  # fmt: skip
 

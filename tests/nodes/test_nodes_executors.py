@@ -88,7 +88,7 @@ def processes(cluster: Any) -> dict[str, int]:
         client.close()
 
 
-# --- the same as in one process -----------------------------------------------------------------------------------------
+# --- the same as in one process ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_two_processes_give_the_answers_of_one(people: Path, alone: Path, tmp_pa
     assert len(last) == 1 + 3 + 1
 
 
-# --- caps and stops -----------------------------------------------------------------------------------------------------
+# --- caps and stops ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -222,7 +222,7 @@ def test_every_worker_asks_an_agent_at_the_same_of_several_servers(people: Path,
     assert paced == [(2,)]  # each server has a pace of its own
 
 
-# --- faults -------------------------------------------------------------------------------------------------------------
+# --- faults -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -326,7 +326,7 @@ def opened(folder: Path) -> list[int]:
     return found
 
 
-# --- before a run -------------------------------------------------------------------------------------------------------
+# --- before a run -----------------------------------------------------------------------------------------------------
 
 
 def test_doctor_looks_at_every_worker(dask: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,7 +348,7 @@ def test_doctor_looks_at_every_worker(dask: str, tmp_path: Path, monkeypatch: py
     assert [verdict for verdict, _ in told("processes:2")] == ["ok"]
 
 
-# --- what is refused ----------------------------------------------------------------------------------------------------
+# --- what is refused --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def marks(svg: str, told: str) -> list[str]:
     return [one.tag.removeprefix(NAMESPACE) for one in every if told in (one.findtext(f"{NAMESPACE}title") or "")]
 
 
-# --- Delphi's three ----------------------------------------------------------------------------------------------------
+# --- Delphi's three ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,8 @@ def marks(svg: str, told: str) -> list[str]:
         {"agents": 7, "themes": 5, "language": "de"},
         {"agents": 50, "language": "en"},
         {"agents": 1000, "themes": 60, "language": "de"},
-        {"themes": 9, "rounds": (2, 3, 4), "dimensions": ("importance", "plausibility", "fairness", "a_dimension_with_a_long_name")},
+        {"themes": 9, "rounds": (2, 3, 4), "dimensions": ("importance", "plausibility", "fairness",
+            "a_dimension_with_a_long_name")},
     ],
     ids=["7 agents", "50 agents", "1,000 agents", "4 dimensions"],
 )  # fmt: skip
@@ -130,7 +131,8 @@ def test_titles_alternative_texts_and_footers_are_in_the_language() -> None:
     english, german = pictures(panel()), pictures(panel(language="de"))
     of = panel().analysis
     assert english["convergence"].alt == (
-        f"Medians and quartiles of 13 themes by round; in round 3 {of.facts['n_consensus']} of 26 themes are in consensus."
+        f"Medians and quartiles of 13 themes by round; in round 3 {of.facts['n_consensus']} of 26 themes are in "
+        f"consensus."
     )
     for name in english:
         assert german[name].title != english[name].title
@@ -142,9 +144,12 @@ def test_titles_alternative_texts_and_footers_are_in_the_language() -> None:
 
 def test_a_missing_quartile_draws_no_line_and_leaves_its_point() -> None:
     rated = [
-        {"theme": "a", "dimension": "importance", "round": 2, "n": 7, "median": 3.0, "q1": 2.0, "q3": 4.0, "mean": 3.0, "label": "open"},
-        {"theme": "b", "dimension": "importance", "round": 2, "n": 7, "median": 2.0, "q1": None, "q3": 4.0, "mean": 2.0, "label": "open"},
-        {"theme": "c", "dimension": "importance", "round": 2, "n": 7, "median": None, "q1": 1.0, "q3": 2.0, "mean": 1.0, "label": "open"},
+        {"theme": "a", "dimension": "importance", "round": 2, "n": 7, "median": 3.0, "q1": 2.0, "q3": 4.0, "mean": 3.0,
+            "label": "open"},
+        {"theme": "b", "dimension": "importance", "round": 2, "n": 7, "median": 2.0, "q1": None, "q3": 4.0,
+            "mean": 2.0, "label": "open"},
+        {"theme": "c", "dimension": "importance", "round": 2, "n": 7, "median": None, "q1": 1.0, "q3": 2.0,
+            "mean": 1.0, "label": "open"},
     ]  # fmt: skip
     themes = [{"theme": one["theme"], "label": f"Name {one['theme']}"} for one in rated]
     facts = {
@@ -189,7 +194,7 @@ def test_in_a_page_colours_are_the_pages_and_a_file_stands_on_white() -> None:
     assert "#ffffff" not in page
 
 
-# --- any methodology's -------------------------------------------------------------------------------------------------
+# --- any methodology's ------------------------------------------------------------------------------------------------
 
 LEVEL = {"first": "first level", "second": "second level", "third": "third level"}
 
@@ -209,7 +214,8 @@ def broken_chart(data: ChartData) -> alt.TopLevelMixin:
 def presentation(*charts: Chart) -> Presentation:
     parts = Table(
         name="parts", title="Parts", key=("id",),
-        columns=(text("id", "id"), text("name", "Name"), share("part", "share of {n}", digits=1), code("level", "Level", levels=LEVEL),
+        columns=(text("id", "id"), text("name", "Name"), share("part", "share of {n}", digits=1),
+            code("level", "Level", levels=LEVEL),
                  text("reason", "Reason"), text("participant", "agent")),
     )  # fmt: skip
     return Presentation(tables=(parts,), facts=(integer("n", "n"),), charts=charts)
@@ -326,7 +332,7 @@ def test_pictures_by_name_and_as_files(tmp_path: Path) -> None:
         some[0].save(tmp_path / "one.gif")
 
 
-# --- helpers -----------------------------------------------------------------------------------------------------------
+# --- helpers ----------------------------------------------------------------------------------------------------------
 
 
 def test_stacked_bars_have_the_middle_of_the_scale_at_zero() -> None:

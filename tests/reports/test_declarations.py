@@ -113,7 +113,8 @@ WHOLE = made(
     ({"tables": (FRUIT,), "findings": (Finding(name="f", table="fruit", says="{price}", n="", n_total=""),)}, "price"),
     ({"tables": (FRUIT,), "findings": (Finding(name="f", table="fruit", says="", p="label", n="", n_total=""),)},
         "p_adjusted"),
-    ({"tables": (FRUIT,), "findings": (Finding(name="f", table="fruit", says="", after="g", n="", n_total=""),)}, "'g'"),
+    ({"tables": (FRUIT,), "findings": (Finding(name="f", table="fruit", says="", after="g", n="", n_total=""),)},
+        "'g'"),
     ({"tables": (FRUIT, FRUIT)}, "share a name"),
     ({"tables": (FRUIT,), "texts": (TextBlock(at="section", says="{least}"),)}, "least"),
 ])  # fmt: skip

@@ -16,7 +16,8 @@ def finding(name: str, kind: Any = "position", size: float = 0.5, p: float | Non
 
 def test_what_was_tested_comes_first_and_a_null_last() -> None:
     null, place, small, large = (
-        finding("null", "null"), finding("place"), finding("small", "difference", 0.1), finding("large", "difference", 0.4),
+        finding("null", "null"), finding("place"), finding("small", "difference", 0.1),
+        finding("large", "difference", 0.4),
     )  # fmt: skip
     assert [one.id for one in ranked([null, place, small, large])] == ["large", "small", "place", "null"]
 

@@ -21,7 +21,8 @@ from enquete.reports.run_reading import open_run
 from tests.reports.conftest import Made
 from tests.reports.recount import RECIPES, again
 
-CHANCE = {("diversity", "views"): {"views"}, ("diversity", "types"): {"found", "largest"}, ("discovery", "complete"): {"complete"},
+CHANCE = {("diversity", "views"): {"views"}, ("diversity", "types"): {"found", "largest"},
+    ("discovery", "complete"): {"complete"},
           ("poll", "chosen"): {"low", "high"}, ("across", "together"): {"effect", "n", "n_total"}}  # fmt: skip
 """Figures that need the same random numbers, beside every p, which is corrected over the whole page: what the parallel
 analysis and k-means count; or more than the table: the options, the schema, the columns of two methodologies."""

@@ -40,7 +40,7 @@ def every(request: pytest.FixtureRequest, full: Made, whole: Made) -> list[Pictu
     return read((full if request.param == "de" else whole).synthesis)
 
 
-# --- of whole runs -----------------------------------------------------------------------------------------------------
+# --- of whole runs ----------------------------------------------------------------------------------------------------
 
 
 def test_every_methodology_has_pictures_and_every_finding_those_that_it_names(full: Made) -> None:
@@ -92,7 +92,7 @@ def test_a_file_that_no_synthesis_wrote_is_named(tmp_path: Path, wrong: object) 
         read(tmp_path)
 
 
-# --- below them --------------------------------------------------------------------------------------------------------
+# --- below them -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_where_nothing_is_missing_answers_are_not_counted() -> None:
     assert footer(frame, "poll", "en") == "simulated respondents · 1 of 1 agents"
 
 
-# --- of what is nobody's own -------------------------------------------------------------------------------------------
+# --- of what is nobody's own ------------------------------------------------------------------------------------------
 
 
 def rows(one: Picture) -> list[dict[str, Any]]:
@@ -151,7 +151,8 @@ def test_every_check_has_the_worst_verdict_of_its_occasions_what_was_found_on_to
     again = "Agreement when asked again (weighted κ)"
     assert [(row["check"], row["methodology"], row["sign"]) for row in rows(one)] == [
         ("Verdict", "Delphi", "!"), ("Verdict", "Scenarios", "+"), ("Refused answers", "Delphi", "!"),
-        ("Refused answers", "Scenarios", "+"), (again, "Delphi", "+"), (again, "Scenarios", "–"), (f"{again} (probe)", "Scenarios", "+"),
+        ("Refused answers", "Scenarios", "+"), (again, "Delphi", "+"), (again, "Scenarios", "–"),
+        (f"{again} (probe)", "Scenarios", "+"),
     ]  # fmt: skip
     assert "5 of 6 checks computed · answers are synthetic" in one.spec["title"]["subtitle"][0]
     assert one.alt == "6 checks of 2 methodologies: 0 bad, 1 to be careful with, 5 computed."
@@ -182,7 +183,7 @@ def test_further_runs_stand_beside_the_main_arm_the_least_found_again_on_top() -
     assert drawn(replicate_results(Replicates(), {}, TITLES, "en"), footer="who") == []
 
 
-# --- page one's small ones ---------------------------------------------------------------------------------------------
+# --- page one's small ones --------------------------------------------------------------------------------------------
 
 FACTS = {
     "last_round": 2,

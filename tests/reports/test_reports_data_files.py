@@ -50,13 +50,15 @@ RATINGS = Table(
     name="ratings", title="Ratings by theme", key=("theme", "by"),
     columns=(
         reference("theme", "Theme", to="themes"), reference("by", "Rated on", to="dimension"), integer("n", "n"),
-        number("median", "median", digits=1), share("share", "share of the top {top}"), p_value("p"), flag("agreed", "agreed"),
+        number("median", "median", digits=1), share("share", "share of the top {top}"), p_value("p"),
+        flag("agreed", "agreed"),
         code("label", "Verdict", levels=VERDICTS), number("low", "low"), interval("low", "median", "95%"),
     ),
 )  # fmt: skip
 AGENTS = Table(
     name="agents", title="Agents", key=("participant",), one_agent=True,
-    columns=(reference("participant", "agent", to="agent"), reference("group", "group", to="group"), text("reason", "reason")),
+    columns=(reference("participant", "agent", to="agent"), reference("group", "group", to="group"),
+        text("reason", "reason")),
 )  # fmt: skip
 UNWRITTEN = Table(name="drafts", title="Drafts", key=("theme",), columns=(text("theme", "id"),), files=False)
 EMPTY = Table(name="nothing", title="Nothing", key=("theme",), columns=(text("theme", "id"),))
@@ -64,9 +66,11 @@ PANEL = Presentation(
     tables=(THEMES, RATINGS, AGENTS, UNWRITTEN, EMPTY), facts=(integer("top", "places"), several("models", "models"))
 )
 ROWS: dict[str, list[dict[str, Any]]] = {
-    "themes": [{"theme": "t1", "label": "=Quota, ä", "items": ["q1", "q2"]}, {"theme": "t2", "label": "Price", "items": None}],
+    "themes": [{"theme": "t1", "label": "=Quota, ä", "items": ["q1", "q2"]},
+        {"theme": "t2", "label": "Price", "items": None}],
     "ratings": [
-        {"theme": "t1", "by": "importance", "n": 3, "median": 4.5, "share": 0.25, "p": 0.04, "agreed": True, "label": "open", "low": 1.0},
+        {"theme": "t1", "by": "importance", "n": 3, "median": 4.5, "share": 0.25, "p": 0.04, "agreed": True,
+            "label": "open", "low": 1.0},
         {"theme": "t2", "by": "importance", **dict.fromkeys(("n", "median", "share", "p", "agreed", "label", "low"))},
     ],
     "agents": [
@@ -83,7 +87,8 @@ def results(language: str = "en") -> Results:
 
 
 ASKED = [
-    AskedItem("panel", "theme:9f/importance", "scale", {"en": "How important?"}, {"en": {"1": "not at all", "5": "very"}}, 1, 5,
+    AskedItem("panel", "theme:9f/importance", "scale", {"en": "How important?"},
+        {"en": {"1": "not at all", "5": "very"}}, 1, 5,
           reverse_keyed=True, confidence=True, reason=True),
     AskedItem("panel", "where", "choice", {"en": "Where?"}, {"en": {"sea": "The sea", "town": "The town"}}),
     AskedItem("panel", "why", "text", {"en": "Why?"}),
@@ -105,7 +110,8 @@ def answers() -> pd.DataFrame:
         answer("a1", rated, value=4.0, confidence=0.5, text="because"), answer("a1", "where", choice="town"),
         answer("a1", "why", text="-1 more"),
         answer("a2", rated, "repaired", value=1.0), answer("a2", "where", "refused"), answer("a2", "why", "failed"),
-        *(answer(f"a{n}", rated, status) for n, status in enumerate(("refused", "invalid", "failed", "not_reached"), 3)),
+        *(answer(f"a{n}", rated, status) for n, status in enumerate(("refused", "invalid", "failed", "not_reached"),
+            3)),
     ])  # fmt: skip
 
 
@@ -180,7 +186,8 @@ def test_csv_guards_cells_and_has_the_mark_on_request(written: Written, tmp_path
     assert json.loads(themes["items"][0]) == ["q1", "q2"]
     rated = (written.folder / "csv" / "panel" / "ratings.csv").read_bytes()
     assert rated.splitlines() == [
-        b"theme,by,n,median,share,p,agreed,label,low", b"t1,importance,3,4.5,0.25,0.04,true,open,1", b"t2,importance,,,,,,,",
+        b"theme,by,n,median,share,p,agreed,label,low", b"t1,importance,3,4.5,0.25,0.04,true,open,1",
+        b"t2,importance,,,,,,,",
     ]  # fmt: skip
     packed(tmp_path, declared_files(results(), "Panel", pd.Index([])), "csv", bom=True)
     assert (tmp_path / "csv" / "panel" / "ratings.csv").read_bytes() == b"\xef\xbb\xbf" + rated
@@ -194,8 +201,10 @@ def test_parquet_keeps_types_nulls_and_meanings(written: Written) -> None:
     }
     assert {one.name: str(one.type).strip() for one in found.schema} == {
         "theme": "arro3.core.DataType<Utf8>", "by": "arro3.core.DataType<Utf8>", "n": "arro3.core.DataType<Int64>",
-        "median": "arro3.core.DataType<Float64>", "share": "arro3.core.DataType<Float64>", "p": "arro3.core.DataType<Float64>",
-        "agreed": "arro3.core.DataType<Boolean>", "label": "arro3.core.DataType<Utf8>", "low": "arro3.core.DataType<Float64>",
+        "median": "arro3.core.DataType<Float64>", "share": "arro3.core.DataType<Float64>",
+        "p": "arro3.core.DataType<Float64>",
+        "agreed": "arro3.core.DataType<Boolean>", "label": "arro3.core.DataType<Utf8>",
+        "low": "arro3.core.DataType<Float64>",
     }  # fmt: skip
     assert found.schema.field("share").metadata[b"label"] == b"share of the top 5"
     themes = read_parquet(written.folder / "parquet" / "panel" / "themes.parquet").read_all()
@@ -315,7 +324,8 @@ def test_wide_answers_stand_by_arm_turn_and_session() -> None:
 
 @pytest.mark.parametrize(
     ("wanted", "name"),
-    [("theme:9f/importance", "theme_9f_importance"), ("1st", "v1st"), ("By", "By_"), ("Größe", "Größe"), ("…", "v"), ("Q", "Q_2"),
+    [("theme:9f/importance", "theme_9f_importance"), ("1st", "v1st"), ("By", "By_"), ("Größe", "Größe"), ("…", "v"),
+        ("Q", "Q_2"),
      ("ä" * 50, "ä" * 30)],
 )  # fmt: skip
 def test_names_that_every_program_takes(wanted: str, name: str) -> None:
@@ -355,7 +365,7 @@ def test_what_an_earlier_package_left_goes_and_nothing_else(tmp_path: Path) -> N
     assert found == {"x.csv", "panel/mine.txt", "datapackage.json"}
 
 
-# --- a whole run -----------------------------------------------------------------------------------------------------------
+# --- a whole run ------------------------------------------------------------------------------------------------------
 
 
 def test_the_files_of_a_run_with_all_methodologies_are_a_valid_package(full: Made) -> None:

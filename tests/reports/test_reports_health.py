@@ -37,10 +37,14 @@ TITLES = {"longitudinal": "Längsschnitt", "bws": "BWS"}
 
 def row(who: int, item: str, value: float | None, **more) -> dict:
     return {
-        "run_id": "r", "arm": "main", "arm_role": "main", "methodology": "longitudinal", "phase": "T1", "session": "", "round": 0,
-        "turn": 0, "participant": f"p{who:03}", "stakeholder_type": "x", "item_id": item, "family": "f", "dimension": "",
-        "status": "ok" if value is not None else "refused", "value": value, "scale_min": 1, "scale_max": 5, "reverse_keyed": False,
-        "elicitation": "point", "temperature": 0.7, "item_position": 1 + int("".join(c for c in item if c.isdigit()) or 0),
+        "run_id": "r", "arm": "main", "arm_role": "main", "methodology": "longitudinal", "phase": "T1", "session": "",
+        "round": 0,
+        "turn": 0, "participant": f"p{who:03}", "stakeholder_type": "x", "item_id": item, "family": "f",
+        "dimension": "",
+        "status": "ok" if value is not None else "refused", "value": value, "scale_min": 1, "scale_max": 5,
+        "reverse_keyed": False,
+        "elicitation": "point", "temperature": 0.7,
+        "item_position": 1 + int("".join(c for c in item if c.isdigit()) or 0),
         "option_order": "", "attempts": 1, "block": "items", "distribution": "", **more,
     }  # fmt: skip
 

@@ -204,7 +204,8 @@ def test_a_failed_request_for_the_grid_leaves_the_answers(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("given", "status"), [('{"s00": 1, "s01": 1, "s02": 0}', "invalid"), ('{"s00": 1, "s01": 1, "s02": 0, "s03": null}', "refused")]
+    ("given", "status"), [('{"s00": 1, "s01": 1, "s02": 0}', "invalid"),
+        ('{"s00": 1, "s01": 1, "s02": 0, "s03": null}', "refused")]
 )  # fmt: skip
 def test_an_unanswered_statement_stays_so_and_nothing_is_moved(tmp_path: Path, given: str, status: str) -> None:
     reply, sender = interview(tmp_path, [given])

@@ -153,7 +153,8 @@ member: st.SearchStrategy[Any] = st.sampled_from(
 scripted = st.one_of(
     st.dictionaries(st.sampled_from(["a", "b", "c", "t", "u"]), member).map(json.dumps),
     st.sampled_from(["", "no", "I'm sorry, I can't do that.", '{"a": 1, "b"', "```json\n{}\n```"]),
-    st.builds(response, st.sampled_from(["", '{"a": 1, "c": 2, "t": "cut']), finish=st.sampled_from(["length", "content_filter"])),
+    st.builds(response, st.sampled_from(["", '{"a": 1, "c": 2, "t": "cut']),
+        finish=st.sampled_from(["length", "content_filter"])),
     st.just(ModelUnavailable("gone", timeouts=1)),
     st.just(ModelRejected("no")),
 )  # fmt: skip

@@ -90,7 +90,8 @@ def test_a_number_too_large_to_be_one(given: Any) -> None:
 
 @pytest.mark.parametrize(
     ("given", "data"),
-    [("yes", "yes"), (" yes ", "yes"), (2, 2), ("2", 2), (2.0, 2), ("no", None), (True, None), (None, None), (["yes"], None), (2.5, None)],
+    [("yes", "yes"), (" yes ", "yes"), (2, 2), ("2", 2), (2.0, 2), ("no", None), (True, None), (None, None),
+        (["yes"], None), (2.5, None)],
 )  # fmt: skip
 def test_a_choice(given: Any, data: Any) -> None:
     answer = read(CHOICE, {"value": given})
@@ -196,9 +197,11 @@ class TestWholeReplies:
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.sampled_from(["3", " 4 ", "yes", 80, 0.5]),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.sampled_from(["3", " 4 ",
+        "yes", 80, 0.5]),
     lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(st.sampled_from(["value", "text", "confidence", "reason", "s", "n", "x"]) | st.text(max_size=5), inner, max_size=5),
+    | st.dictionaries(st.sampled_from(["value", "text", "confidence", "reason", "s", "n", "x"]) | st.text(max_size=5),
+        inner, max_size=5),
     max_leaves=20,
 )  # fmt: skip
 replies = st.dictionaries(st.sampled_from([item.id for item in ALL]) | st.text(max_size=4), json_values, max_size=8)

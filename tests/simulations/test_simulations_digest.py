@@ -210,7 +210,8 @@ def test_what_a_graph_knows_is_bounded_relevant_first_then_recent(folder: Folder
     known = {"agent:uuid-ann": Knowledge(summary="A skipper.", facts=facts), "agent:uuid-bob": Knowledge(facts=facts)}
     found = digests(population, language="en", known=known)
     assert found.texts["agent:uuid-ann"] == (
-        "Own posts (newest first):\n- [P1] A post of my own.\nOn record:\n- [K1] A skipper.\n- [K2] Ann cut her quota.\n"
+        "Own posts (newest first):\n- [P1] A post of my own.\nOn record:\n- [K1] A skipper.\n- [K2] Ann cut her "
+        "quota.\n"
         "- [K3] Ann asked for a higher quota.\n- [K4] Ann moved house."
     )
     assert found.named["agent:uuid-ann"]["K2"] == "graph fact new"

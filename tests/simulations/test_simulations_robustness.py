@@ -23,8 +23,10 @@ leaves = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=20) | st.just(10**400)
 )
 keys = st.sampled_from(
-    ["agent_configs", "agent_id", "entity_uuid", "entity_name", "entity_type", "name", "username", "persona", "bio", "id",
-     "user_id", "age", "gender", "runner_status", "simulation_requirement", "entities_count", "event_type", "action_type",
+    ["agent_configs", "agent_id", "entity_uuid", "entity_name", "entity_type", "name", "username", "persona", "bio",
+        "id",
+     "user_id", "age", "gender", "runner_status", "simulation_requirement", "entities_count", "event_type",
+     "action_type",
      "action_args", "agent_name", "success", "content", "personas", "interested_topics"]
 ) | st.text(max_size=5)  # fmt: skip
 anything = st.recursive(

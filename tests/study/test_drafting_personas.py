@@ -24,14 +24,14 @@ from tests.support.model_server import ModelServer
 
 DATA = Path(__file__).parents[1] / "data"
 HARBOUR = (
-    ("Ann Reed", "Fisher", "Ann Reed runs two trawlers. She believes that catch quotas are set by people who have never been at sea, and "
-     "fears that the harbour will turn into a museum."),
-    ("Ben Cole", "Scientist", "Ben Cole counts herring for a living. He is convinced that catch quotas come too late and warns that one "
-     "warm winter will empty the bay."),
-    ("Cleo Park", "Trader", "I sell fish on the quay. I think that tourists pay for the harbour. I am afraid that rents will drive the "
-     "last boats away. My sister says that her landlord is worse."),
-    ("Dan Fox", "Mayor", "Dan Fox is mayor. He says that the harbour needs visitors more than boats. “A town can live on work as well as "
-     "on fish.”"),
+    ("Ann Reed", "Fisher", "Ann Reed runs two trawlers. She believes that catch quotas are set by people who have "
+     "never been at sea, and fears that the harbour will turn into a museum."),
+    ("Ben Cole", "Scientist", "Ben Cole counts herring for a living. He is convinced that catch quotas come too late "
+     "and warns that one warm winter will empty the bay."),
+    ("Cleo Park", "Trader", "I sell fish on the quay. I think that tourists pay for the harbour. I am afraid that "
+     "rents will drive the last boats away. My sister says that her landlord is worse."),
+    ("Dan Fox", "Mayor", "Dan Fox is mayor. He says that the harbour needs visitors more than boats. “A town can live "
+     "on work as well as on fish.”"),
 )  # fmt: skip
 THEMES = ["Fangquoten = catch quotas", "Hafen = the harbour"]
 LOADED: dict[str, type[Instrument]] = {
@@ -98,7 +98,8 @@ def test_themes_named_in_both_languages_make_a_draft_in_both_without_a_model(har
     futures, _ = load_own(ScenarioInstrument, drafts.folder / "scenario.yaml")
     assert futures.scenarios[1].description.model_dump() == {
         "de": "Im Jahr 2040: Beim Thema Fangquoten ist die Lage besser als heute. Beim Thema Hafen ist sie schlechter.",
-        "en": "In 2040: when it comes to catch quotas, things are better than today. When it comes to the harbour, they are worse.",
+        "en": "In 2040: when it comes to catch quotas, things are better than today. When it comes to the harbour, "
+        "they are worse.",
     }
     assert "decisive until 2040?" in text_of(drafts, "delphi")
     assert "das Vorhaben" not in text_of(drafts, "longitudinal")  # nothing is planned

@@ -30,8 +30,10 @@ def script(body: dict[str, Any]) -> str | None:
 def told(folder: Path, server: ModelServer, agents: int = 1, **more: Any) -> Run:
     """The story: one question to a model and to another at temperature 0.7, judged by a third."""
     return enquete.ask(
-        str(personas(folder, agents)), enquete.Open(QUESTION), out=str(folder / "out"), base_url=server.base_url, language="en",
-        model="model-a", temperature=0, respondent_b=True, model_b="model-b", temperature_b=0.7, critic_model="model-c", **more,
+        str(personas(folder, agents)), enquete.Open(QUESTION), out=str(folder / "out"), base_url=server.base_url,
+        language="en",
+        model="model-a", temperature=0, respondent_b=True, model_b="model-b", temperature_b=0.7,
+        critic_model="model-c", **more,
     )  # fmt: skip
 
 
@@ -173,7 +175,10 @@ def test_without_it_nothing_changes(tmp_path: Path) -> None:
     """A's calls, prompts and answers are the same bytes with B and without; a run without B says nothing of one."""
     both = planted(tmp_path, 3)
     alone = planted(tmp_path, 3, respondent_b=False, new=True)
-    asked = "SELECT methodology, purpose, subject, attempt, messages_hash, response FROM calls WHERE arm='main' ORDER BY subject"
+    asked = (
+        "SELECT methodology, purpose, subject, attempt, messages_hash, response FROM calls WHERE arm='main' ORDER BY "
+        "subject"
+    )
     assert rows(alone.folder, asked) == rows(both.folder, asked)
     assert stored_answers(alone.folder) == stored_answers(both.folder)
     assert "critic" not in json.loads(rows(alone.folder, "SELECT value FROM frozen WHERE name='record'")[0][0])

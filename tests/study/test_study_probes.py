@@ -135,7 +135,8 @@ def test_only_the_simulation_s_memory_moves_anybody(probed: Run) -> None:
     assert not memory["placebo"]
     systems = rows(
         probed.folder,
-        "SELECT c.arm, s.text FROM calls c JOIN texts s ON s.hash=c.system_hash WHERE c.phase='T1' AND c.arm IN ('main','placebo')",
+        "SELECT c.arm, s.text FROM calls c JOIN texts s ON s.hash=c.system_hash WHERE c.phase='T1' AND c.arm IN "
+        "('main','placebo')",
     )
     assert {("am Hafen etwas beobachtet" in text, arm) for arm, text in systems} == {(True, "main"), (False, "placebo")}
 
@@ -320,8 +321,8 @@ def test_a_model_is_asked_under_every_condition(tmp_path: Path) -> None:
     assert run.status == "completed"
     asked = rows(
         run.folder,
-        "SELECT c.arm, c.subject, s.text, m.text FROM calls c JOIN texts s ON s.hash=c.system_hash JOIN texts m ON m.hash=c.messages_hash"
-        " WHERE c.purpose='answer' AND c.attempt=0",
+        "SELECT c.arm, c.subject, s.text, m.text FROM calls c JOIN texts s ON s.hash=c.system_hash JOIN texts m ON "
+        "m.hash=c.messages_hash WHERE c.purpose='answer' AND c.attempt=0",
     )
     by_arm: dict[str, dict[str, tuple[str, str]]] = {}
     for arm, subject, system, messages in asked:

@@ -42,7 +42,8 @@ class Placed:
 
 
 def results(
-    presentation: Presentation, tables: Mapping[str, Rows], facts: Mapping[str, Any], language: Language = "en", methodology: str = "delphi"
+    presentation: Presentation, tables: Mapping[str, Rows], facts: Mapping[str, Any], language: Language = "en",
+    methodology: str = "delphi"
 ) -> Results:  # fmt: skip
     """Of rows that name the columns they need; the others are missing."""
     whole = {

@@ -3,7 +3,6 @@ wrong with it.
 
 Bad ones marked * are verbatim from a 135M model's interviews; the others are written after what such models do.
 """
-# ruff: noqa: E501 - verbatim
 
 from __future__ import annotations
 
@@ -14,11 +13,13 @@ from enquete.analysis.content import Beside
 DE_SCALE = ("stimme überhaupt nicht zu", "stimme eher nicht zu", "weder noch", "stimme eher zu", "stimme voll zu")
 EN_SCALE = ("strongly disagree", "somewhat disagree", "neither agree nor disagree", "somewhat agree", "strongly agree")
 DE = Beside(
-    ("Welche Erfahrung oder Überlegung hat diese Antworten am stärksten geprägt?", "Fangquoten werden gerecht auf die Betriebe verteilt."),
+    ("Welche Erfahrung oder Überlegung hat diese Antworten am stärksten geprägt?",
+        "Fangquoten werden gerecht auf die Betriebe verteilt."),
     DE_SCALE,
 )  # fmt: skip
 EN = Beside(
-    ("Which experience or consideration has shaped these answers most?", "The EU's Common Fisheries Policy secures the future of German fisheries."),
+    ("Which experience or consideration has shaped these answers most?", "The EU's Common Fisheries Policy secures the "
+        "future of German fisheries."),
     EN_SCALE,
 )  # fmt: skip
 
@@ -75,19 +76,20 @@ TEXTS: Final = (
     Text("no_sentence", "de", "Ihre Antwort hier"),
     Text("no_sentence", "en", "N/A"),
     Text("no_sentence", "en", '{"text": "…"}'),
-    Text("no_sentence", "en", "The market is heavily influenced by the market's decision-making process. The fish market has changed the market's "
-         "decision-making process. The fish market has changed the decision-making process of the market, and the fish market has changed "
-         "the market's decision-making process. The market's decision-making process has changed, and the market's decision-making "
-         "process has changed."),  # *
-    Text("no_sentence", "en", "Beer and fish are very bad in the North Sea. It is not fair to small businesses. It is not fair to small businesses. "
-         "The quotas are unfair. They are unfair to small businesses. They are unfair to small businesses. They are unfair to small "
-         "businesses."),  # *
+    Text("no_sentence", "en", "The market is heavily influenced by the market's decision-making process. The fish "
+         "market has changed the market's decision-making process. The fish market has changed the decision-making "
+         "process of the market, and the fish market has changed the market's decision-making process. The market's "
+         "decision-making process has changed, and the market's decision-making process has changed."),  # *
+    Text("no_sentence", "en", "Beer and fish are very bad in the North Sea. It is not fair to small businesses. It is "
+         "not fair to small businesses. The quotas are unfair. They are unfair to small businesses. They are unfair to "
+         "small businesses. They are unfair to small businesses."),  # *
     Text("no_sentence", "de", "der Fisch der Fisch der Fisch der Fisch der Fisch der Fisch der Fisch"),
     Text("refers_back", "en", "Same as above."),  # *
     Text("refers_back", "en", "See my previous answer"),
     Text("refers_back", "de", "siehe oben"),
     Text("refers_back", "de", "Das Gleiche wie oben."),
-    Text("repeats_scale", "en", "1 = strongly disagree; 2 = somewhat disagree; 3 = neither agree nor disagree; 4 = somewhat agree; 5 = strongly agree"),  # *
+    Text("repeats_scale", "en", "1 = strongly disagree; 2 = somewhat disagree; 3 = neither agree nor disagree; 4 = "
+        "somewhat agree; 5 = strongly agree"),  # *
     Text("repeats_scale", "en", "I somewhat agree."),
     Text("repeats_scale", "de", "Stimme voll zu"),
     Text("repeats_scale", "de", "Ich stimme dem eher nicht zu."),
@@ -95,7 +97,9 @@ TEXTS: Final = (
     Text("repeats_question", "en", "The EU's Common Fisheries Policy secures the future of German fisheries."),  # *
     Text("repeats_question", "de", "Die Erfahrung oder Überlegung, welche hat diese Antworten am stärksten geprägt."),
     Text("repeats_question", "de", "Fangquoten werden gerecht auf die Betriebe verteilt"),
-    Text("other_language", "en", "Außenfähigkeiten, die die neuernen wenigen einzelnen Spielschwimmelbein der der Europäischen Bremen und der der Nordschwimminen möglicherlich steht. Unterhälteren Kündungs-Landschwimmelbeinen durchmeldern können sie nicht zu beträgt."),  # *
+    Text("other_language", "en", "Außenfähigkeiten, die die neuernen wenigen einzelnen Spielschwimmelbein der der "
+        "Europäischen Bremen und der der Nordschwimminen möglicherlich steht. Unterhälteren "
+        "Kündungs-Landschwimmelbeinen durchmeldern können sie nicht zu beträgt."),  # *
     Text("other_language", "en", "Ich habe meinen Kutter verkauft, weil die Quote nicht mehr reichte."),
     Text("other_language", "de", "I sold my boat because the quota was no longer enough for us."),
     Text("other_language", "de", "Les quotas sont trop bas et nos enfants ne veulent plus aller en mer."),
@@ -111,7 +115,8 @@ HELD_OUT: Final = (
     Text("", "de", "Kommt drauf an."),
     Text("", "de", "Ich bin neutral, mir fehlt schlicht das Wissen."),
     Text("", "de", "Naja, die Politik halt. Immer dasselbe mit denen."),
-    Text("", "de", "Wir haben 2021 auf MSC umgestellt und seitdem zwei neue Kunden, aber auch 12.000 Euro Kosten im Jahr."),
+    Text("", "de", "Wir haben 2021 auf MSC umgestellt und seitdem zwei neue Kunden, aber auch 12.000 Euro Kosten im "
+        "Jahr."),
     Text("", "de", "Ja, und zwar voll und ganz: Schleppnetze gehören aus Schutzgebieten heraus."),
     Text("", "en", "My grandparents had three boats, I have none left."),
     Text("", "en", "Honestly, wholesale prices."),
@@ -124,8 +129,10 @@ HELD_OUT: Final = (
     Text("no_sentence", "de", "-"),
     Text("no_sentence", "de", "Text"),
     Text("no_sentence", "en", "none"),
-    Text("no_sentence", "en", "It's very important, it's very important, it's very important, it's very important for the world."),
-    Text("no_sentence", "de", "Die Fischerei ist wichtig für die Fischerei und die Fischerei ist wichtig für die Fischerei und die Fischerei."),
+    Text("no_sentence", "en", "It's very important, it's very important, it's very important, it's very important for "
+        "the world."),
+    Text("no_sentence", "de", "Die Fischerei ist wichtig für die Fischerei und die Fischerei ist wichtig für die "
+        "Fischerei und die Fischerei."),
     Text("no_sentence", "en", "4, 4, 3, 5, 2"),
     Text("refers_back", "en", "As stated above."),
     Text("refers_back", "de", "s. o."),
@@ -134,7 +141,8 @@ HELD_OUT: Final = (
     Text("repeats_scale", "de", "4 = stimme eher zu"),
     Text("repeats_scale", "en", "My answer is: strongly agree"),
     Text("repeats_question", "en", "The experience or consideration that has shaped these answers most."),
-    Text("repeats_question", "de", "Welche Erfahrung oder Überlegung hat diese Antworten am stärksten geprägt? Die Erfahrung."),
+    Text("repeats_question", "de", "Welche Erfahrung oder Überlegung hat diese Antworten am stärksten geprägt? Die "
+        "Erfahrung."),
     Text("other_language", "en", "Die Quoten sind zu niedrig und unsere Kinder wollen nicht mehr auf See."),
     Text("other_language", "de", "Honestly the prices at the wholesale market have gone down every year."),
     Text("other_language", "de", "De quota zijn te laag en onze kinderen willen niet meer naar zee."),

@@ -61,7 +61,10 @@ class Drafter:
         for number, text in lines[2:26]:
             said, digits = text.rpartition(" (")[0], " ".join(re.findall(r"\d+", text.rpartition(" (")[0]))
             negated = " nicht" if re.search(r"\b(not|no|never)\b", said) else ""
-            german = f"Das wurde hier{negated} so gesagt und ist wörtlich gemeint {digits} {'sehr ' * (len(said) // 40)}wie es steht."
+            german = (
+                f"Das wurde hier{negated} so gesagt und ist wörtlich gemeint {digits} {'sehr ' * (len(said) // 40)}wie "
+                f"es steht."
+            )
             self.english[" ".join(german.split())] = said
             chosen.append({"number": number, "translation": german})
         return {"statements": [*chosen, {"number": 9999, "translation": "Das hat niemand gesagt."}]}

@@ -67,7 +67,10 @@ def counted(folder: Path) -> dict[tuple[object, ...], int]:
         sums[(*key, f"answers_{status}")] += number  # type: ignore[operator]
     for *key, number in rows(folder, f"SELECT {where}, count(DISTINCT a.occasion || '/' || a.part) {joined} {where}"):
         sums[(*key, "blocks")] += number  # type: ignore[operator]
-    calls = "SELECT arm, methodology, phase, 0, count(*) FILTER (WHERE status='settled'), sum(input_tokens + output_tokens + allowance)"
+    calls = (
+        "SELECT arm, methodology, phase, 0, count(*) FILTER (WHERE status='settled'), sum(input_tokens + output_tokens "
+        "+ allowance)"
+    )
     for *key, settled, tokens in rows(folder, f"{calls} FROM calls GROUP BY arm, methodology, phase"):
         sums[(*key, "calls")] += settled  # type: ignore[operator]
         sums[(*key, "tokens")] += tokens  # type: ignore[operator]

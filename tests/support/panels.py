@@ -12,11 +12,15 @@ from enquete.reports.views import Results
 from enquete.state.asking import Language
 from tests.support.charts import results
 
-LONG = "Participation must not start when everything is already decided, as it was with the last three quota rounds of the region"
+LONG = (
+    "Participation must not start when everything is already decided, as it was with the last three quota rounds of "
+    "the region"
+)
 
 
 def panel(
-    *, agents: int = 50, themes: int = 13, dimensions: tuple[str, ...] = ("importance", "plausibility"), rounds: tuple[int, ...] = (2, 3),
+    *, agents: int = 50, themes: int = 13, dimensions: tuple[str, ...] = ("importance", "plausibility"),
+    rounds: tuple[int, ...] = (2, 3),
     language: Language = "en", seed: int = 7,
 ) -> Results:  # fmt: skip
     """Every fourth theme is disputed; names are of 1 to 20 words, and two themes have the same."""
@@ -61,8 +65,10 @@ def _rated(theme: str, dimension: str, round_: int, values: Any, agents: int) ->
     q1, median, q3 = np.percentile(values, [25, 50, 75])
     label = "consensus" if q3 - q1 <= 1 else "disagreement" if q3 - q1 > 2 else "open"
     return {
-        "theme": theme, "dimension": dimension, "round": round_, "item": f"theme:{theme}/{dimension}", "n": agents, "n_total": agents,
-        "median": median, "q1": q1, "q3": q3, "iqr": q3 - q1, "mean": values.mean(), "label": label, "agreement": 1 - (q3 - q1) / 2,
+        "theme": theme, "dimension": dimension, "round": round_, "item": f"theme:{theme}/{dimension}", "n": agents,
+        "n_total": agents,
+        "median": median, "q1": q1, "q3": q3, "iqr": q3 - q1, "mean": values.mean(), "label": label,
+        "agreement": 1 - (q3 - q1) / 2,
     }  # fmt: skip
 
 

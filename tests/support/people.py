@@ -166,7 +166,8 @@ def contentless(given: Answers) -> Diagnostic:
     """As over a table of these answers."""
     n, m = given.value.shape
     empty = np.repeat([one_valued(row) for row in given.value], m)
-    frame = pd.DataFrame({"participant": np.repeat(given.participants, m), "item": np.tile(given.items, n), "status": "ok",
+    frame = pd.DataFrame({"participant": np.repeat(given.participants, m), "item": np.tile(given.items, n),
+        "status": "ok",
                           "text": "", "content": np.where(empty, "one_value", "")})  # fmt: skip
     return next(empty_answers(frame))
 

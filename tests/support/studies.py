@@ -51,8 +51,8 @@ def stored_answers(folder: Path, arm: str = "main") -> list[tuple[Any, ...]]:
     """Every answer of an arm without times: what must not depend on kills, pauses or concurrency."""
     return rows(
         folder,
-        "SELECT o.methodology, o.phase, o.round, o.participant, a.item, a.status, a.value, a.text, a.confidence, a.position"
-        " FROM answers a JOIN occasions o ON o.id=a.occasion WHERE o.arm=?"
+        "SELECT o.methodology, o.phase, o.round, o.participant, a.item, a.status, a.value, a.text, a.confidence, "
+        "a.position FROM answers a JOIN occasions o ON o.id=a.occasion WHERE o.arm=?"
         " ORDER BY o.methodology, o.phase, o.round, o.participant, a.item",
         arm,
     )

@@ -84,7 +84,7 @@ READER = Role("read", lambda data, _: f"Read this: {fence('answer', data.answer)
 ASKER = Role("ask", lambda data, _: f"Ask for what lacks: {data.record}", Question, ask_by_rule, opens=True)
 
 
-# --- an interview ------------------------------------------------------------------------------------------------------
+# --- an interview -----------------------------------------------------------------------------------------------------
 
 
 class Found(Turn):
@@ -201,7 +201,7 @@ class Inquiry(Conversations[NoInstrument, InquirySettings, Found, Record]):
         return ahead if outcome == "done" else outcome
 
 
-# --- a discussion ------------------------------------------------------------------------------------------------------
+# --- a discussion -----------------------------------------------------------------------------------------------------
 
 SPEAKERS = 2
 ROUNDS = 2
@@ -265,7 +265,7 @@ class Discussion(Conversations[NoInstrument, DiscussionSettings, Position, Conve
         return talk
 
 
-# --- who answers -------------------------------------------------------------------------------------------------------
+# --- who answers ------------------------------------------------------------------------------------------------------
 
 
 def truth(who: Participant, block: Block, language: Language, seed: int) -> Sequence[Answer]:

@@ -2,7 +2,8 @@
 users and sessions of zep-python's server.
 
     with ZepServer(nodes=[…], edges=[…]) as server: … server.url, server.episodes, server.requests
-    server.next("POST /graph", 429, 500)      the next requests of that kind get these; 0: answered; "slow": not in time;
+    server.next("POST /graph", 429, 500)      the next requests of that kind get these; 0: answered; "slow": not in
+    time;
                                               "echo": 500 with the key; "endless": a body of MANY megabytes, "bomb": a
                                               small one that unpacks to as many, "twice": one packed twice
     server.lost = True                        the next episode is kept, but its answer never comes
@@ -76,7 +77,8 @@ class ZepServer:
         body = json.loads(request.rfile.read(int(request.headers.get("content-length") or 0)) or b"{}")
         parsed = urlparse(request.path)
         path = parsed.path.removeprefix("/api/v2").strip("/").split("/")
-        kind = f"{method} /{path[0] if path[:2] != ['graph', 'node'] and path[:2] != ['graph', 'edge'] else '/'.join(path[:2])}"
+        of_graph = path[:2] in (["graph", "node"], ["graph", "edge"])
+        kind = f"{method} /{'/'.join(path[:2]) if of_graph else path[0]}"
         self.requests.append(f"{method} /{'/'.join(path)}")
         fault = self._next[kind].popleft() if self._next[kind] else None
         if request.headers.get("authorization") != f"Api-Key {KEY}":

@@ -115,7 +115,8 @@ def test_a_turn_is_shown_with_the_question_that_this_agent_was_asked(site: Site)
 def test_search_finds_what_the_ledger_holds(site: Site) -> None:
     stored = rows(
         site.run.folder,
-        "SELECT a.text FROM answers a JOIN occasions o ON a.occasion=o.id WHERE o.arm='main' AND a.status IN ('ok', 'repaired')",
+        "SELECT a.text FROM answers a JOIN occasions o ON a.occasion=o.id WHERE o.arm='main' AND a.status IN ('ok', "
+        "'repaired')",
     )
     texts = [text.casefold() for (text,) in stored]
     word = next(word for text in texts for word in text.split() if len(word) > 6)
@@ -151,7 +152,8 @@ def test_two_runs_differ_in_as_many_answers_as_in_python(site: Site) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["files/../../../state.json", "files/..%2F..%2F..%2Fstate.json", "files/longitudinal/T1/..%2F..%2F..%2Flatest.json", "figures/no.svg",
+    ["files/../../../state.json", "files/..%2F..%2F..%2Fstate.json",
+        "files/longitudinal/T1/..%2F..%2F..%2Flatest.json", "figures/no.svg",
      "m/nothing", "agent?id=nobody", "answer?id=run%2Fmain%2Fa%2FT1%2F%2F0%2F0%2Fp%2Fi", "compare?with=run_1"],
 )  # fmt: skip
 def test_what_the_run_does_not_have_is_not_there(site: Site, path: str) -> None:

@@ -36,7 +36,8 @@ def convergence(data: ChartData) -> alt.TopLevelMixin:
     colours, shapes = [MUTED] * len(rounds[1:]) + [COLOURS[0]], ["diamond"] * len(rounds[1:]) + ["circle"]
     legend = alt.Legend(labelExpr=worded({n: [f"{data.label('ratings', 'round')} {n}"] for n in rounds}))
     base = data.chart(ratings).encode(
-        y=data.names(ratings, "theme"), yOffset=alt.YOffset("round:O", scale=alt.Scale(domain=rounds, paddingOuter=0.3)),
+        y=data.names(ratings, "theme"), yOffset=alt.YOffset("round:O",
+            scale=alt.Scale(domain=rounds, paddingOuter=0.3)),
         color=alt.Color("round:O", scale=alt.Scale(domain=rounds, range=colours), legend=legend),
     )  # fmt: skip
     shape = alt.Shape("round:O", scale=alt.Scale(domain=rounds, range=shapes), legend=legend)

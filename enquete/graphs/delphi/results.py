@@ -195,7 +195,7 @@ class Panel:
         median = figures.get("median") if isinstance(figures, dict) else None
         return float(median) if isinstance(median, int | float) else None
 
-    # --- rounds and themes -----------------------------------------------------------------------------------------------
+    # --- rounds and themes --------------------------------------------------------------------------------------------
 
     def round_of(self, number: int, rows: pd.DataFrame, frame: pd.DataFrame, ratings: list[Row]) -> Row:
         known = answering(rows)
@@ -274,7 +274,7 @@ class Panel:
             "coded_alike": found["identical_share"], "not_coded_again": len(again.uncoded),
         }, rows  # fmt: skip
 
-    # --- ratings ---------------------------------------------------------------------------------------------------------
+    # --- ratings ------------------------------------------------------------------------------------------------------
 
     @cached_property
     def measures(self) -> list[PanelMeasure]:
@@ -393,7 +393,7 @@ class Panel:
     def _main_table(self, number: int) -> np.ndarray:
         return self.tables[number].reindex(columns=self._of(self.main)).to_numpy(dtype=float)
 
-    # --- tests -----------------------------------------------------------------------------------------------------------
+    # --- tests --------------------------------------------------------------------------------------------------------
 
     def revision(self) -> Iterator[Row]:
         """Whether revisions went toward the medians of the others, beyond what answering again does by chance."""
@@ -431,7 +431,7 @@ class Panel:
         ends = dict.fromkeys(values, self.scale)
         return compared(values, groups, "theme", {theme: item for item, theme in named.items()}, ends=ends)
 
-    # --- dissent ---------------------------------------------------------------------------------------------------------
+    # --- dissent ------------------------------------------------------------------------------------------------------
 
     def dissent(self) -> Iterator[Stand]:
         """Who stands where after the last revision, on what is disputed and on other ratings on which somebody holds

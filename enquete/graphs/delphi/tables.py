@@ -296,7 +296,8 @@ REVISION = Table(
             integer("n_ratings", N_("ratings given in both rounds")),
     ),
     views=(
-        View(at="appendix", columns=names("direction before after nearer p_adjusted n_unchanged n_ratings_same n_ratings")),
+        View(at="appendix", columns=names("direction before after nearer p_adjusted n_unchanged n_ratings_same "
+            "n_ratings")),
         View(at="digest"),
     ),
     note=N_("Against the first medians of the others; p by exchanging an agent's rounds, which answering anew leaves "
@@ -505,8 +506,8 @@ CHARTS = (
         "distribution"),
           draw="enquete.graphs.delphi.charts:dissent", over=View(at="section", where="label == 'disagreement'",
               order=("agreement",)),
-          alt=N_("Distributions of the disputed ratings of round {last_round}; most divided: “{theme}” ({dimension}), A "
-                 "= {agreement}.")),
+          alt=N_("Distributions of the disputed ratings of round {last_round}; most divided: “{theme}” ({dimension}), "
+                 "A = {agreement}.")),
     Chart(name="ranking", title=N_("Delphi: ranking of themes by agreement, with 95% intervals"), needs=("ranking",),
         draw="enquete.graphs.delphi.charts:ranking",
           over=View(at="section", where="by == 'consensus' and dimension == @main_dimension and rank == rank",

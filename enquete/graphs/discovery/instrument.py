@@ -28,8 +28,10 @@ class DiscoveryInstrument(Instrument):
 EXPERIENCES = 4
 """None is required: nobody has something to tell of everything."""
 OBJECTIVE: Mapping[Spoken, str] = {
-    "de": "Wissen, was die Befragten selbst erlebt haben und was sich aus ihrer Sicht ändern sollte; es geht um: „{t}“.",
-    "en": "Know what those asked have experienced themselves, and what should change as they see it; this is about: “{t}”.",
+    "de": "Wissen, was die Befragten selbst erlebt haben und was sich aus ihrer Sicht ändern sollte; es "
+    "geht um: „{t}“.",
+    "en": "Know what those asked have experienced themselves, and what should change as they see it; this is about: "
+    "“{t}”.",
 }
 WANTED = "A question of an interview, in the respondent's own words, that suggests no answer, on {about}: {what}."
 ROLE = (
@@ -81,7 +83,8 @@ def draft(material: Material) -> Mapping[str, str]:
     both = "languages: [de, en]\n" if material.bilingual else ""
     return {
         "schema.yaml": f"{begins(material)}# What an interview is to find out.\n\n"
-        f'id: draft-schema\nversion: "draft"\ntitle: {pair(material.topics)}\nlanguage_default: {material.language}\n{both}'
+        f'id: draft-schema\nversion: "draft"\ntitle: {pair(material.topics)}\nlanguage_default: '
+        f"{material.language}\n{both}"
         f"objective: {pair(objective)}\ndecrement: 0.10\nfields:\n{role}{AFFECTED}{_experiences(material)}{change}"
     }
 

@@ -201,7 +201,8 @@ class DiscoveryInterview(Conversation[DiscoveryTurn]):
 def begun(unit: str, settings: DiscoverySettings) -> DiscoveryInterview:
     """Before the first turn: with what is known already."""
     return DiscoveryInterview(
-        unit, discovery=settings.discovery, budget=Decimal(settings.budget), record=reduced(settings.discovery.nodes, {}, settings.current),
+        unit, discovery=settings.discovery, budget=Decimal(settings.budget),
+        record=reduced(settings.discovery.nodes, {}, settings.current),
         earlier=tuple((one.question, one.answer) for one in settings.earlier), beyond=settings.beyond,
     )  # fmt: skip
 

@@ -248,8 +248,9 @@ _READING: Mapping[str, str] = {
     "question": N_("Question"),
     "answer": N_("Answer"),
     "rules": N_(
-        "Only what this answer says, also about fields that were not asked for; null for all else. Every value has `quote`, the "
-        "words of the answer that say so, copied. Closed lists take only their ids. Entries that the record has keep their key."
+        "Only what this answer says, also about fields that were not asked for; null for all else. Every value has "
+        "`quote`, the words of the answer that say so, copied. Closed lists take only their ids. Entries that the "
+        "record has keep their key."
     ),
     "problems": N_("Your last reading had problems; mend these and keep the rest:"),
 }
@@ -257,7 +258,8 @@ _READING: Mapping[str, str] = {
 _YES_NO = re.compile(r"^(?:(ja|yes)|nein|no)\b", re.IGNORECASE)
 _EMPTY = re.compile(
     r"\b(weiß (ich )?nicht|fällt mir nichts|don't know|nothing comes to mind)\b"
-    r"|^\W*(no,?\s+|nein,?\s+)?(nothing (more|else)|that'?s (all|it)|nichts (mehr|weiter)|sonst nichts|das (ist|war) alles)\b",
+    r"|^\W*(no,?\s+|nein,?\s+)?(nothing (more|else)|that'?s (all|it)|nichts (mehr|weiter)|sonst nichts|das (ist|war) "
+    r"alles)\b",
     re.IGNORECASE,
 )
 _NO = re.compile(r"\W*(no|nope|none|nein|nö|keine?)\W*", re.IGNORECASE)
@@ -316,7 +318,7 @@ def reading_schema(data: ReadingInput) -> dict[str, JsonValue]:
     }
 
 
-# --- without a model: crude, for a demonstration that costs nothing, and for a reply that nobody can use -------------------
+# --- without a model: crude, for a demonstration that costs nothing, and for a reply that nobody can use --------------
 
 
 def read_by_rule(data: ReadingInput) -> Reading:

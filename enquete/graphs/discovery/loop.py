@@ -206,7 +206,8 @@ async def evaluate_completion(state: InterviewState, runtime: Loop) -> Interview
             Message(turn=kept.turn, role="interviewer", text=kept.question),
             Message(turn=kept.turn, role="respondent", text=kept.answer),
         ],
-        "ascr": RecordUpdate(nodes=interview.discovery.nodes, scr=kept.found),  # type: ignore[typeddict-item]  # an update of the channel
+        # An update of the channel.
+        "ascr": RecordUpdate(nodes=interview.discovery.nodes, scr=kept.found),  # type: ignore[typeddict-item]
         "budget": left,
         "complete": done,
     }

@@ -37,13 +37,16 @@ PATIENCE_S, LOOKED_S = 10.0, 0.05
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS projects(id TEXT PRIMARY KEY, title TEXT NOT NULL, begun_at TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS interviews(
-    project TEXT NOT NULL REFERENCES projects(id), conversation TEXT NOT NULL, ds TEXT NOT NULL, respondent TEXT NOT NULL,
+    project TEXT NOT NULL REFERENCES projects(id), conversation TEXT NOT NULL, ds TEXT NOT NULL,
+    respondent TEXT NOT NULL,
     record TEXT NOT NULL, complete INTEGER NOT NULL, marked INTEGER NOT NULL, status TEXT NOT NULL, token TEXT NOT NULL,
-    questions INTEGER NOT NULL, budget_left TEXT NOT NULL, missing TEXT NOT NULL, answered_by TEXT NOT NULL, model TEXT NOT NULL,
+    questions INTEGER NOT NULL, budget_left TEXT NOT NULL, missing TEXT NOT NULL, answered_by TEXT NOT NULL,
+    model TEXT NOT NULL,
     PRIMARY KEY(project, conversation, ds)) STRICT;
 CREATE TABLE IF NOT EXISTS messages(
     id INTEGER PRIMARY KEY, project TEXT NOT NULL, conversation TEXT NOT NULL, ds TEXT NOT NULL, turn INTEGER NOT NULL,
-    question TEXT NOT NULL, answer TEXT NOT NULL, answered_by TEXT NOT NULL, model TEXT NOT NULL,
+    question TEXT NOT NULL, answer TEXT NOT NULL, answered_by TEXT NOT NULL,
+    model TEXT NOT NULL,
     UNIQUE(project, conversation, ds, turn)) STRICT;
 CREATE TABLE IF NOT EXISTS schemas(id TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT;
 """
@@ -176,7 +179,8 @@ class Projects:
             marks = ", ".join(f":{name}" for name in row)
             updates = ", ".join(f"{name}=excluded.{name}" for name in row)
             connection.execute(
-                f"INSERT INTO interviews({names}) VALUES({marks}) ON CONFLICT(project, conversation, ds) DO UPDATE SET {updates}",
+                f"INSERT INTO interviews({names}) VALUES({marks}) ON CONFLICT(project, conversation, ds) DO UPDATE SET "
+                f"{updates}",
                 row,
             )
             connection.executemany(
@@ -223,7 +227,7 @@ Behind: TypeAlias = dict[tuple[str, str], list[str]]
 """By conversation and schema: who gave each of its answers."""
 
 
-class Respondent(BaseModel):
+class Interviewee(BaseModel):
     """Who is interviewed: an agent (sim_id and name), a free persona (a surrogate expert), or a person, who answers by
     answer_interview."""
 
@@ -268,7 +272,7 @@ class Conducting(Asking):
     current_ascr: Annotated[
         dict[str, JsonValue], Field(description="what is known already: a record of the schema")
     ] = {}
-    respondent: Annotated[Respondent | None, Field(description="needed for the first interview of a conversation")] = (
+    respondent: Annotated[Interviewee | None, Field(description="needed for the first interview of a conversation")] = (
         None
     )
 
@@ -292,8 +296,8 @@ class Adding(_Asked):
     definition: Annotated[
         dict[str, JsonValue] | str,
         Field(
-            description="the schema: an object, in this form or as other systems write it ({DS: {DS-id, …}}), or a file's "
-            "text: YAML, JSON, EDN or Clojure"
+            description="the schema: an object, in this form or as other systems write it ({DS: {DS-id, …}}), or a "
+            "file's text: YAML, JSON, EDN or Clojure"
         ),
     ]
 
@@ -381,11 +385,11 @@ async def conduct_interview(port: Port, asked: Conducting) -> dict[str, JsonValu
         held = await projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
         if held is None or not held.goes_on:
             held = await _begun(port, projects, asked, respondent, schema, held)
-    begun_with = Respondent.model_validate(held.respondent)
+    begun_with = Interviewee.model_validate(held.respondent)
     if asked.respondent is not None and asked.respondent != begun_with:
         raise InputError(
-            f"respondent: this interview goes on with {begun_with.name} ({begun_with.kind}); take another conversation_id for "
-            f"{asked.respondent.name} ({asked.respondent.kind})"
+            f"respondent: this interview goes on with {begun_with.name} ({begun_with.kind}); take another "
+            f"conversation_id for {asked.respondent.name} ({asked.respondent.kind})"
         )
     stopped = await port.resume(_population(begun_with, out), held.token, out=str(out))
     return await _kept(projects, asked, schema, held, stopped)
@@ -408,7 +412,7 @@ async def answer_interview(port: Port, asked: Answering) -> dict[str, JsonValue]
     held = await _required(projects, asked)
     if held.status != "waiting":
         raise InputError(f"{asked.conversation_id}: this interview waits for nobody's answer (it is {held.status})")
-    respondent = Respondent.model_validate(held.respondent)
+    respondent = Interviewee.model_validate(held.respondent)
     out = _folder(port, asked)
     async with port.alone(str(out)):
         await hand_in(port, _population(respondent, out), held.token, asked.answer, out=str(out))
@@ -461,7 +465,7 @@ def _at(record: Any, field: str) -> Any:
     return record
 
 
-# --- one interview -------------------------------------------------------------------------------------------------------
+# --- one interview ----------------------------------------------------------------------------------------------------
 
 
 def _folder(port: Port, asked: InConversation) -> Path:
@@ -472,7 +476,7 @@ def _folder(port: Port, asked: InConversation) -> Path:
     return port.root / place
 
 
-def _population(respondent: Respondent, out: Path) -> str | Path:
+def _population(respondent: Interviewee, out: Path) -> str | Path:
     """The simulation of an agent, else the file that holds the respondent."""
     return respondent.sim_id if respondent.kind == "agent" else out / RESPONDENT
 
@@ -481,7 +485,7 @@ async def _begun(
     port: Port,
     projects: Projects,
     asked: Conducting,
-    respondent: Respondent,
+    respondent: Interviewee,
     schema: DiscoverySchema,
     held: Conversed | None,
 ) -> Conversed:
@@ -505,7 +509,7 @@ async def _begun(
 
 def _request(
     asked: Asking,
-    respondent: Respondent,
+    respondent: Interviewee,
     schema: DiscoverySchema,
     known: Mapping[str, Any],
     before: Sequence[ProjectTurn],
@@ -535,7 +539,7 @@ def _request(
     return made
 
 
-async def _respondent(projects: Projects, asked: Conducting) -> Respondent:
+async def _respondent(projects: Projects, asked: Conducting) -> Interviewee:
     """Who is named, else who has been interviewed in this conversation, with this schema or another. Raises
     InputError."""
     known = [
@@ -543,7 +547,7 @@ async def _respondent(projects: Projects, asked: Conducting) -> Respondent:
         for one in sorted(await projects.interviews(asked.project_id), key=lambda one: one.ds != asked.ds_id)
         if one.conversation == asked.conversation_id and one.respondent
     ]
-    found = asked.respondent or (Respondent.model_validate(known[0]) if known else None)
+    found = asked.respondent or (Interviewee.model_validate(known[0]) if known else None)
     if found is None:
         raise InputError("respondent: say who is interviewed; this conversation has had nobody yet")
     if found.kind == "persona" and not found.persona:

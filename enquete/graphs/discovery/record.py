@@ -346,7 +346,7 @@ def _form(model: type[BaseModel]) -> Mapping[str, JsonValue]:
     return made
 
 
-# --- the model -----------------------------------------------------------------------------------------------------------
+# --- the model --------------------------------------------------------------------------------------------------------
 
 
 def _made(name: str, nodes: Nodes, key: str | None = None) -> type[BaseModel]:
@@ -366,7 +366,8 @@ def _type(node: FieldNode, name: str) -> Any:
             return _made(name, node.children)
         case "list":
             entry = _made(name, node.children, str(node.field.key))
-            return list[Annotated[entry, BeforeValidator(partial(_entry_form, str(node.field.key)))]]  # type: ignore[valid-type]  # a type made here
+            form = BeforeValidator(partial(_entry_form, str(node.field.key)))
+            return list[Annotated[entry, form]]  # type: ignore[valid-type]  # a type made here
         case "choice" | "choices":
             one = quoted(closed(node))
         case "number":
@@ -425,8 +426,12 @@ def _bare(given: object) -> str:
 def closed(node: FieldNode) -> Any:
     """One of a closed list: by id or label, whatever case, hyphens and umlauts; anything else is refused."""
     ids = tuple(node.field.values)
-    names = {plain(text): each for each, value in node.field.values.items()
-             for text in (each, *(getattr(value.label, language) or "" for language in ("de", "en"))) if text}  # fmt: skip
+    names = {
+        plain(text): each
+        for each, value in node.field.values.items()
+        for text in (each, *(getattr(value.label, language) or "" for language in ("de", "en")))
+        if text
+    }
 
     def mapped(given: object) -> object:
         found = names.get(plain(str(given)))
@@ -470,7 +475,7 @@ def _all_required(schema: Any) -> Any:
     return [_all_required(each) for each in schema] if isinstance(schema, list) else schema
 
 
-# --- what fits -----------------------------------------------------------------------------------------------------------
+# --- what fits --------------------------------------------------------------------------------------------------------
 
 
 def _fitting(model: type[BaseModel], raw: Any, problems: list[ReadingProblem], known: Sequence[str]) -> dict[str, Any]:
@@ -528,7 +533,7 @@ def _has(held: Any, step: Any) -> bool:
     )
 
 
-# --- what was said -------------------------------------------------------------------------------------------------------
+# --- what was said ----------------------------------------------------------------------------------------------------
 
 
 @dataclass

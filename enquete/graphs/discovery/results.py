@@ -187,7 +187,8 @@ FINDINGS = (
         says=N_("{label}: yes for {n_yes} agents ({yes_share}, 95% interval {low} to {high}; n = {n}/{n_total})."),
     ),
     d.Finding(
-        name="number", table="fields", where="type in ('number', 'quantity') and median == median and n >= 5 and @content",
+        name="number", table="fields", where="type in ('number', 'quantity') and median == median and n >= 5 and "
+            "@content",
         order=("-n",), top=2,
         estimate="median", says=N_("{label}: median {median} {unit}, middle half {q1} to {q3} (n = {n}/{n_total})."),
     ),
@@ -284,7 +285,8 @@ def analyse(
         "contradicting": len({row["participant"] for row in contradictions}), "not_said": problems["not_said"],
         "values": sum(row["n_values"] for row in records),
         "translated": list(discovery.translated or ()),
-        "n_translated": len(discovery.translated or ()), "first_three": [row["participant"] for row in records[:VERBATIM]],
+        "n_translated": len(discovery.translated or ()),
+        "first_three": [row["participant"] for row in records[:VERBATIM]],
         "shown_complete": curve[-1]["complete"] if curve else None,
         "last_question": curve[-1]["question"] if curve else None, "last_known": curve[-1]["known"] if curve else None,
     }  # fmt: skip

@@ -56,7 +56,7 @@ def answer(
     return tuple(Answer(item.id, "ok", text=speaker.says(item)) for item in block.items)
 
 
-# --- what is known -------------------------------------------------------------------------------------------------------
+# --- what is known ----------------------------------------------------------------------------------------------------
 
 
 def known(who: Participant, discovery: DiscoverySchema, language: Language, seed: int) -> Record:
@@ -107,7 +107,7 @@ class _Plant:
         return sample([(text, 1.0) for text in texts], min(most, len(texts)), *self._key, *path)
 
 
-# --- what is said --------------------------------------------------------------------------------------------------------
+# --- what is said -----------------------------------------------------------------------------------------------------
 
 
 def _manner() -> DiscoveryManner:

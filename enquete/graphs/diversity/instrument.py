@@ -149,14 +149,16 @@ AGREEMENT = Poles(
 
 INSTRUCTIONS = {
     "sort": {
-        "de": "Bitte jede Aussage einer Spalte zuordnen, je nachdem, wie sehr sie im Vergleich zu den anderen der eigenen Sicht "
-        "entspricht. Es kommt auf die Rangfolge an.",
-        "en": "Please put each statement into a column, according to how much it is like your own view in comparison with the others. "
-        "What counts is the ranking.",
+        "de": "Bitte jede Aussage einer Spalte zuordnen, je nachdem, wie sehr sie im Vergleich zu den anderen der "
+        "eigenen Sicht entspricht. Es kommt auf die Rangfolge an.",
+        "en": "Please put each statement into a column, according to how much it is like your own view in comparison "
+        "with the others. What counts is the ranking.",
     },
     "axes": {
-        "de": "Bitte angeben, wo Sie selbst zwischen den beiden Polen jeder Achse stehen. Die Zahlen dazwischen sind Abstufungen.",
-        "en": "Please indicate where you yourself stand between the two poles of each axis. The numbers in between are gradations.",
+        "de": "Bitte angeben, wo Sie selbst zwischen den beiden Polen jeder Achse stehen. Die Zahlen dazwischen sind "
+        "Abstufungen.",
+        "en": "Please indicate where you yourself stand between the two poles of each axis. The numbers in between are "
+        "gradations.",
     },
 }
 """What is said above the sort and the axes in a file that does not say it."""
@@ -171,7 +173,8 @@ def poles_in(axis: Mapping[str, object]) -> tuple[dict[str, str], dict[str, str]
     found = {one: _POLES.fullmatch(text) for one, text in texts.items() if isinstance(text, str)}
     if not found or not all(found.values()):
         return None
-    return tuple({one: match[end] for one, match in found.items() if match} for end in (1, 2))  # type: ignore[return-value]
+    wordings: list[dict[str, str]] = [{one: match[end] for one, match in found.items() if match} for end in (1, 2)]
+    return wordings[0], wordings[1]
 
 
 def grid_for(statements: int) -> dict[int, int]:
@@ -320,7 +323,8 @@ CLAIMS = (
     ("say", "those affected should have a say",
      "Beim Thema {de} sollten alle mitreden, die es betrifft.", "Everybody affected should have a say on {en}."),
     ("talk", "there is more talk than action",
-     "Beim Thema {de} wird zu viel geredet und zu wenig getan.", "There is too much talk about {en} and too little action."),
+     "Beim Thema {de} wird zu viel geredet und zu wenig getan.",
+     "There is too much talk about {en} and too little action."),
     ("stay", "it should stay as it is",
      "Beim Thema {de} soll alles bleiben, wie es ist.", "When it comes to {en}, everything should stay as it is."),
     ("pay", "the wrong people pay",
@@ -368,7 +372,8 @@ def draft(material: Material) -> Mapping[str, str]:
         theme = one_line(material.theme_of(one))
         about = f"theme “{theme}”" if theme else "no theme"
         lines.append(
-            f"  # from: {one.post.name} ({one.post.kind}), {one.post.source}; {about}{material.doubt(f's{place:02d}')}\n"
+            f"  # from: {one.post.name} ({one.post.kind}), {one.post.source}; "
+            f"{about}{material.doubt(f's{place:02d}')}\n"
             f"  - {{statement_id: s{place:02d}, label: {pair(material.said(one))}}}\n"
         )
     both = material.bilingual and all(one.other for one in chosen)

@@ -98,7 +98,8 @@ def analyse(
         **clusters.tables(agents), **views.tables(), **components,
         **compared(
             pd.concat([sorts.sort, sorts.axes], axis=1), context.groups_of(frame), "asked",
-            ends={one.id: (one.minimum, one.maximum) for one in (*instrument.sort_items("en"), *instrument.axis_items("en"))},
+            ends={one.id: (one.minimum, one.maximum) for one in (*instrument.sort_items("en"),
+                *instrument.axis_items("en"))},
         ),
     }  # fmt: skip
     both = agents["archetype"].notna() & agents["q_factor"].notna()
@@ -122,7 +123,7 @@ def _rounded(rows: Any) -> pd.DataFrame:
     return frame.round(DIGITS)
 
 
-# --- whose sorts -------------------------------------------------------------------------------------------------------
+# --- whose sorts ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -264,7 +265,7 @@ def _with_verdicts(items: pd.DataFrame, scores: pd.DataFrame, views: Views) -> p
     )  # fmt: skip
 
 
-# --- components --------------------------------------------------------------------------------------------------------
+# --- components -------------------------------------------------------------------------------------------------------
 
 
 def _components(sorts: Sorts) -> tuple[dict[str, Any], Row, pd.DataFrame]:
@@ -303,7 +304,7 @@ def _components(sorts: Sorts) -> tuple[dict[str, Any], Row, pd.DataFrame]:
     )
 
 
-# --- types -------------------------------------------------------------------------------------------------------------
+# --- types ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -460,7 +461,7 @@ def grouped(of: pd.Series[str], kinds: pd.Series[str], name: str) -> pd.DataFram
     )
 
 
-# --- shared views ------------------------------------------------------------------------------------------------------
+# --- shared views -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -667,7 +668,7 @@ def _problems(q: QAnalysis, changes: FlagChanges, people: pd.Index[Any]) -> Iter
                     yield {"why": "not_flagged" if flagged else "flagged", **told, "view": factor}
 
 
-# --- agents ------------------------------------------------------------------------------------------------------------
+# --- agents -----------------------------------------------------------------------------------------------------------
 
 
 def _agents(sorts: Sorts, clusters: Clusters, views: Views, placed: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

@@ -387,25 +387,30 @@ TEXTS = (
     TextBlock(at="section", where="n_axes > 0",
          says=N_("Every agent sorted {n_statements} statements into a fixed grid from {grid_low} to {grid_high} and "
                  "rated itself on {n_axes} axes.")),
-    TextBlock(at="section", where="n_axes == 0", says=N_("Every agent sorted {n_statements} statements into a fixed grid "
+    TextBlock(at="section", where="n_axes == 0",
+        says=N_("Every agent sorted {n_statements} statements into a fixed grid "
                                                     "from {grid_low} to {grid_high}.")),
-    TextBlock(at="section", says=N_("A shared view is what sorts have in common: an agent may hold it or its reverse. A "
-                               "type is a group of agents who sort and rate alike.")),
+    TextBlock(at="section", says=N_("A shared view is what sorts have in common: an agent may hold it or its reverse. "
+                               "A type is a group of agents who sort and rate alike.")),
     TextBlock(at="appendix", where="gap_differs == True", after="types_tried",
          says=N_("**Caution:** the gap statistic arrives at another number of types, {gap_k} (1: none).")),
-    TextBlock(at="appendix", where="at_edge == True", after="types_tried", says=N_("**Caution:** {n_types} is the largest "
+    TextBlock(at="appendix", where="at_edge == True", after="types_tried",
+        says=N_("**Caution:** {n_types} is the largest "
                                                                               "number of types that was tried; there "
                                                                               "may be more.")),
-    TextBlock(at="appendix", where="n_both > 0", after="types", says=N_("Views and types: adjusted Rand index {ari_types} "
+    TextBlock(at="appendix", where="n_both > 0", after="types",
+        says=N_("Views and types: adjusted Rand index {ari_types} "
                                                                    "over {n_both} agents.")),
-    TextBlock(at="appendix", where="n_sure >= 0", after="types", says=N_("{n_sure} of {n} agents belong to one type with a "
+    TextBlock(at="appendix", where="n_sure >= 0", after="types",
+        says=N_("{n_sure} of {n} agents belong to one type with a "
                                                                     "probability of at least {sure}.")),
     TextBlock(at="appendix", where="flags_added > 0 or flags_removed > 0", after="views",
         says=N_("Changed by hand: {flags_added} flags added, {flags_removed} removed.")),
     TextBlock(at="appendix", where="n_dropped > 0", after="views", says=N_("Views without a result, because no sort "
                                                                       "defines them or their sorts cancel one "
                                                                       "another: {n_dropped}.")),
-    TextBlock(at="flag", where="share_moved > .05", says=N_("Diversity of views: {n_moved} of {placements} placements had "
+    TextBlock(at="flag", where="share_moved > .05",
+        says=N_("Diversity of views: {n_moved} of {placements} placements had "
                                                        "to be moved for the sort to fit the grid.")),
     TextBlock(at="flag", where="alike == True", says=N_("Diversity of views: all agents answered alike.")),
 )  # fmt: skip

@@ -66,7 +66,8 @@ METHODOLOGY = Methodology(
     drafts=_drafts,
     offers=Offer(
         "laddering",
-        "After a study with laddering, to see why agents want what they want, and to apply its codebook again once it was edited",
+        "After a study with laddering, to see why agents want what they want, and to apply its codebook again once it "
+        "was edited",
         _operations,
         _persons,
     ),

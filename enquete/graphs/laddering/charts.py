@@ -232,7 +232,10 @@ def own_graph(data: ChartData) -> alt.TopLevelMixin:
     at = {one: (level, place) for level, row in enumerate(untangled(rows, ends)) for place, one in enumerate(row)}
     boxes = nodes.assign(
         id=nodes["node"], level=[at[one][0] for one in nodes["node"]], place=[at[one][1] for one in nodes["node"]],
-        link=[f"#{answers(data.results.methodology, participant=one.participant_id, turn=one.turn)}" for one in nodes.itertuples()],
+        link=[
+            f"#{answers(data.results.methodology, participant=one.participant_id, turn=one.turn)}"
+            for one in nodes.itertuples()
+        ],
     )  # fmt: skip
     data.note(data.tell(N_("a line leads to the right or up, ← to the left, ↓ down")))
     return network(

@@ -51,9 +51,10 @@ def draft(material: Material) -> Mapping[str, str]:
     if not said:
         texts = {language: REASON[language].format(t=theme.in_(language)) for language in material.labels(theme)}
         reasons = f"  # CHECK fill in: a reason; the sentence is Enquete's\n  - {pair(texts)}\n"
+    languages = material.labels(theme)
     open_ = "".join(
         f"# CHECK fill in: the {name} of your study; the sentence is Enquete's\n"
-        f"{name}: {pair({language: texts[language].format(t=theme.in_(language)) for language in material.labels(theme)})}\n"
+        f"{name}: {pair({language: texts[language].format(t=theme.in_(language)) for language in languages})}\n"
         for name, texts in FILL_IN.items()
     )
     text = (

@@ -131,7 +131,8 @@ def agents_graphml(nodes: Rows, edges: Rows) -> str:
     graph = nx.MultiDiGraph()  # two relationships of different types may join the same concepts
     for one in nodes:
         graph.add_node(f"{one['participant']}/{one['node']}", **_facts({
-            "label": one["text"], **{key: one[key] for key in ("participant", "type", "turn", "confidence", "retracted")},
+            "label": one["text"], **{key: one[key] for key in ("participant", "type", "turn", "confidence",
+                "retracted")},
             "elements": ", ".join(one["elements"]), "sources": "; ".join(one["utterances"]), "quote": one["quote"],
         }))  # fmt: skip
     for number, one in enumerate(edges, start=1):
@@ -157,7 +158,8 @@ def pooled_graphml(concepts: Rows, cells: Rows) -> str:
 def _facts(facts: Row) -> dict[str, Any]:
     """Without what is missing, and without the control characters that XML does not allow."""
     return {
-        name: "".join(one for one in fact if one in "\t\n" or (one >= " " and one not in "\ufffe\uffff")) if isinstance(fact, str) else fact
+        name: "".join(one for one in fact if one in "\t\n" or (one >= " " and one not in "\ufffe\uffff"))
+        if isinstance(fact, str) else fact
         for name, fact in facts.items() if fact is not None
     }  # fmt: skip
 
@@ -239,7 +241,7 @@ def codes_of(nodes: Rows, concepts: Rows) -> Mapping[str, list[str]]:
     return found
 
 
-# --- by an edited codebook ---------------------------------------------------------------------------------------------
+# --- by an edited codebook --------------------------------------------------------------------------------------------
 
 RECODED = "recoded"
 
@@ -333,7 +335,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
 
 
-# --- as a program reads them -------------------------------------------------------------------------------------------
+# --- as a program reads them ------------------------------------------------------------------------------------------
 
 LONGEST_CHAIN = 8  # codes
 FOLDER = Path("T1", "laddering")
@@ -368,7 +370,7 @@ class Applying(OfRun):
     )  # fmt: skip
 
 
-class Reading(BaseModel):
+class CodebookFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     file: str = Field(min_length=1, max_length=1000, description="its name; its path where files may be named")
@@ -453,7 +455,7 @@ async def apply_codebook(port: Port, asked: Applying) -> dict[str, JsonValue]:
     return {**recode(folder, file), "folder": str(Path(folder.name, RECODED)), **_authorship(folder)}
 
 
-async def read_laddering_file(port: Port, asked: Reading) -> dict[str, JsonValue]:
+async def read_laddering_file(port: Port, asked: CodebookFile) -> dict[str, JsonValue]:
     """Read a concept or methodology file, also one of interview-system-v2, and say what became of its keys: what was
     translated, lent by a shipped methodology, ignored, or is a dead signal (with the nearest that there is)."""
     layers: dict[str, type[Concept] | type[InterviewMethod]] = {"concepts": Concept, "methodologies": InterviewMethod}
@@ -512,7 +514,7 @@ OPERATIONS = (
     Operation(laddering_codes, Most, "Codes of the interviews", reads=True),
     Operation(laddering_chains, Most, "Top chains of the map", reads=True),
     Operation(laddering_map, OfRun, "The value map as data", reads=True),
-    Operation(read_laddering_file, Reading, "Read a concept or methodology file", reads=True),
+    Operation(read_laddering_file, CodebookFile, "Read a concept or methodology file", reads=True),
     Operation(laddering_transcript, OfAgent, "One agent's interview", reads=True),
     Operation(apply_codebook, Applying, "Apply an edited codebook"),
 )

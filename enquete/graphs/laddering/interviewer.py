@@ -106,11 +106,12 @@ class JudgementInput(BaseModel):
     answer: str
 
 
-# --- what of it stands -------------------------------------------------------------------------------------------------
+# --- what of it stands ------------------------------------------------------------------------------------------------
 
 _CLAUSE = re.compile(r"[.!?;:,]|\b(?:and|but|so|because|und|aber|sondern|weil|denn)\b", re.IGNORECASE)
 _NO = re.compile(
-    r"\b(?:(?:not|nicht)(?! (?:only|just|nur))|never|nie|niemals|without|ohne|kein\w*|(?:\w+n|can) t(?! (?:only|just)))\b"
+    r"\b(?:(?:not|nicht)(?! (?:only|just|nur))|never|nie|niemals|without|ohne|kein\w*|(?:\w+n|can) t(?! (?:only|"
+    r"just)))\b"
 )
 """In words as `normal` writes them: "don't" is "don t"."""
 
@@ -265,7 +266,8 @@ _WORDS: Mapping[str, str] = {
         "own; node_type is one of the kinds above; confidence 0 to 1; source_quote is verbatim from the answer; "
         "linked_elements are ids of the elements the concept is about.\n- relationships: source_text and "
         "target_text are concepts from concepts or from those said before, verbatim; relationship_type is one of "
-        "those above, only between allowed kinds, and only where the person says what it means.\n- Several thoughts are several "
+        "those above, only between allowed kinds, and only where the person says what it means.\n- Several thoughts "
+        "are several "
         "concepts; irony, what others think and what the person denies are none.\n- If the answer "
         "says nothing of substance, both lists stay empty. Invent nothing."
     ),
@@ -437,7 +439,8 @@ _STOPS = re.compile(r"\s*[,.;:!?]\s*")
 _JOINT = re.compile(
     r"\b(?:bedeute\w*|heißt|bring\w*|gibt|führ\w+|steckt|dahinter|geht|denke|zählt|wegen|weil|damit"
     r"|means?|gives?|brings?|leads?|behind it|because|about|think|makes?|so that)"
-    r"(?: (?:für|bei|mich|mir|uns|das|es|dann|am ende|vor allem|zuerst|auch|noch|dadurch|ich|wir|man|um|an|zu|zum|zur|steckt|steht|liegt"
+    r"(?: (?:für|bei|mich|mir|uns|das|es|dann|am ende|vor allem|zuerst|auch|noch|dadurch|ich|wir|man|um|an|zu|zum|zur|"
+    r"steckt|steht|liegt"
     r"|for|to|me|us|it|is|that|way|i|we|get|in the end|most|mostly|first|above all|also|of|the|an?))*"
     r" (?!nicht |not )(?P<said>[^,.;:!?]+)",
     re.IGNORECASE,
@@ -445,13 +448,16 @@ _JOINT = re.compile(
 _VERB_LAST = re.compile(r" (?:gewinn|bekomm|hab|find|erreich|erleb|kann|will|möchte)\w*$", re.IGNORECASE)
 _AFTER = re.compile(r" (?:weil|denn|aber|und das|und so|because|but|and that|and so)\b.*$", re.IGNORECASE)
 _NOTHING = re.compile(
-    r"\b(?:wei(?:ß|ss) (?:ich|nicht)|keine ahnung|nichts|fällt mir|gesagt|erzählt|beschrieben|meine ich|told|described|said"
+    r"\b(?:wei(?:ß|ss) (?:ich|nicht)|keine ahnung|nichts|fällt mir|gesagt|erzählt|beschrieben|meine ich|told|described|"
+    r"said"
     r"|no idea|nothing|anything else|i (?:mean|intend))\b",
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(
-    r"^(?:die |the )?(?:(?:ersten |first )?(?:zwei|two)|beiden?|both)\b(?: davon| of them)?(?: stehen für| haben| sind| stand for| have"
-    r"| are)? (?P<one>.+?),? (?:während |whereas |while )?(?:das|die|der|the) (?:dritte|andere|third|other)(?: one)?(?: dagegen)?"
+    r"^(?:die |the )?(?:(?:ersten |first )?(?:zwei|two)|beiden?|both)\b(?: davon| of them)?(?: stehen für| haben| sind|"
+    r" stand for| have"
+    r"| are)? (?P<one>.+?),? (?:während |whereas |while )?(?:das|die|der|the) (?:dritte|andere|third|other)(?: "
+    r"one)?(?: dagegen)?"
     r"(?: steht für| für| hat| ist| stands for| has| is)? (?P<other>.+?)(?: hat| ist)?[.!]?$",
     re.IGNORECASE,
 )
@@ -518,11 +524,13 @@ _HEDGE = re.compile(
 )
 _EXAMPLE = re.compile(r"\d|\b(?:zum beispiel|neulich|gestern|for example|for instance|yesterday)\b", re.I)
 _GOOD = re.compile(
-    r"\b(?:gut|gern|froh|freu|stolz|zufrieden|erleichter|hoff|zuversicht|good|glad|happ|proud|enjoy|relie[fv]|hope|calm)",
+    r"\b(?:gut|gern|froh|freu|stolz|zufrieden|erleichter|hoff|zuversicht|good|glad|happ|proud|enjoy|relie[fv]|hope|"
+    r"calm)",
     re.I,
 )
 _BAD = re.compile(
-    r"\b(?:schlecht|angst|sorge|ärger|wut|traurig|frust|enttäusch|unruh|bad|afraid|fear|worr|ang(?:er|ry)|annoy|sad|frustrat"
+    r"\b(?:schlecht|angst|sorge|ärger|wut|traurig|frust|enttäusch|unruh|bad|afraid|fear|worr|ang(?:er|ry)|annoy|sad|"
+    r"frustrat"
     r"|disappoint|anxi|tens(?:e|ion))",
     re.I,
 )

@@ -184,7 +184,7 @@ class Ontology(LayerFile):
         return frozenset(pair for edge in self.edge_types.values() for pair in edge.pairs)
 
 
-# --- the graph of an interview -----------------------------------------------------------------------------------------
+# --- the graph of an interview ----------------------------------------------------------------------------------------
 
 MERGE_AT = 0.80
 """Cosine from which two concepts of one type are the same one."""

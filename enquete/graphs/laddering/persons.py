@@ -73,7 +73,7 @@ class Answered(OfInterview):
     answer: Annotated[str, Field(min_length=1, max_length=20_000, description="the person's own words")]
 
 
-class Showing(BaseModel):
+class InterviewQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     interview_id: Annotated[str, Field(pattern=rf"^$|{ID}", description="all of them unless named")] = ""
@@ -82,7 +82,7 @@ class Showing(BaseModel):
 # --- on disk ----------------------------------------------------------------------------------------------------------
 
 
-class Kept(BaseModel):
+class InterviewRecord(BaseModel):
     """What is known of an interview beside its run: what it was begun with, and the run's token once there is one."""
 
     asked: dict[str, JsonValue]
@@ -94,7 +94,7 @@ class OpenInterview:
     """An interview whose run is there."""
 
     id: str
-    kept: Kept
+    kept: InterviewRecord
     folder: Path
     run: RunSnapshot
 
@@ -146,7 +146,8 @@ class OpenInterview:
                     for node in talk.graph.nodes.values()
                 ],
                 "edges": [
-                    {"source": edge.source, "target": edge.target, "label": self._relation(edge.type), "turn": edge.turn}
+                    {"source": edge.source, "target": edge.target, "label": self._relation(edge.type),
+                        "turn": edge.turn}
                     for edge in talk.graph.edges.values()
                 ],
             },
@@ -164,10 +165,10 @@ class OpenInterview:
         return {"turn": turn.turn, "question": turn.question, "answer": turn.answer, "concepts": new}
 
 
-class InterviewStore(NamedRecords[Kept]):
+class InterviewStore(NamedRecords[InterviewRecord]):
     """Raises InputError for an interview that there is not."""
 
-    place, file, record = FOLDER, FILE, Kept
+    place, file, record = FOLDER, FILE, InterviewRecord
     kind, begun_with = "interview", "start_laddering_interview"
 
     def find(self, id: str) -> OpenInterview | None:
@@ -207,15 +208,15 @@ async def _begun(port: Port, store: InterviewStore, asked: Beginning) -> None:
         return
     if kept is not None and kept.asked != given:
         raise InputError(
-            f"{asked.interview_id}: there is an interview on other terms; choose another interview_id, or name it alone to "
-            "go on with it"
+            f"{asked.interview_id}: there is an interview on other terms; choose another interview_id, or name it "
+            "alone to go on with it"
         )
     if store.find(asked.interview_id) is not None:
         return
     folder = store.folder(asked.interview_id)
     person = {"name": asked.name, "persona": "–", "type": "person"}
     write_atomically(folder / PERSON, json.dumps([person], ensure_ascii=False))
-    store.keep(asked.interview_id, Kept(asked=given))
+    store.keep(asked.interview_id, InterviewRecord(asked=given))
     own = {key: value for key in ("concept", "methodology") if (value := getattr(asked, key))}
     settings = {__package__.rpartition(".")[2]: {**own, "turns": asked.turns, "people": asked.name}}
     request: dict[str, Any] = {"settings": settings, "language": asked.language}
@@ -230,7 +231,7 @@ async def _begun(port: Port, store: InterviewStore, asked: Beginning) -> None:
     except EnqueteError:  # nobody was asked: it may be begun otherwise
         store.drop(asked.interview_id)
         raise
-    store.keep(asked.interview_id, Kept(asked=given, token=run.token))
+    store.keep(asked.interview_id, InterviewRecord(asked=given, token=run.token))
 
 
 async def answer_laddering_interview(port: Port, asked: Answered) -> dict[str, JsonValue]:
@@ -266,7 +267,7 @@ async def end_laddering_interview(port: Port, asked: OfInterview) -> dict[str, J
     return await _driven(port, store, asked.interview_id)
 
 
-async def show_laddering_interview(port: Port, asked: Showing) -> dict[str, JsonValue]:
+async def show_laddering_interview(port: Port, asked: InterviewQuery) -> dict[str, JsonValue]:
     """One person's interview as it stands: question, turns, graph, and once it is over its codes and the value map; or
     all interviews, the latest first."""
     store, found = InterviewStore(port), list[JsonValue]()
@@ -325,7 +326,7 @@ PERSON_OPERATIONS = (
     CONVERSED(start_laddering_interview, Beginning, "Begin an interview with a person", over_budget=CHEAPER),
     CONVERSED(answer_laddering_interview, Answered, "Answer in an interview"),
     Operation(end_laddering_interview, OfInterview, "End an interview"),
-    Operation(show_laddering_interview, Showing, "Interviews with persons", reads=True),
+    Operation(show_laddering_interview, InterviewQuery, "Interviews with persons", reads=True),
 )
 PERSONS = PersonInterviews(
     start="start_laddering_interview", answer="answer_laddering_interview", end="end_laddering_interview",

@@ -216,7 +216,7 @@ def least_used(
     return min(candidate.techniques, key=rank_of)
 
 
-# --- the end -----------------------------------------------------------------------------------------------------------
+# --- the end ----------------------------------------------------------------------------------------------------------
 
 
 def stop_reason(
@@ -305,16 +305,16 @@ def words_of(text: str) -> frozenset[str]:
 _LINKING: Mapping[Language, frozenset[str]] = {
     "de": words_of(
         """
-        der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner keines
-        mein meine meinen meinem meiner meines dein deine unser unsere unseren unserem unserer unseres ihr ihre ihren ihrem ihrer
-        sein seine seinen seinem seiner seines dieser diese dieses diesen diesem jeder jede jedes jeden jedem
-        und oder aber sondern sowie denn als wie weil dass daß wenn ob damit obwohl sodass bevor nachdem sehr so zu
+        der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner keines mein meine
+        meinen meinem meiner meines dein deine unser unsere unseren unserem unserer unseres ihr ihre ihren ihrem ihrer
+        sein seine seinen seinem seiner seines dieser diese dieses diesen diesem jeder jede jedes jeden jedem und oder
+        aber sondern sowie denn als wie weil dass daß wenn ob damit obwohl sodass bevor nachdem sehr so zu
         """,
     ),
     "en": words_of(
         """
-        a an the my our your his her its their this these those every each no some any many much very
-        and or but nor because that which who whom whose when where while if whether although since than as
+        a an the my our your his her its their this these those every each no some any many much very and or but nor
+        because that which who whom whose when where while if whether although since than as
         """,
     ),
 }  # fmt: skip
@@ -322,16 +322,17 @@ _LINKING: Mapping[Language, frozenset[str]] = {
 _OPENING: Mapping[Language, frozenset[str]] = {
     "de": words_of(
         """
-        in im ins an am ans auf aufs aus bei beim mit nach von vom vor zu zum zur für durch gegen ohne um unter über zwischen hinter
-        neben bis seit während wegen trotz statt je pro per ab gegenüber viel viele vielen vieler manche manchen alle allen aller
-        ich wir man es sie er ist sind war waren wird werden hat haben kann können muss müssen soll will nicht mehr ganz
+        in im ins an am ans auf aufs aus bei beim mit nach von vom vor zu zum zur für durch gegen ohne um unter über
+        zwischen hinter neben bis seit während wegen trotz statt je pro per ab gegenüber viel viele vielen vieler manche
+        manchen alle allen aller ich wir man es sie er ist sind war waren wird werden hat haben kann können muss müssen
+        soll will nicht mehr ganz
         """,
     ),
     "en": words_of(
         """
-        in on at by for from of off to into onto with without within about over under between behind beside near through during
-        against across along among around per via before after until towards is are was were be been has have had do does did can
-        could will would should must i we you they he she it not more all both other
+        in on at by for from of off to into onto with without within about over under between behind beside near through
+        during against across along among around per via before after until towards is are was were be been has have had
+        do does did can could will would should must i we you they he she it not more all both other
         """,
     ),
 }  # fmt: skip

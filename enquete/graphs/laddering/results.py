@@ -401,7 +401,7 @@ def _signals(unit: str, record: TurnRecord) -> Iterator[Row]:
             yield {**at, "kind": kind, "name": one.strategy, "focus": one.focus, "number": one.score, "word": word}
 
 
-# --- One agent's interview as it is read: questions and answers, the codes of each answer, and the agent's own graph ---
+# --- One agent's interview as it is read: questions and answers, the codes of each answer, and the agent's own graph
 
 OWN = Presentation(
     tables=tuple(PRESENTATION.tables.values()),
@@ -444,7 +444,7 @@ def item_facts(item_id: str, instrument: LadderingInstrument) -> ItemFacts:
     return ItemFacts(dimension="turn")
 
 
-# --- health: whether interviews gave any concepts, whether the model or a rule read and asked, and how it was read -------
+# --- health: whether interviews gave any concepts, whether the model or a rule read and asked, and how it was read
 
 BARREN, BY_RULE = "interviews_without_concepts", "work_by_rule"
 EMPTY, INVENTED, UNREAD = "answers_without_concepts", "concepts_nobody_said", "answers_nobody_read"

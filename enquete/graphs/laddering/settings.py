@@ -58,7 +58,8 @@ def _of_one_element(alias: str) -> str:
     bare = alias.removesuffix(STEM)
     if STEM in bare or len(bare.strip()) < (SHORTEST_STEM if alias.endswith(STEM) else 1):
         raise wrong(
-            f"'{alias}': {STEM} may stand once, at the end of a stem of at least {SHORTEST_STEM} letters, as in Quote{STEM}"
+            f"'{alias}': {STEM} may stand once, at the end of a stem of at least {SHORTEST_STEM} letters, as in "
+            f"Quote{STEM}"
         )
     written = list(_written(current().document))
     own = {(one.element, one.language) for one in written if one.alias.casefold() == alias.casefold()}
@@ -69,8 +70,8 @@ def _of_one_element(alias: str) -> str:
             raise wrong(f"'{alias}' stands for the elements {both}; an alias belongs to one element")
         if other is not None:
             raise wrong(
-                f"'{alias}' of {element} and '{other.alias}' of {other.element} begin alike: a text with the one would count "
-                "for both elements; make one of them longer, or a whole word without *"
+                f"'{alias}' of {element} and '{other.alias}' of {other.element} begin alike: a text with the one would "
+                "count for both elements; make one of them longer, or a whole word without *"
             )
     return alias
 
@@ -456,12 +457,13 @@ class LadderingSettings(BaseModel):
     )
     strategy: str = Field(
         ADAPTIVE,
-        description="how the next question is chosen: scored (adaptive), or, to compare, random, or static: a fixed script of "
-        "the same length; several, such as scored,static, are asked in an arm each and compared",
+        description="how the next question is chosen: scored (adaptive), or, to compare, random, or static: a fixed "
+        "script of the same length; several, such as scored,static, are asked in an arm each and compared",
     )
     codes: Literal["rule", "model"] = Field(
         "model",
-        description="who makes codes of all interviews' concepts: a model, where one interviews, or a rule that knows words",
+        description="who makes codes of all interviews' concepts: a model, where one interviews, or a rule that knows "
+        "words",
     )
     extraction_model: str = Field("", description="model that reads answers; the main arm's unless named")
     extraction_fallback: str = Field("", description="model asked when that one fails")

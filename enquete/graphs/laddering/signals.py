@@ -382,13 +382,16 @@ RUBRIC = SignalRange(1, 5)
 
 OF_INTERVIEW: tuple[Signal, ...] = (
     Signal("graph.chain_completion.ratio", SignalRange(0, 1), lambda view: complete_share(view.graph, view.ontology),
-        "Anteil der untersten Konzepte, von denen eine Kette bis zum Endpunkt führt. Niedrig: begonnene Ketten zu Ende fragen.",
+        "Anteil der untersten Konzepte, von denen eine Kette bis zum Endpunkt führt. Niedrig: begonnene Ketten zu Ende "
+        "fragen.",
         "Share of bottom concepts from which a chain reaches an end point. Low: finish the chains that were begun."),
-    Signal("graph.coverage_breadth", SignalRange(0, 1), lambda view: view.coverage.breadth if view.coverage.elements_total else None,
+    Signal("graph.coverage_breadth", SignalRange(0, 1),
+        lambda view: view.coverage.breadth if view.coverage.elements_total else None,
         "Anteil der Elemente des Themas, von denen die Rede war. Niedrig: breiter fragen.",
         "Share of the topic's elements that were spoken of. Low: ask more broadly."),
     Signal("graph.first_count", SignalRange(0, 8), lambda view: _of_type(view, view.ontology.first_type),
-        "Zahl der Konzepte, mit denen alles anfängt. Niedrig, bis zwei: zu wenige, um drei zu vergleichen; nach weiteren fragen.",
+        "Zahl der Konzepte, mit denen alles anfängt. Niedrig, bis zwei: zu wenige, um drei zu vergleichen; nach "
+        "weiteren fragen.",
         "Number of concepts that things begin with. Low, up to two: too few to compare three; ask for more."),
     Signal("graph.edge_count", SignalRange(0, 20), lambda view: len(view.graph.edges),
         "Zahl der Beziehungen. Wenige bei vielen Konzepten: nach Zusammenhängen fragen.",
@@ -397,7 +400,8 @@ OF_INTERVIEW: tuple[Signal, ...] = (
         "Ob es eine vollständige Kette gibt. Wenn nicht: bei der längsten weiterfragen.",
         "Whether there is a complete chain. If not: go on with the longest one."),
     Signal("graph.max_depth", SignalRange(0, 1), lambda view: min(view.chain / view.ontology.rungs, 1.0),
-        "Längste zusammenhängende Kette als Anteil der Leiter. Niedrig: tiefer fragen. Hoch: eine Kette reicht bis oben.",
+        "Längste zusammenhängende Kette als Anteil der Leiter. Niedrig: tiefer fragen. Hoch: eine Kette reicht bis "
+        "oben.",
         "Longest connected chain as a share of the ladder. Low: ask deeper. High: one chain reaches the top."),
     Signal("graph.node_count", SignalRange(0, 20), lambda view: len(view.graph.nodes),
         "Zahl der Konzepte. Wenige: Das Feld ist noch kaum betreten, erst sammeln. Viele: eher verbinden und abrunden.",
@@ -412,15 +416,18 @@ OF_INTERVIEW: tuple[Signal, ...] = (
         "Wie beteiligt die Person ist (1 abwesend, 5 lebhaft). Niedrig: Thema oder Ton wechseln, beleben.",
         "How engaged the person is (1 absent, 5 lively). Low: change topic or tone, revitalise."),
     Signal("llm.response_depth", ("surface", "moderate", "deep"), lambda view: view.past[-1].depth,
-        "Tiefe der Antwort (surface: so bewertet, sonst unter zehn Wörtern oder ein Gedanke). Surface: leichter fragen. Deep: folgen.",
-        "Depth of the answer (surface: rated so, else under ten words or one thought). Surface: ask more easily. Deep: follow."),
+        "Tiefe der Antwort (surface: so bewertet, sonst unter zehn Wörtern oder ein Gedanke). Surface: leichter "
+        "fragen. Deep: folgen.",
+        "Depth of the answer (surface: rated so, else under ten words or one thought). Surface: ask more easily. Deep: "
+        "follow."),
     Signal("llm.sentiment", ("negative", "neutral", "positive"), lambda view: view.readings.sentiment,
         "Stimmung der Antwort in einem Wort. Negativ: anerkennen, bevor vertieft wird.",
         "Mood of the answer in a word. Negative: acknowledge before going deeper."),
     Signal("llm.specificity", RUBRIC, lambda view: view.readings.rating("specificity"),
         "Wie konkret die Antwort ist (1 vage, 5 mit Beispiel). Niedrig: um ein Beispiel bitten.",
         "How concrete the answer is (1 vague, 5 with an example). Low: ask for an example."),
-    Signal("llm.topics", SignalRange(0, 5), lambda view: None if view.readings.topics is None else len(view.readings.topics),
+    Signal("llm.topics", SignalRange(0, 5),
+        lambda view: None if view.readings.topics is None else len(view.readings.topics),
         "Zahl der Themen, die die Antwort anspricht. Viele: eines davon aufgreifen.",
         "Number of topics the answer touches. Many: take up one of them."),
     Signal("llm.valence", RUBRIC, lambda view: view.readings.rating("valence"),
@@ -440,8 +447,10 @@ OF_INTERVIEW: tuple[Signal, ...] = (
         "Wie weit das Gespräch ist: Breite, Tiefe, erreichte Endpunkte. Hoch: abrunden und schließen.",
         "How far the conversation has come: breadth, depth, end points reached. High: round off and close."),
     Signal("meta.saturation", SignalRange(0, 1), _saturation,
-        "Wie wenig Neues die letzte Antwort brachte, gemessen an der ergiebigsten (1: nichts). Hoch: anders fragen oder schließen.",
-        "How little was new in the last answer, measured by the richest one (1: nothing). High: ask differently or close."),
+        "Wie wenig Neues die letzte Antwort brachte, gemessen an der ergiebigsten (1: nichts). Hoch: anders fragen "
+        "oder schließen.",
+        "How little was new in the last answer, measured by the richest one (1: nothing). High: ask differently or "
+        "close."),
 )  # fmt: skip
 OF_STRATEGY: tuple[Signal, ...] = (
     Signal("temporal.strategy_repetition_count", SignalRange(0, WINDOW),
@@ -449,25 +458,33 @@ OF_STRATEGY: tuple[Signal, ...] = (
         "Wie oft die Strategie in den letzten fünf Runden gewählt wurde. Oft: abwechseln, sonst ermüdet das Gespräch.",
         "How often the strategy was chosen in the last five turns. Often: vary, or the conversation tires."),
     Signal("graph.kind_count", SignalRange(0, 4), _rarest_kind,
-        "Wie viele Konzepte es von der seltensten Art gibt, nach der die Strategie fragt. Keines: danach wurde noch nicht gefragt.",
-        "How many concepts there are of the rarest kind that the strategy asks for. None: that has not been asked yet."),
+        "Wie viele Konzepte es von der seltensten Art gibt, nach der die Strategie fragt. Keines: danach wurde noch "
+        "nicht gefragt.",
+        "How many concepts there are of the rarest kind that the strategy asks for. None: that has not been asked "
+        "yet."),
 )  # fmt: skip
 """detect(view, strategy)."""
 OF_NODE: tuple[Signal, ...] = (
     Signal("graph.node.exhausted", YES_NO, lambda view, node: view.state(node).exhausted,
-        "Mehrfach im Fokus, drei Runden ohne Ertrag, zuletzt meist knappe Antworten. Wenn ja: dieses Konzept ruhen lassen.",
+        "Mehrfach im Fokus, drei Runden ohne Ertrag, zuletzt meist knappe Antworten. Wenn ja: dieses Konzept ruhen "
+        "lassen.",
         "In focus repeatedly, three turns dry, recent answers mostly short. If so: leave this concept alone."),
     Signal("graph.node.exhaustion", ("fresh", "moderate", "exhausted"), _exhaustion,
         "Dasselbe in Worten: fresh unter 0,3, moderate unter 0,6, exhausted darüber.",
         "The same in words: fresh below 0.3, moderate below 0.6, exhausted above."),
     Signal("graph.node.exhaustion_score", SignalRange(0, 1), lambda view, node: view.state(node).exhaustion_score,
-        "Wie ausgeschöpft ein Konzept ist: Dürre, Dauer im Fokus, Knappheit; ohne Nachfrage kein Wert. Ab 0,6 lohnt ein Wechsel.",
-        "How used up a concept is: dryness, time in focus, shortness; no value before it was asked about. From 0.6 on a change pays."),
+        "Wie ausgeschöpft ein Konzept ist: Dürre, Dauer im Fokus, Knappheit; ohne Nachfrage kein Wert. Ab 0,6 lohnt "
+        "ein Wechsel.",
+        "How used up a concept is: dryness, time in focus, shortness; no value before it was asked about. From 0.6 on "
+        "a change pays."),
     Signal("graph.node.focus_streak", ("none", "low", "medium", "high"), _focus_streak,
-        "Wie lange ununterbrochen über dieses Konzept gesprochen wird (none 0, low 1, medium 2–3, high ab 4). Hoch: Luft geben.",
-        "For how long this concept has been talked about without a break (none 0, low 1, medium 2–3, high from 4). High: give air."),
+        "Wie lange ununterbrochen über dieses Konzept gesprochen wird (none 0, low 1, medium 2–3, high ab 4). Hoch: "
+        "Luft geben.",
+        "For how long this concept has been talked about without a break (none 0, low 1, medium 2–3, high from 4). "
+        "High: give air."),
     Signal("graph.node.is_current_focus", YES_NO, lambda view, node: node == view.focus,
-        "Ob zuletzt nach diesem Konzept gefragt wurde. Ja: weiterfragen wirkt natürlich, ein Wechsel braucht einen Grund.",
+        "Ob zuletzt nach diesem Konzept gefragt wurde. Ja: weiterfragen wirkt natürlich, ein Wechsel braucht einen "
+        "Grund.",
         "Whether the last question was about this concept. If so: going on is natural, a change needs a reason."),
     Signal("graph.node.is_open_end", YES_NO, _is_open_end,
         "Von hier führt noch nichts weiter, und es ist kein Endpunkt. Wenn ja: hier ist die Kette zu verlängern.",
@@ -490,14 +507,17 @@ OF_NODE: tuple[Signal, ...] = (
         "Drei Runden oder länger ohne neuen Gedanken zu diesem Konzept. Wenn ja: anders fragen oder wechseln.",
         "Three turns or more without a new thought on this concept. If so: ask differently or move on."),
     Signal("meta.node.opportunity", ("exhausted", "probe_deeper", "fresh"), _opportunity,
-        "Was ein Konzept noch verspricht: probe_deeper heißt, es wird tief geantwortet, aber noch nichts Neues gefunden.",
+        "Was ein Konzept noch verspricht: probe_deeper heißt, es wird tief geantwortet, aber noch nichts Neues "
+        "gefunden.",
         "What a concept still promises: probe_deeper means that answers are deep but brought nothing new yet."),
 )  # fmt: skip
 """detect(view, node)."""
 OF_PAIR: tuple[Signal, ...] = (
     Signal("graph.node.strategy_repetition", ("none", "low", "medium", "high"), _strategy_repetition,
-        "Wie oft diese Strategie an diesem Konzept schon versucht wurde (low bis 2, medium bis 4). Öfter: eine andere nehmen.",
-        "How often this strategy was already tried on this concept (low to 2, medium to 4). More often: take another one."),
+        "Wie oft diese Strategie an diesem Konzept schon versucht wurde (low bis 2, medium bis 4). Öfter: eine andere "
+        "nehmen.",
+        "How often this strategy was already tried on this concept (low to 2, medium to 4). More often: take another "
+        "one."),
 )  # fmt: skip
 """detect(view, node, strategy)."""
 

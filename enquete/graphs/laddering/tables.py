@@ -389,7 +389,8 @@ FACTS = (
     integer("cut_off", N_("cut-off of the map")), integer("cut_off_wanted"), integer("n_shown"), integer("n_links"),
     share("map_share", N_("links on the map")), share("map_repeated", N_("links given by two agents or more")),
     integer("n_barren"), integer("n_answers"), integer("n_unread"), integer("n_empty"), integer("n_found"),
-    integer("n_invented"), integer("n_by_rule"), integer("n_read"), integer("n_dead"), flag("by_rule", N_("read by a rule")),
+    integer("n_invented"), integer("n_by_rule"), integer("n_read"), integer("n_dead"),
+    flag("by_rule", N_("read by a rule")),
     *measures("mean_"), integer("n_told", N_("agents who told an incident")),
     integer("n_whole", N_("agents who told one with every part")), share("whole_share"), share("whole_low"),
     share("whole_high"),
@@ -408,7 +409,8 @@ TEXTS = (
         "A rule stood in for the model and read {n_by_rule} of {n_read} answers: it knows words, not meanings, so the "
         "tables show how an "
         "interview works, not what was meant.")),
-    TextBlock(at="section", where="n_by_rule == 0", says=N_("A link counts once an agent; concepts in nearly equal words "
+    TextBlock(at="section", where="n_by_rule == 0",
+        says=N_("A link counts once an agent; concepts in nearly equal words "
                                                        "are one.")),
     TextBlock(at="section", where="n_concepts == 0", says=N_("No concept has been found in the answers yet.")),
     TextBlock(at="appendix", where="n > 0 and mean_coverage == mean_coverage", says=N_(
@@ -437,7 +439,8 @@ TEXTS = (
         "Only {map_repeated} of the links were given by two agents or more: too few repetitions for a map of a group, "
         "it shows single "
         "voices.")),
-    TextBlock(at="appendix", after="implications", where="cut_off_wanted != cut_off and cut_off_wanted == cut_off_wanted",
+    TextBlock(at="appendix", after="implications",
+        where="cut_off_wanted != cut_off and cut_off_wanted == cut_off_wanted",
         says=N_(
         "The cut-off was meant to be {cut_off_wanted}; with {cut_off} the map can be read.")),
     TextBlock(at="appendix", after="work", where="n_answers > 0", says=N_(
@@ -554,7 +557,8 @@ CHARTS = (
                  "{direct} agents.")),
     Chart(name="concepts", title=N_("Laddering: concepts by the agents who name them"), needs=("concepts",),
         draw=DRAW("concepts"),
-          over=View(at="section", top=20), alt=N_("Share of {n} agents who name each concept; most: {label}, {share}.")),
+        over=View(at="section", top=20),
+        alt=N_("Share of {n} agents who name each concept; most: {label}, {share}.")),
     Chart(name="coverage", title=N_("Laddering: agents who speak of each element of the topic"), needs=("coverage",),
         draw=DRAW("coverage"),
           over=View(at="appendix", order=("-agents",)), at="appendix",

@@ -4,7 +4,8 @@ What they say is put in this project's own terms, key by key, and every key has 
 translated, lent by a shipped methodology, or ignored; a weight on a signal that there is not is dead here, and is named
 with the nearest one that there is. Nothing is guessed beyond that: a strategy without any weight left is an error.
 
-Measured by: files of the same shape, made by hand, load and interview (tests/graphs/laddering/test_laddering_translation.py).
+Measured by: files of the same shape, made by hand, load and interview
+(tests/graphs/laddering/test_laddering_translation.py).
 """
 
 from __future__ import annotations
@@ -269,7 +270,8 @@ class _MethodFile:
             self._note(f"strategies.{name}.focus_mode", "ignored", "a question has a concept in focus, or none")
         return {
             "label": name.replace("_", " "), "description": described, "goal": described, "focus": focus,
-            "closing": closing, "weights": weights, "techniques": self._techniques(name, described, focus, closing, made),
+            "closing": closing, "weights": weights,
+            "techniques": self._techniques(name, described, focus, closing, made),
         }  # fmt: skip
 
     def _techniques(self, name: str, described: str, focus: bool, closing: bool, made: Document) -> list[Document]:

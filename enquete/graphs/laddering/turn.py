@@ -293,7 +293,8 @@ def turn_record(state: TurnState) -> TurnRecord:
     return TurnRecord(
         turn=interview.number, question=interview.question, choice=interview.choice, **utterance.kept,
         depth=state["depth"], changes=state["changes"], chain=state["chain"], coverage=state["coverage"],
-        readings=state["readings"], signals=detected.of(choice.strategy, choice.focus) if choice else detected.interview,
+        readings=state["readings"], signals=detected.of(choice.strategy,
+            choice.focus) if choice else detected.interview,
         next=choice, next_question="" if stop else state["question"], stop=stop,
         by={**by, "next": "" if stop else state["worded_by"]},
     )  # fmt: skip

@@ -96,13 +96,15 @@ def answers(data: ChartData) -> alt.TopLevelMixin:
     ticks = [k / 4 for k in range(-4, 5) if abs(k / 4) <= reach]
     at = alt.X("left:Q", title=data.tell(N_("share of answers to either side of the scale's middle")),
                scale=alt.Scale(domain=[-reach, reach], nice=False),
-               axis=alt.Axis(labelExpr="format(abs(datum.value), '.0%')", values=ticks, tickCount=len(ticks)))  # fmt: skip
+               axis=alt.Axis(labelExpr="format(abs(datum.value), '.0%')", values=ticks,
+                             tickCount=len(ticks)))  # fmt: skip
     offset = alt.YOffset("phase:N", scale=alt.Scale(domain=sorted(waves["phase"]), paddingInner=0.1))
     few = int(waves["n"].max()) < FEW
     numbers = rows["n"] if few else (100 * rows["share"]).round()
     room = WIDTH - LABEL * WIDER - BESIDE
     fits = rows["share"] * room / (2 * reach) > [width(f"{n:.0f}") for n in numbers]
-    rows = rows.assign(middle=(rows["left"] + rows["right"]) / 2, ink=[readable_on(shades[one]) for one in rows["value"]],
+    rows = rows.assign(middle=(rows["left"] + rows["right"]) / 2,
+        ink=[readable_on(shades[one]) for one in rows["value"]],
                        said=[f"{n:.0f}" if fit else "" for n, fit in zip(numbers, fits, strict=True)])  # fmt: skip
     data.note(data.tell(N_("in the bars: agents") if few else N_("in the bars: per cent")))
     data.note(", ".join(f"{phase}: n = {data.count(n)}" for phase, n in zip(waves["phase"], waves["n"], strict=True)))

@@ -20,10 +20,10 @@ from enquete.state.asking import Item, Language, Spoken
 DEFAULT_SCALE = "likert5"
 
 INSTRUCTION = {
-    "de": "Es folgen Aussagen. Bitte zu jeder Aussage angeben, wie stark die eigene Zustimmung oder Ablehnung ist. Gefragt ist die "
-    "persönliche Sicht zum jetzigen Zeitpunkt.",
-    "en": "Statements follow. For each of them, please indicate how strongly you agree or disagree. What counts is your personal "
-    "view at this point in time.",
+    "de": "Es folgen Aussagen. Bitte zu jeder Aussage angeben, wie stark die eigene Zustimmung oder Ablehnung ist. "
+    "Gefragt ist die persönliche Sicht zum jetzigen Zeitpunkt.",
+    "en": "Statements follow. For each of them, please indicate how strongly you agree or disagree. What counts is "
+    "your personal view at this point in time.",
 }
 ALL = {"de": "Alle Aussagen", "en": "All statements"}
 """What is said above the items, and the one family there is, in a file that says neither."""
@@ -154,8 +154,8 @@ class LongitudinalInstrument(Instrument):
 MOST_FAMILIES = 3
 """On themes: the widest."""
 WANTED = (
-    "A statement that everybody asked can agree or disagree with on five points, as somebody would say it. {which} It is about {about}: "
-    "{what}."
+    "A statement that everybody asked can agree or disagree with on five points, as somebody would say it. {which} It "
+    "is about {about}: {what}."
 )
 KEYED = {
     (True, False): "Agreeing means favouring what is planned.",
@@ -262,4 +262,6 @@ def _items(material: Material, family: str, theme: DiscourseTheme | None = None)
             ),
         )  # fmt: skip
         keyed = "    reverse_coded: true\n" if reverse else ""
-        yield f"  # from: {said.source}\n  - item_id: {family}_{name}\n    family: {family}\n{keyed}{said.lines('    ')}"
+        yield (
+            f"  # from: {said.source}\n  - item_id: {family}_{name}\n    family: {family}\n{keyed}{said.lines('    ')}"
+        )

@@ -141,7 +141,8 @@ def _items(instrument: LongitudinalInstrument, context: AnalysisContext) -> Iter
         scale = instrument.scale_of(item.item_id)
         yield {
             "item": item.item_id, "wording": item.wording.in_(context.language), "family": item.family,
-            "reverse_keyed": item.reverse_coded, "control": item.control, "scale_min": scale.min, "scale_max": scale.max,
+            "reverse_keyed": item.reverse_coded, "control": item.control, "scale_min": scale.min,
+            "scale_max": scale.max,
         }  # fmt: skip
 
 
@@ -365,7 +366,8 @@ class Design:
         names = ("drift", "experience_effect")
         for who, one in agents[agents["n_items"] > 0].iterrows():
             yield {
-                "participant": who, "n_items": one["n_items"], "memory": one["memory"], "share_changed": one["share_changed"],
+                "participant": who, "n_items": one["n_items"], "memory": one["memory"],
+                "share_changed": one["share_changed"],
                 **{f"{name}_abs": one["mean_abs"] if name == kind else None for name in names},
                 **{f"{name}_signed": one["mean_signed"] if name == kind else None for name in names},
                 "rci": index[ALL].get(who) if ALL in index else None,
@@ -403,7 +405,8 @@ class Design:
                 index[family] = found.rci
             rows.append({
                 "scores": ALL if family == ALL else "family", "family": None if family == ALL else family, "n": found.n,
-                "n_total": found.n + found.n_missing, "sd": found.sd, "r": known.r, "r_low": known.low, "r_high": known.high,
+                "n_total": found.n + found.n_missing, "sd": found.sd, "r": known.r, "r_low": known.low,
+                "r_high": known.high,
                 "r_n": known.n, "n_up": found.n_up, "n_down": found.n_down, "limit": found.limit,
                 "share_beyond": None if found.n_within is None else (found.n - found.n_within) / found.n,
                 "chance_low": found.chance_low, "chance_high": found.chance_high,
@@ -446,7 +449,8 @@ def _tested(delta: pd.DataFrame, ranges: Mapping[str, int], *, tested: bool, on_
             "sd": one["sd"], "size": abs(one["mean"]) / ranges[item], "outcome": outcome,
             "low": one["low"] if tested else None, "high": one["high"] if tested else None,
             "p": p if shown and n >= FEWEST_PAIRS else None, "test": one["test"] if shown else None,
-            "detectable": detectable_change(n, one["pooled"], tests=QUESTIONS * len(ranges)) if shown and n >= FEWEST_PAIRS else None,
+            "detectable": detectable_change(n, one["pooled"],
+                tests=QUESTIONS * len(ranges)) if shown and n >= FEWEST_PAIRS else None,
         }  # fmt: skip
 
 

@@ -104,8 +104,10 @@ CHANGES = Table(
         View(at="section", heading="", where="outcome == 'untested'", top=20,
              columns=names("item n_of_n_total before after change")),
         View(at="appendix", heading=N_("Wilcoxon's test beside it"), where="outcome != 'untested'",
-             columns=names("item n_changed hodges_lehmann hl_low_to_hl_high rank_biserial p_wilcoxon p_holm detectable")),
-        View(at="digest", order=("p",), top=20, columns=names("item n before after change low high outcome p_adjusted")),
+             columns=names("item n_changed hodges_lehmann hl_low_to_hl_high rank_biserial p_wilcoxon p_holm "
+                           "detectable")),
+        View(at="digest", order=("p",), top=20,
+            columns=names("item n before after change low high outcome p_adjusted")),
     ),
     note=N_("Wilcoxon's signed-rank test, zeros left out, corrected by Holm over the statements; Hodges–Lehmann with "
             "the interval "
@@ -251,8 +253,8 @@ FACTS = (
 
 TEXTS = (
     TextBlock(at="flag", where="kind == 'experience_effect'", says=N_(
-        "Longitudinal: nothing happened in the simulation between T0 (the same personas without memory) and T1. Differences "
-        "are an experience effect, not drift.")),
+        "Longitudinal: nothing happened in the simulation between T0 (the same personas without memory) and T1. "
+        "Differences are an experience effect, not drift.")),
     TextBlock(at="flag", where="interpretable == False and no_memory == False",
          says=N_("Longitudinal: the change cannot be interpreted. {reasons}.")),
     TextBlock(at="flag", where="no_memory == True", says=N_(

@@ -31,7 +31,8 @@ def _pairs() -> PairComparisons:
 
 OFFER = Offer(
     "compare",
-    "To ask two respondents one question, live, and let a person or a model prefer one of the answers, at once or later",
+    "To ask two respondents one question, live, and let a person or a model prefer one of the answers, at once or "
+    "later",
     _operations,
     pairs=_pairs,
 )

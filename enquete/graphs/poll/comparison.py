@@ -1,4 +1,5 @@
-"""One question to two respondents, A and B, live: asked, paired, and preferred at once or later, by a person or a model.
+"""One question to two respondents, A and B, live: asked, paired, and preferred at once or later, by a person or a
+model.
 
 A comparison is a folder under the root. Each respondent is a run of its own, so that A never waits for B; answers may
 also be handed in from elsewhere. Whichever comes first waits in a buffer for the other (at most SIZE, the oldest goes).
@@ -106,7 +107,7 @@ class Judging(OfComparison):
     rubric: Annotated[Rubric, Field(description="the criterion")] = "realistic"
 
 
-class Showing(BaseModel):
+class ComparisonQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     comparison_id: Annotated[str, Field(pattern=rf"^$|{ID}", description="all of them unless named")] = ""
@@ -126,7 +127,7 @@ class HeldAnswer(BaseModel):
     model: str = ""
 
 
-class Preference(BaseModel):
+class PairPreference(BaseModel):
     """by: a person, or a model's name. said: their words. forward, backward: who won where A's answer stood first, and
     where B's did; a person sees one order."""
 
@@ -143,7 +144,7 @@ class HeldPair(BaseModel):
     a: HeldAnswer
     b: HeldAnswer
     a_first: bool
-    preferences: list[Preference] = []
+    preferences: list[PairPreference] = []
 
     @property
     def is_alike(self) -> bool:
@@ -155,17 +156,17 @@ class HeldPair(BaseModel):
     def shown(self) -> tuple[HeldAnswer, HeldAnswer]:
         return (self.a, self.b) if self.a_first else (self.b, self.a)
 
-    def by(self, person: bool) -> Preference | None:
+    def by(self, person: bool) -> PairPreference | None:
         """The latest of a person, or of a model."""
         return next((one for one in reversed(self.preferences) if (one.by == PERSON) == person), None)
 
 
-class Waiting(BaseModel):
+class WaitingAnswer(BaseModel):
     side: Literal["a", "b"]
     answer: HeldAnswer
 
 
-class Asked(BaseModel):
+class ComparedQuestion(BaseModel):
     """A question as it was put; the runs that hold its answers, by side."""
 
     given: dict[str, JsonValue]
@@ -174,8 +175,8 @@ class Asked(BaseModel):
 
 class Comparison(BaseModel):
     language: Spoken = "en"
-    questions: list[Asked] = []
-    waiting: list[Waiting] = []
+    questions: list[ComparedQuestion] = []
+    waiting: list[WaitingAnswer] = []
     pairs: list[HeldPair] = []
     evicted: int = 0
 
@@ -194,7 +195,7 @@ class Comparison(BaseModel):
                 known.add(answer.question_id)
                 pairs.append(HeldPair(a=both[0], b=both[1], a_first=self._a_first(len(pairs))))
         gone = len(buffer.evicted())
-        waiting = [Waiting(side=which, answer=one) for which, one in buffer.rest()]
+        waiting = [WaitingAnswer(side=which, answer=one) for which, one in buffer.rest()]
         return self.model_copy(update={"pairs": pairs, "waiting": waiting, "evicted": self.evicted + gone})
 
     @staticmethod
@@ -225,7 +226,7 @@ class Comparison(BaseModel):
         }  # fmt: skip
 
     @staticmethod
-    def _first_won(pair: HeldPair, one: Preference) -> bool:
+    def _first_won(pair: HeldPair, one: PairPreference) -> bool:
         return one.winner == ("A" if pair.a_first else "B")
 
 
@@ -263,7 +264,8 @@ class ComparisonStore(NamedRecords[Comparison]):
 
 async def ask_both(port: Port, asked: AskingBoth) -> dict[str, JsonValue]:
     """Ask respondents A and B one question, pair their answers without names, and let a model prefer at once, or later
-    prefer (a person) or judge_pairs (a model). The same question again goes on with what a kill or a fault cut short."""
+    prefer (a person) or judge_pairs (a model). The same question again goes on with what a kill or a fault cut
+    short."""
     store = ComparisonStore(port)
     people = _people(asked)
     folder = store.folder(asked.comparison_id)
@@ -274,7 +276,7 @@ async def ask_both(port: Port, asked: AskingBoth) -> dict[str, JsonValue]:
         )
         number = next((n for n, one in enumerate(kept.questions) if one.given == given), len(kept.questions))
         if number == len(kept.questions):
-            kept = kept.model_copy(update={"questions": [*kept.questions, Asked(given=given)]})
+            kept = kept.model_copy(update={"questions": [*kept.questions, ComparedQuestion(given=given)]})
         place = folder / f"question_{number + 1:03d}"
         if people:
             write_atomically(place / PEOPLE, json.dumps(people, ensure_ascii=False))
@@ -353,7 +355,8 @@ def _answers(out: Path, run: RunSnapshot, number: int, question: str) -> list[He
 
 
 async def offer_answer(port: Port, asked: Offering) -> dict[str, JsonValue]:
-    """Hand in one respondent's answer from elsewhere. It waits until the other's answer to the same question is there."""
+    """Hand in one respondent's answer from elsewhere. It waits until the other's answer to the same question is
+    there."""
     store = ComparisonStore(port)
     async with port.alone(str(store.folder(asked.comparison_id))):
         kept = store.read(asked.comparison_id) or Comparison()
@@ -369,7 +372,8 @@ async def offer_answer(port: Port, asked: Offering) -> dict[str, JsonValue]:
 
 
 async def prefer(port: Port, asked: Preferring) -> dict[str, JsonValue]:
-    """A person's verdict on a pair, at once or later: “A”, “B because …”, “[Response B]”, of the pair as it is shown."""
+    """A person's verdict on a pair, at once or later: “A”, “B because …”, “[Response B]”, of the pair as it is
+    shown."""
     store = ComparisonStore(port)
     letter = verdict(asked.verdict)
     if letter is None:
@@ -379,7 +383,7 @@ async def prefer(port: Port, asked: Preferring) -> dict[str, JsonValue]:
         pair = _pair(kept, asked.question_id)
         side: Literal["A", "B"] = letter if pair.a_first else "B" if letter == "A" else "A"
         pair.preferences.append(
-            Preference(
+            PairPreference(
                 by=PERSON, winner=side, said=reason(asked.verdict), forward=side if pair.a_first else "",
                 backward="" if pair.a_first else side,
             )
@@ -396,7 +400,8 @@ def _pair(kept: Comparison, question_id: str) -> HeldPair:
             waits = any(one.answer.question_id == question_id for one in kept.waiting)
             why = "waits for the other respondent's answer" if waits else "is not known"
             raise InputError(
-                f"question_id: {question_id!r} {why}; there are {', '.join(p.a.question_id for p in kept.pairs) or 'none'}"
+                f"question_id: {question_id!r} {why}; there are "
+                f"{', '.join(p.a.question_id for p in kept.pairs) or 'none'}"
             )
         return found
     found = next((pair for pair in kept.pairs if pair.by(person=True) is None), None)
@@ -406,7 +411,8 @@ def _pair(kept: Comparison, question_id: str) -> HeldPair:
 
 
 async def judge_pairs(port: Port, asked: Judging) -> dict[str, JsonValue]:
-    """A model prefers in every pair that no model has judged, each in both orders: a win needs both, a split is a tie."""
+    """A model prefers in every pair that no model has judged, each in both orders: a win needs both, a split is a
+    tie."""
     store = ComparisonStore(port)
     kept = store.comparison(asked.comparison_id)
     due = [pair for pair in kept.pairs if pair.by(person=False) is None]
@@ -428,7 +434,7 @@ async def judge_pairs(port: Port, asked: Judging) -> dict[str, JsonValue]:
             kept = store.comparison(asked.comparison_id)
             for pair in kept.pairs:
                 if pair.is_alike and pair.by(person=False) is None:
-                    pair.preferences.append(Preference(by=STAND_IN if stand_in else model, winner="tie"))
+                    pair.preferences.append(PairPreference(by=STAND_IN if stand_in else model, winner="tie"))
                 new = next((p for d, p in zip(due, found, strict=True) if d.a.question_id == pair.a.question_id), None)
                 if new is not None and pair.by(person=False) is None:
                     pair.preferences.append(new)
@@ -437,7 +443,7 @@ async def judge_pairs(port: Port, asked: Judging) -> dict[str, JsonValue]:
     return {**told, **(authorship("synthetic", STAND_IN) if stand_in else {})}
 
 
-def _by_stand_in(pair: HeldPair) -> Preference:
+def _by_stand_in(pair: HeldPair) -> PairPreference:
     """By planted quality: it reads nothing."""
     a, b = (standin_quality("synthetic", f"{side}/{one.question_id}") for side, one in (("a", pair.a), ("b", pair.b)))
     said = {
@@ -449,7 +455,7 @@ def _by_stand_in(pair: HeldPair) -> Preference:
 
 async def _by_model(
     folder: Path, pairs: Sequence[HeldPair], model: str, asked: Judging, language: Spoken
-) -> list[Preference]:
+) -> list[PairPreference]:
     """Every request stands in the ledger before it is sent: a call that is made again pays for nothing twice."""
     machine = resolve_machine(RunRequest(), Environment.read())
     async with opened(folder / CRITIC_FOLDER, model, machine, CRITIC_FOLDER) as critic:
@@ -471,16 +477,16 @@ async def _by_model(
     return [_preference(model, {"ab": said[2 * n], "ba": said[2 * n + 1]}) for n in range(len(pairs))]
 
 
-def _preference(by: str, said: Mapping[str, str | None]) -> Preference:
+def _preference(by: str, said: Mapping[str, str | None]) -> PairPreference:
     """A split is a tie; without a verdict in one of the orders nothing is said."""
     forward, then = verdict(said["ab"]) or "", verdict(said["ba"])
     backward: Literal["A", "B", ""] = "" if then is None else "B" if then == "A" else "A"
-    return Preference(
+    return PairPreference(
         by=by, winner=winner_of(forward, backward), said=reason(said["ab"] or ""), forward=forward, backward=backward
     )
 
 
-async def show_comparison(port: Port, asked: Showing) -> dict[str, JsonValue]:
+async def show_comparison(port: Port, asked: ComparisonQuery) -> dict[str, JsonValue]:
     """A comparison as it stands: its pairs, which one is to be preferred next, what waits, and who won how often; or
     all comparisons, the latest change first."""
     store, found = ComparisonStore(port), list[JsonValue]()
@@ -504,6 +510,6 @@ COMPARISON_OPERATIONS = (
     Operation(offer_answer, Offering, "Hand in an answer of A or B"),
     Operation(prefer, Preferring, "Prefer one of two responses"),
     Operation(judge_pairs, Judging, "Let a model prefer"),
-    Operation(show_comparison, Showing, "Comparisons", reads=True),
+    Operation(show_comparison, ComparisonQuery, "Comparisons", reads=True),
 )
 COMPARISONS = PairComparisons(ask="ask_both", prefer="prefer", judge="judge_pairs", show="show_comparison")

@@ -162,7 +162,8 @@ def analyse(
         "questions": [{**about[item], "wording": one.wording.in_(context.language), "kind": one.kind} for item,
             one in asked.items()],
         "means": _means(values, about, ends, error),
-        "options": [row for item, one in asked.items() for row in _options(own[item], one, about[item], error, context)],
+        "options": [row for item, one in asked.items() for row in _options(own[item], one, about[item], error,
+            context)],
         "distribution": [
             {"item": item, "value": value, "n": n} for item in rated for value,
                 n in values[item].value_counts().sort_index().items()

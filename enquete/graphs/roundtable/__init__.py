@@ -60,7 +60,8 @@ METHODOLOGY = Methodology(
     drafts=_drafts,
     offers=Offer(
         "roundtable",
-        "To have a question talked over or decided by two to ten who hear one another, in place of asking everybody alone",
+        "To have a question talked over or decided by two to ten who hear one another, in place of asking everybody "
+        "alone",
         _operations,
     ),
 )

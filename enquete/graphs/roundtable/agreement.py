@@ -117,7 +117,7 @@ def should_exit(rounds: Sequence[Round], limits: Limits | None = None, *, assign
     return exit_after(standings, limits or Limits())
 
 
-# --- groupthink ----------------------------------------------------------------------------------------------------------
+# --- groupthink -------------------------------------------------------------------------------------------------------
 
 Indicator = Literal["all_sure", "one_side", "same_words"]
 Recommendation = Literal["", "opposition", "evidence"]
@@ -156,17 +156,17 @@ def groupthink(said: Round) -> Groupthink:
     return Groupthink(detected, indicators, advice)
 
 
-# --- a model's reading of a round ----------------------------------------------------------------------------------------
+# --- a model's reading of a round -------------------------------------------------------------------------------------
 
 MOST_CONFLICTS = 3
 _WORDS = {
     "task": N_("Judge how far a group agrees after a round of discussion. It discusses: {topic}"),
     "said": N_("What each of them said"),
     "rules": N_(
-        "agreement: 0 (everybody says something else) to 1 (all say the same), by what is meant, not by the words. camp_of: for each "
-        "number the number of its camp; those who take the same position are in one. conflicts: what they contradict each other on, "
-        "three at most, a sentence each. groupthink: whether objections are missing that the subject calls for. Confidence that people "
-        "claim is no evidence."
+        "agreement: 0 (everybody says something else) to 1 (all say the same), by what is meant, not by the words. "
+        "camp_of: for each number the number of its camp; those who take the same position are in one. conflicts: what "
+        "they contradict each other on, three at most, a sentence each. groupthink: whether objections are missing "
+        "that the subject calls for. Confidence that people claim is no evidence."
     ),
 }
 
@@ -229,7 +229,7 @@ ANALYST = Role(
 """Nobody reads in its place: the measures above are there anyway."""
 
 
-# --- what a group decided ------------------------------------------------------------------------------------------------
+# --- what a group decided ---------------------------------------------------------------------------------------------
 #
 # Where positions are grouped by meaning, the model's groups count, and without a model nothing is decided. Else stances
 # count where there are any; where there are none a model's reading, if one was asked for; else words, which
@@ -251,11 +251,12 @@ LEVELS = {"high": N_("high"), "medium": N_("medium"), "low": N_("low")}
 ACTIONS = {"proceed": N_("go on with it"), "verify": N_("check first"), "query_detail": N_("read the details")}
 RECOMMENDED: Mapping[Recommendation, str] = {
     "opposition": N_(
-        "The group argues alike. Hold a further discussion with an assigned opposition or a mixed group before relying on it."
+        "The group argues alike. Hold a further discussion with an assigned opposition or a mixed group before relying "
+        "on it."
     ),
     "evidence": N_(
-        "The group is of one mind and sure of itself. Ask for evidence and for what would change their minds; that they are sure "
-        "is only what they say of themselves."
+        "The group is of one mind and sure of itself. Ask for evidence and for what would change their minds; that "
+        "they are sure is only what they say of themselves."
     ),
 }
 HELD = N_("{n} of {total} take this position: {position}")
@@ -460,7 +461,8 @@ def stance_groups(said: Round) -> list[Group]:
 
 @dataclass(frozen=True)
 class PairsOfModels:
-    """Pairs of participants by the models that speak for them. alike: on the same side; of pairs both of whom took one."""
+    """Pairs of participants by the models that speak for them. alike: on the same side; of pairs both of whom took
+    one."""
 
     first: str
     second: str
@@ -469,8 +471,8 @@ class PairsOfModels:
 
 
 def pairs_of_models(said: Round, model_of: Mapping[str, str], groups: Sequence[Group] = ()) -> list[PairsOfModels]:
-    """Within a model where first is second, else between two. `groups`: who stands together; by stance, where there are any,
-    or by words unless given."""
+    """Within a model where first is second, else between two. `groups`: who stands together; by stance, where there are
+    any, or by words unless given."""
     side = {who: place for place, group in enumerate(groups or stance_groups(said) or clusters(said)) for who in group}
     found: dict[tuple[str, str], list[bool]] = {}
     for one, other in combinations([who for who in said if who in side and who in model_of], 2):

@@ -1,7 +1,8 @@
-"""On what each claim at a roundtable rests: posts that its speaker remembers, documents given, other turns, sources named; or on
-nothing but its being said.
+"""On what each claim at a roundtable rests: posts that its speaker remembers, documents given, other turns, sources
+named; or on nothing but its being said.
 
-By words alone, which is said wherever it is shown: that a claim shares the words of a post is no proof that it follows from it.
+By words alone, which is said wherever it is shown: that a claim shares the words of a post is no proof that it follows
+from it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from enquete.graphs.roundtable.discussion import Discussion, Document, Roundtabl
 Kind = Literal["post", "document", "turn", "source"]
 
 SHARED, LEAST_SHARED = 0.5, 2
-"""Share of a claim's or a citation's words that a passage holds, and how many at least, from which it is taken to be meant."""
+"""Share of a claim's or a citation's words that a passage holds, and how many at least, from which it is taken to be
+meant."""
 LONGEST_SHOWN = 300
 _URL = re.compile(r"https?://[^\s<>\"')\]]+")
 _MARK = re.compile(r"^-?\s*(?:\[P?\d+\]\s*)?")
@@ -26,8 +28,8 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 class Support(BaseModel):
-    """What a claim rests on. said: the citation as it was given, "" where the claim's own words were found there; where: the
-    title of a document, a turn's number, a URL; text: the passage."""
+    """What a claim rests on. said: the citation as it was given, "" where the claim's own words were found there;
+    where: the title of a document, a turn's number, a URL; text: the passage."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -37,7 +39,7 @@ class Support(BaseModel):
     text: str = ""
 
 
-class Claim(BaseModel):
+class KeyPoint(BaseModel):
     """A key point, or the position where there is none. rests_on: () where it is only said."""
 
     model_config = ConfigDict(frozen=True)
@@ -51,9 +53,9 @@ class Claim(BaseModel):
 
 def claims(
     talk: Discussion, names: Mapping[str, str], memories: Mapping[str, str | None], documents: Sequence[Document]
-) -> Iterator[Claim]:
-    """Of everything that was said to the group. names, memories: of participants, by id. A citation that names no one claim stands
-    with each of its answer."""
+) -> Iterator[KeyPoint]:
+    """Of everything that was said to the group. names, memories: of participants, by id. A citation that names no one
+    claim stands with each of its answer."""
     for turn in talk.spoken:
         if turn.private:
             continue
@@ -68,7 +70,7 @@ def claims(
             if not text.strip():
                 continue
             own = [support for said, support in cited if _shares(text, said)] or [support for _, support in cited]
-            yield Claim(
+            yield KeyPoint(
                 turn=turn.turn, participant=turn.participant, round=turn.round, claim=text,
                 rests_on=tuple(dict.fromkeys((*own, *known.of_claim(text)))),
             )  # fmt: skip

@@ -47,7 +47,8 @@ class RoundtableTurn(Turn):
     after.
 
     `kind`: a remark of whoever leads the discussion is a turn of its own, `steer`, before the round that it opens;
-    where the discussion had ended, it goes on from there; `end`: they closed it. `earlier`: held in the run before, which paid for it.
+    where the discussion had ended, it goes on from there; `end`: they closed it. `earlier`: held in the run before,
+    which paid for it.
 
     `number`: the participant's, under which an anonymous group knows it in every round; `retried`: asked twice because
     of its violations, which `slips` holds; `weighed`: of the last turn of a round; `ratings` (consideration → value)
@@ -184,7 +185,7 @@ def discussions(frozen: Mapping[str, JsonValue], mode: str) -> Iterator[Discussi
         yield talk
 
 
-# --- settings ------------------------------------------------------------------------------------------------------------
+# --- settings ---------------------------------------------------------------------------------------------------------
 
 Worker = Literal["model", "rule"]
 Cast = Literal["mixed", "consensus", "convergence", "polarisation", "groupthink", "unruly"]
@@ -256,7 +257,8 @@ class RoundtableSettings(BaseModel):
         tuple[Seat, ...],
         Field(
             max_length=MOST_SEATS,
-            description="whose seat another model than the run's takes: name, model, base_url, key_variable, temperature, alternates",
+            description="whose seat another model than the run's takes: name, model, base_url, key_variable, "
+            "temperature, alternates",
             exclude_if=lambda seats: not seats,
         ),
     ] = ()
@@ -288,7 +290,8 @@ class RoundtableSettings(BaseModel):
     agreement: Annotated[
         Literal["words", "meaning"],
         Field(
-            description="what decides which positions are one: their words by a rule, or what they mean, as a model reads it",
+            description="what decides which positions are one: their words by a rule, or what they mean, as a model "
+            "reads it",
             exclude_if=lambda agreement: agreement == "words",
         ),
     ] = "words"

@@ -1,5 +1,5 @@
-"""Positions of a round grouped by what they mean: by a model, at temperature 0, each with the words on which that rests. The
-rule's groups, by words, stand beside them as a check. Where no model answers nothing is decided by either.
+"""Positions of a round grouped by what they mean: by a model, at temperature 0, each with the words on which that
+rests. The rule's groups, by words, stand beside them as a check. Where no model answers nothing is decided by either.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ _WORDS = {
     "said": N_("What each of them said"),
     "before": N_("Their positions of the round before"),
     "rules": N_(
-        "group_of: for each number the number of its group. Two are in one group if who holds the one would sign the other: other words "
-        "for the same are one, the same words denied are two, and a condition that the other rejects makes two. says: for each group its "
-        "position in one sentence. quote_of: for each number the words of its own, copied exactly, that put it there. conflicts: what the "
-        "groups contradict each other on, three at most, a sentence each. groupthink: whether objections are missing that the subject "
-        "calls for. Confidence that people claim is no evidence."
+        "group_of: for each number the number of its group. Two are in one group if who holds the one would sign the "
+        "other: other words for the same are one, the same words denied are two, and a condition that the other "
+        "rejects makes two. says: for each group its position in one sentence. quote_of: for each number the words of "
+        "its own, copied exactly, that put it there. conflicts: what the groups contradict each other on, three at "
+        "most, a sentence each. groupthink: whether objections are missing that the subject calls for. Confidence that "
+        "people claim is no evidence."
     ),
     "unmoved": N_(
         "unmoved: for each number whether it still takes the position of the round before, by what is meant."
@@ -49,8 +50,8 @@ _WORDS = {
 
 
 class PositionsSaid(BaseModel):
-    """A round by the participants' stable numbers, so that nobody is judged by name. before: positions of the round before, of
-    who took one then and now."""
+    """A round by the participants' stable numbers, so that nobody is judged by name. before: positions of the round
+    before, of who took one then and now."""
 
     topic: str
     said: dict[str, Response]
@@ -58,8 +59,8 @@ class PositionsSaid(BaseModel):
 
 
 class PositionGroups(BaseModel):
-    """group_of: number → its group's; says: group → its position; quote_of: number → its own words; unmoved: number → whether it
-    still takes the position of the round before."""
+    """group_of: number → its group's; says: group → its position; quote_of: number → its own words; unmoved: number →
+    whether it still takes the position of the round before."""
 
     group_of: dict[str, int] = Field(default_factory=dict)
     says: dict[str, str] = Field(default_factory=dict)
@@ -129,7 +130,8 @@ GROUPER = Role(
 
 
 def groups_of(read: Mapping[str, Any], numbers: Mapping[str, int]) -> list[Group]:
-    """Of a reading that is kept: participants who mean the same, the largest group first. numbers: of the participants."""
+    """Of a reading that is kept: participants who mean the same, the largest group first. numbers: of the
+    participants."""
     who = {str(number): participant for participant, number in numbers.items()}
     found: dict[int, Group] = {}
     for number, group in read["camp_of"].items():
@@ -141,8 +143,9 @@ def groups_of(read: Mapping[str, Any], numbers: Mapping[str, int]) -> list[Group
 def kept_reading(
     data: PositionsSaid, read: PositionGroups, by: str, said: Round, numbers: Mapping[str, int]
 ) -> dict[str, JsonValue]:
-    """What is kept of a round: the model's groups with their agreement, by the formula of the rule's, and the rule's own beside
-    them. differs: share of the pairs that the two put together otherwise. Of a round that no model read the rule's alone."""
+    """What is kept of a round: the model's groups with their agreement, by the formula of the rule's, and the rule's
+    own beside them. differs: share of the pairs that the two put together otherwise. Of a round that no model read the
+    rule's alone."""
     rule = clusters(said)
     place = {who: number for number, group in enumerate(rule, 1) for who in group}
     check: dict[str, JsonValue] = {
@@ -164,8 +167,10 @@ def kept_reading(
     differ = [(side[a] == side[b]) != (place[a] == place[b]) for a, b in combinations(voices, 2)]
     check["differs"] = fmean(differ) if differ else 0.0
     return {
-        **found, "agreement": agreement(said, groups_of(meant, {who: numbers[who] for who in voices})), "camp_of": dict(read.group_of),
-        "conflicts": list(read.conflicts), "groupthink": read.groupthink, "says": dict(read.says), "quotes": dict(read.quote_of),
+        **found, "agreement": agreement(said, groups_of(meant, {who: numbers[who] for who in voices})),
+        "camp_of": dict(read.group_of),
+        "conflicts": list(read.conflicts), "groupthink": read.groupthink, "says": dict(read.says),
+        "quotes": dict(read.quote_of),
         "unquoted": [number for number in data.said if number not in read.quote_of], "unmoved": dict(read.unmoved),
     }  # fmt: skip
 
@@ -188,8 +193,9 @@ def readings(talk: Discussion) -> list[Mapping[str, Any]]:
 def exit_by_meaning(
     rounds: Sequence[Round], read: Sequence[Mapping[str, Any]], numbers: Mapping[str, int], limits: Limits
 ) -> Exit:
-    """Whether it is over after the last of `rounds`, by the model's readings of them: a round that none has read agrees on
-    nothing, and nobody in it stays; so without a model only the last round, or whoever leads the discussion, ends it."""
+    """Whether it is over after the last of `rounds`, by the model's readings of them: a round that none has read agrees
+    on nothing, and nobody in it stays; so without a model only the last round, or whoever leads the discussion, ends
+    it."""
     standings = []
     for said, one in zip(rounds, read, strict=True):
         if one.get("basis") != MEANING or one["by"] == RULE:

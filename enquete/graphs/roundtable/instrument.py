@@ -145,7 +145,8 @@ def _shipped() -> Mapping[Any, Any]:
 
 
 QUESTION = (
-    "The question of a roundtable that can be answered yes or no, on what is disputed most about “{about}”, without taking a side.",
+    "The question of a roundtable that can be answered yes or no, on what is disputed most about “{about}”, without "
+    "taking a side.",
     {
         True: ("Es geht um: „{de}“. Ist das der richtige Weg?", "This is about: “{en}”. Is this the right way to go?"),
         False: (
@@ -160,14 +161,16 @@ CONSIDERATIONS = {
         ("gain", "for it: things get better there",
          "Das Vorhaben bringt beim Thema {de} Fortschritt.", "The plan means progress for {en}."),
         ("cost", "against it: things get worse there",
-         "Beim Thema {de} ist das Vorhaben ein Schritt zurück.", "When it comes to {en}, the plan is a step backwards."),
+         "Beim Thema {de} ist das Vorhaben ein Schritt zurück.",
+         "When it comes to {en}, the plan is a step backwards."),
         ("needed", "for it: something has to change there",
          "Beim Thema {de} muss sich etwas ändern.", "When it comes to {en}, something has to change."),
         ("wrong", "against it: the wrong people pay there",
          "Beim Thema {de} zahlen die Falschen für das Vorhaben.",
          "When it comes to {en}, the wrong people pay for the plan."),
         ("benefit", "for it: its benefit outweighs its harm there",
-         "Beim Thema {de} wiegt der Nutzen schwerer als der Schaden.", "When it comes to {en}, the benefit outweighs the harm."),
+         "Beim Thema {de} wiegt der Nutzen schwerer als der Schaden.",
+         "When it comes to {en}, the benefit outweighs the harm."),
         ("other", "against it: there is a better way",
          "Beim Thema {de} gibt es einen besseren Weg.", "When it comes to {en}, there is a better way."),
     ),
@@ -189,8 +192,10 @@ CONSIDERATIONS = {
 """By whether something is planned: three for and three against, in turn, on the widest themes. Written as pairs."""
 COURSES = {
     True: (
-        ("planned", "doing what is planned", "Das Vorhaben wird umgesetzt wie geplant.", "The plan is carried out as it stands."),
-        ("changed", "doing it with changes", "Das Vorhaben wird mit Änderungen umgesetzt.", "The plan is carried out with changes."),
+        ("planned", "doing what is planned", "Das Vorhaben wird umgesetzt wie geplant.",
+            "The plan is carried out as it stands."),
+        ("changed", "doing it with changes", "Das Vorhaben wird mit Änderungen umgesetzt.",
+            "The plan is carried out with changes."),
         ("postponed", "putting it off", "Das Vorhaben wird verschoben.", "The plan is postponed."),
         ("dropped", "not doing it", "Das Vorhaben wird aufgegeben.", "The plan is dropped."),
     ),
@@ -198,7 +203,8 @@ COURSES = {
         ("keep", "leaving things as they are", "Alles bleibt, wie es ist.", "Everything stays as it is."),
         ("more", "doing more of what is done", "Was getan wird, wird ausgebaut.", "What is being done is extended."),
         ("other", "doing something else", "Es wird ein anderer Weg versucht.", "Another way is tried."),
-        ("local", "leaving it to those affected", "Die Betroffenen entscheiden selbst.", "Those affected decide for themselves."),
+        ("local", "leaving it to those affected", "Die Betroffenen entscheiden selbst.",
+            "Those affected decide for themselves."),
     ),
 }  # fmt: skip
 
@@ -215,7 +221,8 @@ def draft(material: Material) -> Mapping[str, str]:
     )  # fmt: skip
     text = head(material, "roundtable", "Gesprächsrunde", "Roundtable")
     return {
-        "roundtable.yaml": f"{text}# from: {asked.source}\nquestion: {asked.inline}\nconsiderations:\n{_considerations(material)}"
+        "roundtable.yaml": f"{text}# from: {asked.source}\nquestion: "
+        f"{asked.inline}\nconsiderations:\n{_considerations(material)}"
         f"preferences:\n{_preferences(material)}scale: likert7\n"
     }
 

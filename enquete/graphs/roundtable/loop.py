@@ -193,7 +193,7 @@ async def ask_after(state: DiscussionState, runtime: Loop) -> DiscussionState:
     return await _privately(talk, context)
 
 
-# --- steps ---------------------------------------------------------------------------------------------------------------
+# --- steps ------------------------------------------------------------------------------------------------------------
 
 
 async def _privately(talk: Discussion, context: DiscussionContext) -> DiscussionState:
@@ -246,7 +246,7 @@ async def _kept(talk: Discussion, turns: Sequence[RoundtableTurn], context: Disc
     return talk
 
 
-# --- edges ---------------------------------------------------------------------------------------------------------------
+# --- edges ------------------------------------------------------------------------------------------------------------
 
 
 async def where(state: DiscussionState, runtime: Loop) -> Literal["before", "open", "on", "after", "end"]:

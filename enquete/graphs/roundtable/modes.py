@@ -207,7 +207,7 @@ def perspective(context: Context, role: ModeRole | None) -> Context:
 PROCESSORS: Mapping[str, Processor] = {"anonymous": anonymous, "statistics": statistics, "perspective": perspective}
 
 
-# --- as it is read -------------------------------------------------------------------------------------------------------
+# --- as it is read ----------------------------------------------------------------------------------------------------
 
 
 def rendered(context: Context, titles: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -335,7 +335,7 @@ def entries(text: str) -> list[str]:
     return lines
 
 
-# --- of every mode -------------------------------------------------------------------------------------------------------
+# --- of every mode ----------------------------------------------------------------------------------------------------
 
 
 def required(held: CheckedResponse) -> Iterator[Violation]:
@@ -351,7 +351,7 @@ def confidence_range(held: CheckedResponse) -> Iterator[Violation]:
         yield Violation(check="confidence", expected="0–1", actual=f"{raw:g}", part="confidence")
 
 
-# --- that a mode may name ------------------------------------------------------------------------------------------------
+# --- that a mode may name ---------------------------------------------------------------------------------------------
 
 
 def stance(held: CheckedResponse, check: ModeCheck) -> Violation | None:

@@ -100,7 +100,7 @@ def persuasion(found: Iterable[Move]) -> dict[tuple[str, str], float]:
     return {(one.participant, other): 1 / len(one.toward) for one in found for other in one.toward}
 
 
-# --- arguments: themes over key points, so that the same one has the same id in every group -------------------------------
+# --- arguments: themes over key points, so that the same one has the same id in every group ---------------------------
 
 
 def argument_rows(coded: CodedThemes, talks: Sequence[Discussion], *, hear_one_another: bool) -> list[dict[str, Any]]:
@@ -135,7 +135,7 @@ def argument_rows(coded: CodedThemes, talks: Sequence[Discussion], *, hear_one_a
     return rows
 
 
-# --- reason --------------------------------------------------------------------------------------------------------------
+# --- reason -----------------------------------------------------------------------------------------------------------
 
 LAMBDA = 1 - np.sqrt(2) / 2
 WEAK = 0.2
@@ -216,7 +216,7 @@ def _correlations(table: Rated, people: Sequence[str]) -> Floats:
     return found
 
 
-# --- conformity ----------------------------------------------------------------------------------------------------------
+# --- conformity -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

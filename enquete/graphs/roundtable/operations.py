@@ -70,7 +70,8 @@ STARTED = "started"
 """Of a run that has not stopped yet: begun just now, by an equal call at the same time, or cut off by a kill."""
 NEXT: Mapping[str, str] = {
     "completed": N_(
-        "The discussion is over: read it with get_consensus. continue_roundtable goes on with further rounds and a remark."
+        "The discussion is over: read it with get_consensus. continue_roundtable goes on with further rounds and a "
+        "remark."
     ),
     "person": N_("{names} must answer: pass `answers` to continue_roundtable."),
     "word": N_("Between two rounds: continue_roundtable goes on, with a remark that all participants see or without."),
@@ -82,7 +83,7 @@ NEXT: Mapping[str, str] = {
 Stage = int | Literal["before", "after"]
 """A round's number, or one of the private ones."""
 
-# --- what is asked -------------------------------------------------------------------------------------------------------
+# --- what is asked ----------------------------------------------------------------------------------------------------
 
 
 class InTable(BaseModel):
@@ -117,7 +118,7 @@ class Cited(Counselled):
     agent: Annotated[str, Field(max_length=200, description="only this participant's: name, id, or number")] = ""
 
 
-class Summed(Counselled):
+class SynthesisArguments(Counselled):
     budget_tokens: Annotated[
         int | None, Field(gt=0, le=10**12, description="cap on tokens of the whole discussion; as before unless named")
     ] = None
@@ -127,8 +128,8 @@ class Controlling(InTable):
     action: Annotated[
         Literal["pause", "resume", "ask", "end"],
         Field(
-            description="pause: launch nothing more; resume: go on; ask: put a question before the next round; end: close it, with the "
-            "private answers after it"
+            description="pause: launch nothing more; resume: go on; ask: put a question before the next round; end: "
+            "close it, with the private answers after it"
         ),
     ]
     question: Annotated[str, Field(max_length=4000, description="of ask: all participants see it")] = ""
@@ -151,8 +152,8 @@ Sure = Annotated[bool, Field(description="go on although the estimate exceeds th
 
 
 class Guest(Seat):
-    """Somebody who is no agent of a simulation: a free persona, a person (named in `people`, too), or a model that takes part as
-    itself, without a persona."""
+    """Somebody who is no agent of a simulation: a free persona, a person (named in `people`, too), or a model that
+    takes part as itself, without a persona."""
 
     persona: Annotated[str, Field(max_length=20_000, description="who they are, in prose")] = ""
     type: Annotated[str, Field(max_length=200, description="stakeholder type")] = "guest"
@@ -176,15 +177,16 @@ class Starting(InTable):
         tuple[AgentSeat, ...],
         Field(
             max_length=MOST_SIZE,
-            description="of the simulation: those who form one group, in the order of speaking; by name, or as an object with the "
-            "model of the seat",
+            description="of the simulation: those who form one group, in the order of speaking; by name, or as an "
+            "object with the model of the seat",
         ),
     ] = ()
     personas: Annotated[
         tuple[Guest, ...],
         Field(
             max_length=MOST_SIZE,
-            description="one group of free personas, in place of a simulation or beside its `agents`; each may name its model",
+            description="one group of free personas, in place of a simulation or beside its `agents`; each may name "
+            "its model",
         ),
     ] = ()
     documents: Annotated[
@@ -213,8 +215,8 @@ class Starting(InTable):
     agreement: Annotated[
         Literal["words", "meaning"],
         Field(
-            description="what decides which positions are one, and so when it ends: their words by a rule, or what they mean, as a "
-            "model reads them, with the rule as a check",
+            description="what decides which positions are one, and so when it ends: their words by a rule, or what "
+            "they mean, as a model reads them, with the rule as a check",
             exclude_if=lambda agreement: agreement == "words",
         ),
     ] = "words"
@@ -227,7 +229,8 @@ class Starting(InTable):
         str,
         Field(
             max_length=200,
-            description="that answers for seats without one; the configured one unless named, or where all seats name one, the first's",
+            description="that answers for seats without one; the configured one unless named, or where all seats name "
+            "one, the first's",
         ),
     ] = ""
     synthetic: Annotated[bool, Field(description="the built-in synthetic participants: free, for trying out")] = False
@@ -263,10 +266,10 @@ class Listing(BaseModel):
     query: Annotated[str, Field(max_length=200, description="only those whose name or question holds it")] = ""
 
 
-# --- on disk -------------------------------------------------------------------------------------------------------------
+# --- on disk ----------------------------------------------------------------------------------------------------------
 
 
-class Kept(BaseModel):
+class RoundtableRecord(BaseModel):
     """What is known of a roundtable beside its runs. `asked`: the arguments it was started with; `replaced`: runs that
     a later one went on from."""
 
@@ -284,7 +287,7 @@ class Kept(BaseModel):
 class OpenTable:
     """A roundtable, with its current run; None before that was begun."""
 
-    kept: Kept
+    kept: RoundtableRecord
     folder: Path
     standing: RunSnapshot | None
 
@@ -403,7 +406,8 @@ class OpenTable:
         return told
 
     def meaning(self, talk: Discussion, weighed: Weighed) -> dict[str, JsonValue]:
-        """How a model grouped a round by what positions mean, with the words it quotes, and the rule's check beside it."""
+        """How a model grouped a round by what positions mean, with the words it quotes, and the rule's check beside
+        it."""
         read: Mapping[str, Any] = weighed.analysed
         names = {str(turn.number): self.name(turn.participant) for turn in talk.spoken}
         groups: dict[str, list[str]] = {}
@@ -411,13 +415,15 @@ class OpenTable:
             groups.setdefault(str(camp), []).append(number)
         found: list[JsonValue] = [
             {"position": read.get("says", {}).get(camp, ""), "held_by": [names[number] for number in members],
-             "quotes": {names[number]: read["quotes"][number] for number in members if number in read.get("quotes", {})}}
+             "quotes": {names[number]: read["quotes"][number] for number in members if number in read.get("quotes",
+                 {})}}
             for camp, members in groups.items()
         ]  # fmt: skip
         rule = read["rule"]
         return {
             "by": read["by"], "agreement": read["agreement"], "groups": found,
-            "rule": {"agreement": rule["agreement"], "positions": len(set(rule["camp_of"].values())), "differs": rule.get("differs")},
+            "rule": {"agreement": rule["agreement"], "positions": len(set(rule["camp_of"].values())),
+                "differs": rule.get("differs")},
         }  # fmt: skip
 
     def four_layers(self, talk: Discussion) -> FourLayers:
@@ -440,7 +446,8 @@ class OpenTable:
     def detail(self, turn: RoundtableTurn) -> dict[str, JsonValue]:
         """One answer in full. slips: what the first answer did not keep to, where it was asked for once more."""
         return {
-            **self.speaker(turn), "round": stage_of(turn), "status": turn.status, **turn.response.model_dump(mode="json"),
+            **self.speaker(turn), "round": stage_of(turn), "status": turn.status,
+            **turn.response.model_dump(mode="json"),
             "retried": turn.retried, "slips": [one.model_dump(mode="json") for one in turn.slips],
             "ratings": dict(turn.ratings), "ranking": list(turn.ranking),
         }  # fmt: skip
@@ -454,17 +461,17 @@ class OpenTable:
         }  # fmt: skip
 
 
-class RoundtableStore(NamedRecords[Kept]):
+class RoundtableStore(NamedRecords[RoundtableRecord]):
     """Raises InputError for a roundtable that there is not."""
 
-    place, file, record = FOLDER, FILE, Kept
+    place, file, record = FOLDER, FILE, RoundtableRecord
     kind, begun_with = "roundtable", "start_roundtable"
 
     def find(self, id: str) -> OpenTable | None:
         kept, folder = self.read(id), self.folder(id)
         return OpenTable(kept, folder, self._current(kept, folder)) if kept else None
 
-    def _current(self, kept: Kept, folder: Path) -> RunSnapshot | None:
+    def _current(self, kept: RoundtableRecord, folder: Path) -> RunSnapshot | None:
         """The run that no other has gone on from; one that was killed before it asked anybody is none."""
         runs = [run for run in self._port.runs(str(folder)) if run not in kept.replaced]
         for run in reversed([*kept.replaced[-1:], *runs]):
@@ -478,7 +485,7 @@ class RoundtableStore(NamedRecords[Kept]):
         return self.required(id, self.find)
 
 
-# --- replies -------------------------------------------------------------------------------------------------------------
+# --- replies ----------------------------------------------------------------------------------------------------------
 
 
 def fitted(whole: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
@@ -503,7 +510,7 @@ def _cut(value: JsonValue | Mapping[str, JsonValue], chars: int, entries: int) -
     return value
 
 
-# --- what was said -------------------------------------------------------------------------------------------------------
+# --- what was said ----------------------------------------------------------------------------------------------------
 
 
 def stage_of(turn: RoundtableTurn) -> Stage:
@@ -538,7 +545,8 @@ async def get_consensus(port: Port, asked: Counselled) -> dict[str, JsonValue]:
     talk = table.group(asked.group)
     others: list[JsonValue] = [table.digest(each) for each in table.groups if each.unit != talk.unit]
     return fitted({
-        "roundtable_id": table.kept.id, "status": table.held.status, "question": table.kept.question, "group": talk.unit,
+        "roundtable_id": table.kept.id, "status": table.held.status, "question": table.kept.question,
+        "group": talk.unit,
         **table.authorship, **table.layers(talk), "other_groups": others,
     })  # fmt: skip
 
@@ -552,9 +560,11 @@ async def get_round_details(port: Port, asked: Rounded) -> dict[str, JsonValue]:
     weighed = next((turn.weighed for turn in turns if turn.weighed is not None), None)
     responses = {turn.participant: turn.response for turn in turns}
     return fitted({
-        "roundtable_id": table.kept.id, "group": talk.unit, "round": stage, "rounds": list(stages(talk)), **table.authorship,
+        "roundtable_id": table.kept.id, "group": talk.unit, "round": stage, "rounds": list(stages(talk)),
+        **table.authorship,
         "agreement": agreement(responses), "positions": len(clusters(responses)), "remark": remark_of(talk, stage),
-        **({"by_meaning": table.meaning(talk, weighed)} if weighed and weighed.analysed.get("basis") == MEANING else {}),
+        **({"by_meaning": table.meaning(talk,
+            weighed)} if weighed and weighed.analysed.get("basis") == MEANING else {}),
         "weighed": weighed.model_dump(mode="json") if weighed else None,
         "missing": [table.name(who) for who in talk.participants if who not in responses],
         "responses": [table.brief(turn) for turn in turns],
@@ -623,7 +633,7 @@ def _group(table: OpenTable, talk: Discussion) -> dict[str, Any]:
     return {"group": talk.unit, "participants": people, "consensus": table.layers(talk), "rounds": rounds}
 
 
-# --- beginning and going on ----------------------------------------------------------------------------------------------
+# --- beginning and going on -------------------------------------------------------------------------------------------
 
 
 async def start_roundtable(port: Port, asked: Starting) -> dict[str, JsonValue]:
@@ -645,15 +655,23 @@ async def _started(port: Port, tables: RoundtableStore, asked: Starting) -> Open
     given = asked.model_dump(mode="json", exclude={"roundtable_id", "budget_tokens", "confirm"})
     if found is not None and found.kept.asked != given:
         raise InputError(
-            f"{asked.roundtable_id}: there is one on other terms; choose another roundtable_id, or go on with it by continue_roundtable"
+            f"{asked.roundtable_id}: there is one on other terms; choose another roundtable_id, or go on with it by "
+            f"continue_roundtable"
         )
     if found is not None and found.standing is not None:
         return found
     tables.keep(
         asked.roundtable_id,
-        Kept(id=asked.roundtable_id, question=asked.question, mode=asked.mode, begun_at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-             sim_id=asked.sim_id, language=asked.language, asked=given)
-    )  # fmt: skip
+        RoundtableRecord(
+            id=asked.roundtable_id,
+            question=asked.question,
+            mode=asked.mode,
+            begun_at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+            sim_id=asked.sim_id,
+            language=asked.language,
+            asked=given,
+        ),
+    )
     folder = tables.folder(asked.roundtable_id)
     try:
         await _begin(port, asked, folder, _seating(asked, folder), asked.budget_tokens, asked.confirm)
@@ -671,7 +689,8 @@ def _require_seats(asked: Starting) -> None:
         raise InputError("agents: they are a simulation's; name its sim_id, or list everybody in personas")
     if asked.sim_id and asked.personas and not asked.agents:
         raise InputError(
-            "who discusses? Name either sim_id (its agents) or personas; or both with `agents`, at whose table the personas sit"
+            "who discusses? Name either sim_id (its agents) or personas; or both with `agents`, at whose table the "
+            "personas sit"
         )
     named = [one.name for one in asked.seats]
     if named and len(set(named)) < max(LEAST_SIZE, len(named)):
@@ -796,8 +815,8 @@ async def _answered(port: Port, table: OpenTable, asked: Continuing) -> None:
         return  # the round that it precedes is going on: the call is made again after it was cut short
     if asked.remark and not due:
         raise InputError(
-            "remark: the discussion is not between two rounds. Start with steering=true to have it wait there, or give the remark "
-            "once it is over, with further rounds"
+            "remark: the discussion is not between two rounds. Start with steering=true to have it wait there, or give "
+            "the remark once it is over, with further rounds"
         )
     for talk in due:
         await port.freeze(table.sim, run.run, talk.word_name, asked.remark, **place)
@@ -851,12 +870,12 @@ async def _begin_further(port: Port, tables: RoundtableStore, table: OpenTable, 
         raise
 
 
-# --- what a discussion comes to, on what it rests, and who leads it -------------------------------------------------------
+# --- what a discussion comes to, on what it rests, and who leads it ---------------------------------------------------
 
 
 async def get_thoughts(port: Port, asked: Participating) -> dict[str, JsonValue]:
-    """How one participant thought from round to round, privately before and after too: position, reasons, stance and confidence,
-    where it moved, and which argument moved it."""
+    """How one participant thought from round to round, privately before and after too: position, reasons, stance and
+    confidence, where it moved, and which argument moved it."""
     table = RoundtableStore(port).table(asked.roundtable_id)
     talk = table.group(asked.group)
     own = [turn for turn in talk.spoken if turn.participant == _participant(table, talk, asked.agent)]
@@ -869,21 +888,24 @@ async def get_thoughts(port: Port, asked: Participating) -> dict[str, JsonValue]
             "round": stage_of(turn), "stance": said.stance, "confidence": said.confidence, "position": said.position,
             "reasoning": said.reasoning, "key_points": list(said.key_points), "sections": dict(said.sections),
             **({"model": table.model_of(turn)} if table.settings.seats else {}),
-            "likeness_to_own_last": kept, "another_stance": bool(before and said.stance and said.stance != before.response.stance),
+            "likeness_to_own_last": kept,
+            "another_stance": bool(before and said.stance and said.stance != before.response.stance),
         })  # fmt: skip
         before = turn
     return fitted({
-        "roundtable_id": table.kept.id, "group": talk.unit, **table.authorship, **(table.speaker(own[0]) if own else {}),
+        "roundtable_id": table.kept.id, "group": talk.unit, **table.authorship,
+        **(table.speaker(own[0]) if own else {}),
         "confidence": {str(stage_of(turn)): turn.response.confidence for turn in own},
         "stances": {str(stage_of(turn)): turn.response.stance for turn in own},
-        "moved_by": next((turn.response.sections["moved_by"] for turn in own if "moved_by" in turn.response.sections), ""),
+        "moved_by": next((turn.response.sections["moved_by"] for turn in own if "moved_by" in turn.response.sections),
+            ""),
         "thoughts": thoughts,
     })  # fmt: skip
 
 
 async def get_citations(port: Port, asked: Cited) -> dict[str, JsonValue]:
-    """On what each claim rests: posts that its speaker remembers, documents given, other turns, sources named; or on nothing.
-    Matched by words."""
+    """On what each claim rests: posts that its speaker remembers, documents given, other turns, sources named; or on
+    nothing. Matched by words."""
     table = RoundtableStore(port).table(asked.roundtable_id)
     talk, run = table.group(asked.group), table.held
     who = _participant(table, talk, asked.agent) if asked.agent else ""
@@ -902,16 +924,19 @@ async def get_citations(port: Port, asked: Cited) -> dict[str, JsonValue]:
         for one in known
     ]  # fmt: skip
     return fitted({
-        "roundtable_id": table.kept.id, "group": talk.unit, **table.authorship, "matched_by": "words", "claims": len(known),
+        "roundtable_id": table.kept.id, "group": talk.unit, **table.authorship, "matched_by": "words",
+        "claims": len(known),
         "only_said": sum(not one.rests_on for one in known), "kinds": {**kinds},
-        "citations": [{"kind": kind, "where": where, "said": said, "claims": n} for (kind, where, said), n in cited.most_common()],
+        "citations": [{"kind": kind, "where": where, "said": said,
+            "claims": n} for (kind, where, said), n in cited.most_common()],
         "rests_on": told,
     })  # fmt: skip
 
 
-async def synthesize_roundtable(port: Port, asked: Summed) -> dict[str, JsonValue]:
-    """Sum a discussion up, once: common ground, differences, how it went, conclusion and recommendation, each point with the turns
-    that it rests on. A model does it, through the ledger of the discussion; without one what the decision holds is put together."""
+async def synthesize_roundtable(port: Port, asked: SynthesisArguments) -> dict[str, JsonValue]:
+    """Sum a discussion up, once: common ground, differences, how it went, conclusion and recommendation, each point
+    with the turns that it rests on. A model does it, through the ledger of the discussion; without one what the
+    decision holds is put together."""
     tables = RoundtableStore(port)
     table = tables.table(asked.roundtable_id)
     talk = table.group(asked.group)
@@ -929,7 +954,8 @@ async def synthesize_roundtable(port: Port, asked: Summed) -> dict[str, JsonValu
     by, answers = str(made["by"]), {turn.turn: table.name(turn.participant) for turn in talk.spoken}
     speakers = {str(number): name for number, name in answers.items() if f"{number}" in _cited_turns(made)}
     return fitted({
-        "roundtable_id": table.kept.id, "group": talk.unit, "question": table.kept.question, "rounds": len(rounds), **table.authorship,
+        "roundtable_id": table.kept.id, "group": talk.unit, "question": table.kept.question, "rounds": len(rounds),
+        **table.authorship,
         **made, "synthesized_by": by, "turns": {**speakers},
     })  # fmt: skip
 
@@ -970,8 +996,8 @@ def _participant(table: OpenTable, talk: Discussion, agent: str) -> str:
 
 
 async def control_roundtable(port: Port, asked: Controlling) -> dict[str, JsonValue]:
-    """Lead a discussion, also one that goes on: pause it, resume it, put a question before its next round, or end it. What was
-    asked is kept and paid for once; the call that drove it returns with what there is."""
+    """Lead a discussion, also one that goes on: pause it, resume it, put a question before its next round, or end it.
+    What was asked is kept and paid for once; the call that drove it returns with what there is."""
     tables = RoundtableStore(port)
     table = tables.table(asked.roundtable_id)
     if bool(asked.question.strip()) != (asked.action == "ask"):
@@ -1018,8 +1044,8 @@ async def _ask(port: Port, table: OpenTable, question: str) -> None:
         asked = True
     if not asked:
         raise InputError(
-            f"question: no round follows (of {table.settings.rounds} at most); once it is over, continue_roundtable takes it as a remark, "
-            "with further rounds"
+            f"question: no round follows (of {table.settings.rounds} at most); once it is over, continue_roundtable "
+            "takes it as a remark, with further rounds"
         )
 
 
@@ -1038,7 +1064,8 @@ async def list_roundtables(port: Port, asked: Listing) -> dict[str, JsonValue]:
             continue
         groups = table.groups if table.standing else []
         found.append({
-            "roundtable_id": name, "question": table.kept.question, "mode": table.kept.mode, "begun_at": table.kept.begun_at,
+            "roundtable_id": name, "question": table.kept.question, "mode": table.kept.mode,
+            "begun_at": table.kept.begun_at,
             "status": table.standing.status if table.standing else "not begun", "groups": len(groups),
             "first": table.digest(groups[0]) if groups else None, **(table.authorship if table.standing else {}),
         })  # fmt: skip
@@ -1061,7 +1088,7 @@ OPERATIONS = (
     Operation(get_response_detail, Detailed, "One answer at a roundtable", reads=True),
     Operation(get_thoughts, Participating, "One participant's thoughts", reads=True),
     Operation(get_citations, Cited, "What claims at a roundtable rest on", reads=True),
-    Operation(synthesize_roundtable, Summed, "Sum a roundtable up"),
+    Operation(synthesize_roundtable, SynthesisArguments, "Sum a roundtable up"),
     Operation(
         control_roundtable,
         Controlling,

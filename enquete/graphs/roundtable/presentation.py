@@ -26,9 +26,10 @@ COMPOSED = {
     "hand": N_("put together by hand"),
 }  # fmt: skip
 DECIDES = {
-    "words": N_("Where a model read the rounds the rule still decides when a discussion ends; both readings are recorded."),
-    "meaning": N_("What positions mean, as a model reads them, decides when a discussion ends; the rule, by words, is a check. Where no "
-                  "model read a round nothing is decided by it."),
+    "words": N_("Where a model read the rounds the rule still decides when a discussion ends; both readings are "
+        "recorded."),
+    "meaning": N_("What positions mean, as a model reads them, decides when a discussion ends; the rule, by words, is "
+                  "a check. Where no model read a round nothing is decided by it."),
 }  # fmt: skip
 HOW = {"took_up": N_("took it up"), "countered": N_("countered")}
 SIDES = {"discussed": N_("discussed"), "read": N_("only read")}
@@ -98,14 +99,16 @@ ROUNDS = d.Table(
 GROUPINGS = d.Table(
     name="groupings", title=N_("Positions grouped by what they mean"), key=("group", "round", "participant"),
     columns=(
-        TABLE, d.integer("round", N_("Round")), d.flag("last", N_("last round")), AGENT, d.integer("camp", N_("by the model")),
+        TABLE, d.integer("round", N_("Round")), d.flag("last", N_("last round")), AGENT,
+        d.integer("camp", N_("by the model")),
         d.text("says", N_("position")), d.text("quote", N_("in their own words")), d.integer("cluster", N_("by rule")),
     ),
     views=(
         d.View(at="section", where="last", top=12, columns=d.names("group participant camp says quote cluster")),
         d.View(at="appendix", columns=d.names("group round participant camp says quote cluster")),
     ),
-    note=N_("A model grouped them; the words it quotes were found in the answer itself. The rule compares words alone and is a check."),
+    note=N_("A model grouped them; the words it quotes were found in the answer itself. The rule compares words alone "
+        "and is a check."),
 )  # fmt: skip
 
 MODELS = d.Table(
@@ -293,7 +296,8 @@ GROUPS, GROUP_TESTS = group_tables(MEASURE, N_("By group of the agents"), share=
 
 FACTS = (
     d.text("question"), d.text("mode"), d.text("mode_title"), d.flag("assigned"), d.flag("judges_groupthink"),
-    d.code("decides", "", DECIDES), d.code("compose", "", COMPOSED), d.number("consensus_limit"), d.integer("begun"), d.integer("over"),
+    d.code("decides", "", DECIDES), d.code("compose", "", COMPOSED), d.number("consensus_limit"), d.integer("begun"),
+    d.integer("over"),
     d.integer("planned"), d.integer("n"), d.integer("n_total"), d.integer("people"), d.integer("readers"),
     d.integer("unseated"), d.several("unknown"), d.number("first_agreement"), d.number("last_agreement"),
     d.integer("agreed"), d.integer("settled"), d.integer("groupthink_groups"), d.integer("judged_groups"),
@@ -394,8 +398,8 @@ TEXTS = (
     d.TextBlock(at="section", where="begun > 0 and people > 0", says=N_(
         "{n} participants, {people} of them people, discussed in {begun} groups, {compose}, in the mode "
         "“{mode_title}”: {question}")),
-    d.TextBlock(at="section", where="begun > 0 and people == 0", says=N_("{n} agents discussed in {begun} groups, "
-                                                                    "{compose}, in the mode “{mode_title}”: {question}")),
+    d.TextBlock(at="section", where="begun > 0 and people == 0", says=N_(
+        "{n} agents discussed in {begun} groups, {compose}, in the mode “{mode_title}”: {question}")),
     d.TextBlock(at="section", where="readers > 0", says=N_("{readers} more only read what a group said.")),
     d.TextBlock(at="section", where="unseated > 0", says=N_("{unseated} agents had no seat.")),
     d.TextBlock(at="section", where="begun > 0", says=N_(
@@ -407,8 +411,10 @@ TEXTS = (
         "and agreement before and after, "
         "are from the private answers.")),
     d.TextBlock(at="section", after="movement", where="minority > 0", says=N_(
-        "{joined} of {minority} participants whose stance was in their group's minority had the majority's afterwards.")),
-    d.TextBlock(at="section", after="arguments", where="n_arguments > 0", says=N_("{unanswered} of {n_arguments} arguments "
+        "{joined} of {minority} participants whose stance was in their group's minority had the majority's "
+        "afterwards.")),
+    d.TextBlock(at="section", after="arguments", where="n_arguments > 0",
+        says=N_("{unanswered} of {n_arguments} arguments "
                                                                              "were answered by nobody.")),
 )  # fmt: skip
 

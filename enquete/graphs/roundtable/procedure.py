@@ -30,7 +30,7 @@ from enquete.state.methodology import Plan
 
 MOST_NAMED = 20
 
-# --- who sits together: the same agents and the same draw give the same groups in every process --------------------------
+# --- who sits together: the same agents and the same draw give the same groups in every process -----------------------
 
 
 class SilentReader(BaseModel):
@@ -130,7 +130,7 @@ def _apart(
     return [tuple(order[place] for place in group) for group in groups]
 
 
-# --- the discussions -----------------------------------------------------------------------------------------------------
+# --- the discussions --------------------------------------------------------------------------------------------------
 
 
 def statements(discussions: Iterable[Discussion]) -> list[Statement]:
@@ -229,7 +229,8 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
 
     async def advance(self, talk: Discussion, context: InterviewContext) -> Discussion | Outcome:
         """To the end of the discussion, or to where it cannot go on now."""
-        from enquete.graphs.roundtable.loop import STEPS, discussion_graph  # noqa: PLC0415 - LangGraph is slow to import
+        # LangGraph is slow to import.
+        from enquete.graphs.roundtable.loop import STEPS, discussion_graph  # noqa: PLC0415
 
         limit = (self.settings.rounds * max(len(talk.participants), 1) + 2) * STEPS + 2
         ended = await discussion_graph.ainvoke(

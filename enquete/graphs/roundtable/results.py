@@ -116,14 +116,15 @@ def analyse(
     facts = {
         "question": settings.question or instrument.question.in_(language), "mode": settings.mode,
         "mode_title": mode.title.in_(language), "assigned": mode.assigns_stances, "judges_groupthink": mode.groupthink,
-        "decides": settings.agreement, "compose": settings.compose, "consensus_limit": settings.limits.consensus, **run.seats(),
+        "decides": settings.agreement, "compose": settings.compose, "consensus_limit": settings.limits.consensus,
+        **run.seats(),
         **_facts(run, tables, curve), "uncoded": len(coded.uncoded),
         "layers": {unit: one.model_dump(mode="json") for unit, one in layers.items()}, "models": _models(run.talks),
     }  # fmt: skip
     return shaped(PRESENTATION, tables, facts)
 
 
-# --- discussions rebuilt ------------------------------------------------------------------------------------------------
+# --- discussions rebuilt ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,7 @@ class Discussions:
             }  # fmt: skip
 
 
-# --- of each group ------------------------------------------------------------------------------------------------------
+# --- of each group ----------------------------------------------------------------------------------------------------
 
 
 def _discussion(
@@ -249,8 +250,8 @@ def _rounds(talk: Discussion) -> Iterator[Row]:
 
 
 def _groupings(talk: Discussion) -> Iterator[Row]:
-    """Where positions were grouped by meaning: each participant's group by the model, with the words it quotes for that, and by
-    the rule."""
+    """Where positions were grouped by meaning: each participant's group by the model, with the words it quotes for
+    that, and by the rule."""
     last = max((turn.round for turn in talk.turns if turn.weighed), default=0)
     for turn in talk.turns:
         read = turn.weighed.analysed if turn.weighed else {}
@@ -264,7 +265,8 @@ def _groupings(talk: Discussion) -> Iterator[Row]:
             camp = found["camp_of"].get(number)
             yield {
                 "group": talk.unit, "round": turn.round, "last": turn.round == last, "participant": speaker.participant,
-                "camp": camp, "says": found.get("says", {}).get(str(camp)), "quote": found.get("quotes", {}).get(number),
+                "camp": camp, "says": found.get("says", {}).get(str(camp)),
+                "quote": found.get("quotes", {}).get(number),
                 "cluster": found["rule"]["camp_of"][number],
             }  # fmt: skip
 
@@ -316,7 +318,7 @@ def _positions(talk: Discussion, run: Discussions) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-# --- of the models that speak ---------------------------------------------------------------------------------------------
+# --- of the models that speak -----------------------------------------------------------------------------------------
 
 
 def _speaking(run: Discussions) -> Iterator[Row]:
@@ -358,7 +360,7 @@ def _between_models(run: Discussions) -> list[Row]:
     ]  # fmt: skip
 
 
-# --- of all -------------------------------------------------------------------------------------------------------------
+# --- of all -----------------------------------------------------------------------------------------------------------
 
 
 def _persuasion(talk: Discussion, move: Move, run: Discussions) -> Iterator[Row]:
@@ -594,7 +596,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     )
 
 
-# --- health ---------------------------------------------------------------------------------------------------------------
+# --- health -----------------------------------------------------------------------------------------------------------
 
 
 UNPLAYED, GROUPTHINK, SPREAD, SILENT = (
@@ -612,23 +614,27 @@ CHECKS = {
             "proposal", "no benchmark was found", "results of a mode that was not played are not that mode's",
         ),
         "share",
-        (N_("Answers that do not keep to the mode"), N_("They are kept as they are; the mode was not played as it is meant.")),
+        (N_("Answers that do not keep to the mode"),
+            N_("They are kept as they are; the mode was not played as it is meant.")),
         {"too_few_turns": N_("too little was said")},
     ),
     GROUPTHINK: OwnCheck(
         Threshold(
             "share of groups with at least two of three signs of groupthink in their last round",
             (None, 0.50), FREE, {"groups": 2}, "one group is no pattern",
-            "proposal", "no benchmark was found", "models agree more easily than people; their agreement is weak evidence",
+            "proposal", "no benchmark was found", "models agree more easily than people; their agreement is weak "
+                "evidence",
         ),
         "share",
         (N_("Groups with signs of groupthink"), N_("They may agree because a model agrees with itself.")),
-        {"too_few_groups": N_("fewer than two groups were judged"), "not_judged": N_("unanimity is no sign in this mode")},
+        {"too_few_groups": N_("fewer than two groups were judged"),
+            "not_judged": N_("unanimity is no sign in this mode")},
     ),
     SPREAD: OwnCheck(
         Threshold(
             "mean SD of the rated considerations after the discussion over that before",
-            (0.80, None), FREE, {"participants": 10}, "SE of a ratio of SDs of 10 people ≈ .3; over several considerations less",
+            (0.80, None), FREE, {"participants": 10}, "SE of a ratio of SDs of 10 people ≈ .3; over several "
+                "considerations less",
             "people", "13 groups of people had .84 to 1.13 [deliberr]",
             "people keep their differences when they deliberate; who loses them conforms",
         ),

@@ -1,4 +1,5 @@
-"""Whose model speaks in a seat: the run's, or one that the seat names, with those that stand by where it cannot be had."""
+"""Whose model speaks in a seat: the run's, or one that the seat names, with those that stand by where it cannot be
+had."""
 
 from __future__ import annotations
 

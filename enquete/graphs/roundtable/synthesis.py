@@ -1,5 +1,5 @@
-"""A discussion summed up by a model: what is common, what differs, how it went, what follows; every point with the turns that it
-rests on. Where no model answers the rule puts together what the decision holds, and judges nothing."""
+"""A discussion summed up by a model: what is common, what differs, how it went, what follows; every point with the
+turns that it rests on. Where no model answers the rule puts together what the decision holds, and judges nothing."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ _WORDS = {
     "task": N_("Sum up a discussion for somebody who has to decide and did not hear it. It discussed: {topic}"),
     "said": N_("What was said, turn by turn, each with its number in brackets"),
     "rules": N_(
-        "common_ground: what all who spoke to it hold. differences: what they hold against each other, and on what that turns. evolution: "
-        "who moved, on what, in at most three sentences. conclusion: what the group came to, in at most three sentences. recommendation: "
-        "what to do next. turns: the numbers of the turns that a point rests on; a point without any is left out. confidence: 0 to 1, how "
-        "far the discussion bears the conclusion; that participants are sure is no evidence. Add nothing that nobody said."
+        "common_ground: what all who spoke to it hold. differences: what they hold against each other, and on what "
+        "that turns. evolution: who moved, on what, in at most three sentences. conclusion: what the group came to, in "
+        "at most three sentences. recommendation: what to do next. turns: the numbers of the turns that a point rests "
+        "on; a point without any is left out. confidence: 0 to 1, how far the discussion bears the conclusion; that "
+        "participants are sure is no evidence. Add nothing that nobody said."
     ),
 }
 
@@ -90,7 +91,8 @@ def _length(turn: TurnSaid) -> int:
 def _prompt(data: DiscussionSaid, language: Language) -> str:
     words = in_language(_WORDS, language)
     lines = "\n".join(
-        f"[{one.turn}] ({one.round}) {one.who}: {' '.join(part for part in (one.position, *one.points, one.reasons) if part)}"
+        f"[{one.turn}] ({one.round}) {one.who}: "
+        f"{' '.join(part for part in (one.position, *one.points, one.reasons) if part)}"
         for one in data.turns
     )
     return "\n\n".join(
@@ -121,5 +123,6 @@ def _checked(data: DiscussionSaid, made: DiscussionSynthesis) -> DiscussionSynth
 
 
 SYNTHESIST = Role(
-    "synthesis", _prompt, DiscussionSynthesis, lambda data: data.by_rule, _schema, check=_checked, max_output_tokens=2000, quick=True
+    "synthesis", _prompt, DiscussionSynthesis, lambda data: data.by_rule, _schema, check=_checked,
+    max_output_tokens=2000, quick=True
 )  # fmt: skip

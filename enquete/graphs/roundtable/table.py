@@ -39,7 +39,7 @@ from enquete.state.interview_context import InterviewContext
 PRIVATE = 0
 """The round before the first."""
 
-# --- older rounds --------------------------------------------------------------------------------------------------------
+# --- older rounds -----------------------------------------------------------------------------------------------------
 
 BYTES_A_TOKEN = 4
 """As everywhere where nobody counts tokens."""
@@ -49,8 +49,8 @@ _WORDS: Mapping[str, str] = {
     "task": N_("Sum up the earlier rounds of a discussion for those who go on with it."),
     "said": N_("What was said"),
     "rules": N_(
-        "At most 150 words. What is agreed, what is disputed, and what is open; name speakers exactly as they are named here. Invent "
-        "nothing, judge nothing, leave nobody out."
+        "At most 150 words. What is agreed, what is disputed, and what is open; name speakers exactly as they are "
+        "named here. Invent nothing, judge nothing, leave nobody out."
     ),
 }
 
@@ -105,7 +105,7 @@ def summary_name(unit: str, round: int) -> str:
     return f"summary/{unit}/{round}"
 
 
-# --- what a turn asks for ------------------------------------------------------------------------------------------------
+# --- what a turn asks for ---------------------------------------------------------------------------------------------
 
 AGAIN = "again/"
 """Before the items of a turn that is asked once more: both answers are kept."""

@@ -42,7 +42,8 @@ def quadrants(data: ChartData) -> alt.TopLevelMixin:
     upright = whole("mean", wish["scale_min"], wish["scale_max"], wish["label"])
     shared: dict[str, Any] = {key: upright[key] for key in ("scale", "axis", "title")}
     y, y_low = alt.Y("mean:Q", **shared), alt.Y("mean_low:Q", **shared)
-    colour = alt.Color("label:N", scale=alt.Scale(domain=shown, range=[COLOURS[i % len(COLOURS)] for i in range(len(shown))]),
+    colour = alt.Color("label:N", scale=alt.Scale(domain=shown,
+        range=[COLOURS[i % len(COLOURS)] for i in range(len(shown))]),
                        legend=alt.Legend(columns=fitting(shown)))  # fmt: skip
     shape = alt.Shape(
         "label:N", scale=alt.Scale(domain=shown, range=[SHAPES[i % len(SHAPES)] for i in range(len(shown))])

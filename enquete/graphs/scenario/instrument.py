@@ -24,10 +24,10 @@ OPEN = "open"
 """Last step of the open question's item ids, 'collapse/open'; no dimension may be called so."""
 
 INSTRUCTION = {
-    "de": "Es folgt ein Szenario: eine mögliche Zukunft, keine Vorhersage. Bitte in diese Zukunft hineindenken und sie aus der "
-    "eigenen Sicht auf den vorgegebenen Skalen einschätzen.",
-    "en": "What follows is a scenario: one possible future, not a forecast. Please think your way into it and rate it from your own "
-    "point of view on the scales provided.",
+    "de": "Es folgt ein Szenario: eine mögliche Zukunft, keine Vorhersage. Bitte in diese Zukunft hineindenken und sie "
+    "aus der eigenen Sicht auf den vorgegebenen Skalen einschätzen.",
+    "en": "What follows is a scenario: one possible future, not a forecast. Please think your way into it and rate it "
+    "from your own point of view on the scales provided.",
 }
 """What is said above a scenario in a file that does not say it."""
 NAMES = {
@@ -230,7 +230,8 @@ TOLD: Mapping[bool, Mapping[Spoken, str]] = {
     },
     False: {
         "de": "{when}: Beim Thema {axis} ist die Lage {first} als heute. Beim Thema {theme} ist sie {how}.",
-        "en": "{when}: when it comes to {axis}, things are {first} than today. When it comes to {theme}, they are {how}.",
+        "en": "{when}: when it comes to {axis}, things are {first} than today. When it comes to {theme}, they are "
+        "{how}.",
     },
 }
 LABEL: Mapping[bool, Mapping[Spoken, str]] = {
@@ -239,11 +240,12 @@ LABEL: Mapping[bool, Mapping[Spoken, str]] = {
 }
 """By whether something is planned: the axes are the plan and the widest theme, or the two widest themes."""
 WANTED = (
-    "A future in two or three sentences, without judging it, as long from now as Enquete's own says: the same holds in it. Say what it "
-    "means in daily life."
+    "A future in two or three sentences, without judging it, as long from now as Enquete's own says: the same holds in "
+    "it. Say what it means in daily life."
 )
 RATED = """dimensions:
-  - {dimension_id: desirability, scale: 7, de: "Wie wünschenswert ist diese Zukunft?", en: "How desirable is this future?"}
+  - {dimension_id: desirability, scale: 7, de: "Wie wünschenswert ist diese Zukunft?",
+    en: "How desirable is this future?"}
   - {dimension_id: plausibility, scale: 7, de: "Wie plausibel ist diese Zukunft?", en: "How plausible is this future?"}
 open_question: {de: "Was würden Sie in dieser Zukunft als Erstes tun?", en: "What would you do first in this future?"}
 """

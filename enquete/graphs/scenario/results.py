@@ -120,7 +120,7 @@ class Ratings:
         """Participants × scenarios."""
         return pd.DataFrame({scenario: self.table[scenario, dimension] for scenario in self.scenarios})
 
-    # --- ratings ---------------------------------------------------------------------------------------------------------
+    # --- ratings ------------------------------------------------------------------------------------------------------
 
     def described(self) -> list[Row]:
         """Every scenario on every dimension, with the interval that holds for all scenarios of the dimension at
@@ -135,8 +135,10 @@ class Ratings:
             for (scenario, one), ends, rank in zip(known.items(), intervals, ranks, strict=True):
                 found.append({
                     "scenario": scenario, "dimension": dimension, "item": f"{scenario}/{dimension}", "n": one.n,
-                    "n_total": len(table), "mean": one.mean, "mean_low": ends["low"], "mean_high": ends["high"], "median": one.median,
-                    "sd": one.sd, "iqr": one.iqr, "agreement": one.agreement, "bimodality": one.bimodality, "mean_rank": rank,
+                    "n_total": len(table), "mean": one.mean, "mean_low": ends["low"], "mean_high": ends["high"],
+                    "median": one.median,
+                    "sd": one.sd, "iqr": one.iqr, "agreement": one.agreement, "bimodality": one.bimodality,
+                    "mean_rank": rank,
                     "spread": opinions(frequencies(table[scenario].to_numpy(), low, high)),
                     "side": _side(one.n, ends["low"], ends["high"], (low + high) / 2),
                     "scale_min": low, "scale_max": high,
@@ -151,7 +153,7 @@ class Ratings:
                 about = {"scenario": scenario, "dimension": dimension, "item": item, "value": value, "n": n}
                 yield {**about, "share": n / sum(counts) if sum(counts) else None}
 
-    # --- which scenarios differ ------------------------------------------------------------------------------------------
+    # --- which scenarios differ ---------------------------------------------------------------------------------------
 
     @cached_property
     def pairs(self) -> list[Row]:
@@ -227,7 +229,7 @@ class Ratings:
             row["detectable"] = detectable
         return row
 
-    # --- wish and expectation --------------------------------------------------------------------------------------------
+    # --- wish and expectation -----------------------------------------------------------------------------------------
 
     def placed(self, ratings: list[Row]) -> list[Row]:
         """Scenarios, the highest mean of the main dimension first, between what is wished for and what is expected."""
@@ -309,7 +311,7 @@ def _off(rating: Row) -> float:
     return abs(rating["mean"] - (low + high) / 2) / ((high - low) / 2) if rating["mean"] is not None else 0.0
 
 
-# --- open answers ------------------------------------------------------------------------------------------------------
+# --- open answers -----------------------------------------------------------------------------------------------------
 
 
 def open_answers(rows: pd.DataFrame, instrument: ScenarioInstrument, context: AnalysisContext) -> dict[str, list[Row]]:
@@ -343,7 +345,8 @@ def open_answers(rows: pd.DataFrame, instrument: ScenarioInstrument, context: An
             ]
             first = sorted(people, key=lambda who: who in voiced)  # an answer may voice several: those not told yet
             found["voices"] += [
-                {"scenario": scenario, "theme": key, "participant": who, "stakeholder_type": answered["stakeholder_type"][who],
+                {"scenario": scenario, "theme": key, "participant": who,
+                    "stakeholder_type": answered["stakeholder_type"][who],
                  "place": place, "item": f"{scenario}/{OPEN}", "text": answered["text"][who]}
                 for place, who in enumerate(first, 1)
             ]  # fmt: skip

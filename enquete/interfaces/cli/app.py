@@ -19,8 +19,8 @@ from typer.core import TyperGroup
 from enquete.interfaces.cli.terminal import STOPPED, prepare_streams
 from enquete.state.lazy_import import loaded
 
-# --- The commands there are, each with the module that has it: `enquete --help` imports none of them (but the declarations
-# of methodologies, which have commands, too), a command its own alone.
+# --- The commands there are, each with the module that has it: `enquete --help` imports none of them (but the
+# declarations of methodologies, which have commands, too), a command its own alone.
 
 
 class Listed(NamedTuple):
@@ -63,7 +63,8 @@ class Commands(TyperGroup):
 
     def __init__(self, **declared: Any) -> None:
         super().__init__(**declared)
-        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment] # read by name, for what was meant by a wrong one
+        # Read by name, for what was meant by a wrong one.
+        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:

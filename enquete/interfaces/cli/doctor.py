@@ -61,7 +61,10 @@ def named_folder(name: str, root: str | None, out: str | None) -> Path:
     try:
         return damaged_run(name, root=root, out=out)
     except SimulationNotFound as error:
-        hint = "name the run's folder, such as SIM/interviews/runs/run_…, its run_id with --root or --out, or its simulation"
+        hint = (
+            "name the run's folder, such as SIM/interviews/runs/run_…, its run_id with --root or --out, or its "
+            "simulation"
+        )
         raise RunNotFound(f"--repair {name!r}: no such folder, run or simulation; {hint}") from error
 
 

@@ -149,7 +149,8 @@ def pilot_lines(run: Run, items: list[ItemHealth]) -> list[str]:
     rows = [
         [
             one.item, f"{one.answered}/{one.asked}", str(one.values), "" if one.sd is None else f"{one.sd:.2f}",
-            "" if one.apart is None else f"{one.apart:.2f}", ", ".join(say(f"pilot_{trouble}") for trouble in one.troubles),
+            "" if one.apart is None else f"{one.apart:.2f}",
+            ", ".join(say(f"pilot_{trouble}") for trouble in one.troubles),
         ]
         for one in items
     ]  # fmt: skip

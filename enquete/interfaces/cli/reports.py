@@ -91,8 +91,8 @@ def export(
         typer.Option(
             "--format",
             metavar="A,B",
-            help="Write the data in these formats instead: csv, parquet (R, Python, DuckDB), sav (SPSS, jamovi, R's haven; "
-            "with labels and missing codes), xlsx (one workbook, a sheet a table, a codebook).",
+            help="Write the data in these formats instead: csv, parquet (R, Python, DuckDB), sav (SPSS, jamovi, R's "
+            "haven; with labels and missing codes), xlsx (one workbook, a sheet a table, a codebook).",
         ),
     ] = "",
     to: Annotated[
@@ -152,7 +152,15 @@ def export(
         layout = "wide" if wide and not long else "long" if long and not wide else "both"
         run = enquete.load_run(sim, run_id, root=root, out=out)
         path = to or run.path / "exports"
-        written = run.export(*formats, to=to, layout=layout, bom=bom, language=language, by=by)  # type: ignore[arg-type]  # checked there
+        # Checked there.
+        written = run.export(
+            *formats,  # type: ignore[arg-type]
+            to=to,
+            layout=layout,  # type: ignore[arg-type]
+            bom=bom,
+            language=language,
+            by=by,
+        )
     else:
         given = {"--to": to, "--wide": wide, "--long": long, "--bom": bom}
         if lonely := next((name for name, value in given.items() if value), ""):

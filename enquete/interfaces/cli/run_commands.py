@@ -56,8 +56,8 @@ def run(
         typer.Option(
             "--yes",
             "-y",
-            help="Do not ask before a model is paid, and start although the estimate exceeds the budget or the questions "
-            "are on another topic.",
+            help="Do not ask before a model is paid, and start although the estimate exceeds the budget or the "
+            "questions are on another topic.",
         ),
     ] = False,
     as_json: o.Json = False,

@@ -200,7 +200,8 @@ TEXTS: Mapping[str, str] = {
     "not_completed": N_("not completed ({status})"),
     "drafted": N_("Drafts in {folder}, on: {themes}"),
     "draft_cost": N_(
-        "{model} will be asked about {requests} times: likely {tokens} tokens ({usd} USD), more where something is asked for again."
+        "{model} will be asked about {requests} times: likely {tokens} tokens ({usd} USD), more where something is "
+        "asked for again."
     ),
     "draft_confirm": N_("Ask it?"),
     "draft_spent": N_("The model took {tokens} tokens."),

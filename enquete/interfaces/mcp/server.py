@@ -293,12 +293,15 @@ def plan_a_stakeholder_study(
 2. Say which question each methodology would answer, and leave out those that answer none of ours (list_instruments; the
    questions themselves are resources enquete://instruments/NAME):
 {methods}
-3. Change between before (T0) and after (T1) can be told only if T0 is taken before the simulation runs. Say whether it was.
+3. Change between before (T0) and after (T1) can be told only if T0 is taken before the simulation runs. Say \
+whether it was.
 4. Call estimate_interviews. Show me calls, tokens, money and time, and wait for my approval. Never pass confirm=true by
    yourself.
-5. Call conduct_interviews; while it is "running", poll interview_status. Where it stops, tell me why, and what resume_interviews
+5. Call conduct_interviews; while it is "running", poll interview_status. Where it stops, tell me why, and what \
+resume_interviews
    would cost.
-6. Read get_interview_report, its section on limits first, then get_interview_results where a figure matters. Give counts
+6. Read get_interview_report, its section on limits first, then get_interview_results where a figure matters. Give \
+counts
    (answered / asked) beside every figure and every flag that is shown.
 7. Say what such answers cannot show: they come from a model, or from the synthetic respondent, not from people."""
 
@@ -384,7 +387,8 @@ FAMILIES: Mapping[str, tuple[OfferedTool, ...]] = {
     "Where no instrument is on the topic, to have questions made of what the agents wrote": (
         OfferedTool(tools.draft_instruments, "Draft instruments", WRITES),
     ),
-    "To put the same questions to a whole population, for figures, groups and change (the usual study), in this order": (
+    "To put the same questions to a whole population, for figures, groups and change (the usual study), in this "
+    "order": (
         OfferedTool(reading.estimate_interviews, "Estimate interviews", READS),
         OfferedTool(tools.conduct_interviews, "Conduct interviews", ASKS, STATE),
         OfferedTool(tools.interview_status, "Interview status", READS),
@@ -402,9 +406,11 @@ FAMILIES: Mapping[str, tuple[OfferedTool, ...]] = {
 (`Methodology.offers`)."""
 
 INSTRUCTIONS = """\
-Enquete interviews the simulated stakeholders of an OASIS simulation with scientific instruments. Which tools to take when:
+Enquete interviews the simulated stakeholders of an OASIS simulation with scientific instruments. Which tools to \
+take when:
 {families}
-Interviews may cost money: show the user the estimate first, and never confirm by yourself. Answers come from a model or from the
+Interviews may cost money: show the user the estimate first, and never confirm by yourself. Answers come from a model \
+or from the
 built-in synthetic respondent, never from people unless one was asked to take part; say so with every figure."""
 
 

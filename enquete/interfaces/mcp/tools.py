@@ -90,15 +90,18 @@ def over_budget(error: OverBudget) -> str:
         f"conduct_interviews with budget_tokens={error.estimate['sufficient_tokens']}; or with fewer methods; or with "
         "confirm=true, and the run pauses at the cap and can be resumed by resume_interviews"
     )
-    return f"over budget, nothing was asked. {_expected(error.estimate)} To begin: {begin}. Ask the user before you spend more."
+    return (
+        f"over budget, nothing was asked. {_expected(error.estimate)} To begin: {begin}. Ask the user before you spend "
+        f"more."
+    )
 
 
 def approval_question(estimate: Mapping[str, Any]) -> str:
     """What a user is asked, who knows of no tools and no arguments."""
     return (
         f"The interviews of {estimate['sim_id']} are likely to go over the budget; nobody has been asked yet. "
-        f"{_expected(estimate)} Begin all the same? At the cap the interviews pause and can be gone on with later; a cap of "
-        f"{estimate['sufficient_tokens']:,} tokens is likely to be enough."
+        f"{_expected(estimate)} Begin all the same? At the cap the interviews pause and can be gone on with later; a "
+        f"cap of {estimate['sufficient_tokens']:,} tokens is likely to be enough."
     )
 
 
@@ -214,8 +217,8 @@ def estimate_text(state: EstimateState) -> str:
     else:
         time = "time unknown, since a model on this machine answers"
     return (
-        f"{state.agents} agents: {state.calls.likely:,.0f} calls, {tokens.low:,.0f} to {tokens.high:,.0f} tokens, likely "
-        f"{tokens.likely:,.0f}; {cost}; {time}. The cap is {state.cap_tokens:,} tokens: "
+        f"{state.agents} agents: {state.calls.likely:,.0f} calls, {tokens.low:,.0f} to {tokens.high:,.0f} tokens, "
+        f"likely {tokens.likely:,.0f}; {cost}; {time}. The cap is {state.cap_tokens:,} tokens: "
         f"{above if state.exceeds else 'within the cap'}.{free}\nLikely tokens by part: {parts}."
     )
 

@@ -89,7 +89,10 @@ BUSY_RETRY_S = 30
 LOGGERS = ("enquete.http", "uvicorn")
 GRACE_S = 10
 KEEP_ALIVE_S = 30
-DESCRIPTION = "Interviews the agents of simulations. Every JSON answer is {success, data, error, details}; see docs/interfaces.md."
+DESCRIPTION = (
+    "Interviews the agents of simulations. Every JSON answer is {success, data, error, details}; see "
+    "docs/interfaces.md."
+)
 
 
 def make_app(settings: ServerSettings) -> FastAPI:

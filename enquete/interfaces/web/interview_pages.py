@@ -146,7 +146,7 @@ class Arrow:
 
 
 @dataclass(frozen=True)
-class Picture:
+class ConceptMap:
     """Kinds of concepts in rows, the last of them on top. said: the same in words, a line a link."""
 
     width: int
@@ -157,7 +157,7 @@ class Picture:
     said: Sequence[str]
 
 
-def drawn(graph: Mapping[str, Any], turn: int) -> Picture:
+def drawn(graph: Mapping[str, Any], turn: int) -> ConceptMap:
     """turn: of which what is new is marked."""
     by_type = defaultdict[str, list[Mapping[str, Any]]](list)
     for node in graph["nodes"]:
@@ -180,7 +180,7 @@ def drawn(graph: Mapping[str, Any], turn: int) -> Picture:
         _arrow(boxes[one["source"]], boxes[one["target"]], one["label"], one["turn"] == turn) for one in graph["edges"]
     ]
     said = [f"{boxes[one['source']].text} – {one['label']} – {boxes[one['target']].text}" for one in graph["edges"]]
-    return Picture(max(width, 320), max(y - BETWEEN + 20, 60), rows, list(boxes.values()), arrows, said)
+    return ConceptMap(max(width, 320), max(y - BETWEEN + 20, 60), rows, list(boxes.values()), arrows, said)
 
 
 def _arrow(source: Box, target: Box, label: str, is_new: bool) -> Arrow:

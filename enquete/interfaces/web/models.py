@@ -15,7 +15,7 @@ from enquete.graphs.registry import dotted_paths
 from enquete.interfaces.cli.terminal import finite
 from enquete.interfaces.parameters import FileName, client_parameter, meaning
 from enquete.interfaces.server_state import advice
-from enquete.interfaces.views import Budget, InstrumentRow, RunRow, SimulationRow, Stage, StatusWord
+from enquete.interfaces.views import InstrumentRow, RunBudget, RunRow, SimulationRow, Stage, StatusWord
 from enquete.reports.context import Found
 from enquete.state.asking import Spoken
 from enquete.state.errors import EnqueteError, OverBudget
@@ -137,7 +137,7 @@ class Cluster(BaseModel):
     agent_ids: list[int | str]
 
 
-class Theme(BaseModel):
+class ThemeLabel(BaseModel):
     """What a panel's open answers were gathered into."""
 
     theme_id: str
@@ -160,7 +160,7 @@ class Aggregate(BaseModel):
 
     per_item: dict[str, ItemChange]
     clusters: list[Cluster]
-    themes: list[Theme]
+    themes: list[ThemeLabel]
     n_r1: int
     n_r2: int
     n_r3: int
@@ -175,7 +175,7 @@ def aggregate_of(found: Found, agent_ids: Mapping[str, int | None]) -> Aggregate
         per_item=_changes(found),
         clusters=_clusters(found, agent_ids),
         themes=[
-            Theme(theme_id=str(one["theme"]), label=str(one["label"]))
+            ThemeLabel(theme_id=str(one["theme"]), label=str(one["label"]))
             for one in _rows(found, "themes", has="theme label n_statements")
         ],
         polarity=_places(found),
@@ -306,7 +306,8 @@ def with_request_fields(names: Collection[str]) -> Callable[[type[B]], type[B]]:
 
 
 STARTING = fields_about("study", "driving", "start", at="http")
-AFTERWARDS = {"methods", "baseline", "digest_chars", "probes", "probe_sample", "placebo", "replicates", "replicate_models",
+AFTERWARDS = {"methods", "baseline", "digest_chars", "probes", "probe_sample", "placebo", "replicates",
+    "replicate_models",
               "assume_completed"}  # fmt: skip
 """What nothing before the simulation is asked with, and no methodology anew."""
 
@@ -393,7 +394,7 @@ class StatusData(BaseModel):
     respondent: str
     model: str
     stages: list[Stage]
-    budget: Budget
+    budget: RunBudget
     calls_per_s: Annotated[
         float | None, Field(description="model calls a second of late, over all processes, while it goes on")
     ] = None
@@ -403,7 +404,7 @@ class StatusData(BaseModel):
     failures: Annotated[list[str], Field(description="bugs of Enquete that left units without answers")]
 
 
-class OfRun(BaseModel):
+class RunIdentity(BaseModel):
     """`partial`: the run has not come to its end."""
 
     run_id: str
@@ -412,7 +413,7 @@ class OfRun(BaseModel):
     partial: bool
 
 
-class ResultData(OfRun):
+class ResultData(RunIdentity):
     """A methodology's findings: all of them, and those that a figure is drawn from."""
 
     methodology: str
@@ -444,7 +445,7 @@ class MemoryData(BaseModel):
     episodes: list[EpisodeData]
 
 
-class ReportData(OfRun):
+class ReportData(RunIdentity):
     """Page one as data, the report as Markdown, and what a reader must know before using the data."""
 
     page_one: dict[str, JsonValue]

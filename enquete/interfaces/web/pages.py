@@ -120,7 +120,8 @@ def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
         drafts = await run_in_thread(lambda: drafts_on_server(handlers.sandbox, sim_id))
         return render(
             request, "simulation.html.j2", code_of(error) if error else 200, sim_id=sim_id, one=one, choices=offered,
-            drafts=drafts, values=values_of(said), error=handlers.mask(error.fact) if error else "", titles=titles_in(language),
+            drafts=drafts, values=values_of(said), error=handlers.mask(error.fact) if error else "",
+            titles=titles_in(language),
             most=max(one.types.values(), default=1), conflict=isinstance(error, RunMismatch),
         )  # fmt: skip
 
@@ -145,7 +146,8 @@ def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
         return render(
             request, "estimate.html.j2", sim_id=sim_id, found=found.estimate, fields=fields, unfit=unfit,
             rerun=bool(method), titles=titles_in(language),
-            again=not method and bool(await run_in_thread(lambda: handlers.sandbox.runs(sim_id))) and not said.get("new"),
+            again=not method and bool(await run_in_thread(lambda: handlers.sandbox.runs(sim_id)))
+            and not said.get("new"),
         )  # fmt: skip
 
     @router.post("/simulations/{sim_id}/begin")

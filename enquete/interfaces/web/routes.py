@@ -103,8 +103,8 @@ SPENT: Responses = {
     **READING,
     503: {
         "model": Envelope[StatusData],
-        "description": "the run paused because its budget is spent (data.resume_token, data.sufficient_tokens), or too many "
-        "requests at once (data is null); Retry-After",
+        "description": "the run paused because its budget is spent (data.resume_token, data.sufficient_tokens), or too "
+        "many requests at once (data is null); Retry-After",
     },
 }
 TABLE: Responses = {

@@ -36,7 +36,7 @@ from enquete.reports.evaluation import Talk, evaluation
 from enquete.reports.writing import csv_rows
 from enquete.state.asking import RESPONDED
 from enquete.state.errors import InputError, RunNotFound
-from enquete.study.runs import Comparison, compare_tables
+from enquete.study.runs import RunComparison, compare_tables
 
 # --- Answers as a page lists them: chosen, searched, page by page, each with its question, who gave it, and where its
 # request is
@@ -121,7 +121,8 @@ def choices(run: OpenRun, where: Where) -> dict[str, list[FilterOption]]:
     items = [one for one in run.wordings.values() if not methodology or one.methodology == methodology]
     texts = {
         "methodology": list(run.titles.items()),
-        "stakeholder_type": sorted(((kind, run.type_name(kind)) for kind in run.table.kinds("stakeholder_type")), key=lambda one: one[1]),
+        "stakeholder_type": sorted(((kind, run.type_name(kind)) for kind in run.table.kinds("stakeholder_type")),
+            key=lambda one: one[1]),
         "item_id": list({one.item_id: one.text for one in items[:MOST_ITEMS]}.items()),
         "phase": [(phase, phase) for phase in run.table.kinds("phase")],
         "arm": [(arm, arm) for arm in run.table.kinds("arm")],
@@ -153,7 +154,7 @@ def _names(run: OpenRun, people: tuple[str, ...]) -> str:
     return ", ".join(names) + (f" … ({len(people)})" if len(people) > 5 else "")
 
 
-# --- Two runs of one population beside one another: what was asked in both, where their answers differ, item by item ---
+# --- Two runs of one population beside one another: what was asked in both, where their answers differ, item by item
 
 ITEM = ["methodology", "phase", "round", "item_id"]
 
@@ -163,7 +164,7 @@ class Differences:
     """`items`: those that both runs asked and that have a scale, the largest difference first: `n_first`, `mean_first`
     and the second's, of the main arm; `changed`: answers that differ, of those that both have."""
 
-    comparison: Comparison
+    comparison: RunComparison
     items: list[dict[str, Any]]
 
     def rows(self, start: int, most: int) -> list[dict[str, Any]]:
@@ -416,8 +417,10 @@ def agents(run: OpenRun, request: Request, language: str) -> Facts:
     page = min(page_of(request), max(1, -(-len(found) // PEOPLE_PER_PAGE)))
     return {
         "current": "agents", "found": found[(page - 1) * PEOPLE_PER_PAGE : page * PEOPLE_PER_PAGE], "total": len(found),
-        "counts": counts, "page": page, "pages": max(1, -(-len(found) // PEOPLE_PER_PAGE)), "words": words, "kind": kind,
-        "kinds": sorted({(one.kind, run.type_name(one.kind)) for one in everybody}, key=lambda one: one[1]), "here": run.at("agents"),
+        "counts": counts, "page": page, "pages": max(1, -(-len(found) // PEOPLE_PER_PAGE)), "words": words,
+        "kind": kind,
+        "kinds": sorted({(one.kind, run.type_name(one.kind)) for one in everybody}, key=lambda one: one[1]),
+        "here": run.at("agents"),
     }  # fmt: skip
 
 
@@ -495,7 +498,8 @@ def page_of(request: Request) -> int:
     return int(text) if text.isdecimal() and len(text) < 7 else 1
 
 
-# --- What can be taken away from a run's pages: chosen answers as CSV, figures as SVG or PNG, sections, and the run's own files
+# --- What can be taken away from a run's pages: chosen answers as CSV, figures as SVG or PNG, sections, and the run's
+# own files
 
 
 FORMATS = {

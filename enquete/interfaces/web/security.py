@@ -193,7 +193,8 @@ def _of_wrong_origin(origin: str) -> str:
     return f"a web page of another origin may not call this server{admit}"
 
 
-# --- How a browser shows that it may: it can send no Bearer header, so a form takes the token and a cookie stands for it
+# --- How a browser shows that it may: it can send no Bearer header, so a form takes the token and a cookie stands for
+# it
 
 
 COOKIE = "enquete_session"

@@ -96,7 +96,8 @@ def typed(settings: type[BaseModel], name: str, said: str) -> Any:
         return said
 
 
-ASKED_FIRST = ("methods", "instruments", "settings", "pack", "language", "respondent", "model", "budget_tokens", "budget_usd",
+ASKED_FIRST = ("methods", "instruments", "settings", "pack", "language", "respondent", "model", "budget_tokens",
+    "budget_usd",
                "types", "where", "sample", "stratify")  # fmt: skip
 """What has a place of its own in the form."""
 SAID_LATER = ("confirm", "fit")

@@ -59,7 +59,7 @@ class BestWorst(Procedure[BestWorstInstrument, NoSettings]):
 
 
 def planted(instrument: BestWorstInstrument, settings: NoSettings) -> Truth:
-    """Agents of one stakeholder type share what matters to them (SD 1); each has a taste of its own and wavers a little."""
+    """Agents of one stakeholder type share what matters to them (SD 1); each has a taste, too, and wavers a little."""
 
     def answer(who: Participant, item: Item, seed: int) -> Answer:
         def worth(name: str) -> float:

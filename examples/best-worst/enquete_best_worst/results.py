@@ -1,4 +1,4 @@
-"""What choices give. Score = (times best − times worst) / times shown, −1 … 1 (the counts of Marley & Louviere 2005)."""
+"""What choices give. Score = (times best − times worst) / times shown, −1 … 1 (counts of Marley & Louviere 2005)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ OBJECTS = d.Table(
         d.integer("best", N_("most")), d.integer("worst", N_("least")), d.integer("n", "n"), d.integer("n_total", "N"),
         d.of("n", "n_total", "n / N"), d.flag("first", N_("highest score"), replicates=True),
     ),
-    views=(d.View(at="section", columns=d.names("label score low_to_high best worst n_of_n_total"), order=("-score",)),),
+    views=(d.View(at="section", columns=d.names("label score low_to_high best worst n_of_n_total"),
+                 order=("-score",)),),
 )  # fmt: skip
 AGENTS = d.Table(
     name="agents", title=N_("Agents"), key=("participant",), one_agent=True, columns=(
@@ -41,7 +42,8 @@ MOST = d.Finding(
 )  # fmt: skip
 DIFFER = d.group_finding(
     OBJECT, size="(mean_highest - mean_lowest) / 2", chart="scores",
-    says=N_("“{object}” matters differently: {mean_highest} among {highest}, {mean_lowest} among {lowest} ({p}; n = {n})."),
+    says=N_(
+        "“{object}” matters differently: {mean_highest} among {highest}, {mean_lowest} among {lowest} ({p}; n = {n})."),
     null=N_("No object matters to groups differently ({p}; {detectable} would have been found four times in five)."),
 )  # fmt: skip
 SCORES = d.Chart(
@@ -50,7 +52,9 @@ SCORES = d.Chart(
 )  # fmt: skip
 PRESENTATION = d.Presentation(
     tables=(OBJECTS, AGENTS, *d.group_tables(OBJECT, N_("Scores by group"))), findings=(DIFFER, MOST), charts=(SCORES,),
-    texts=(d.TextBlock(at="section", says=N_("Score: (most − least) / times shown, −1 to 1; 95% intervals over agents.")),),
+    texts=(
+        d.TextBlock(at="section", says=N_("Score: (most − least) / times shown, −1 to 1; 95% intervals over agents.")),
+    ),
 )  # fmt: skip
 
 
@@ -70,7 +74,8 @@ def analyse(
     objects = pd.DataFrame({
         "object": scored.columns, "label": [instrument.objects[name].in_(context.language) for name in scored],
         "score": mean, "best": chosen["best"].value_counts(), "worst": chosen["worst"].value_counts(),
-        "n": scored.notna().sum(), "n_total": frame["participant"].nunique(), "first": mean.round(9).eq(mean.round(9).max()),
+        "n": scored.notna().sum(), "n_total": frame["participant"].nunique(),
+        "first": mean.round(9).eq(mean.round(9).max()),
     }, index=scored.columns).fillna({"best": 0, "worst": 0})  # fmt: skip
     bounds = selected_intervals(objects["n"], mean, scored.std(), selected="highest", ends=(-1, 1))
     objects[["low", "high"]] = bounds[["low", "high"]].to_numpy()
@@ -95,9 +100,11 @@ def by_agent(chosen: pd.DataFrame, instrument: BestWorstInstrument) -> pd.DataFr
 
 
 KEPT = OwnCheck(
-    Threshold("share of sets with the same best when options are reversed", (0.70, None), FREE, {"answers": 50, "agents": 5},
-              "SE ≤ .5/√50 = .07", "proposal", "this package's", "what matters most does not depend on its place", None),
-    "share", (N_("the same choice with options reversed"), N_("The choice depends on where something stands in the list.")),
+    Threshold("share of sets with the same best when options are reversed", (0.70, None), FREE,
+              {"answers": 50, "agents": 5}, "SE ≤ .5/√50 = .07", "proposal", "this package's",
+              "what matters most does not depend on its place", None),
+    "share", (N_("the same choice with options reversed"),
+              N_("The choice depends on where something stands in the list.")),
 )  # fmt: skip
 
 

@@ -70,7 +70,8 @@ def test_figure(run: enquete.Run) -> None:
 
 
 def test_scores_are_counted_per_set_shown() -> None:
-    """Who chooses by the order of the file gets the net counts 3, 2, 1, 0, −1, −2, −3 in Fano's plane, of three sets each."""
+    """Who chooses by the order of the file gets the net counts 3, 2, 1, 0, −1, −2, −3 in Fano's plane, of three sets
+    each."""
     instrument = load_instrument(BestWorstInstrument, SHIPPED)
     names = list(instrument.objects)
     rows = [

@@ -32,7 +32,8 @@ PROCESS: dict[str, Any] = {
                 "resources": ["oven"], "duration": {"units": "hours", "value-string": "1"},
                 "optional?": {"val": False, "comment": "Whether it is left out at times."},
                 "subprocesses": [
-                    {"process-id": "cooling", "inputs": ["loaves"], "outputs": ["cool loaves"], "resources": [], "subprocesses": []}
+                    {"process-id": "cooling", "inputs": ["loaves"], "outputs": ["cool loaves"], "resources": [],
+                        "subprocesses": []}
                 ],
             },
         ],
@@ -45,7 +46,8 @@ KINDS: dict[str, Any] = {
         "EADS-id": "process/kinds",
         "principal-kind": {
             "val": "BATCH-KIND",
-            "comment": "One of the following:\n  1) BATCH-KIND: many at once.\n  2) SINGLE-KIND: one by one.\n  3) MIXED-KIND: both.",
+            "comment": "One of the following:\n  1) BATCH-KIND: many at once.\n  2) SINGLE-KIND: one by one.\n  3) "
+            "MIXED-KIND: both.",
         },
         "kinds-beside": {"val": ["BATCH-KIND", "MIXED-KIND"], "comment": "All that seem relevant."},
         "cyclical?": {"val": False, "comment": "Whether it repeats."},
@@ -79,7 +81,8 @@ EVENTS: dict[str, Any] = {
             ],
         },
         "slots": [
-            {"slot-id": "Tue-Thu", "availability": ["Tuesday"], "periods": {"val": ["9:00-10:20"], "comment": "As agreed."}},
+            {"slot-id": "Tue-Thu", "availability": ["Tuesday"],
+                "periods": {"val": ["9:00-10:20"], "comment": "As agreed."}},
             {"slot-id": "Lab", "availability": ["Monday"], "periods": ["9:00-11:50"]},
         ],
     },
@@ -98,9 +101,12 @@ FACTS: dict[str, Any] = {
                     "val": [{"object-id": "order", "definition": {"val": "by its number", "comment": "Short."}}]},
                 "fact-types": [
                     {
-                        "fact-type-id": "ORDER-has-DATE", "objects": ["order", "date"], "reference-modes": ["nr", "timepoint"],
-                        "mandatory?": {"val": ["must", ""], "comment": "empty string: not mandatory"}, "uniqueness": [["key1", ""]],
-                        "examples": {"column-headings": ["nr", "date"], "rows": [["7", "2025-01-02"], ["8", "2025-01-03"]]},
+                        "fact-type-id": "ORDER-has-DATE", "objects": ["order", "date"],
+                        "reference-modes": ["nr", "timepoint"],
+                        "mandatory?": {"val": ["must", ""], "comment": "empty string: not mandatory"},
+                        "uniqueness": [["key1", ""]],
+                        "examples": {"column-headings": ["nr", "date"],
+                            "rows": [["7", "2025-01-02"], ["8", "2025-01-03"]]},
                     },
                     {
                         "fact-type-id": "ORDER-has-GOODS-QUANTITY", "objects": ["order", "goods", "quantity"],

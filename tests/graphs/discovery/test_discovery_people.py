@@ -110,7 +110,8 @@ TIMES = """Here they are: #+begin_src HTML <table><tr><td>Mixing & Kneading</td>
 def steps(*durations: dict[str, str]) -> dict[str, Any]:
     """As a model of the originals' gives it: the whole of it each time, no quotes, annotated here and there."""
     made: list[dict[str, Any]] = [
-        {"process-id": "mixing-and-kneading", "inputs": ["rye flour", "water"], "outputs": ["dough"], "resources": ["mixer"],
+        {"process-id": "mixing-and-kneading", "inputs": ["rye flour", "water"], "outputs": ["dough"],
+            "resources": ["mixer"],
          "comment": "Everything into the mixer."},
         {"process-id": "proving", "inputs": [{"item-id": "dough", "from": "mixing-and-kneading"}, "yeast"],
          "outputs": ["risen loaves"], "resources": ["proving cabinet", "baskets"]},
@@ -157,8 +158,8 @@ def test_a_whole_exchange_about_a_process_keeps_its_leaves_with_the_durations(
         {"item-id": "dough", "from": "mixing-and-kneading"},
         {"item-id": "yeast"},
     ]
-    # 32: names 1 + 4, inputs 10, outputs 4, equipment 5, times 7, optional 1. Nobody said the last output, nor quoted that a
-    # step is optional; the shipped schema wants the process's name in the person's own words, too.
+    # 32: names 1 + 4, inputs 10, outputs 4, equipment 5, times 7, optional 1. Nobody said the last output, nor quoted
+    # that a step is optional; the shipped schema wants the process's name in the person's own words, too.
     assert (leaves(whole), leaves(found)) == (32, 30 if added else 29)
 
 

@@ -25,7 +25,8 @@ def test_a_second_list_joins_the_first() -> None:
 def test_a_tree_is_merged_at_every_depth() -> None:
     """Trap: replacing a tree where another has more parts throws away durations that were added."""
     first = {"stages": [{"stage-id": "baking", "minutes": 30.0, "stages": [{"stage-id": "rising", "minutes": 60.0}]}]}
-    later = {"stages": [{"stage-id": "Baking", "inputs": ["dough"], "stages": [{"stage-id": "rising", "inputs": ["yeast"]},
+    later = {"stages": [{"stage-id": "Baking", "inputs": ["dough"],
+        "stages": [{"stage-id": "rising", "inputs": ["yeast"]},
                                                                            {"stage-id": "shaping"}]},
                         {"stage-id": "packing"}]}  # fmt: skip
     assert reduced(NODES, first, later) == {
@@ -40,7 +41,8 @@ def test_a_tree_is_merged_at_every_depth() -> None:
 def test_upsert_replaces_parts_and_keeps_what_is_not_named_again() -> None:
     flat = from_yaml(
         "id: x\nversion: '1'\ntitle: x\nlanguage_default: en\nobjective: x\ncomplete: slots\nfields:\n"
-        "  slots: {type: list, key: id, reducer: upsert, label: s, fields: {days: {type: texts, label: d}, n: {type: number, label: n}}}\n"
+        "  slots: {type: list, key: id, reducer: upsert, label: s, fields: {days: {type: texts, label: d}, n: {type: "
+        "number, label: n}}}\n"
     )
     old = {"slots": [{"id": "a", "days": ["mon"], "n": 1.0}]}
     new = {"slots": [{"id": "a", "days": ["tue"]}, {"id": "b"}]}
@@ -96,7 +98,7 @@ def test_what_is_unknown_is_asked_of_every_entry() -> None:
     ]  # fmt: skip
 
 
-# --- readings ------------------------------------------------------------------------------------------------------------
+# --- readings ---------------------------------------------------------------------------------------------------------
 
 ANSWER = (
     "We make soup. A bottleneck at the oven, and we are too few people; each stage takes 1,5 hours. Mixing comes first."

@@ -160,7 +160,8 @@ def test_annotated_json_loads_with_its_comments_and_keys(tmp_path: Path) -> None
                     "stages": [{"stage-id": "stirring", "minutes": 1}]}],
     }  # fmt: skip
     file = tmp_path / "soup.json"
-    file.write_text(json.dumps({"DS": "soup", "budget-decrement": 0.2, "interview-objective": "Soup", "complete-when": "exhausted?",
+    file.write_text(json.dumps({"DS": "soup", "budget-decrement": 0.2, "interview-objective": "Soup",
+        "complete-when": "exhausted?",
                                 "discovery-schema": body}))  # fmt: skip
     found = load_schema(str(file))
     assert (found.id, found.questions, found.complete) == ("soup", 5, "exhausted?")
@@ -194,7 +195,7 @@ def test_other_json_is_refused_with_a_sentence(raw: bytes, says: str) -> None:
         from_original(raw, "x.json")
 
 
-# --- the originals' shapes ---------------------------------------------------------------------------------------------
+# --- the originals' shapes --------------------------------------------------------------------------------------------
 
 
 def kinds(given: dict[str, Any]) -> dict[str, str]:
@@ -244,7 +245,8 @@ def test_events_need_what_all_examples_have_and_none_is_an_answer() -> None:
     found = given_schema(originals.EVENTS)
     assert kinds(originals.EVENTS) == {
         "events": "list", "events/constituents": "list", "events/constituents/base": "choice",
-        "events/constituents/quantity": "quantity", "events/periodicity": "object", "events/periodicity/interval": "quantity",
+        "events/constituents/quantity": "quantity", "events/periodicity": "object",
+        "events/periodicity/interval": "quantity",
         "events/periodicity/occurrences": "quantity", "events/when": "texts", "events/opportunistic?": "boolean",
         "slots": "list", "slots/availability": "texts", "slots/periods": "texts",
     }  # fmt: skip
@@ -259,7 +261,8 @@ def test_events_need_what_all_examples_have_and_none_is_an_answer() -> None:
 
 def test_fact_types_keep_objects_uniqueness_and_tables_in_their_places() -> None:
     found = given_schema(originals.FACTS)
-    inner = {"objects": "row", "reference-modes": "row", "mandatory?": "row", "uniqueness": "rows", "examples": "object",
+    inner = {"objects": "row", "reference-modes": "row", "mandatory?": "row", "uniqueness": "rows",
+        "examples": "object",
              "examples/column-headings": "row", "examples/rows": "rows"}  # fmt: skip
     assert kinds(originals.FACTS) == {
         "exhausted?": "boolean", "areas": "texts", "inquiry-areas": "list", "inquiry-areas/objects-here": "list",
@@ -299,7 +302,8 @@ def test_the_source_that_defines_a_schema_is_read_as_data(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{:DS {:a", "is never closed"), ("{:DS {:a 1]}", "] where } was expected"), ('{:DS "x', "a text without its end"),
+        ("{:DS {:a", "is never closed"), ("{:DS {:a 1]}", "] where } was expected"),
+        ('{:DS "x', "a text without its end"),
         ("{:DS {:a}}", "a key that has no value"), ("(defn f [x] x)", "has no `DS`"), ("[" * 200, "nested deeper"),
     ],
 )  # fmt: skip

@@ -67,7 +67,7 @@ def person(number: int = 1, kind: str = "Küstenfischer") -> Participant:
     )
 
 
-# --- what they found ---------------------------------------------------------------------------------------------------
+# --- what they found --------------------------------------------------------------------------------------------------
 
 TYPES = ("Küstenfischer", "Umweltverband", "Wissenschaft", "Angler", "Verwaltung", "Reederei", "Fischhandel",
          "Verbraucher", "Gemeinde", "Rentner")  # fmt: skip

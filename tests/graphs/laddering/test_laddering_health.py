@@ -17,9 +17,12 @@ def verdict(
     rows = pd.DataFrame(
         [
             {
-                "run_id": "r", "arm": "main", "arm_role": "main", "methodology": "laddering", "phase": "T1", "session": "", "round": 0,
-                "turn": turn, "participant": f"p{who}", "stakeholder_type": "x", "item_id": "answer", "status": "ok", "value": None,
-                "scale_min": None, "scale_max": None, "attempts": 1, "respondent": respondent, "block": "", "distribution": "",
+                "run_id": "r", "arm": "main", "arm_role": "main", "methodology": "laddering", "phase": "T1",
+                "session": "", "round": 0,
+                "turn": turn, "participant": f"p{who}", "stakeholder_type": "x", "item_id": "answer", "status": "ok",
+                "value": None,
+                "scale_min": None, "scale_max": None, "attempts": 1, "respondent": respondent, "block": "",
+                "distribution": "",
                 "elicitation": "point",
             }
             for who in range(len(concepts)) for turn in range(10)

@@ -75,7 +75,8 @@ def test_links_bridge_turns_and_follow_a_merged_concept() -> None:
 
 def test_what_the_methodology_forbids_is_counted_not_kept() -> None:
     concepts = [said("a eins"), said("t eins", "terminal_value"), said("x", "nonsense"), said("…")]
-    links = [linked("a eins", "t eins"), linked("t eins", "a eins"), linked("a eins", "nobody"), linked("a eins", "a eins"),
+    links = [linked("a eins", "t eins"), linked("t eins", "a eins"), linked("a eins", "nobody"),
+        linked("a eins", "a eins"),
              linked("a eins", "t eins", "causes")]  # fmt: skip
     found, changes = with_findings(KnowledgeGraph(), METHOD, concepts, links, 1)
     assert found.edges == {}
@@ -162,7 +163,8 @@ def test_without_a_ladder_depth_counts_types_and_no_chain_completes() -> None:
 
 def test_an_answer_without_words_is_linked_to_no_element() -> None:
     """Port point 5."""
-    found, _, _ = placed(Extraction(concepts=[ConceptFound(text="", node_type="attribute")]), "", "u#1", SETTINGS.topic, "de", None,
+    found, _, _ = placed(Extraction(concepts=[ConceptFound(text="", node_type="attribute")]), "", "u#1",
+        SETTINGS.topic, "de", None,
                       KnowledgeGraph())  # fmt: skip
     assert found[0].elements == ()
 

@@ -69,7 +69,8 @@ def test_repetition_carries_negative_weights_in_every_strategy_that_has_it(name:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("graph.node.exhausted.true: -5", "graph.node.exhaustd.true: -5", "names no signal; did you mean 'graph.node.exhausted'"),
+        ("graph.node.exhausted.true: -5", "graph.node.exhaustd.true: -5",
+            "names no signal; did you mean 'graph.node.exhausted'"),
         ("graph.node.exhausted.true: -5", "graph.node.exhausted.high: -5", "is never 'high'"),
         ("graph.max_depth.low: 1.5", "graph.max_depth.shallow: 1.5", "is never 'shallow'"),
         ("graph.max_depth.low: 1.5", "meta.interview.phase: 1.5", "is a category; name one of its values"),
@@ -81,7 +82,8 @@ def test_repetition_carries_negative_weights_in_every_strategy_that_has_it(name:
         ("any_pair: true", "any_pair: false", "needs either `pairs`"),
         ("„{focus}“: was steht für Sie dahinter?", "Was steht dahinter?", "lacks {focus}"),
         ("Worauf achten Sie außerdem, wenn es darum geht?", "Und „{focus}“?", "`focus: false`"),
-        ("„{focus}“: was steht für Sie dahinter?", "„{focus}“: was steht denn nun ganz genau für Sie persönlich dahinter?", "at most 14"),
+        ("„{focus}“: was steht für Sie dahinter?", "„{focus}“: was steht denn nun ganz genau für Sie persönlich "
+            "dahinter?", "at most 14"),
         ("suits: [psychosocial_consequence, instrumental_value]", "suits: [psychosocial_consequence, terminal_valu]",
          "is no node type; did you mean 'terminal_value'"),
         ("- id: what_else", "- suits: [attribute]\n        id: what_else", "but the strategy says `focus: false`"),

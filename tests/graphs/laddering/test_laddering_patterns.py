@@ -153,7 +153,8 @@ def again(interviews: Sequence[LadderingInterview], times: int) -> list[Ladderin
     [
         ("jobs_to_be_done", again(FORCES, 6), "18 of 24 agents name more for a change than against it (75%, 95% "
                                               "interval 55% to 88%, adjusted p = 0.02"),
-        ("customer_journey", again(JOURNEY, 5), "“desk”, where answers about feelings have a mean valence of 2.00 of 5"),
+        ("customer_journey", again(JOURNEY, 5),
+            "“desk”, where answers about feelings have a mean valence of 2.00 of 5"),
         ("critical_incident", again(INCIDENTS, 3), "3 of 6 agents who told an incident told one from what led to it "
                                                    "to what stays"),
     ],

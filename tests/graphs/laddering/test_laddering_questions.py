@@ -42,7 +42,7 @@ def method(name: str) -> Any:
     return LadderingSettings(methodology=name).method
 
 
-# --- quotes ------------------------------------------------------------------------------------------------------------
+# --- quotes -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_no_verb_depends_on_the_number_of_the_quoted_words(name: str) -> None:
             assert not strategy.focus or text.startswith((f"„{FOCUS}“: ", f"“{FOCUS}”: ")), text
 
 
-# --- techniques --------------------------------------------------------------------------------------------------------
+# --- techniques -------------------------------------------------------------------------------------------------------
 
 
 def test_a_technique_is_offered_only_to_types_it_suits() -> None:
@@ -157,7 +157,7 @@ def test_models_never_ask_the_same_thing_twice_and_the_pool_is_alive(name: str) 
     assert len({(use.strategy, use.technique) for use in uses}) >= 8
 
 
-# --- repetition and jargon ---------------------------------------------------------------------------------------------
+# --- repetition and jargon --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -210,13 +210,14 @@ def test_the_wording_heard_least_comes_first() -> None:
     assert [text for text, _ in technique_pool(technique, named, heard, "de")] == [second, first]
 
 
-# --- openings, the client's view, the end ------------------------------------------------------------------------------
+# --- openings, the client's view, the end -----------------------------------------------------------------------------
 
 
 def test_nobody_is_pestered_for_something_else() -> None:
     known, dry = graph("a1"), past("explore", "")
     for turns, rests in (([dry], False), ([dry, dry], True), ([dry, past("deepen", "a1"), dry], True),
-                         ([dry, dry, past("deepen", "a1", new_nodes=1)], False), ([past("", ""), dry], False)):  # fmt: skip
+                         ([dry, dry, past("deepen", "a1", new_nodes=1)], False),
+                         ([past("", ""), dry], False)):  # fmt: skip
         offered = {one.strategy for one in candidates(METHOD, known, (), "de", (), turns)}
         assert ("explore" not in offered and "revitalize" not in offered) is rests
         assert "close" in offered
@@ -239,8 +240,10 @@ def test_an_interview_ends_with_a_last_word_and_its_own_reason(name: str, langua
 @pytest.mark.parametrize(
     ("turns", "done", "stop", "heard", "because"),
     [
-        (12, 6, "shallow", True, "shallow"), (12, 11, "", True, "max_turns"), (12, 10, "", True, None), (12, 12, "max_turns", True, None),
-        (12, 6, "closing", True, None), (12, 6, "no_yield", False, None), (4, 3, "", True, None), (12, 11, "no_yield", True, "no_yield"),
+        (12, 6, "shallow", True, "shallow"), (12, 11, "", True, "max_turns"), (12, 10, "", True, None),
+        (12, 12, "max_turns", True, None),
+        (12, 6, "closing", True, None), (12, 6, "no_yield", False, None), (4, 3, "", True, None),
+        (12, 11, "no_yield", True, "no_yield"),
     ],
 )  # fmt: skip
 def test_there_is_a_closing_question_where_a_turn_is_left_for_it(
@@ -269,7 +272,7 @@ def test_the_clients_view_stands_fenced_in_both_prompts_and_reaches_no_responden
     assert opening(settings, language, 0).clients_view == view
 
 
-# --- aliases and languages ---------------------------------------------------------------------------------------------
+# --- aliases and languages --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -278,7 +281,8 @@ def test_the_clients_view_stands_fenced_in_both_prompts_and_reaches_no_responden
         ("en", "my original plan", ()), ("en", "a portion of chips", ()), ("en", "a code of conduct", ()),
         ("de", "Preiselbeeren zum Fisch", ()), ("de", "the price of fish", ()), ("en", "die Preise", ()),
         ("de", "des Preises, der Preise, den Preisen", ("price",)), ("en", "prices and quotas", ("quota", "price")),
-        ("de", "Quotenbescheide im März", ("quota",)), ("en", "two sanctuaries", ("protection",)), ("en", "the cod's return", ("stocks",)),
+        ("de", "Quotenbescheide im März", ("quota",)), ("en", "two sanctuaries", ("protection",)),
+        ("en", "the cod's return", ("stocks",)),
         ("en", "traceable fish", ("origin",)), ("de", "ein Bestandteil", ()), ("de", "", ()),
     ],
 )  # fmt: skip
@@ -292,7 +296,8 @@ def test_aliases_are_whole_words_with_their_endings_of_the_runs_language(
     ("old", "new", "told"),
     [
         ("[Geschmack*, Süße]", "[Geschmack*, Schaumig, Süße]", "'Schaumig' of taste and 'Schaum*' of foam begin alike"),
-        ("[Geschmack*, Süße]", "[Geschmack*, Laktos*, Süße]", "'Laktos*' of taste and 'Laktose*' of digestion begin alike"),
+        ("[Geschmack*, Süße]", "[Geschmack*, Laktos*, Süße]",
+            "'Laktos*' of taste and 'Laktose*' of digestion begin alike"),
         ("[Geschmack*, Süße]", "[Ge*schmack, Süße]", "may stand once, at the end of a stem of at least 3 letters"),
         ("[Geschmack*, Süße]", "[Ge*, Süße]", "may stand once, at the end of a stem of at least 3 letters"),
     ],

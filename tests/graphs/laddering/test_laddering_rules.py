@@ -78,7 +78,8 @@ def test_a_mention_without_a_focus_is_a_concept_without_a_link() -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "Ja.", "Das weiß ich nicht so genau.", "Dazu habe ich schon alles gesagt.", "Das bedeutet das.", "...",
-     "Das bedeutet für mich feste Regeln.", "Das bedeutet nicht, dass ich reich werde.", "Keine Ahnung, ehrlich gesagt.",
+     "Das bedeutet für mich feste Regeln.", "Das bedeutet nicht, dass ich reich werde.",
+     "Keine Ahnung, ehrlich gesagt.",
      "Ich denke nicht an Geld.", "It doesn't give me anything.", "I really don't know.", "It just is."],
 )  # fmt: skip
 def test_where_nothing_new_is_said_or_it_is_denied_nothing_is_read(text: str) -> None:
@@ -187,7 +188,7 @@ def test_ordinary_answers_are_read(cases: list[Case]) -> None:
     assert 1 - len(missed) / len(cases) >= LEAST, missed
 
 
-# --- the judge ---------------------------------------------------------------------------------------------------------
+# --- the judge --------------------------------------------------------------------------------------------------------
 
 
 def judged(answer: str) -> Readings:
@@ -198,7 +199,8 @@ def test_the_rule_reads_engagement_certainty_and_mood_off_the_surface() -> None:
     short = judged("Weiß nicht.")
     assert (short.rating("engagement"), short.rating("response_depth")) == (1, 1)
     lively = judged(
-        "Ich freue mich jeden Morgen darauf, zum Beispiel gestern, als wir alle zusammen auf dem Kai standen und lachten."
+        "Ich freue mich jeden Morgen darauf, zum Beispiel gestern, als wir alle zusammen auf dem Kai standen und "
+        "lachten."
     )
     assert (lively.rating("engagement"), lively.rating("specificity"), lively.sentiment) == (3, 5, "positive")
     assert judged(" ") == Readings()
@@ -208,7 +210,7 @@ def test_the_rule_reads_engagement_certainty_and_mood_off_the_surface() -> None:
     ]  # fmt: skip
 
 
-# --- no list is shared -------------------------------------------------------------------------------------------------
+# --- no list is shared ------------------------------------------------------------------------------------------------
 
 
 def test_rules_and_plant_share_no_module_and_no_word_list() -> None:

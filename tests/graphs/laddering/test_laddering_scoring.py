@@ -167,7 +167,8 @@ def test_a_pair_whose_questions_were_all_asked_is_no_candidate() -> None:
 @pytest.mark.parametrize(
     ("question", "good"),
     [
-        ("Warum ist Ihnen das wichtig?", True), ("Warum? Wieso?", False), ("Erzählen Sie.", False), ("Schon gefragt?", False),
+        ("Warum ist Ihnen das wichtig?", True), ("Warum? Wieso?", False), ("Erzählen Sie.", False),
+        ("Schon gefragt?", False),
         (" ".join(["wort"] * 13) + " wort?", True), (" ".join(["wort"] * 14) + " wort?", False), ("Ja?", False),
     ],
 )  # fmt: skip
@@ -200,20 +201,25 @@ STOPS = StopRule()
         ([past(new_edges=1, chain=1)] + [past(chain=2)] * 4, {}, ""),
         ([past(chain=2)] * 4, {}, ""),  # before the fifth turn
         ([past(chain=2)] * 4, {"phase": "late"}, ""),  # four turns without yield are not five
-        ([past(depth="surface")] * 4, {"phase": "late", "stops": StopRule(shallow=4)}, "shallow"),  # the late phase opens the stops
+        # the late phase opens the stops
+        ([past(depth="surface")] * 4, {"phase": "late", "stops": StopRule(shallow=4)}, "shallow"),
         ([past(depth="surface")] * 4, {"stops": StopRule(shallow=4)}, ""),
         ([past(new_nodes=1, chain=2)] * 6, {}, "same_depth"),  # concepts without a link lead no deeper
         ([past(new_nodes=1, chain=2)] * 5, {}, ""),
         ([past(new_edges=1, chain=2)] * 6, {}, ""),  # a second chain that catches up is no standstill
-        ([past(new_nodes=1, chain=i) for i in range(5)], {"states": {"n1": DRY}}, ""),  # another way to ask about n1 is left
+        # another way to ask about n1 is left
+        ([past(new_nodes=1, chain=i) for i in range(5)], {"states": {"n1": DRY}}, ""),
         ([past(new_nodes=1, chain=i) for i in range(5)], {"states": {"n1": TRIED}}, "all_exhausted"),
-        ([past(new_nodes=1, chain=i) for i in range(5)], {"states": {"n1": TRIED}, "candidates": [("deepen", "n1"), ("explore", "")]},
+        ([past(new_nodes=1, chain=i) for i in range(5)],
+            {"states": {"n1": TRIED}, "candidates": [("deepen", "n1"), ("explore", "")]},
          ""),  # nobody asked what else there is
         ([past("explore", "", new_nodes=1, chain=i) for i in range(5)],
          {"states": {"n1": TRIED}, "candidates": [("deepen", "n1"), ("explore", "")]}, "all_exhausted"),
-        ([past(new_nodes=1, chain=i) for i in range(5)], {"states": {"n1": USED_UP}}, "all_exhausted"),  # by its own state
+        # by its own state
+        ([past(new_nodes=1, chain=i) for i in range(5)], {"states": {"n1": USED_UP}}, "all_exhausted"),
         ([past(new_nodes=1, chain=i) for i in range(5)], {"states": {"n1": USED_UP, "n2": NodeState()}}, ""),
-        ([past(new_nodes=1, chain=i) for i in range(5)], {"states": {"n1": DRY, "n2": NodeState()}}, ""),  # n2 was never asked about
+        # n2 was never asked about
+        ([past(new_nodes=1, chain=i) for i in range(5)], {"states": {"n1": DRY, "n2": NodeState()}}, ""),
         ([past(new_nodes=1, chain=i) for i in range(4)], {"states": {"n1": DRY}}, ""),
     ],
 )  # fmt: skip

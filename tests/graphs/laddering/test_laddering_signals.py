@@ -50,13 +50,15 @@ OF_INTERVIEW: dict[str, list[tuple[Any, Value | None, str]]] = {
     ],
     "graph.orphan_count": [(view(graph("a1 f1", "a1>f1")), 0, "low"),
                            (view(graph("a1 a2 a3")), 3, "mid"), (view(graph("a1 a2 a3 a4 a5 a6")), 6, "high")],
-    "graph.coverage_breadth": [(view(), 0.0, "low"), (view(graph("a1", elements={"a1": ("quota", "price")})), 0.25, "low"),
+    "graph.coverage_breadth": [(view(), 0.0, "low"),
+        (view(graph("a1", elements={"a1": ("quota", "price")})), 0.25, "low"),
                                (view(graph("a1", elements={"a1": ("quota", "price", "origin")})), 0.375, "mid")],
     "graph.chain_completion.ratio": [(view(), None, ""), (view(graph("a1")), 0.0, "low"),
                                      (view(graph("a1 a2 f1 p1 i1 t1", "a1>f1 f1>p1 p1>i1 i1>t1")), 0.5, "mid")],
     "graph.chain_completion.has_complete": [(view(), None, ""), (view(graph("a1")), False, "false"),
                                             (view(graph("a1 f1 p1 i1 t1", "a1>f1 f1>p1 p1>i1 i1>t1")), True, "true")],
-    "llm.response_depth": [(view(turns=[past(depth="surface")]), "surface", "surface"), (view(turns=[past(depth="deep")]), "deep", "deep")],
+    "llm.response_depth": [(view(turns=[past(depth="surface")]), "surface", "surface"),
+        (view(turns=[past(depth="deep")]), "deep", "deep")],
     "llm.specificity": [(view(), None, ""), (view(readings=RATED), 1, "low")],
     "llm.certainty": [(view(readings=RATED), 2, "low")],  # (2 − 1)/4 = .25, the upper end of low
     "llm.valence": [(view(readings=RATED), 5, "high")],
@@ -76,8 +78,10 @@ OF_INTERVIEW: dict[str, list[tuple[Any, Value | None, str]]] = {
     ],
     # .4 × coverage + .4 × min(chain / 3, 1) + .2 × (1 − .3 without an end point)
     "meta.interview_progress": [
-        (view(), 0.14, "low"), (view(graph("a1 f1 p1", "a1>f1 f1>p1")), 0.54, "mid"), (view(graph("t1")), 0.4 / 3 + 0.2, "mid"),
-        (view(graph("a1 f1 p1 i1 t1", "a1>f1 f1>p1 p1>i1 i1>t1", {"a1": ("quota", "stocks", "protection", "harbour")})), 0.8, "high"),
+        (view(), 0.14, "low"), (view(graph("a1 f1 p1", "a1>f1 f1>p1")), 0.54, "mid"),
+        (view(graph("t1")), 0.4 / 3 + 0.2, "mid"),
+        (view(graph("a1 f1 p1 i1 t1", "a1>f1 f1>p1 p1>i1 i1>t1",
+            {"a1": ("quota", "stocks", "protection", "harbour")})), 0.8, "high"),
     ],
     # mean of breadth, 1 − share of orphans, chain / rungs
     "meta.exploration_score": [(view(), 0.0, "low"), (view(graph("a1 f1", "a1>f1")), (0 + 1 + 0.4) / 3, "mid")],
@@ -103,7 +107,8 @@ OF_NODE: dict[str, list[tuple[Any, Value | None]]] = {
     # fresh below .3, moderate below .6: .4 × 7/10 = .28; × 8/10 = .32; .4 + .3 × 3/5 = .58; .4 + .3 × 4/5 = .64
     "graph.node.exhaustion": [
         (of_node(NodeState(since_yield=8)), None),
-        (of_node(NodeState(focused=1, since_yield=7)), "fresh"), (of_node(NodeState(focused=1, since_yield=8)), "moderate"),
+        (of_node(NodeState(focused=1, since_yield=7)), "fresh"),
+        (of_node(NodeState(focused=1, since_yield=8)), "moderate"),
         (of_node(NodeState(focused=3, since_yield=10, streak=3)), "moderate"),
         (of_node(NodeState(focused=4, since_yield=10, streak=4)), "exhausted"),
     ],
@@ -113,12 +118,14 @@ OF_NODE: dict[str, list[tuple[Any, Value | None]]] = {
     ],
     "graph.node.focus_streak": [(of_node(NodeState(streak=n)), word) for n, word in
                                 ((0, "none"), (1, "low"), (2, "medium"), (3, "medium"), (4, "high"), (9, "high"))],
-    "graph.node.is_current_focus": [(of_node(NodeState(), focus="a1"), True), (of_node(NodeState(), focus="f1"), False)],
+    "graph.node.is_current_focus": [(of_node(NodeState(), focus="a1"), True),
+        (of_node(NodeState(), focus="f1"), False)],
     "graph.node.recency_score": [(of_node(NodeState(since_focus=0)), 1.0), (of_node(NodeState(since_focus=5)), 0.75),
                                  (of_node(NodeState(since_focus=20)), 0.0), (of_node(NodeState(since_focus=30)), 0.0)],
     "graph.node.is_orphan": [(of_node(NodeState()), False), (of_node(NodeState(), "a1 f1", ""), True)],
     "graph.node.is_open_end": [(of_node(NodeState()), False), (of_node(NodeState(), "a1 f1", ""), True),
-                                (of_node(NodeState(), "a1 a2", "a2>a1"), False),  # what came after it, whichever way the link points
+                                # what came after it, whichever way the link points
+                                (of_node(NodeState(), "a1 a2", "a2>a1"), False),
                                 (of_node(NodeState(), "a2 a1", "a1>a2"), True)],
     "graph.node.edge_count": [(of_node(NodeState()), 1), (of_node(NodeState(), "a1", ""), 0)],
     "graph.node.yield_rate": [(of_node(NodeState()), None), (of_node(NodeState(focused=4, yields=1)), 0.25)],
@@ -126,7 +133,8 @@ OF_NODE: dict[str, list[tuple[Any, Value | None]]] = {
         (of_node(EXHAUSTED), "exhausted"), (of_node(NodeState()), "fresh"),
         (of_node(NodeState(focused=1, depths=("deep",))), "probe_deeper"),  # deep, but nothing came of it
         (of_node(NodeState(focused=1, yields=1, depths=("deep",))), "fresh"),
-        (of_node(NodeState(focused=4, depths=("deep", "moderate", "moderate", "moderate"))), "fresh"),  # deep, but not recently
+        # deep, but not recently
+        (of_node(NodeState(focused=4, depths=("deep", "moderate", "moderate", "moderate"))), "fresh"),
     ],
 }  # fmt: skip
 

@@ -167,7 +167,8 @@ def test_a_concept_with_elements_keeps_them_and_tells_what_it_ignores(folder: Pa
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("{llm.engagement.low: 0.8, temporal.strategy_repetition_count: -0.5}", "{llm.mood.low: 1}", "'wander' weighs no signal"),
+        ("{llm.engagement.low: 0.8, temporal.strategy_repetition_count: -0.5}", "{llm.mood.low: 1}",
+            "'wander' weighs no signal"),
         ("[attribute, functional_consequence]\n", "[atribute, functional_consequence]\n", "did you mean 'attribute'"),
         ("{wander: 1.5}", "{wonder: 1.5}", "is no strategy; did you mean 'wander'"),
         ("- {from: functional_consequence, to: terminal_value}", "- terminal_value", "is no [source, target]"),

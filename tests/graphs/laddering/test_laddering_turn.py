@@ -126,7 +126,8 @@ class Halting(MemoryDesk):
         return await super().work(task)
 
 
-@pytest.mark.parametrize(("at", "outcome"), [("answer", "waiting"), ("answer", "short"), ("extract", "short"), ("signal", "short"),
+@pytest.mark.parametrize(("at", "outcome"),
+    [("answer", "waiting"), ("answer", "short"), ("extract", "short"), ("signal", "short"),
                                              ("question", "short")])  # fmt: skip
 def test_it_stops_where_budget_or_answers_are_missing_and_goes_on_later(at: str, outcome: Outcome) -> None:
     context = Halting(at, outcome)
@@ -192,7 +193,8 @@ def test_prompts_carry_what_they_must_and_fence_what_was_said() -> None:
     opening = context.tasks["question", "agent:1|turn 1"]
     assert "warm, open" in question_prompt(opening.data, "en")
     follow = question_prompt(context.tasks["question", "agent:1|turn 2"].data, "en")
-    for heading in ("Active signals", "Why this strategy", "Focus concept", "Strategy:", "Technique:", "Method:", "Laddering:",
+    for heading in ("Active signals", "Why this strategy", "Focus concept", "Strategy:", "Technique:", "Method:",
+        "Laddering:",
                     "Goal:", "at most 14 words"):  # fmt: skip
         assert heading in follow, heading
     assert "graph.node.is_orphan = true: Without any relationship" in follow
@@ -215,7 +217,7 @@ def test_a_turn_is_read_back_as_it_was_kept() -> None:
         assert TurnRecord.model_validate(record.model_dump(mode="json", exclude_defaults=True)) == record
 
 
-# --- each stage by itself ----------------------------------------------------------------------------------------------
+# --- each stage by itself ---------------------------------------------------------------------------------------------
 
 SIX = LadderingSettings(turns=6)
 

@@ -48,7 +48,7 @@ def ended(table: Table) -> tuple[int, str]:
     return table.talk.held, table.talk.exit.reason
 
 
-# --- rounds --------------------------------------------------------------------------------------------------------------
+# --- rounds -----------------------------------------------------------------------------------------------------------
 
 
 def said(turn: int, round: int, who: str, position: str, **more: object) -> RoundtableTurn:
@@ -84,7 +84,7 @@ def test_rounds_are_public_and_the_exit_is_that_of_the_last_complete_round() -> 
     assert talk.exit.reason == "open"
 
 
-# --- the end -------------------------------------------------------------------------------------------------------------
+# --- the end ----------------------------------------------------------------------------------------------------------
 
 
 def test_planted_casts_end_as_planted() -> None:
@@ -105,7 +105,8 @@ def test_a_group_of_one_mind_is_flagged_for_groupthink_and_a_divided_one_is_not(
 
 def test_two_confident_opponents_are_not_ended_by_their_confidence() -> None:
     seed = next(
-        seed for seed in range(20) if len({one.stance for one in cast("polarisation", 2, seed, rounds=1).talk.rounds()[0].values()}) == 2
+        seed for seed in range(20) if len({one.stance for one in cast("polarisation", 2, seed,
+            rounds=1).talk.rounds()[0].values()}) == 2
     )  # fmt: skip
     table = cast("polarisation", 2, seed)
     assert min(one.confidence or 0 for one in table.talk.rounds()[0].values()) > 0.85
@@ -132,7 +133,7 @@ def test_a_model_reads_agreement_beside_the_rule_and_does_not_decide() -> None:
     assert [task.subject for task in table.interview_context.tasks.values()] == ["group_01|round 1", "group_01|round 2"]
 
 
-# --- private -------------------------------------------------------------------------------------------------------------
+# --- private ----------------------------------------------------------------------------------------------------------
 
 
 def test_everybody_is_asked_alone_before_and_after() -> None:
@@ -147,7 +148,8 @@ def test_everybody_is_asked_alone_before_and_after() -> None:
         "How the group stood in the last round",
     ]
     assert table.asked("Ada", 3) == [
-        "position", "stance", "reasoning", "moved_by", "confidence", *(f"consideration/{name}" for name in INSTRUMENT.considerations),
+        "position", "stance", "reasoning", "moved_by", "confidence",
+        *(f"consideration/{name}" for name in INSTRUMENT.considerations),
         "preferences",
     ]  # fmt: skip
     assert "Adatopic0." not in "".join(text for block in table.interview_context.blocks for _, text in block.quoted)
@@ -173,7 +175,7 @@ def test_controls_read_all_of_one_group_and_are_asked_before_and_after() -> None
     assert dict(control.afterwards).keys() == {"agent:cleo"}
 
 
-# --- long discussions ----------------------------------------------------------------------------------------------------
+# --- long discussions -------------------------------------------------------------------------------------------------
 
 
 def test_older_rounds_are_summed_up_beyond_the_limit_and_key_points_are_kept() -> None:
@@ -213,7 +215,7 @@ def test_a_model_may_sum_up_and_key_points_are_kept_all_the_same() -> None:
     assert "topic2" not in task.data.text  # the last round is passed in full
 
 
-# --- going on ------------------------------------------------------------------------------------------------------------
+# --- going on ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["collaborative", "adversarial"])

@@ -28,7 +28,8 @@ def asked(server: ServerProcess, sim: Path, **settings: Any) -> dict[str, Any]:
     arms = [Arm(id=name, role="main" if name == "main" else "b", respondent="llm", model="test") for name in ARMS]
     return {
         "sim_id": str(sim), "base_url": server.base_url, "arms": arms, "methods": ["roundtable"], "concurrency": 16,
-        "confirm": True, "critic_pairs": 1, "settings": {"roundtable": {"least_rounds": settings["rounds"], **settings}},
+        "confirm": True, "critic_pairs": 1, "settings": {"roundtable": {"least_rounds": settings["rounds"],
+            **settings}},
     }  # fmt: skip
 
 

@@ -31,7 +31,8 @@ def held(*rounds: Mapping[str, Response], exit: str = "max_rounds", unit: str = 
             over = number == len(rounds) and who == people[-1]
             weighed = Weighed(should_exit=over, reason=exit if over else "") if who == people[-1] else None
             talk = talk.after(
-                RoundtableTurn(turn=talk.number, participant=who, round=number, status="ok", number=people.index(who) + 1,
+                RoundtableTurn(turn=talk.number, participant=who, round=number, status="ok",
+                    number=people.index(who) + 1,
                                response=response, weighed=weighed)
             )  # fmt: skip
     return talk
@@ -173,7 +174,8 @@ def test_where_stances_were_assigned_private_answers_decide() -> None:
     assert any("assigned" in hint for hint in silent.metadata.verification_hints)
     for number, (who, response) in enumerate(voted("no", "no").items(), 1):
         talk = talk.after(
-            RoundtableTurn(turn=talk.number, participant=who, round=2, status="ok", number=number, response=response, private=True)
+            RoundtableTurn(turn=talk.number, participant=who, round=2, status="ok", number=number, response=response,
+                private=True)
         )  # fmt: skip
     found = four_layers(talk, "en", PLAYED)
     assert (found.decision.stance, found.decision.held_by, found.decision.action) == ("no", ("a", "b"), "proceed")
@@ -217,7 +219,7 @@ def test_hints_name_what_a_caller_should_look_at() -> None:
     assert four_layers(Discussion("group_01"), "en", OPEN).evidence.consensus_summary == "Nobody took a position."
 
 
-# --- arguments ----------------------------------------------------------------------------------------------------------
+# --- arguments --------------------------------------------------------------------------------------------------------
 
 
 def coded(*voices: str) -> CodedThemes:

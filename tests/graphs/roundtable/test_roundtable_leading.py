@@ -1,5 +1,5 @@
-"""What ai-roundtable's get_thoughts, get_citations, synthesize_debate and control_session do, under our names: over MCP, HTTP and
-Python, on one discussion whose answers are made by hand and come from a model over real HTTP."""
+"""What ai-roundtable's get_thoughts, get_citations, synthesize_debate and control_session do, under our names: over
+MCP, HTTP and Python, on one discussion whose answers are made by hand and come from a model over real HTTP."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def script(body: dict[str, Any]) -> str | None:
         return None
     turns = [int(number) for number in re.findall(r"^\[(\d+)\]", text, re.MULTILINE)]
     made = {
-        "common_ground": [{"text": "Mondays are slow.", "turns": turns[:2]}, {"text": "Everybody is happy.", "turns": [999]}],
+        "common_ground": [{"text": "Mondays are slow.", "turns": turns[:2]},
+            {"text": "Everybody is happy.", "turns": [999]}],
         "differences": [{"text": "Who bears the loss.", "turns": turns[-1:]}], "evolution": "Ben moved.",
         "conclusion": "Close for a trial.", "recommendation": "Try it for three months.", "confidence": 0.6,
     }  # fmt: skip
@@ -136,8 +137,10 @@ def test_what_a_claim_rests_on() -> None:
     points = ("Mondays bring few customers to the shop", "We owe the apprentices their rest")
     talk = Discussion("group_01", participants=("b", "a"))
     said = [
-        ("b", Response(position="Apprentices need their rest after weekends", key_points=(), citations=("Nobody knows",))),
-        ("a", Response(position="x", key_points=points, citations=("Till report, first line", "as Ben says", "https://bakers.example/x"))),
+        ("b", Response(position="Apprentices need their rest after weekends", key_points=(),
+            citations=("Nobody knows",))),
+        ("a", Response(position="x", key_points=points,
+            citations=("Till report, first line", "as Ben says", "https://bakers.example/x"))),
         ("b", Response(position="Something else entirely", citations=())),
     ]  # fmt: skip
     for turn, (who, response) in enumerate(said, 1):
@@ -181,8 +184,8 @@ def test_without_a_model_the_rule_puts_together_what_the_decision_holds(tmp_path
 
 
 def test_a_discussion_that_goes_on_is_paused_asked_and_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In one server's loop: the call that drives it returns paused; a question stands before the next round; the end comes before
-    the rounds are over, with the private answers after it. No request is made twice."""
+    """In one server's loop: the call that drives it returns paused; a question stands before the next round; the end
+    comes before the rounds are over, with the private answers after it. No request is made twice."""
     asked = "What if only the shop closes?"
 
     async def lead(server: ModelServer) -> tuple[Any, ...]:

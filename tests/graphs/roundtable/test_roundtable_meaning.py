@@ -1,5 +1,5 @@
-"""Positions grouped by what they mean: a model decides, the rule is a check, and where no model answers nothing is decided. The
-positions are those by which ai-roundtable explains why words are not enough. Expected numbers by hand."""
+"""Positions grouped by what they mean: a model decides, the rule is a check, and where no model answers nothing is
+decided. The positions are those by which ai-roundtable explains why words are not enough. Expected numbers by hand."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def grouped(*groups: int, unmoved: bool = True) -> Any:
         place = dict(zip(SAYS, groups, strict=True))
         return PositionGroups(
             group_of={number: place[names[number]] for number in numbers}, says={"1": "Better tools", "9": "nobody's"},
-            quote_of={n: task.data.said[n].position if names[n] != "Cleo" else "I never said that at all" for n in numbers},
+            quote_of={
+                n: task.data.said[n].position if names[n] != "Cleo" else "I never said that at all" for n in numbers
+            },
             unmoved=dict.fromkeys(task.data.before, unmoved), conflicts=["whether tools are needed"],
         )  # fmt: skip
 
@@ -56,8 +58,8 @@ def grouped(*groups: int, unmoved: bool = True) -> Any:
 
 
 def test_the_models_groups_decide_and_the_rule_stands_beside_them() -> None:
-    """All are one to the model: 1 · .7 + 1 · .3, and it is over after one round. By words Ben shares nothing with the others, and
-    Cleo is on the other side: three positions, 0 · .7 + .3, three of three pairs otherwise."""
+    """All are one to the model: 1 · .7 + 1 · .3, and it is over after one round. By words Ben shares nothing with the
+    others, and Cleo is on the other side: three positions, 0 · .7 + .3, three of three pairs otherwise."""
     table = hold("collaborative", 3, says, works=grouped(1, 1, 1), by="judge", agreement="meaning")
     (read,) = readings(table.talk)
     assert table.talk.exit is not None
@@ -77,8 +79,8 @@ def test_the_models_groups_decide_and_the_rule_stands_beside_them() -> None:
 
 
 def test_two_groups_go_on_and_end_once_nobody_moves_in_what_they_mean() -> None:
-    """Two of three: ⅔ · .7 + .3 = .77 with everybody sure at .9: that is `confidence` (agreement from .7); asked to be surer,
-    they stay for two rounds, as the model says, and end in the third."""
+    """Two of three: ⅔ · .7 + .3 = .77 with everybody sure at .9: that is `confidence` (agreement from .7); asked to be
+    surer, they stay for two rounds, as the model says, and end in the third."""
     two = hold("collaborative", 3, says, works=grouped(1, 1, 2), by="judge", agreement="meaning", rounds=5)
     assert two.talk.exit is not None
     assert (two.talk.exit.reason, two.talk.held) == ("confidence", 1)

@@ -32,7 +32,7 @@ def said(position: str, confidence: float | None = 0.5, stance: Stance = "", rea
     return Response(position=position, confidence=confidence, stance=stance, reasoning=reasoning)
 
 
-# --- agreement ----------------------------------------------------------------------------------------------------------
+# --- agreement --------------------------------------------------------------------------------------------------------
 
 
 def test_opposites_share_their_words_and_are_no_cluster() -> None:
@@ -107,7 +107,7 @@ def test_likeness_is_symmetric_and_a_share(one: Response, other: Response) -> No
     assert 0 <= likeness(one, other) <= 1
 
 
-# --- groupthink ---------------------------------------------------------------------------------------------------------
+# --- groupthink -------------------------------------------------------------------------------------------------------
 
 
 def test_a_like_minded_group_is_flagged() -> None:
@@ -132,7 +132,7 @@ def test_sure_opponents_are_no_groupthink() -> None:
     assert not found.detected
 
 
-# --- exit ---------------------------------------------------------------------------------------------------------------
+# --- exit -------------------------------------------------------------------------------------------------------------
 
 
 def test_two_confident_opponents_are_not_ended_by_confidence() -> None:
@@ -192,7 +192,7 @@ def test_a_share_of_a_panel_may_do() -> None:
     assert exit_after(rounds, Limits(stable_rounds=1)).reason == ""
 
 
-# --- movement -----------------------------------------------------------------------------------------------------------
+# --- movement ---------------------------------------------------------------------------------------------------------
 
 
 def test_who_moved_toward_whom_and_on_what() -> None:
@@ -225,7 +225,7 @@ def test_equally_near_ones_share_a_move() -> None:
     assert persuasion(found) == {("c", "a"): 0.5, ("c", "b"): 0.5}
 
 
-# --- the model's reading ------------------------------------------------------------------------------------------------
+# --- the model's reading ----------------------------------------------------------------------------------------------
 
 
 def test_a_models_reading_is_used_where_it_counts_everybody() -> None:

@@ -1,6 +1,6 @@
-"""Four models of four servers at one table, over real HTTP: who is asked where, with which key; what stands by when one is
-down; what estimate, ledger, table and report say of it. The seats have the shape of ai-roundtable's four providers, made up
-here."""
+"""Four models of four servers at one table, over real HTTP: who is asked where, with which key; what stands by when one
+is down; what estimate, ledger, table and report say of it. The seats have the shape of ai-roundtable's four providers,
+made up here."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class Debate:
 
 @pytest.fixture(scope="module")
 def debate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debate]:
-    """Claude, ChatGPT, Gemini and a model of one's own without a key, two rounds; ChatGPT's server is down from the start, and a
-    smaller model at Gemini's stands by. A budget that is short stops it once."""
+    """Claude, ChatGPT, Gemini and a model of one's own without a key, two rounds; ChatGPT's server is down from the
+    start, and a smaller model at Gemini's stands by. A budget that is short stops it once."""
     root = tmp_path_factory.mktemp("four")
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
         servers = {
@@ -79,11 +79,14 @@ def debate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debate]:
             patch.setenv(name, value)
         servers["gpt"].vanish()
         seats = [
-            {"name": "Claude", "model": "claude", "base_url": servers["claude"].base_url, "key_variable": "ANTHROPIC_KEY"},
-            {"name": "ChatGPT", "model": "gpt", "base_url": servers["gpt"].base_url, "key_variable": "GPT_KEY", "temperature": 0.2,
+            {"name": "Claude", "model": "claude", "base_url": servers["claude"].base_url,
+                "key_variable": "ANTHROPIC_KEY"},
+            {"name": "ChatGPT", "model": "gpt", "base_url": servers["gpt"].base_url, "key_variable": "GPT_KEY",
+                "temperature": 0.2,
              "alternates": [{"model": "gpt-mini", "base_url": servers["gemini"].base_url}]},
             {"name": "Gemini", "model": "gemini", "base_url": servers["gemini"].base_url},
-            {"name": "Own", "model": "own-7b", "base_url": servers["own"].base_url, "persona": "A baker", "temperature": 0},
+            {"name": "Own", "model": "own-7b", "base_url": servers["own"].base_url, "persona": "A baker",
+                "temperature": 0},
         ]  # fmt: skip
         given = {"roundtable_id": "four", "question": QUESTION, "mode": "adversarial", "rounds": 2, "personas": seats}
         begun = python(root, "start_roundtable", **given, budget_tokens=30_000, confirm=True)
@@ -179,7 +182,8 @@ def test_agreement_is_shown_within_and_between_models(debate: Debate) -> None:
 def test_agents_of_a_simulation_and_a_bare_model_sit_at_one_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The agents answer by the run's model, one of them by its own at the same server; prices are told for each before."""
+    """The agents answer by the run's model, one of them by its own at the same server; prices are told for each
+    before."""
     mirofish_folder(tmp_path / "simulations" / "sim_x", 3)
     profiles = json.loads((tmp_path / "simulations" / "sim_x" / "reddit_profiles.json").read_text())
     ada, ben = (profiles[place]["name"] for place in (1, 0))
@@ -208,7 +212,8 @@ def test_the_estimate_prices_every_model_at_its_own_server(tmp_path: Path, monke
     """Nobody is asked. By hand: the dear model's output is a hundred times the other's, at the same tokens."""
     prices = tmp_path / "prices.yaml"
     prices.write_text(
-        "servers:\n  http://a.example/v1: {m: {input: 1, output: 1}}\n  http://b.example/v1: {m: {input: 100, output: 100}}\n"
+        "servers:\n  http://a.example/v1: {m: {input: 1, output: 1}}\n  http://b.example/v1: {m: {input: 100, output: "
+        "100}}\n"
     )
     monkeypatch.setenv("ENQUETE_PRICES", str(prices))
     seats = [
@@ -238,7 +243,8 @@ def with_model(**given: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (with_model(model="m", key_variable="sk-live-123"), "key_variable of Ada: write the NAME of an environment variable"),
+        (with_model(model="m", key_variable="sk-live-123"),
+            "key_variable of Ada: write the NAME of an environment variable"),
         (with_model(model="m", base_url="localhost"), "base_url of Ada: 'localhost' is no base URL"),
         (with_model(model="m", base_url="http://a/v1=2,http://b/v1"), "is no base URL; write one such as"),
         (with_model(model="m", base_url="https://u:pw@host/v1"), "'host/v1' is no base URL"),
@@ -249,7 +255,8 @@ def with_model(**given: Any) -> dict[str, Any]:
         (with_model(model="m", temperature=3), "temperature: 3 is not taken; write a number up to 2"),
         (with_model(model="m", modle="m"), "modle: there is no such field"),
         (with_model(model="m", base_url="http://listed.example/v1", key_variable="OTHER_KEY"), "may not be named here"),
-        (with_model(model="m", base_url="http://elsewhere.example/v1"), "lists what may, in ENQUETE_MODEL_SERVERS: http://listed"),
+        (with_model(model="m", base_url="http://elsewhere.example/v1"),
+            "lists what may, in ENQUETE_MODEL_SERVERS: http://listed"),
         (with_model(model="m", base_url="http://listed.example/v1"), "key_variable: 'LISTED_KEY' is not set"),
         ({**with_model(model="m"), "people": ["Ada"]}, "Ada: a person's seat has no model"),
         ({**with_model(model="m"), "synthetic": True}, "synthetic: the seat of Ada names a model"),
@@ -279,7 +286,8 @@ def test_what_is_wrong_with_a_seat_is_said_before_any_call(
         ([{"name": "Zoe", "model": "m"}], {}, "nobody is called 'Zoe'; there are Person 0, Person 1"),
         ([{"name": "Person 0", "model": "m"}] * 2, {}, "'Person 0' stands there twice"),
         ([{"name": "Person 0"}], {}, "names no model and no temperature"),
-        ([{"name": "Person 0", "model": "m", "key_variable": "NOWHERE"}], {}, "'NOWHERE' is not set, neither in the environment"),
+        ([{"name": "Person 0", "model": "m", "key_variable": "NOWHERE"}], {},
+            "'NOWHERE' is not set, neither in the environment"),
         ([{"name": "Person 0", "model": "local"}], {}, "answers whole runs on this machine"),
         ([{"name": "Person 0", "model": "m"}], {"batch": True}, "batch: seats are asked at servers of their own"),
         ([{"name": "Person 0", "model": "m"}], {"respondent": "synthetic"}, "no model answers in this run"),

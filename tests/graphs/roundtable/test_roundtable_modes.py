@@ -42,7 +42,7 @@ def test_there_are_seven() -> None:
     }  # fmt: skip
 
 
-# --- parallel ------------------------------------------------------------------------------------------------------------
+# --- parallel ---------------------------------------------------------------------------------------------------------
 
 
 def test_collaborative_everybody_reads_the_round_before_and_nobody_this_one() -> None:
@@ -149,7 +149,7 @@ def test_red_proposes_nothing() -> None:
     assert broken(table, "Ben", 1) == []
 
 
-# --- sequential ----------------------------------------------------------------------------------------------------------
+# --- sequential -------------------------------------------------------------------------------------------------------
 
 
 def test_adversarial_everybody_reads_the_earlier_answers_of_the_same_round() -> None:
@@ -210,7 +210,7 @@ def test_devils_advocate_asks_once_more_for_the_stance_of_the_part_and_then_keep
     assert "Ben (opposition, stance: yes, confidence: 0.5)" in table.shown("Cleo", 1)[NOW]  # nothing was rewritten
 
 
-# --- of every mode -------------------------------------------------------------------------------------------------------
+# --- of every mode ----------------------------------------------------------------------------------------------------
 
 
 def test_confidence_is_clamped_kept_raw_and_marked() -> None:
@@ -244,7 +244,8 @@ def test_all_layers_are_in_the_language_of_the_run() -> None:
     table = hold("devils-advocate", 2, language="de", rounds=1)
     told = table.told("Ben", 1)
     anchor, contract, structure, verification = (
-        "In dieser Runde vertreten Sie das Nein", "Bleiben Sie in Ihrer Rolle", "Füllen Sie jeden Teil", "Prüfen Sie Ihre Antwort",
+        "In dieser Runde vertreten Sie das Nein", "Bleiben Sie in Ihrer Rolle", "Füllen Sie jeden Teil",
+        "Prüfen Sie Ihre Antwort",
     )  # fmt: skip
     places = [told.index(text) for text in (anchor, contract, structure, verification)]
     assert places == sorted(places)

@@ -40,8 +40,10 @@ ROUND_1, MODERATOR, NOW = "What was said in round 1", "What the moderator says b
 WITH_A_PERSON = ["synthetic", "synthetic", SOME_SYNTHETIC]
 TABLE = {"roundtable_id": "monday"}
 BOB = {
-    "position": "Yes, we should.", "stance": "yes", "steel_man": "Regulars\nHabit\nIncome", "weaknesses": "Cost\nStaff\nLight",
-    "reasoning": "Nobody comes.", "key_points": "Nobody comes\nEverybody is tired", "citations": "the till", "confidence": 0.7,
+    "position": "Yes, we should.", "stance": "yes", "steel_man": "Regulars\nHabit\nIncome",
+    "weaknesses": "Cost\nStaff\nLight",
+    "reasoning": "Nobody comes.", "key_points": "Nobody comes\nEverybody is tired", "citations": "the till",
+    "confidence": 0.7,
 }  # fmt: skip
 
 
@@ -301,7 +303,8 @@ START = {"roundtable_id": "new", "question": "Why?"}
         ("start_roundtable", {**START, "personas": TWO, "mode": "adversarail"}, "did you mean 'adversarial'?"),
         ("start_roundtable", {**START, "personas": TWO, "mode": "/etc/x.yaml"}, "nothing else can be named here"),
         ("start_roundtable", {**START, "sim_id": "sim_none"}, "no simulation 'sim_none'"),
-        ("start_roundtable", {**START, "roundtable_id": "../x"}, "roundtable_id: '../x' is not taken; write a text of the form"),
+        ("start_roundtable", {**START, "roundtable_id": "../x"},
+            "roundtable_id: '../x' is not taken; write a text of the form"),
         ("continue_roundtable", {"roundtable_id": "new"}, "Begin it with start_roundtable"),
         ("continue_roundtable", {**TABLE, "answers": {"Bob": BOB}}, "waits for nobody"),
         ("continue_roundtable", {**TABLE, "rounds": 12}, "at most 12, of which 2 were held"),
