@@ -74,6 +74,8 @@ async def _answer(request: web.BaseRequest) -> web.Response:
         return web.Response(status=404, text="404: Not Found")
     delay = _delay(request.path.split("/")[1])
     body = json.loads(await request.read())
+    if "messages" not in body:  # whether it is there
+        return web.Response(status=400, text="400: no messages")
     if delay:
         await asyncio.sleep(delay)
     said = "\n".join(str(message["content"]) for message in body["messages"])
