@@ -126,7 +126,7 @@ ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 
 Id = Annotated[str, Field(pattern=ID)]
 Ds = Annotated[
-    str, Field(min_length=1, max_length=200, description="discovery schema, as list_discovery_schemas names it")
+    str, Field(min_length=1, max_length=200, description="as list_discovery_schemas names it")
 ]
 Budget = Annotated[int, Field(ge=1, le=100, description="questions that this call may ask")]
 
@@ -167,7 +167,7 @@ class Asking(InConversation):
         str,
         Field(max_length=200, description="that answers, or asks and reads a person; the configured one unless named"),
     ] = ""
-    synthetic: Annotated[bool, Field(description="the built-in synthetic respondent answers: free, for trying out")] = (
+    synthetic: Annotated[bool, Field(description="the synthetic respondent answers: free, for trying out")] = (
         False
     )
 

@@ -230,7 +230,7 @@ def cut(text: str, most: int) -> str:
 PROGRESS_EVERY_S = 0.5
 LONGEST_WAIT_S = 3600
 
-SimId: TypeAlias = Annotated[str, Field(description="simulation, as list_simulations names it; never a path")]
+SimId: TypeAlias = Annotated[str, Field(description="as list_simulations names it")]
 RunIdArgument: TypeAlias = Annotated[
     str | None, Field(description="run_id or resume token; else the latest unfinished run, else the canonical one")
 ]
