@@ -157,9 +157,7 @@ def draft_on_server(sandbox: PathSandbox, sim_id: str, asked: DraftRequest) -> D
     simulation = sandbox.simulation(sim_id)
     folder = Path(sandbox.given["shelf"], asked.into or drafts_folder(sim_id))
     sandbox.require_inside(folder)
-    made = Drafting(
-        simulation, root=sandbox.given["root"], into=folder, topic=asked.topic, themes=asked.themes
-    ).make()
+    made = Drafting(simulation, root=sandbox.given["root"], into=folder, topic=asked.topic, themes=asked.themes).make()
     return DraftsData(sim_id=sim_id, folder=made.folder.name, themes=made.themes, files=_files_in(made.folder, "en"))
 
 

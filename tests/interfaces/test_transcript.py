@@ -92,7 +92,9 @@ def picked(*names: str) -> Say:
 def in_lines(name: str, value: Any) -> str:
     """A list, or lists within, an entry a line."""
     if isinstance(value, dict) and value:
-        return "\n".join([f"{name}:", *(f"  {line}" for each in value.items() for line in in_lines(*each).splitlines())])
+        return "\n".join(
+            [f"{name}:", *(f"  {line}" for each in value.items() for line in in_lines(*each).splitlines())]
+        )
     if isinstance(value, list) and value:
         return "\n".join([f"{name}:", *(f"  - {json.dumps(each, ensure_ascii=False)}" for each in value)])
     return f"{name}: {json.dumps(value, ensure_ascii=False)}"

@@ -80,7 +80,11 @@ def test_questions_are_drafted_read_and_taken_into_the_form(folder: Path, client
     assert client.get(f"{place}drafts").headers["location"] == place
     assert 'action="/simulations/sim_5ad1e6c0b742/draft"' in client.get(place).text
     many = client.post(f"{place}draft", data={"themes": ", ".join(f"theme {n}" for n in range(9))})
-    assert (many.status_code, "themes: " in many.text, "theme 8" in many.text) == (400, True, True)  # what was typed stays
+    assert (many.status_code, "themes: " in many.text, "theme 8" in many.text) == (
+        400,
+        True,
+        True,
+    )  # what was typed stays
     own = {"topic": "Die Station = the ward", "themes": "Dienstplan = the roster, Pausen = breaks"}
     assert client.post(f"{place}draft", data=own).headers["location"] == f"{place}drafts"
     page = client.get(f"{place}drafts").text

@@ -125,9 +125,7 @@ QUESTIONS = 10
 ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 
 Id = Annotated[str, Field(pattern=ID)]
-Ds = Annotated[
-    str, Field(min_length=1, max_length=200, description="as list_discovery_schemas names it")
-]
+Ds = Annotated[str, Field(min_length=1, max_length=200, description="as list_discovery_schemas names it")]
 Budget = Annotated[int, Field(ge=1, le=100, description="questions that this call may ask")]
 
 
@@ -167,9 +165,7 @@ class Asking(InConversation):
         str,
         Field(max_length=200, description="that answers, or asks and reads a person; the configured one unless named"),
     ] = ""
-    synthetic: Annotated[bool, Field(description="the synthetic respondent answers: free, for trying out")] = (
-        False
-    )
+    synthetic: Annotated[bool, Field(description="the synthetic respondent answers: free, for trying out")] = False
 
 
 class Conducting(Asking):
@@ -180,7 +176,8 @@ class Conducting(Asking):
         None
     )
     person: Annotated[
-        str, Field(max_length=200, description="in its place: name of a person; the project is begun where it is not yet")
+        str,
+        Field(max_length=200, description="in its place: name of a person; the project is begun where it is not yet"),
     ] = ""
 
 
@@ -325,6 +322,8 @@ async def answer_interview(port: Port, asked: Answering) -> dict[str, JsonValue]
     if held.status != "waiting" or held.marked:
         stands = "marked complete" if held.marked else held.status
         raise InputError(f"{asked.conversation_id}: this interview waits for nobody's answer (it is {stands})")
+    if not asked.answer.strip():
+        raise InputError("answer: is empty; say something, or end the interview with mark_complete")
     respondent = Respondent.model_validate(held.respondent)
     out = _folder(projects, asked)
     async with port.alone(str(out)):
@@ -337,6 +336,8 @@ async def project_progress(port: Port, asked: Progress) -> dict[str, JsonValue]:
     them, named by conversation and schema: also its questions and answers, and the question that waits."""
     projects = Projects(port)
     if asked.conversation_id or asked.ds_id:
+        if not (asked.project_id and asked.conversation_id and asked.ds_id):
+            raise InputError("one interview is named by project_id, conversation_id and ds_id together")
         return _told(port, projects, InConversation.model_validate(asked.model_dump()))
     found: list[JsonValue] = []
     for name in [asked.project_id] if asked.project_id else projects.known():

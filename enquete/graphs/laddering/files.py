@@ -498,7 +498,9 @@ def _folder(port: Port, asked: OfRun, *, plain: bool = False) -> Path:
     inside = own or folder.resolve().is_relative_to(port.root.resolve())
     if not run or not inside or not folder.is_dir():
         what = "no codebook was applied to" if asked.recoded else "there are no interviews of"
-        raise InputError(f"{what} this run ({asked.run_id or 'latest'}) of {asked.sim_id[:100]!r}")
+        raise InputError(
+            f"{what} this run ({asked.run_id or 'latest'}) of {asked.sim_id[:100]!r}; results are written once interviews are over"
+        )
     return folder
 
 

@@ -140,6 +140,17 @@ def test_a_person_is_asked_question_by_question_and_nothing_waits_in_the_call(ro
     second = do(root, "answer_interview", **place, answer="Soup in jars.")
     assert (second["status"], second["question"]) == ("waiting", "What keeps upsetting your schedule?")
     assert second["ascr"] == {"product-or-service-name": "Soup in jars", **known}
+    with pytest.raises(InputError, match="answer: is empty"):
+        do(root, "answer_interview", **place, answer=" ")
+    assert do(root, "mark_complete", **place)["status"] == "completed"  # it may be ended, and gone on with later
+    with pytest.raises(InputError, match="marked complete"):
+        do(root, "answer_interview", **place, answer="The oven is a bottleneck.")
+    shown = do(root, "project_progress", **place)
+    assert (shown["question"], shown["turns"]) == (
+        None, [{"question": first["question"], "answer": "Soup in jars."}],
+    )  # fmt: skip
+    do(root, "conduct_interview", **place)
+    assert do(root, "project_progress", **place)["question"] == second["question"]
     last = do(root, "answer_interview", **place, answer="The oven is a bottleneck.")
     assert (last["status"], last["complete"], last["question"]) == ("completed", True, None)
     with pytest.raises(InputError, match="waits for nobody"):
@@ -195,6 +206,7 @@ def test_an_interview_that_is_given_up_is_marked_and_no_longer_open(root: Path) 
         ("conduct_interview", {**N, "respondent": {"kind": "agent", "name": "X", "sim_id": "../x"}}, "no simulation"),
         ("refine_interview", {**C, "ds_id": "orm"}, "no interview on orm yet"),
         ("project_progress", {"project_id": "q"}, "no project 'q'"),
+        ("project_progress", {**C}, "project_id, conversation_id and ds_id together"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_before_anybody_is_asked(root: Path, name: str, given: dict[str, Any], says: str) -> None:

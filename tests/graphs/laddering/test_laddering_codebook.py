@@ -84,7 +84,9 @@ def test_codes_map_chains_and_a_transcript_are_read_by_id(out: Path) -> None:
 
 def test_a_server_reads_only_below_its_root(out: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError):
-        asyncio.run(operate("laddering_results", {"sim_id": str(out), "part": "map"}, tmp_path, str(tmp_path / "shelf")))
+        asyncio.run(
+            operate("laddering_results", {"sim_id": str(out), "part": "map"}, tmp_path, str(tmp_path / "shelf"))
+        )
 
 
 def test_chains_by_hand() -> None:
