@@ -152,20 +152,22 @@ def discovery(terminal: Terminal) -> None:
         {"value-string": "it varies"}, {"units": "hour", "value-string": "1"},
     )  # fmt: skip
     described = " ".join(STEPS.split("\n"))
-    with ModelServer(script=reader({described: steps(), times: steps(*durations)})) as server:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("LLM_BASE_URL", server.base_url)
-            patch.setenv("LLM_MODEL_NAME", "reader")
-            terminal.enquete(
-                "discover", "add_discovery_schema", f"definition={json.dumps(originals.PROCESS)}",
-                as_typed="discover add_discovery_schema 'definition={\"DS\": {\"DS-id\": \"process/bakery\", …}}'",
-                shows=picked("ds_id", "complete_when", "translated"),
-            )  # fmt: skip
-            place = ["project_id=p", "conversation_id=bob", "ds_id=process/bakery"]
-            terminal.enquete(
-                "discover", "conduct_interview", *place, "person=Bob", "budget=5", "--converse",
-                said=f"{described}\n{times}\n", shows=picked("status", "missing", "ascr"),
-            )  # fmt: skip
+    with (
+        ModelServer(script=reader({described: steps(), times: steps(*durations)})) as server,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("LLM_BASE_URL", server.base_url)
+        patch.setenv("LLM_MODEL_NAME", "reader")
+        terminal.enquete(
+            "discover", "add_discovery_schema", f"definition={json.dumps(originals.PROCESS)}",
+            as_typed="discover add_discovery_schema 'definition={\"DS\": {\"DS-id\": \"process/bakery\", …}}'",
+            shows=picked("ds_id", "complete_when", "translated"),
+        )  # fmt: skip
+        place = ["project_id=p", "conversation_id=bob", "ds_id=process/bakery"]
+        terminal.enquete(
+            "discover", "conduct_interview", *place, "person=Bob", "budget=5", "--converse",
+            said=f"{described}\n{times}\n", shows=picked("status", "missing", "ascr"),
+        )  # fmt: skip
 
 
 def comparison(terminal: Terminal) -> None:

@@ -25,7 +25,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 from starlette.types import ASGIApp
 
 import enquete
@@ -70,7 +70,7 @@ TOLD_ELSEWHERE = ("description", "default", "required")
 """Of results: docs/interfaces.md says what they hold, and whatever a schema names is always there."""
 NULL = {"type": "null"}
 ANYTHING = "JsonValue"
-HOLDS_UNSAID = (
+HOLDS_UNSAID: tuple[tuple[str, Any], ...] = (
     ("additionalProperties", True), ("additionalProperties", {"$ref": f"#/$defs/{ANYTHING}"}), ("default", False),
     ("default", ""), ("default", []), ("exclusiveMinimum", 0), ("$ref", f"#/$defs/{ANYTHING}"),
 )  # fmt: skip

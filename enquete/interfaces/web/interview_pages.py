@@ -26,7 +26,6 @@ from enquete.state.methodology import PersonInterviews
 from enquete.study.background import run_in_thread
 from enquete.study.method_operations import operations
 
-
 HUMAN = "human"
 
 

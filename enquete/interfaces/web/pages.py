@@ -130,7 +130,8 @@ def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
         drafts = await run_in_thread(lambda: drafts_on_server(handlers.sandbox, sim_id))
         return render(
             request, "simulation.html.j2", code_of(error) if error else 200, sim_id=sim_id, one=one, choices=offered,
-            drafts=drafts, drafting=fields_for(DraftRequest, ("topic", "themes")), values=values_of(said), error=handlers.mask(error.fact) if error else "", titles=titles_in(language),
+            drafts=drafts, drafting=fields_for(DraftRequest, ("topic", "themes")),
+            values=values_of(said), error=handlers.mask(error.fact) if error else "", titles=titles_in(language),
             most=max(one.types.values(), default=1), conflict=isinstance(error, RunMismatch),
         )  # fmt: skip
 
