@@ -9,12 +9,11 @@ from collections.abc import Callable, Mapping
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
-from enquete.state.request import RunRequest
+from enquete.state.request import FileName, RunRequest
 
-FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
 ShelvedName = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_-]{0,99}/)?[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
 """NAME, or FOLDER/NAME for one of a folder in it."""
 CLIENT_KINDS: Mapping[str, Any] = {
@@ -64,6 +63,17 @@ def client_parameter(name: str) -> Parameter:
         return Annotated[bool, described], False
     kind: Any = CLIENT_KINDS.get(name, info.annotation)
     return Annotated[Annotated[kind, *info.metadata] | None, described], None
+
+
+def taken(model: type[BaseModel]) -> dict[str, Parameter]:
+    """What a model takes. What is left out is for its own defaults to decide."""
+    return {name: _as_parameter(info) for name, info in model.model_fields.items()}
+
+
+def _as_parameter(info: FieldInfo) -> Parameter:
+    kind: Any = info.annotation
+    told = Field(description=info.description)
+    return (Annotated[kind, told], ...) if info.is_required() else (Annotated[kind | None, told], None)
 
 
 def with_parameters(parameters: Mapping[str, Parameter]) -> Callable[[F], F]:

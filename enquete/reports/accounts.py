@@ -14,6 +14,8 @@ from pydantic import JsonValue
 
 from enquete.ledger import queries
 from enquete.locale import N_, NN_, Words, in_language, plural, said, tell
+from enquete.models.prices import OPENAI_URL, Prices
+from enquete.nodes.planning import price_of
 from enquete.reports.analyses import UNIT, Findings
 from enquete.reports.context import responded, statuses
 from enquete.reports.findings import shortened
@@ -24,6 +26,8 @@ from enquete.reports.views import LIMITS, render
 from enquete.respondents.questions import NAMES
 from enquete.simulations.digest import SOURCES
 from enquete.state.asking import Language
+from enquete.state.local_weights import LOCAL_URL
+from enquete.state.settings import Environment
 
 Stages = Sequence[tuple[str, str]]
 Row = dict[str, Any]
@@ -132,11 +136,18 @@ def spent(reading: RunReading) -> list[Row]:
 
 
 def spent_by_model(reading: RunReading) -> list[Row]:
-    """The same by model, where several answered."""
+    """The same by model, where several answered, with today's price of each (US dollars a million tokens, of input and
+    of output); None where it is unknown."""
     table = reading.spent_by_model()
-    return (
-        [{str(key): value for key, value in row.items()} for row in table.to_dict("records")] if len(table) > 1 else []
-    )
+    if len(table) < 2:
+        return []
+    record = reading.record
+    prices = Prices.read(Environment.read().prices, batch=record.batch)
+    priced = price_of(record, prices, LOCAL_URL if record.weights else record.base_url or OPENAI_URL)
+    return [
+        {**{str(key): value for key, value in row.items()}, "price": priced(str(row["model"]))}
+        for row in table.to_dict("records")
+    ]
 
 
 def missing(reading: RunReading, stages: Stages, found: Findings) -> dict[str, Words]:

@@ -165,16 +165,19 @@ class PersonInterviews(NamedTuple):
     """Operations by which a person is interviewed, turn by turn: what a page or a terminal leads them through.
 
     `start` takes what its model says (or, to go on, the name alone), `answer` an answer, all of them what names the
-    interview, as `key` calls it. They give `status` and `question` (what waits for an answer), `turns` (question,
-    answer) and, where something grows beside the conversation, `graph` (types, nodes, edges); `show` without a name
-    `interviews`.
+    interview, as `keys` call it. They give `status` and `question` (what waits for an answer), `turns` (question,
+    answer) and what grows beside the conversation: `graph` (types, nodes, edges), or values under what `record` calls them;
+    `show` without a name `interviews`. choices: what of `start` is chosen among those of a list: the operation that
+    gives it, and what it calls it.
     """
 
     start: str
     answer: str
     end: str
     show: str
-    key: str = "interview_id"
+    keys: tuple[str, ...] = ("interview_id",)
+    record: str = ""
+    choices: Mapping[str, tuple[str, str]] = {}
 
 
 class PairComparisons(NamedTuple):

@@ -26,6 +26,7 @@ NO_KEY = "-"
 
 Phase = Literal["T0", "T1"]
 MemoryKind = Literal["local", "zep-cloud", "zep"]
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
 Place = Annotated[str, BeforeValidator(lambda given: str(given) if isinstance(given, PurePath) else given)]
 """A path, which Python callers may give as a `Path`."""
 

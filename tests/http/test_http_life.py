@@ -90,6 +90,8 @@ def test_instruments_of_the_servers_folder_are_asked_by_name(shared: httpx.Clien
     assert (again.status_code, str(shared_root) in again.text) == (400, False)
     for wrong in ("../x", "a/b", "/etc"):
         assert shared.post(f"{API}/{ward.name}/draft", json={"into": wrong}).status_code == 422
+    own = {"into": "own", "topic": "the ward", "themes": ["Dienstplan = the roster", "Pausen = breaks"]}
+    assert shared.post(f"{API}/{ward.name}/draft", json=own).json()["data"]["themes"] == ["Dienstplan", "Pausen"]
     body = {
         "methods": ["roundtable", "discovery"], "instruments": {"roundtable": names["roundtable"]},
         "settings": {"discovery": {"ds": f"{drafts['folder']}/schema"}}, "language": "de", "fit": "checked",

@@ -18,7 +18,7 @@ import httpx
 import pytest
 from pydantic import BaseModel
 
-from enquete.interfaces.web.models import DraftBody, EstimateBody, PostBody, PreBody, RerunBody, ResumeBody
+from enquete.interfaces.web.models import EstimateBody, PostBody, PreBody, RerunBody, ResumeBody
 from enquete.study.method_operations import operations
 from tests.http.conftest import serving, settled, simulation
 
@@ -66,18 +66,18 @@ def test_what_interviews_found_is_read_by_path(server: httpx.Client) -> None:
     server.post("/api/interview/over/post", json={"methods": ["laddering"], "settings": {"laddering": {"turns": 3}}})
     settled(server, "over")
     codes, chains, shown = (
-        server.post(f"/api/operations/laddering_{what}", json={"sim_id": "over"}).json()["data"]
-        for what in ("codes", "chains", "map")
+        server.post("/api/operations/laddering_results", json={"sim_id": "over", "part": part}).json()["data"]
+        for part in ("codes", "chains", "map")
     )
     assert codes["run_id"] == chains["run_id"] == shown["run_id"]
     assert (codes["interviews"], codes["coded_by"]) == (2, "rule")
     assert {"label", "agents", "wordings", "prestige"} <= codes["codes"][0].keys()
     assert {"levels", "boxes", "links", "cut_off", "map_share"} <= shown.keys()
-    asked = {"sim_id": "over", "agent": "Agent 0"}
-    told = server.post("/api/operations/laddering_transcript", json=asked).json()["data"]
+    asked = {"sim_id": "over", "part": "transcript", "agent": "Agent 0"}
+    told = server.post("/api/operations/laddering_results", json=asked).json()["data"]
     assert [turn["turn"] for turn in told["turns"]] == [1, 2, 3]
     assert all(turn["question"] and turn["answer"] for turn in told["turns"])
-    nobody = server.post("/api/operations/laddering_transcript", json={**asked, "agent": "x"})
+    nobody = server.post("/api/operations/laddering_results", json={**asked, "agent": "x"})
     assert (nobody.status_code, nobody.json()["details"]["type"]) == (400, "InputError")
 
 
@@ -109,7 +109,7 @@ def test_the_page_says_type_default_and_meaning_of_every_field(server: httpx.Cli
     assert "budget is spent" in page
 
 
-@pytest.mark.parametrize("body", [PreBody, PostBody, RerunBody, EstimateBody, ResumeBody, DraftBody])
+@pytest.mark.parametrize("body", [PreBody, PostBody, RerunBody, EstimateBody, ResumeBody])
 def test_null_is_what_was_not_said_wherever_the_document_allows_it(body: type[BaseModel]) -> None:
     schema = body.model_json_schema()
     needed = {"methodology": "poll", "resume_token": "run_1"}

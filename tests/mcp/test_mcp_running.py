@@ -89,6 +89,11 @@ def test_an_instrument_of_the_servers_folder_is_drafted_listed_and_asked_by_name
     again = text_of(served.call("draft_instruments", sim_id=bank.name, into="bank"))
     assert "is there already; name another folder" in again
     assert str(served.root) not in again
+    own = served.call("draft_instruments", sim_id=bank.name, into="own", topic="Banks", themes=["cashback", "fees"])
+    assert own.structured_content["themes"] == ["cashback", "fees"]
+    shutil.rmtree(shelf / "own")
+    refused = served.call("draft_instruments", sim_id=bank.name, themes=["x"] * 9)
+    assert text_of(refused).startswith("draft_instruments: themes: ")
     (shelf / "bank" / "longitudinal.yaml").rename(shelf / "cashback.yaml")
     listed = {one["file"] for one in served.call("list_instruments").structured_content["own"]}
     assert listed == {"cashback", named, "bank/delphi", "bank/scenario", "bank/roundtable"}

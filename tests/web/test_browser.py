@@ -134,5 +134,66 @@ def test_a_point_is_followed_to_the_raw_answer_at_any_width_and_heard(studied: P
     assert said == []
 
 
+def test_a_person_is_interviewed_and_prefers(tmp_path: Path, window: Window) -> None:
+    """Begun, answered, seen to grow, ended, by two methodologies; both respondents asked, and one preferred."""
+    (tmp_path / "simulations").mkdir()
+    page = window.page
+
+    def fill(**said: str) -> None:
+        for name, value in said.items():
+            page.locator(f"{form} [name={name}]").fill(value)
+        page.locator(f"{form} [name=synthetic]").check()
+
+    def answer(text: str) -> None:
+        page.get_by_role("textbox").fill(text)
+        page.get_by_role("button", name="Answer").click()
+
+    def fits_at_any_width() -> None:
+        for size in (NARROW, WIDE):
+            page.set_viewport_size(size)
+            assert window.fits(), page.url
+
+    with serving(tmp_path) as client:
+        page.goto(str(client.base_url.join("/interviews")))
+        form = "form[action='/interviews/laddering']"
+        fill(interview_id="ada", name="Ada", concept="oat_drink")
+        page.locator(f"{form} button").click()
+        assert page.get_by_text("it grows with the answers").is_visible()
+        answer("Mostly the foam in my coffee.")
+        assert page.locator("svg .box").count() == 1
+        answer("Because it gives me a calm morning.")
+        assert page.locator("svg .box").count() == 2
+        assert page.locator("svg .link").count() == 1
+        fits_at_any_width()
+        page.get_by_role("button", name="End the interview").click()
+        assert page.get_by_text("The interview is over").is_visible()
+
+        page.get_by_role("link", name="Interviews with persons").first.click()
+        form = "form[action='/interviews/discovery']"
+        page.locator(f"{form} [name=ds_id]").select_option("warm-up-with-challenges")
+        fill(project_id="p", conversation_id="bob", person="Bob")
+        page.locator(f"{form} button").click()
+        answer("Soup in jars.")
+        assert page.locator(".record").get_by_text("Soup in jars").is_visible()
+        fits_at_any_width()
+        page.get_by_role("button", name="End the interview").click()
+        assert page.get_by_text("The interview is over").is_visible()
+        page.get_by_role("link", name="Interviews with persons").first.click()
+        assert [link.text_content() for link in page.locator(".runs a").all()] == ["Ada", "Bob"]
+
+        page.get_by_role("link", name="Two respondents").click()
+        form = "form[action='/comparisons']"
+        fill(comparison_id="c", question="Why do you bake?", name="Ann", persona="A baker with one oven")
+        page.locator(f"{form} button").click()
+        assert page.get_by_text("Response A").first.is_visible()
+        page.get_by_label("Why").fill("more concrete")
+        page.get_by_role("button", name="B is better").click()
+        assert page.get_by_text("Every pair has been preferred in").is_visible()
+        page.get_by_role("button", name="Let a model prefer").click()
+        assert not page.get_by_role("button", name="Let a model prefer").count()
+        fits_at_any_width()
+    assert window.said == []
+
+
 def _first_run(root: Path) -> str:
     return min(one.name for one in (root / "simulations" / "sim_r" / "interviews" / "runs").iterdir())

@@ -79,8 +79,17 @@ def test_questions_are_drafted_read_and_taken_into_the_form(folder: Path, client
     place = f"/simulations/{ward.name}/"
     assert client.get(f"{place}drafts").headers["location"] == place
     assert 'action="/simulations/sim_5ad1e6c0b742/draft"' in client.get(place).text
-    assert client.post(f"{place}draft").headers["location"] == f"{place}drafts"
+    many = client.post(f"{place}draft", data={"themes": ", ".join(f"theme {n}" for n in range(9))})
+    assert (many.status_code, "themes: " in many.text, "theme 8" in many.text) == (
+        400,
+        True,
+        True,
+    )  # what was typed stays
+    own = {"topic": "Die Station = the ward", "themes": "Dienstplan = the roster, Pausen = breaks"}
+    assert client.post(f"{place}draft", data=own).headers["location"] == f"{place}drafts"
     page = client.get(f"{place}drafts").text
+    assert "the roster" in page
+    assert "the ward" in page
     assert "DRAFT, by rule from what the agents of sim_5ad1e6c0b742 wrote" in page
     hidden = re.findall(r'type="hidden" name="([^"]+)" value="([^"]+)"', page)
     named = dict(hidden)["instrument.longitudinal"]

@@ -11,7 +11,7 @@ from enquete.state.methodology import Methodology, MethodParts, Offer, Steps
 if TYPE_CHECKING:
     from enquete.nodes.material import Material
     from enquete.reports.evaluation import Evaluation
-    from enquete.state.methodology import Operation
+    from enquete.state.methodology import Operation, PersonInterviews
 
 
 def _asking() -> MethodParts:
@@ -41,6 +41,12 @@ def _operations() -> Sequence[Operation]:
     return OPERATIONS
 
 
+def _persons() -> PersonInterviews:
+    from enquete.graphs.discovery.operations import PERSONS
+
+    return PERSONS
+
+
 def _unit() -> Any:
     from enquete.graphs.discovery.loop import interview_graph
 
@@ -62,5 +68,6 @@ METHODOLOGY = Methodology(
         "discover",
         "To fill a record of named fields by interviews with one agent, expert or person at a time, kept in a project",
         _operations,
+        _persons,
     ),
 )

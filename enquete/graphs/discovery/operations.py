@@ -3,13 +3,10 @@ stand."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-import sqlite3
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -17,47 +14,32 @@ from enquete.graphs.discovery.originals import ENDINGS
 from enquete.graphs.discovery.record import misfits, normalised, reduced
 from enquete.graphs.discovery.schema import LAYER, DiscoverySchema, given_schema, load_schema, shown_path
 from enquete.instruments.load import shipped
-from enquete.ledger.connection import is_locked
 from enquete.ledger.folders import write_atomically
+from enquete.nodes.named_records import NamedRecords
 from enquete.respondents.person import hand_in
 from enquete.state.asking import Language
-from enquete.state.errors import Busy, InputError, InstrumentError
-from enquete.state.methodology import Operation, Port, StoppedRun
+from enquete.state.errors import InputError, InstrumentError
+from enquete.state.methodology import Operation, PersonInterviews, Port, StoppedRun
 from enquete.state.visible_text import authorship
 
-# --- The project store: a SQLite file beside the simulations, with projects, conversations, the state of their
-# schemas, records
-# and messages. What an interview asked and was told stands in its run's ledger; here is where a conversation is.
+FOLDER, RESPONDENT = "projects", "respondent.json"
 
-FILE = "projects.sqlite"
-WRITE = "BEGIN IMMEDIATE"
-"""A transaction that reads before it writes fails "locked" at once."""
-PATIENCE_S, LOOKED_S = 10.0, 0.05
+# --- on disk: what an interview asked and was told stands in its run's ledger; here is where a conversation is --------
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS projects(id TEXT PRIMARY KEY, title TEXT NOT NULL, begun_at TEXT NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS interviews(
-    project TEXT NOT NULL REFERENCES projects(id), conversation TEXT NOT NULL, ds TEXT NOT NULL,
-    respondent TEXT NOT NULL,
-    record TEXT NOT NULL, complete INTEGER NOT NULL, marked INTEGER NOT NULL, status TEXT NOT NULL, token TEXT NOT NULL,
-    questions INTEGER NOT NULL, budget_left TEXT NOT NULL, missing TEXT NOT NULL, answered_by TEXT NOT NULL,
-    model TEXT NOT NULL,
-    PRIMARY KEY(project, conversation, ds)) STRICT;
-CREATE TABLE IF NOT EXISTS messages(
-    id INTEGER PRIMARY KEY, project TEXT NOT NULL, conversation TEXT NOT NULL, ds TEXT NOT NULL, turn INTEGER NOT NULL,
-    question TEXT NOT NULL, answer TEXT NOT NULL, answered_by TEXT NOT NULL,
-    model TEXT NOT NULL,
-    UNIQUE(project, conversation, ds, turn)) STRICT;
-CREATE TABLE IF NOT EXISTS schemas(id TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT;
-"""
+
+class ProjectTurn(BaseModel):
+    question: str
+    answer: str
+    answered_by: str
+    model: str
 
 
 class Conversed(BaseModel):
     """Where one conversation is with one schema. `token`: of the run that goes on; "" where none does."""
 
-    project: str
     conversation: str
     ds: str
+    title: str = ""
     respondent: dict[str, JsonValue] = {}
     record: dict[str, JsonValue] = {}
     complete: bool = False
@@ -69,162 +51,82 @@ class Conversed(BaseModel):
     missing: list[str] = []
     answered_by: str = ""  # llm, synthetic or human, in its latest run
     model: str = ""
+    turns: list[ProjectTurn] = []
 
     @property
     def goes_on(self) -> bool:
         """Whether its run has not come to its end."""
         return bool(self.token) and self.status != "completed"
 
-
-class ProjectTurn(NamedTuple):
-    question: str
-    answer: str
-    answered_by: str
-    model: str
+    @property
+    def authorship(self) -> dict[str, str | None]:
+        """Who answered, of the latest run, and of what went before it."""
+        return authorship(self.answered_by, self.model, behind=[turn.answered_by for turn in self.turns])
 
 
-class Projects:
-    """Raises InputError for a project or conversation that there is not, Busy where another process holds the store."""
+class Project(BaseModel):
+    """Interviews in the order they were begun."""
 
-    def __init__(self, root: Path, *, patience_s: float = PATIENCE_S):
-        """patience_s: how long another process is waited for."""
-        self._file, self._patience_s = root / FILE, patience_s
-        if self._file.is_symlink():
-            raise InputError(f"{FILE}: a symbolic link; the project store must be a file of its own")
+    title: str = ""
+    interviews: list[Conversed] = []
 
-    @asynccontextmanager
-    async def _open(self, begin: str = "BEGIN") -> AsyncIterator[sqlite3.Connection]:
-        """In a transaction. Another process may be at the store: that is waited for without blocking the loop."""
-        connection = sqlite3.connect(self._file, timeout=0, isolation_level=None)
-        try:
-            await self._begun(connection, begin)
-            with connection:
-                yield connection
-        except sqlite3.DatabaseError as error:
-            if is_locked(error):
-                raise Busy(
-                    f"{FILE}: another process has held the project store for {self._patience_s:g} s; ask again later"
-                ) from error
-            raise InputError(f"{FILE}: cannot be used ({error}); move it aside, runs are not affected") from error
-        finally:
-            connection.close()
-
-    async def _begun(self, connection: sqlite3.Connection, begin: str) -> None:
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._patience_s
-        while True:
-            try:
-                connection.executescript(f"PRAGMA journal_mode=WAL;{SCHEMA}")
-                connection.execute(begin)
-                return
-            except sqlite3.OperationalError as error:
-                if not is_locked(error) or loop.time() >= deadline:
-                    raise
-            await asyncio.sleep(LOOKED_S)
-
-    async def begin(self, project: str, title: str) -> None:
-        """A project; one that there is keeps its title unless another is given."""
-        async with self._open(WRITE) as connection:
-            connection.execute(
-                "INSERT INTO projects VALUES(?, ?, datetime('now')) ON CONFLICT(id) DO UPDATE SET title=excluded.title"
-                " WHERE excluded.title != ''",
-                (project, title),
-            )
-
-    async def projects(self) -> dict[str, str]:
-        """Titles by id."""
-        async with self._open() as connection:
-            return dict(connection.execute("SELECT id, title FROM projects ORDER BY begun_at, id"))
-
-    async def add(self, schema: DiscoverySchema) -> None:
-        """In the place of one of that id; interviews that were begun keep theirs."""
-        async with self._open(WRITE) as connection:
-            connection.execute("INSERT OR REPLACE INTO schemas VALUES(?, ?)", (schema.id, schema.content))
-
-    async def schemas(self) -> dict[str, DiscoverySchema]:
-        """That were added, by id."""
-        if not self._file.is_file():
-            return {}
-        async with self._open() as connection:
-            found = connection.execute("SELECT id, content FROM schemas ORDER BY id").fetchall()
-        return {name: given_schema(json.loads(content)) for name, content in found}
-
-    async def require(self, project: str) -> None:
-        known = await self.projects()
-        if project not in known:
-            raise InputError(
-                f"no project {project!r}; known: {', '.join(known) or 'none'}. Begin it with start_project"
-            )
-
-    async def interviews(self, project: str) -> list[Conversed]:
-        """In the order they were begun."""
-        await self.require(project)
-        async with self._open() as connection:
-            connection.row_factory = sqlite3.Row
-            rows = connection.execute("SELECT * FROM interviews WHERE project=? ORDER BY rowid", (project,)).fetchall()
-        return [_read(row) for row in rows]
-
-    async def interview(self, project: str, conversation: str, ds: str) -> Conversed | None:
-        found = [one for one in await self.interviews(project) if (one.conversation, one.ds) == (conversation, ds)]
-        return found[0] if found else None
-
-    async def keep(self, interview: Conversed, turns: Sequence[ProjectTurn] = ()) -> None:
-        """The state, and the conversation's turns so far: both at once, whatever was there."""
-        row = interview.model_dump()
-        for name in ("respondent", "record", "missing"):
-            row[name] = json.dumps(row[name], ensure_ascii=False)
-        place = (interview.project, interview.conversation, interview.ds)
-        async with self._open(WRITE) as connection:
-            names = ", ".join(row)
-            marks = ", ".join(f":{name}" for name in row)
-            updates = ", ".join(f"{name}=excluded.{name}" for name in row)
-            connection.execute(
-                f"INSERT INTO interviews({names}) VALUES({marks}) ON CONFLICT(project, conversation, ds) DO UPDATE SET "
-                f"{updates}",
-                row,
-            )
-            connection.executemany(
-                "INSERT OR REPLACE INTO messages(project, conversation, ds, turn, question, answer, answered_by, model)"
-                " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-                [(*place, number, *turn) for number, turn in enumerate(turns, 1)],
-            )
-
-    async def messages(self, project: str, conversation: str = "", text: str = "") -> list[dict[str, Any]]:
-        """Turns, of one conversation or all, that hold a text."""
-        await self.require(project)
-        async with self._open() as connection:
-            connection.row_factory = sqlite3.Row
-            rows = connection.execute(
-                "SELECT conversation, ds, turn, question, answer, answered_by, model FROM messages WHERE project=?"
-                " AND (?='' OR conversation=?)"
-                " AND (?='' OR instr(lower(question || ' ' || answer), lower(?))) ORDER BY id",
-                (project, conversation, conversation, text, text),
-            ).fetchall()
-        return [dict(row) for row in rows]
+    def interview(self, conversation: str, ds: str) -> Conversed | None:
+        return next((one for one in self.interviews if (one.conversation, one.ds) == (conversation, ds)), None)
 
 
-def _read(row: sqlite3.Row) -> Conversed:
-    found = dict(row)
-    for name in ("respondent", "record", "missing"):
-        found[name] = json.loads(found[name])
-    return Conversed.model_validate(found)
+class Projects(NamedRecords[Project]):
+    """Raises InputError for a project or conversation that there is not."""
+
+    place, file, record = FOLDER, "project.json", Project
+    kind, begun_with = "project", "start_project"
+
+    def project(self, id: str) -> Project:
+        return self.required(id, self.read)
+
+    def interview(self, project: str, conversation: str, ds: str) -> Conversed | None:
+        return self.project(project).interview(conversation, ds)
+
+    async def begin(self, id: str, title: str) -> Project:
+        """One that there is keeps its title unless another is given."""
+        async with self._port.alone(str(self.folder(id))):
+            project = self.read(id) or Project()
+            project.title = title or project.title
+            self.keep(id, project)
+        return project
+
+    async def file_interview(self, id: str, interview: Conversed) -> None:
+        """Where it stands, whatever was there; the project's other interviews may be filed at the same time."""
+        async with self._port.alone(str(self.folder(id))):
+            project = self.project(id)
+            before = project.interview(interview.conversation, interview.ds)
+            if before is None:
+                project.interviews.append(interview)
+            else:
+                project.interviews[project.interviews.index(before)] = interview
+            self.keep(id, project)
+
+
+class AddedSchema(BaseModel):
+    content: dict[str, JsonValue]
+
+
+class AddedSchemas(NamedRecords[AddedSchema]):
+    place, file, record = "schemas", "schema.json", AddedSchema
+    kind, begun_with = "discovery schema", "add_discovery_schema"
+
+    def schemas(self) -> dict[str, DiscoverySchema]:
+        """By id."""
+        kept = (self.required(name, self.read) for name in sorted(self.known()))
+        return {schema.id: schema for one in kept for schema in [given_schema(one.content)]}
 
 
 FILES = (".yaml", *ENDINGS)
-FOLDER, RESPONDENT = "projects", "respondent.json"
 QUESTIONS = 10
-SAID = ("conversation", "ds", "turn", "question", "answer")
 ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 
 Id = Annotated[str, Field(pattern=ID)]
-Ds = Annotated[
-    str, Field(min_length=1, max_length=200, description="discovery schema, as list_discovery_schemas names it")
-]
+Ds = Annotated[str, Field(min_length=1, max_length=200, description="as list_discovery_schemas names it")]
 Budget = Annotated[int, Field(ge=1, le=100, description="questions that this call may ask")]
-
-
-Behind: TypeAlias = dict[tuple[str, str], list[str]]
-"""By conversation and schema: who gave each of its answers."""
 
 
 class Interviewee(BaseModel):
@@ -263,9 +165,7 @@ class Asking(InConversation):
         str,
         Field(max_length=200, description="that answers, or asks and reads a person; the configured one unless named"),
     ] = ""
-    synthetic: Annotated[bool, Field(description="the built-in synthetic respondent answers: free, for trying out")] = (
-        False
-    )
+    synthetic: Annotated[bool, Field(description="the synthetic respondent answers: free, for trying out")] = False
 
 
 class Conducting(Asking):
@@ -275,6 +175,16 @@ class Conducting(Asking):
     respondent: Annotated[Interviewee | None, Field(description="needed for the first interview of a conversation")] = (
         None
     )
+    person: Annotated[
+        str,
+        Field(max_length=200, description="in its place: name of a person; the project is begun where it is not yet"),
+    ] = ""
+
+
+class Progress(_Asked):
+    project_id: Annotated[str, Field(pattern=rf"^$|{ID}", description="all of them unless named")] = ""
+    conversation_id: Annotated[str, Field(pattern=rf"^$|{ID}", description="one of its conversations")] = ""
+    ds_id: Annotated[str, Field(max_length=200, description="and the schema that it is on")] = ""
 
 
 class Answering(InConversation):
@@ -307,7 +217,9 @@ async def add_discovery_schema(port: Port, asked: Adding) -> dict[str, JsonValue
     schema = given_schema(asked.definition)
     if schema.id in _named(port):
         raise InputError(f"definition: {schema.id!r} is the id of a schema that is there already; choose another")
-    await Projects(port.root).add(schema)
+    added = AddedSchemas(port)
+    async with port.alone(str(added.folder(schema.session))):
+        added.keep(schema.session, AddedSchema(content=json.loads(schema.content)))
     return {
         **_described(schema.id, schema), "fields": {shown_path(node.path): node.field.type for node in schema.walk()},
         "translated": list(schema.translated or ()),
@@ -329,7 +241,7 @@ def _described(name: str, schema: DiscoverySchema) -> dict[str, JsonValue]:
 
 async def _schema(port: Port, name: str) -> DiscoverySchema:
     """Raises InstrumentError, which lists those that there are."""
-    added = await Projects(port.root).schemas()
+    added = AddedSchemas(port).schemas()
     if name in added:
         return added[name]
     try:
@@ -342,8 +254,8 @@ async def _schema(port: Port, name: str) -> DiscoverySchema:
 
 async def list_discovery_schemas(port: Port, asked: Schemas) -> dict[str, JsonValue]:
     """Which discovery schemas there are, what each finds out and needs first, and what is open in a project."""
-    held = await Projects(port.root).interviews(asked.project_id) if asked.project_id else []
-    known = {name: load_schema(name, port.shelf) for name in _named(port)} | await Projects(port.root).schemas()
+    held = Projects(port).project(asked.project_id).interviews if asked.project_id else []
+    known = {name: load_schema(name, port.shelf) for name in _named(port)} | AddedSchemas(port).schemas()
     done = {one.ds for one in held if one.complete or one.marked}
     found: list[JsonValue] = []
     for name, schema in known.items():
@@ -361,28 +273,27 @@ def _state(held: Sequence[Conversed]) -> str:
 
 async def start_project(port: Port, asked: Named) -> dict[str, JsonValue]:
     """Begin a project, in which conversations and their records are kept. One that there is goes on."""
-    projects = Projects(port.root)
-    await projects.begin(asked.project_id, asked.title)
-    return {
-        "project_id": asked.project_id,
-        "title": (await projects.projects())[asked.project_id],
-        "interviews": len(await projects.interviews(asked.project_id)),
-    }
+    project = await Projects(port).begin(asked.project_id, asked.title)
+    return {"project_id": asked.project_id, "title": project.title, "interviews": len(project.interviews)}
 
 
 async def conduct_interview(port: Port, asked: Conducting) -> dict[str, JsonValue]:
     """Interview one respondent until the record of a discovery schema is complete or the budget is spent, and return
     it. An interview that was begun goes on where it was. With a person it returns at once with status waiting and the
     question."""
-    projects = Projects(port.root)
-    await projects.require(asked.project_id)
+    projects = Projects(port)
+    if asked.person and asked.respondent is None:
+        if projects.read(asked.project_id) is None:
+            await projects.begin(asked.project_id, "")
+        asked = asked.model_copy(update={"respondent": Interviewee(kind="person", name=asked.person)})
+    projects.project(asked.project_id)
     schema = await _schema(port, asked.ds_id)
     asked = asked.model_copy(update={"current_ascr": normalised(schema.nodes, asked.current_ascr)})
     if wrong := list(misfits(schema.nodes, asked.current_ascr)):
         raise InputError(f"current_ascr: {'; '.join(wrong)}")
-    respondent, out = await _respondent(projects, asked), _folder(port, asked)
+    respondent, out = _respondent(projects, asked), _folder(projects, asked)
     async with port.alone(str(out)):
-        held = await projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
+        held = projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
         if held is None or not held.goes_on:
             held = await _begun(port, projects, asked, respondent, schema, held)
     begun_with = Interviewee.model_validate(held.respondent)
@@ -397,62 +308,80 @@ async def conduct_interview(port: Port, asked: Conducting) -> dict[str, JsonValu
 
 async def refine_interview(port: Port, asked: Asking) -> dict[str, JsonValue]:
     """Go on with an interview whose record is incomplete: same respondent, what is known is kept, more questions."""
-    projects = Projects(port.root)
-    held = await _required(projects, asked)
+    held = _required(Projects(port), asked)
     if held.complete:
-        shown = _shown(held, await _behind(projects, asked.project_id))
-        return {**shown, "summary": "The record is complete already; nobody was asked."}
+        return {**_shown(asked.project_id, held), "summary": "The record is complete already; nobody was asked."}
     return await conduct_interview(port, Conducting(**asked.model_dump()))
 
 
 async def answer_interview(port: Port, asked: Answering) -> dict[str, JsonValue]:
     """A person's answer to the question that their interview waits with; the interview then goes on to its next
     question."""
-    projects = Projects(port.root)
-    held = await _required(projects, asked)
-    if held.status != "waiting":
-        raise InputError(f"{asked.conversation_id}: this interview waits for nobody's answer (it is {held.status})")
+    projects = Projects(port)
+    held = _required(projects, asked)
+    if held.status != "waiting" or held.marked:
+        stands = "marked complete" if held.marked else held.status
+        raise InputError(f"{asked.conversation_id}: this interview waits for nobody's answer (it is {stands})")
+    if not asked.answer.strip():
+        raise InputError("answer: is empty; say something, or end the interview with mark_complete")
     respondent = Interviewee.model_validate(held.respondent)
-    out = _folder(port, asked)
+    out = _folder(projects, asked)
     async with port.alone(str(out)):
         await hand_in(port, _population(respondent, out), held.token, asked.answer, out=str(out))
     return await conduct_interview(port, Conducting(**asked.model_dump(exclude={"answer"})))
 
 
-async def project_progress(port: Port, asked: InProject) -> dict[str, JsonValue]:
-    """How far every interview of a project is: complete or not, what is missing, questions asked."""
-    projects = Projects(port.root)
-    held, behind = await projects.interviews(asked.project_id), await _behind(projects, asked.project_id)
-    return {"project_id": asked.project_id, "interviews": [_shown(one, behind) for one in held]}
+async def project_progress(port: Port, asked: Progress) -> dict[str, JsonValue]:
+    """How far every interview of a project, or of all, is: complete or not, what is missing, questions asked. One of
+    them, named by conversation and schema: also its questions and answers, and the question that waits."""
+    projects = Projects(port)
+    if asked.conversation_id or asked.ds_id:
+        if not (asked.project_id and asked.conversation_id and asked.ds_id):
+            raise InputError("one interview is named by project_id, conversation_id and ds_id together")
+        return _told(port, projects, InConversation.model_validate(asked.model_dump()))
+    found: list[JsonValue] = []
+    for name in [asked.project_id] if asked.project_id else projects.known():
+        try:
+            found += [_shown(name, one) for one in projects.project(name).interviews]
+        except InputError as error:  # the others are there all the same
+            if asked.project_id:
+                raise
+            found.append({"project_id": name, "status": f"unreadable: {error.fact}"})
+    return {"project_id": asked.project_id, "interviews": found}
+
+
+def _told(port: Port, projects: Projects, asked: InConversation) -> dict[str, JsonValue]:
+    held, out = _required(projects, asked), _folder(projects, asked)
+    run = port.look(str(out), held.token.partition(".")[0])
+    waits = run.forms[0].items[0].wording if run.forms and not held.marked else None
+    turns: list[JsonValue] = [{"question": turn.question, "answer": turn.answer} for turn in held.turns]
+    return {**_shown(asked.project_id, held), "question": waits, "turns": turns, "note": run.note}
 
 
 async def mark_complete(port: Port, asked: InConversation) -> dict[str, JsonValue]:
-    """Call an interview done although its record is not complete: it is no longer open in the project."""
-    projects = Projects(port.root)
-    held = (await _required(projects, asked)).model_copy(update={"marked": True})
-    await projects.keep(held)
-    return _shown(held, await _behind(projects, asked.project_id))
+    """Call an interview done although its record is not complete: it is no longer open, and nobody is asked."""
+    projects = Projects(port)
+    held = _required(projects, asked).model_copy(update={"marked": True})
+    await projects.file_interview(asked.project_id, held)
+    return _shown(asked.project_id, held)
 
 
 async def query_project(port: Port, asked: Querying) -> dict[str, JsonValue]:
     """What a project knows: the values of a field over all its records, and messages that hold certain words."""
-    projects = Projects(port.root)
-    behind = await _behind(projects, asked.project_id)
+    interviews, words = Projects(port).project(asked.project_id).interviews, asked.query.casefold()
     found: list[JsonValue] = [
-        {
-            "conversation_id": one.conversation,
-            "ds_id": one.ds,
-            "value": _at(one.record, asked.field),
-            **authorship(one.answered_by, one.model, behind=behind.get((one.conversation, one.ds), ())),
-        }
-        for one in await projects.interviews(asked.project_id)
-        if _at(one.record, asked.field) is not None
+        {"conversation_id": one.conversation, "ds_id": one.ds, "value": value, **one.authorship}
+        for one in interviews
+        if (value := _at(one.record, asked.field)) is not None
     ]
-    said = await projects.messages(asked.project_id, text=asked.query) if asked.query else []
-    told: list[JsonValue] = [
-        {**{name: one[name] for name in SAID}, **authorship(one["answered_by"], one["model"])} for one in said
-    ]
-    return {"project_id": asked.project_id, "values": found, "messages": told}
+    said: list[JsonValue] = [
+        {"conversation": one.conversation, "ds": one.ds, "turn": number, "question": turn.question,
+         "answer": turn.answer, **authorship(turn.answered_by, turn.model)}
+        for one in interviews
+        for number, turn in enumerate(one.turns, 1)
+        if words and words in f"{turn.question} {turn.answer}".casefold()
+    ]  # fmt: skip
+    return {"project_id": asked.project_id, "values": found, "messages": said}
 
 
 def _at(record: Any, field: str) -> Any:
@@ -468,12 +397,9 @@ def _at(record: Any, field: str) -> Any:
 # --- one interview ----------------------------------------------------------------------------------------------------
 
 
-def _folder(port: Port, asked: InConversation) -> Path:
+def _folder(projects: Projects, asked: InConversation) -> Path:
     """Where the runs of a conversation lie."""
-    place = Path(FOLDER, asked.project_id, asked.conversation_id)
-    if (port.root / place).resolve() != port.root.resolve() / place:
-        raise InputError(f"{place.as_posix()}: a symbolic link leads out of the root")
-    return port.root / place
+    return projects.folder(f"{asked.project_id}/{asked.conversation_id}")
 
 
 def _population(respondent: Interviewee, out: Path) -> str | Path:
@@ -490,7 +416,7 @@ async def _begun(
     held: Conversed | None,
 ) -> Conversed:
     """A run that nobody has been asked in yet, filed: whoever calls again after a kill goes on with it."""
-    before, out = await _earlier(projects, asked), _folder(port, asked)
+    before, out = held.turns if held else [], _folder(projects, asked)
     known = reduced(schema.nodes, held.record if held else {}, asked.current_ascr)
     if respondent.kind != "agent":
         one = {"name": respondent.name, "persona": respondent.persona or "–", "type": respondent.kind}
@@ -503,7 +429,7 @@ async def _begun(
             "budget_left": str(asked.budget), "answered_by": run.respondent, "model": run.model,
         },
     )  # fmt: skip
-    await projects.keep(begun)
+    await projects.file_interview(asked.project_id, begun)
     return begun
 
 
@@ -539,12 +465,12 @@ def _request(
     return made
 
 
-async def _respondent(projects: Projects, asked: Conducting) -> Interviewee:
+def _respondent(projects: Projects, asked: Conducting) -> Interviewee:
     """Who is named, else who has been interviewed in this conversation, with this schema or another. Raises
     InputError."""
     known = [
         one.respondent
-        for one in sorted(await projects.interviews(asked.project_id), key=lambda one: one.ds != asked.ds_id)
+        for one in sorted(projects.project(asked.project_id).interviews, key=lambda one: one.ds != asked.ds_id)
         if one.conversation == asked.conversation_id and one.respondent
     ]
     found = asked.respondent or (Interviewee.model_validate(known[0]) if known else None)
@@ -555,21 +481,8 @@ async def _respondent(projects: Projects, asked: Conducting) -> Interviewee:
     return found
 
 
-async def _earlier(projects: Projects, asked: InConversation) -> list[ProjectTurn]:
-    turns = await projects.messages(asked.project_id, asked.conversation_id)
-    return [ProjectTurn(*(one[name] for name in ProjectTurn._fields)) for one in turns if one["ds"] == asked.ds_id]
-
-
-async def _behind(projects: Projects, project: str) -> Behind:
-    """Who answered, turn by turn."""
-    found: Behind = {}
-    for one in await projects.messages(project):
-        found.setdefault((one["conversation"], one["ds"]), []).append(one["answered_by"])
-    return found
-
-
-async def _required(projects: Projects, asked: InConversation) -> Conversed:
-    held = await projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
+def _required(projects: Projects, asked: InConversation) -> Conversed:
+    held = projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
     if held is None:
         raise InputError(f"{asked.conversation_id}: no interview on {asked.ds_id} yet; begin it with conduct_interview")
     return held
@@ -579,7 +492,7 @@ def _conversed(
     asked: InConversation, schema: DiscoverySchema, record: Mapping[str, Any], held: Conversed | None
 ) -> Conversed:
     """The account with this record."""
-    account = held or Conversed(project=asked.project_id, conversation=asked.conversation_id, ds=asked.ds_id)
+    account = held or Conversed(conversation=asked.conversation_id, ds=asked.ds_id, title=schema.title.in_("en"))
     missing = [shown_path(path) for path in schema.completion.lacking(record)]
     return account.model_copy(
         update={"record": dict(record), "complete": schema.completion.holds(record), "missing": missing}
@@ -592,31 +505,34 @@ async def _kept(
     """The project's own account of it, and the answer to the caller. held: as it was filed when the run was begun."""
     found: Mapping[str, Any] = next(iter(stopped.findings.get("records") or []), {})
     turns = [
-        ProjectTurn(str(one["question"]), str(one["answer"]), held.answered_by, held.model)
+        ProjectTurn(
+            question=str(one["question"]), answer=str(one["answer"]), answered_by=held.answered_by, model=held.model
+        )
         for one in stopped.findings.get("turns") or []
     ]
-    before = (await _earlier(projects, asked))[: held.questions]
+    before = held.turns[: held.questions]
     whole, budget = [*before, *turns], int(stopped.findings.get("budget") or 0)
     kept = _conversed(asked, schema, found.get("record") or held.record, held).model_copy(
         update={
             "status": stopped.status, "questions": len(whole if stopped.status == "completed" else before),
-            "budget_left": str(max(0, budget - len(turns))),
+            "budget_left": str(max(0, budget - len(turns))), "marked": False, "turns": whole,
         },
     )  # fmt: skip
-    await projects.keep(kept, whole)
+    await projects.file_interview(asked.project_id, kept)
     told = {
         "message_count": 2 * len(whole),
         "question": stopped.waits_with or None,
         "summary": _summary(kept, len(turns), stopped),
     }
-    return {**_shown(kept, await _behind(projects, asked.project_id)), **told}
+    return {**_shown(asked.project_id, kept), **told}
 
 
-def _shown(one: Conversed, behind: Behind) -> dict[str, JsonValue]:
+def _shown(project: str, one: Conversed) -> dict[str, JsonValue]:
     return {
-        "conversation_id": one.conversation, "ds_id": one.ds, "status": one.status, "complete": one.complete,
-        "marked": one.marked, "ascr": one.record, "missing": list(one.missing), "budget_remaining": one.budget_left,
-        **authorship(one.answered_by, one.model, behind=behind.get((one.conversation, one.ds), ())),
+        "project_id": project, "conversation_id": one.conversation, "ds_id": one.ds, "topic": one.title,
+        "name": one.respondent.get("name", ""), "status": "completed" if one.marked else one.status,
+        "complete": one.complete, "marked": one.marked, "ascr": one.record, "missing": list(one.missing), "budget_remaining": one.budget_left,
+        **one.authorship,
     }  # fmt: skip
 
 
@@ -638,7 +554,12 @@ OPERATIONS = (
         refine_interview, Asking, "Refine an incomplete record", over_budget=FEWER, answered_by="answer_interview"
     ),
     Operation(answer_interview, Answering, "Answer for a person", answered_by="answer_interview"),
-    Operation(project_progress, InProject, "Progress of a project", reads=True),
+    Operation(project_progress, Progress, "Progress of projects", reads=True),
     Operation(mark_complete, InConversation, "Mark an interview complete"),
     Operation(query_project, Querying, "Query a project", reads=True),
 )
+PERSONS = PersonInterviews(
+    start="conduct_interview", answer="answer_interview", end="mark_complete", show="project_progress",
+    keys=("project_id", "conversation_id", "ds_id"), record="ascr",
+    choices={"ds_id": ("list_discovery_schemas", "schemas")},
+)  # fmt: skip

@@ -13,11 +13,11 @@ import csv
 import io
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import networkx as nx  # type: ignore[import-untyped]
 import pandas as pd
@@ -355,12 +355,14 @@ class OfRun(BaseModel):
     recoded: bool = Field(False, description="by the edited codebook, once it was applied")
 
 
-class Most(OfRun):
-    most: int = Field(30, ge=1, le=500, description="how many, the strongest first")
-
-
-class OfAgent(OfRun):
-    agent: str = Field(min_length=1, max_length=200, description="name or id")
+class Results(OfRun):
+    part: Literal["codes", "chains", "map", "transcript"] = Field(
+        "codes",
+        description="codes with their wordings; chains of them by their weakest link; the map: boxes by level and "
+        "links; one agent's transcript with what was read in each answer and why the next was asked",
+    )
+    most: int = Field(30, ge=1, le=500, description="codes or chains, the strongest first")
+    agent: str = Field("", max_length=200, description="of the transcript: name or id")
 
 
 class Applying(OfRun):
@@ -377,17 +379,20 @@ class CodebookFile(BaseModel):
     document: bool = Field(False, description="with the file in this project's own terms, to be edited")
 
 
-async def laddering_codes(port: Port, asked: Most) -> dict[str, JsonValue]:
-    """The codes of the interviews with type, agents, wordings and, on a ladder, abstractness, centrality, prestige; who
-    made them."""
+async def laddering_results(port: Port, asked: Results) -> dict[str, JsonValue]:
+    """What laddering interviews, of a study or with one person, came to, who made the codes, and who answered."""
+    return PARTS[asked.part](port, asked)
+
+
+def _codes(port: Port, asked: Results) -> dict[str, JsonValue]:
     found = _read(_folder(port, asked), "pooled_graph.json")
     shown = ("concept", "label", "type", "agents", "wordings", "abstractness", "centrality", "prestige")
     codes: list[JsonValue] = [{key: one[key] for key in shown} for one in found["concepts"][: asked.most]]
     return {**_about(port, asked), "codes": codes, "total": len(found["concepts"])}
 
 
-async def laddering_chains(port: Port, asked: Most) -> dict[str, JsonValue]:
-    """Chains of codes on the map from where nothing leads in to where nothing leads on, by their weakest link."""
+def _chains(port: Port, asked: Results) -> dict[str, JsonValue]:
+    """From where nothing leads in to where nothing leads on."""
     folder = _folder(port, asked)
     label = {one["concept"]: one["label"] for one in _read(folder, "pooled_graph.json")["concepts"]}
     found = chains_of(_read(folder, "value_map.json")["links"])
@@ -412,9 +417,7 @@ def chains_of(links: list[Mapping[str, Any]]) -> Iterator[tuple[list[str], int]]
             waiting += [([*chain, code], min(weakest, n)) for code, n in on.items()]
 
 
-async def laddering_map(port: Port, asked: OfRun) -> dict[str, JsonValue]:
-    """The hierarchical value map as data: boxes by level, links with their agents, the cut-off and the share it
-    represents."""
+def _map(port: Port, asked: Results) -> dict[str, JsonValue]:
     return {**_about(port, asked), **_read(_folder(port, asked), "value_map.json")}
 
 
@@ -432,8 +435,9 @@ def _authorship(folder: Path) -> dict[str, JsonValue]:
     return {**authorship(main.respondent, main.model)}
 
 
-async def laddering_transcript(port: Port, asked: OfAgent) -> dict[str, JsonValue]:
-    """One agent's interview: questions, answers, what was read in each and why the next question was asked."""
+def _transcript(port: Port, asked: Results) -> dict[str, JsonValue]:
+    if not asked.agent:
+        raise InputError("agent: say whose transcript, by name or id")
     folder = _folder(port, asked, plain=True)
     shown = ("turn", "question", "strategy", "focus", "answer", "new_concepts", "new_links", "by", "stop")
     turns = [one for one in _lines(folder / "turn_log.jsonl") if asked.agent in (one["participant"], one["name"])]
@@ -441,6 +445,11 @@ async def laddering_transcript(port: Port, asked: OfAgent) -> dict[str, JsonValu
     if not own:
         raise InputError(f"nobody called {asked.agent!r} was interviewed in this run")
     return {"agent": asked.agent, "turns": own, **_authorship(folder)}
+
+
+PARTS: Mapping[str, Callable[[Port, Results], dict[str, JsonValue]]] = {
+    "codes": _codes, "chains": _chains, "map": _map, "transcript": _transcript,
+}  # fmt: skip
 
 
 async def apply_codebook(port: Port, asked: Applying) -> dict[str, JsonValue]:
@@ -491,7 +500,10 @@ def _folder(port: Port, asked: OfRun, *, plain: bool = False) -> Path:
     inside = own or folder.resolve().is_relative_to(port.root.resolve())
     if not run or not inside or not folder.is_dir():
         what = "no codebook was applied to" if asked.recoded else "there are no interviews of"
-        raise InputError(f"{what} this run ({asked.run_id or 'latest'}) of {asked.sim_id[:100]!r}")
+        raise InputError(
+            f"{what} this run ({asked.run_id or 'latest'}) of {asked.sim_id[:100]!r}; results are written once "
+            "interviews are over"
+        )
     return folder
 
 
@@ -511,10 +523,7 @@ def _read(folder: Path, name: str) -> dict[str, Any]:
 
 
 OPERATIONS = (
-    Operation(laddering_codes, Most, "Codes of the interviews", reads=True),
-    Operation(laddering_chains, Most, "Top chains of the map", reads=True),
-    Operation(laddering_map, OfRun, "The value map as data", reads=True),
+    Operation(laddering_results, Results, "Codes, chains, map, transcripts", reads=True),
     Operation(read_laddering_file, CodebookFile, "Read a concept or methodology file", reads=True),
-    Operation(laddering_transcript, OfAgent, "One agent's interview", reads=True),
     Operation(apply_codebook, Applying, "Apply an edited codebook"),
 )

@@ -39,7 +39,7 @@ from enquete.state.errors import EnqueteError, InputError
 from enquete.state.methodology import Operation, PairComparisons, Port, RunSnapshot
 from enquete.state.request import Rubric, RunRequest
 from enquete.state.settings import Environment, resolve_machine
-from enquete.state.visible_text import authorship
+from enquete.state.visible_text import warning
 
 FOLDER, FILE, PEOPLE, CRITIC_FOLDER = "comparisons", "comparison.json", "participants.json", "critic"
 ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -206,11 +206,14 @@ class Comparison(BaseModel):
     def told(self, id: str) -> dict[str, JsonValue]:
         open_pair = next((pair for pair in self.pairs if pair.by(person=True) is None), None)
         shown: list[JsonValue] = [_shown(pair) for pair in self.pairs]
+        authors = [one.model for pair in self.pairs for one in pair.shown] + [one.answer.model for one in self.waiting]
+        authors += [one.by for pair in self.pairs for one in pair.preferences]
         waiting: list[JsonValue] = [{"question_id": one.answer.question_id, "side": one.side} for one in self.waiting]
         return {
             "comparison_id": id, "pairs": shown, "waiting": waiting, "evicted": self.evicted,
             "to_prefer": _shown(open_pair) if open_pair else None,
             "by_person": self._rate(person=True), "by_model": self._rate(person=False),
+            "warning": warning(authors, self.language),
         }  # fmt: skip
 
     def _rate(self, *, person: bool) -> dict[str, JsonValue]:
@@ -439,8 +442,7 @@ async def judge_pairs(port: Port, asked: Judging) -> dict[str, JsonValue]:
                 if new is not None and pair.by(person=False) is None:
                     pair.preferences.append(new)
             store.keep(asked.comparison_id, kept)
-    told = kept.told(asked.comparison_id)
-    return {**told, **(authorship("synthetic", STAND_IN) if stand_in else {})}
+    return kept.told(asked.comparison_id)
 
 
 def _by_stand_in(pair: HeldPair) -> PairPreference:

@@ -25,8 +25,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import BaseModel, Field, ValidationError
-from pydantic.fields import FieldInfo
+from pydantic import Field, ValidationError
 from starlette.types import ASGIApp
 
 import enquete
@@ -37,7 +36,7 @@ from enquete.interfaces.mcp import tools
 from enquete.interfaces.mcp.results import exported
 from enquete.interfaces.mcp.shapes import MOST_CHARS
 from enquete.interfaces.mcp.tools import Ctx, ServerState, error_words, explain_errors, server_state
-from enquete.interfaces.parameters import Parameter, with_parameters
+from enquete.interfaces.parameters import taken, with_parameters
 from enquete.interfaces.server_state import (
     PromptHeaders,
     ServerSettings,
@@ -62,24 +61,48 @@ from enquete.study.tasks import PathSandbox, Tasks
 # --- Published schemas without what no caller needs: a calling model has the definitions of all tools in its context
 # all the time
 
-NAMES = ("properties", "$defs", "patternProperties")
+NAMES = ("properties", "$defs")
 """Keywords whose members are called by names of our own."""
-LENGTHS = ("minLength", "maxLength", "minItems", "maxItems")
+LENGTHS = ("minLength", "maxLength", "minItems", "maxItems", "pattern", "patternProperties")
 MADE_UP = ("title",)
 """By pydantic, of the names."""
 TOLD_ELSEWHERE = ("description", "default", "required")
 """Of results: docs/interfaces.md says what they hold, and whatever a schema names is always there."""
 NULL = {"type": "null"}
+ANYTHING = "JsonValue"
+HOLDS_UNSAID: tuple[tuple[str, Any], ...] = (
+    ("additionalProperties", True), ("additionalProperties", {"$ref": f"#/$defs/{ANYTHING}"}), ("default", False),
+    ("default", ""), ("default", []), ("exclusiveMinimum", 0), ("$ref", f"#/$defs/{ANYTHING}"),
+)  # fmt: skip
+LARGE = 10**6
+"""A bound that nobody means to reach."""
 
 Schema = dict[str, Any]
 
 
 def input_schema(schema: Schema) -> Schema:
-    """What may be left out is left out rather than null, which is taken all the same; a text that is too long is told
-    by the tool. Nothing else is taken."""
+    """What may be left out is left out rather than null, which is taken all the same; what is too long or too much is
+    told by the tool. Nothing else is taken."""
     short = _without(schema, (*MADE_UP, *LENGTHS))
     said = {name: _not_null(one) for name, one in short["properties"].items()}
-    return {**short, "properties": said, "additionalProperties": False}
+    whole = {**short, "properties": said, "additionalProperties": False}
+    return {**whole, "$defs": _said_once(short["$defs"])} if "$defs" in short else whole
+
+
+def _said_once(kinds: Mapping[str, Schema]) -> Schema:
+    """What several kinds have in common is explained with the first."""
+    told = set[tuple[str, str]]()
+    kept = {}
+    for kind, schema in kinds.items():
+        fields = {}
+        for name, field in schema.get("properties", {}).items():
+            known = (name, field.get("description", ""))
+            fields[name] = {
+                key: value for key, value in _not_null(field).items() if key != "description" or known not in told
+            }
+            told.add(known)
+        kept[kind] = {**schema, "properties": fields} if fields else schema
+    return kept
 
 
 def output_schema(schema: Schema) -> Schema:
@@ -90,10 +113,11 @@ def output_schema(schema: Schema) -> Schema:
 def _without(schema: Mapping[str, Any], left_out: tuple[str, ...]) -> Schema:
     short: Schema = {}
     for key, value in schema.items():
-        if (key, value) == ("additionalProperties", True):  # holds unless said
+        if (key, value) in HOLDS_UNSAID or (key == "maximum" and value >= LARGE):
             continue
         if key in NAMES:
-            short[key] = {name: _without(one, left_out) for name, one in value.items()}
+            kept = {name: _without(one, left_out) for name, one in value.items() if name != ANYTHING}
+            short |= {key: kept} if kept or key == "properties" else {}
         elif isinstance(value, dict):
             short[key] = _without(value, left_out)
         elif key == "anyOf":
@@ -150,18 +174,15 @@ class StrictTool(Tool):
 
 
 def strict_tool(
-    function: Callable[..., Any], title: str, annotations: ToolAnnotations, *, returns_as: str = ""
+    function: Callable[..., Any], title: str, annotations: ToolAnnotations, *, returns: str = ""
 ) -> StrictTool:
-    """The tool, with concise schemas that say that nothing else is taken. `returns_as`: the tool that publishes what
-    this one returns, too."""
+    """The tool, with concise schemas that say that nothing else is taken. `returns`: in words, in place of a schema."""
     meaning = " ".join((function.__doc__ or "").split())
     tool = StrictTool.from_function(unhurried(function), title=title, description=meaning, annotations=annotations)
     assert isinstance(tool, StrictTool)  # from_function is a class method
     tool.parameters = input_schema(tool.parameters)
     own = tool.fn_metadata.output_schema or {}
-    tool.fn_metadata.output_schema = (
-        {"type": "object", "description": f"as {returns_as} returns it"} if returns_as else output_schema(own)
-    )
+    tool.fn_metadata.output_schema = {"type": "object", "description": returns} if returns else output_schema(own)
     return tool
 
 
@@ -326,18 +347,13 @@ def add_resources(server: MCPServer[ServerState]) -> None:
 # --- Operations of methodologies as MCP tools: a tool each, its arguments those that the operation takes -------------
 
 HALF = MOST_CHARS // 2
-
-
-class OperationAnswer(BaseModel):
-    """What the operation gave."""
-
-    answer: dict[str, Any]
+ANSWER = "its `answer`"
 
 
 def as_tool(operation: Operation) -> Callable[..., Any]:
     """A function that the SDK can read."""
 
-    async def tool(ctx: Ctx, **asked: Any) -> Annotated[CallToolResult, OperationAnswer]:
+    async def tool(ctx: Ctx, **asked: Any) -> CallToolResult:
         with explain_errors(ctx) as server:
             said = {name: value for name, value in asked.items() if value is not None}
             where = server.sandbox.given
@@ -349,18 +365,7 @@ def as_tool(operation: Operation) -> Callable[..., Any]:
             return CallToolResult(content=[TextContent(type="text", text=text)], structured_content={"answer": found})
 
     tool.__name__, tool.__doc__ = operation.name, operation.meaning
-    return with_parameters(parameters(operation))(tool)
-
-
-def parameters(operation: Operation) -> dict[str, Parameter]:
-    return {name: _parameter(info) for name, info in operation.takes.model_fields.items()}
-
-
-def _parameter(info: FieldInfo) -> Parameter:
-    """What is left out is for the operation's own defaults to decide."""
-    kind: Any = info.annotation
-    told = Field(description=info.description)
-    return (Annotated[kind, told], ...) if info.is_required() else (Annotated[kind | None, told], None)
+    return with_parameters(taken(operation.takes))(tool)
 
 
 # What is not said holds: not read-only, open to the world (a model is asked).
@@ -370,15 +375,15 @@ ASKS = ToolAnnotations(destructive_hint=False, idempotent_hint=True)
 
 
 class OfferedTool(NamedTuple):
-    """A tool; `returns_as`: the one that publishes what this one returns, too."""
+    """A tool; `returns`: where another one publishes what this one returns, too, in words."""
 
     does: Callable[..., Any]
     title: str
     hints: ToolAnnotations
-    returns_as: str = ""
+    returns: str = ""
 
 
-STATE = tools.interview_status.__name__
+STATE = f"as {tools.interview_status.__name__} returns it"
 FAMILIES: Mapping[str, tuple[OfferedTool, ...]] = {
     "To find out what there is to interview and to ask, before anything else": (
         OfferedTool(reading.list_simulations, "List simulations", READS),
@@ -441,11 +446,14 @@ def make_server(server_state: ServerState) -> MCPServer[ServerState]:
         log_level="WARNING",
         tools=[
             *(
-                strict_tool(one.does, one.title, one.hints, returns_as=one.returns_as)
+                strict_tool(one.does, one.title, one.hints, returns=one.returns)
                 for of in FAMILIES.values()
                 for one in of
             ),
-            *(strict_tool(as_tool(one), one.title, READS if one.reads else ASKS) for _, one in operations().values()),
+            *(
+                strict_tool(as_tool(one), one.title, READS if one.reads else ASKS, returns=ANSWER)
+                for _, one in operations().values()
+            ),
         ],
     )
     add_resources(server)

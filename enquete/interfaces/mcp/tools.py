@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field
 
 from enquete.interfaces.cli.terminal import short
 from enquete.interfaces.mcp.shapes import EstimatePart, EstimateState, RunState, answer, leading_findings
-from enquete.interfaces.parameters import FileName, client_parameter, with_parameters
+from enquete.interfaces.parameters import client_parameter, taken, with_parameters
 from enquete.interfaces.server_state import Mask, advice
 from enquete.interfaces.views import GOING_ON, Stage, StatusWord, note_of, ran_short, retry_read, stage_of, status_of
 from enquete.ledger.connection import DatabaseError
@@ -29,7 +29,7 @@ from enquete.nodes.estimate import Estimate
 from enquete.state.errors import EnqueteError, OverBudget
 from enquete.state.request import fields_about
 from enquete.study.background import run_in_thread
-from enquete.study.drafts import draft_on_server
+from enquete.study.drafts import DraftRequest, draft_on_server
 from enquete.study.run import Run
 from enquete.study.tasks import Event, PathSandbox, Task, Tasks
 
@@ -233,7 +233,7 @@ def cut(text: str, most: int) -> str:
 PROGRESS_EVERY_S = 0.5
 LONGEST_WAIT_S = 3600
 
-SimId: TypeAlias = Annotated[str, Field(description="simulation, as list_simulations names it; never a path")]
+SimId: TypeAlias = Annotated[str, Field(description="as list_simulations names it")]
 RunIdArgument: TypeAlias = Annotated[
     str | None, Field(description="run_id or resume token; else the latest unfinished run, else the canonical one")
 ]
@@ -412,15 +412,13 @@ class DraftsState(BaseModel):
     next: str
 
 
-def draft_instruments(
-    ctx: Ctx,
-    sim_id: SimId,
-    into: Annotated[FileName | None, Field(description="name of the drafts; drafts-SIM_ID unless named")] = None,
-) -> Annotated[CallToolResult, DraftsState]:
-    """Draft an instrument for every methodology that can, by rule, from what the agents of a simulation wrote. Drafts
-    are read, and shown to the user, before they are asked."""
+@with_parameters(taken(DraftRequest))
+def draft_instruments(ctx: Ctx, sim_id: SimId, **asked: Any) -> Annotated[CallToolResult, DraftsState]:
+    """Draft an instrument for every methodology that can, by rule, from what the agents of a simulation wrote, or how
+    they are described. Drafts are read, and shown to the user, before they are asked."""
     with explain_errors(ctx) as server:
-        made = draft_on_server(server.sandbox, sim_id, into or "")
+        said = DraftRequest(**{name: value for name, value in asked.items() if value is not None})
+        made = draft_on_server(server.sandbox, sim_id, said)
         files = [
             DraftState(
                 name=one.name, methodology=one.methodology, resource_uri=f"enquete://drafts/{one.name}",
@@ -432,7 +430,7 @@ def draft_instruments(
         named = json.dumps({first.methodology: first.name})
         then = f'read them, then estimate_interviews(sim_id="{made.sim_id}", instruments={named}).'
         state = DraftsState(sim_id=sim_id, themes=made.themes[:MOST_THEMES], files=files, next=then)
-        lines = [f"Drafted by rule from what the agents of {sim_id} wrote about: {', '.join(state.themes)}."]
+        lines = [f"Drafted by rule for {sim_id}, on: {', '.join(state.themes)}."]
         lines += [f"- {one.name} ({one.methodology or 'for settings'}): {one.resource_uri}" for one in files]
         lines += [f"{one.name}: {finding}" for one in files for finding in one.findings]
         return answer(state, "\n".join([*lines, f"Next: {state.next}"]))

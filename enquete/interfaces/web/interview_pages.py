@@ -26,6 +26,8 @@ from enquete.state.methodology import PersonInterviews
 from enquete.study.background import run_in_thread
 from enquete.study.method_operations import operations
 
+HUMAN = "human"
+
 
 @dataclass(frozen=True)
 class Offered:
@@ -36,6 +38,17 @@ class Offered:
     by: PersonInterviews
     fields: list[Field]
     interviews: Sequence[Mapping[str, Any]] = ()
+
+    def address(self, told: Mapping[str, Any], step: str = "") -> str:
+        """Of the interview that these values name."""
+        return url("interviews", self.name, *(str(told[key]) for key in self.by.keys), *([step] if step else []))
+
+    def named(self, id: str) -> dict[str, str]:
+        """What names the interview of this address."""
+        parts = id.split("/", len(self.by.keys) - 1)
+        if len(parts) < len(self.by.keys):
+            raise RunNotFound(f"no interview {id[:100]!r}")
+        return dict(zip(self.by.keys, parts, strict=True))
 
 
 def offered() -> dict[str, Offered]:
@@ -61,24 +74,30 @@ def add_interviews(router: APIRouter, handlers: RequestHandlers) -> None:
             raise RunNotFound(f"persons are not interviewed by {name[:100]!r}; by {', '.join(offered())}")
         return found
 
+    async def chosen(one: Offered, field: Field) -> Field:
+        if field.name not in one.by.choices:
+            return field
+        operation, listed = one.by.choices[field.name]
+        options = tuple(str(each[field.name]) for each in (await asked(operation))[listed])
+        return replace(field, kind="choice", options=options)
+
     async def listing(request: Request, said: Fields = (), name: str = "", error: str = "") -> Response:
-        kinds = [
-            replace(
-                one, title=tell(one.title, language_of(request)), interviews=(await asked(one.by.show))["interviews"]
-            )
-            for one in (await run_in_thread(offered)).values()
-        ]
+        kinds = []
+        for one in (await run_in_thread(offered)).values():
+            held = [each for each in (await asked(one.by.show))["interviews"] if each.get("respondent", HUMAN) == HUMAN]
+            fields = [await chosen(one, field) for field in one.fields]
+            kinds.append(replace(one, title=tell(one.title, language_of(request)), interviews=held, fields=fields))
         return render(
             request, "interviews.html.j2", 400 if error else 200, kinds=kinds, values=values_of(said), failed=name,
             error=error,
         )  # fmt: skip
 
     async def page(request: Request, one: Offered, id: str, said: str = "", error: str = "") -> Response:
-        told = await asked(one.by.show, **{one.by.key: id})
+        told = await asked(one.by.show, **one.named(id))
         picture = drawn(told["graph"], len(told["turns"])) if "graph" in told else None
         return render(
             request, "interview.html.j2", 400 if error else 200, one=one, id=id, told=told, picture=picture, said=said,
-            error=error,
+            record=told.get(one.by.record) if one.by.record else None, error=error,
         )  # fmt: skip
 
     @router.get("/interviews")
@@ -94,26 +113,27 @@ def add_interviews(router: APIRouter, handlers: RequestHandlers) -> None:
             told = await asked(one.by.start, **given)
         except EnqueteError as error:
             return await listing(request, fields, name, handlers.mask(error.fact))
-        return RedirectResponse(url("interviews", name, str(told[one.by.key])), 303)
+        return RedirectResponse(one.address(told), 303)
 
-    @router.get("/interviews/{name}/{id}")
+    @router.get("/interviews/{name}/{id:path}")
     async def shown(request: Request, name: str, id: str) -> Response:
         return await page(request, of(name), id)
 
-    @router.post("/interviews/{name}/{id}/{step}")
+    @router.post("/interviews/{name}/{id:path}/{step}")
     async def step(request: Request, name: str, id: str, step: str) -> Response:
         one, said = of(name), (await form_of(request)).get("answer", "")
         steps = {"answer": one.by.answer, "end": one.by.end, "resume": one.by.start}
         if step not in steps:
             raise RunNotFound("an interview is answered, ended or gone on with")
-        given = {one.by.key: id, **({"answer": said} if step == "answer" else {})}
+        named = one.named(id)
+        given = {**named, **({"answer": said} if step == "answer" else {})}
         try:
             if step == "answer" and not said.strip():
                 raise InputError("write an answer, or end the interview")
             await asked(steps[step], **given)
         except InputError as error:
             return await page(request, one, id, said, handlers.mask(error.fact))
-        return RedirectResponse(url("interviews", name, id), 303)
+        return RedirectResponse(one.address(named), 303)
 
 
 # --- a graph as a picture ---------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from enquete.graphs.registry import dotted_paths
 from enquete.interfaces.cli.terminal import finite
-from enquete.interfaces.parameters import FileName, client_parameter, meaning
+from enquete.interfaces.parameters import client_parameter, meaning
 from enquete.interfaces.server_state import advice
 from enquete.interfaces.views import InstrumentRow, RunBudget, RunRow, SimulationRow, Stage, StatusWord
 from enquete.reports.context import Found
@@ -350,12 +350,6 @@ class ResumeBody(RequestBody):
     """Which run goes on. A cap that was named holds until another one is."""
 
     resume_token: Annotated[str, Field(pattern=TOKEN, description="as a status or an error gave it; a run_id will do")]
-
-
-class DraftBody(RequestBody):
-    """Where the drafts go."""
-
-    into: Annotated[FileName | None, Field(description="folder for the drafts; drafts-SIM_ID unless named")] = None
 
 
 Polled = Annotated[

@@ -26,7 +26,17 @@ from enquete.interfaces.web.rendering import STATIC, asset, language_of, render,
 from enquete.interfaces.web.report_tabs import named
 from enquete.interfaces.web.run_pages import TYPES, NoSuchFile, as_csv, drawn_as, file_at
 from enquete.interfaces.web.security import is_token, sign_in, sign_out
-from enquete.interfaces.web.study_form import Fields, choices, fields_of, form_of, request_of, validated, values_of
+from enquete.interfaces.web.study_form import (
+    Fields,
+    choices,
+    fields_for,
+    fields_of,
+    form_of,
+    request_of,
+    validated,
+    values_of,
+    words_of,
+)
 from enquete.ledger.forms import open_forms, persons
 from enquete.locale import tell
 from enquete.nodes.fit import told
@@ -37,7 +47,7 @@ from enquete.state.data_formats import FileFormat
 from enquete.state.errors import EnqueteError, InputError, RunMismatch, RunNotFound
 from enquete.state.regular_files import FileCache
 from enquete.study.background import run_in_thread
-from enquete.study.drafts import draft_on_server, drafts_on_server
+from enquete.study.drafts import DraftRequest, draft_on_server, drafts_on_server
 from enquete.study.interviews import Wanted
 from enquete.study.method_operations import FacadePort
 
@@ -120,8 +130,8 @@ def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
         drafts = await run_in_thread(lambda: drafts_on_server(handlers.sandbox, sim_id))
         return render(
             request, "simulation.html.j2", code_of(error) if error else 200, sim_id=sim_id, one=one, choices=offered,
-            drafts=drafts, values=values_of(said), error=handlers.mask(error.fact) if error else "",
-            titles=titles_in(language),
+            drafts=drafts, drafting=fields_for(DraftRequest, ("topic", "themes")),
+            values=values_of(said), error=handlers.mask(error.fact) if error else "", titles=titles_in(language),
             most=max(one.types.values(), default=1), conflict=isinstance(error, RunMismatch),
         )  # fmt: skip
 
@@ -161,8 +171,15 @@ def add_studies(router: APIRouter, handlers: RequestHandlers) -> None:
         return to_run(sim_id, launched.run_id, shown=launched.run is not None and launched.run.shown)
 
     @router.post("/simulations/{sim_id}/draft")
-    async def draft(sim_id: str) -> Response:
-        await run_in_thread(lambda: draft_on_server(handlers.sandbox, sim_id))
+    async def draft(request: Request, sim_id: str) -> Response:
+        fields = await fields_of(request)
+        said = {name: value.strip() for name, value in fields if value.strip()}
+        named = {"themes": words_of(said["themes"])} if "themes" in said else {}
+        try:
+            asked = validated(DraftRequest, {**said, **named})
+            await run_in_thread(lambda: draft_on_server(handlers.sandbox, sim_id, asked))
+        except EnqueteError as error:
+            return await form(request, sim_id, fields, error)
         return RedirectResponse(url("simulations", sim_id, "drafts"), 303)
 
     @router.get("/simulations/{sim_id}/drafts")

@@ -24,7 +24,7 @@ from enquete.state.data_formats import FileFormat, Layout
 from enquete.state.errors import EnqueteError
 from enquete.state.methodology import Operation
 from enquete.study.background import run_in_thread
-from enquete.study.drafts import DraftsData, draft_on_server
+from enquete.study.drafts import DraftRequest, DraftsData, draft_on_server
 from enquete.study.method_operations import operations
 
 PREFIX = "/api/interview"
@@ -279,11 +279,11 @@ def control_router(handlers: RequestHandlers) -> APIRouter:
                     _413="the body is too large"),
         ),
     )  # fmt: skip
-    async def draft(sim_id: SimId, body: models.DraftBody | None = None) -> Response:
-        """Instruments drafted by rule from what the agents wrote, in the server's own folder. A study asks them by
-        their names."""
-        into = (body or models.DraftBody()).into or ""
-        return succeeded(await run_in_thread(lambda: draft_on_server(handlers.sandbox, sim_id, into)))
+    async def draft(sim_id: SimId, body: DraftRequest | None = None) -> Response:
+        """Instruments drafted by rule from what the agents wrote or how they are described, in the server's own folder.
+        A study asks them by their names."""
+        asked = body or DraftRequest()
+        return succeeded(await run_in_thread(lambda: draft_on_server(handlers.sandbox, sim_id, asked)))
 
     @router.post(
         "/{sim_id}/runs/{run_id}/pause",

@@ -187,7 +187,11 @@ def _say(said: dict[str, Any], name: str, value: str) -> None:
     elif name in ("methods", "types", "probes"):
         said.setdefault(name, []).append(value)
     else:  # words in one line
-        said[name] = [word for part in value.split(",") if (word := part.strip())]
+        said[name] = words_of(value)
+
+
+def words_of(line: str) -> list[str]:
+    return [word for part in line.split(",") if (word := part.strip())]
 
 
 def _of_those_asked(said: dict[str, Any]) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from enquete.graphs.discovery.operations import FILE, Projects
-from enquete.state.errors import Busy, EnqueteError, InputError, SettingsError
+from enquete.graphs.discovery.operations import Projects
+from enquete.state.errors import EnqueteError, InputError, SettingsError
 from enquete.state.visible_text import SOME_SYNTHETIC, SYNTHETIC
 from enquete.study.method_operations import FacadePort, operate, operations
 from tests.support.model_server import ModelServer
@@ -132,7 +130,7 @@ def test_a_person_is_asked_question_by_question_and_nothing_waits_in_the_call(ro
     assert (first["status"], first["question"]) == ("waiting", "What does your business make, or what does it offer?")
     same = do(root, "conduct_interview", **place)
     assert same["question"] == first["question"]  # asked once, however often one looks
-    filed = asyncio.run(Projects(root).interview("p", "bob", "warm-up-with-challenges"))
+    filed = Projects(FacadePort(root, None, "discovery")).interview("p", "bob", "warm-up-with-challenges")
     assert filed is not None
     folder = root / "projects" / "p" / "bob"
     cut_short = FacadePort(root, None, "discovery").submit(
@@ -142,6 +140,17 @@ def test_a_person_is_asked_question_by_question_and_nothing_waits_in_the_call(ro
     second = do(root, "answer_interview", **place, answer="Soup in jars.")
     assert (second["status"], second["question"]) == ("waiting", "What keeps upsetting your schedule?")
     assert second["ascr"] == {"product-or-service-name": "Soup in jars", **known}
+    with pytest.raises(InputError, match="answer: is empty"):
+        do(root, "answer_interview", **place, answer=" ")
+    assert do(root, "mark_complete", **place)["status"] == "completed"  # it may be ended, and gone on with later
+    with pytest.raises(InputError, match="marked complete"):
+        do(root, "answer_interview", **place, answer="The oven is a bottleneck.")
+    shown = do(root, "project_progress", **place)
+    assert (shown["question"], shown["turns"]) == (
+        None, [{"question": first["question"], "answer": "Soup in jars."}],
+    )  # fmt: skip
+    do(root, "conduct_interview", **place)
+    assert do(root, "project_progress", **place)["question"] == second["question"]
     last = do(root, "answer_interview", **place, answer="The oven is a bottleneck.")
     assert (last["status"], last["complete"], last["question"]) == ("completed", True, None)
     with pytest.raises(InputError, match="waits for nobody"):
@@ -199,6 +208,7 @@ def test_an_interview_that_is_given_up_is_marked_and_no_longer_open(root: Path) 
         ("conduct_interview", {**N, "respondent": {"kind": "agent", "name": "X", "sim_id": "../x"}}, "no simulation"),
         ("refine_interview", {**C, "ds_id": "orm"}, "no interview on orm yet"),
         ("project_progress", {"project_id": "q"}, "no project 'q'"),
+        ("project_progress", {**C}, "project_id, conversation_id and ds_id together"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_before_anybody_is_asked(root: Path, name: str, given: dict[str, Any], says: str) -> None:
@@ -207,37 +217,30 @@ def test_what_is_wrong_is_said_before_anybody_is_asked(root: Path, name: str, gi
     assert says in str(caught.value)
 
 
-def test_a_project_store_that_is_none_is_named_and_runs_stay(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_bytes(b"not a database" * 100)
-    with pytest.raises(InputError, match="cannot be used"):
-        asyncio.run(Projects(tmp_path).projects())
-    (tmp_path / FILE).unlink()
-    (tmp_path / FILE).symlink_to(tmp_path / "elsewhere")
+def test_a_project_that_cannot_be_read_is_named_and_the_others_stay(tmp_path: Path) -> None:
+    do(tmp_path, "start_project", project_id="p")
+    (tmp_path / "projects" / "q").mkdir()
+    (tmp_path / "projects" / "q" / Projects.file).write_bytes(b"no JSON")
+    (tmp_path / "projects" / "r").symlink_to(tmp_path)
+    with pytest.raises(InputError, match=r"projects/q/project\.json: cannot be read"):
+        do(tmp_path, "project_progress", project_id="q")
     with pytest.raises(InputError, match="symbolic link"):
-        Projects(tmp_path)
+        do(tmp_path, "start_project", project_id="r")
+    (told,) = do(tmp_path, "project_progress")["interviews"]
+    assert told["status"].startswith("unreadable: projects/q")
 
 
-def test_a_store_that_another_process_holds_blocks_nobody_and_is_told_as_busy(tmp_path: Path) -> None:
-    """A writer keeps out writers; readers only where nobody may read either."""
-    asyncio.run(Projects(tmp_path).begin("p", "Bakery"))
-    waited = Projects(tmp_path, patience_s=0.2)
+def test_interviews_of_one_project_are_filed_at_the_same_time(tmp_path: Path) -> None:
+    do(tmp_path, "start_project", project_id="p")
+    given = {"project_id": "p", "ds_id": "orm", "respondent": {"kind": "person", "name": "Eva"}}
 
-    async def meanwhile() -> tuple[int, BaseException, dict[str, str]]:
-        turns, begun = 0, asyncio.ensure_future(waited.begin("q", ""))
-        while not begun.done():
-            turns += 1
-            await asyncio.sleep(0.01)
-        refused = begun.exception()
-        assert refused is not None
-        return turns, refused, await waited.projects()
+    async def at_once() -> None:
+        await asyncio.gather(
+            *(operate("conduct_interview", {**given, "conversation_id": f"c{n}"}, tmp_path) for n in range(3))
+        )
 
-    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        turns, refused, known = asyncio.run(meanwhile())
-    assert (type(refused), known) == (Busy, {"p": "Bakery"})
-    assert "another process has held the project store for 0.2 s; ask again later" in str(refused)
-    assert turns > 3
-    asyncio.run(waited.begin("q", "Brewery"))
+    asyncio.run(at_once())
+    assert len(do(tmp_path, "project_progress", project_id="p")["interviews"]) == 3
 
 
 def test_every_operation_says_what_it_does_and_what_its_arguments_mean() -> None:

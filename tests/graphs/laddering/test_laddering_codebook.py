@@ -51,7 +51,7 @@ def test_an_edited_codebook_is_applied_without_a_call_and_its_edits_are_kept(out
     (place / "codebook_edited.yaml").write_text(yaml.safe_dump(book, allow_unicode=True), "utf-8")
     edits = do(out, "apply_codebook")["edits"]
     assert [one["edit"] for one in edits] == ["renamed", *["moved"] * len(second["wordings"]), "dropped"]
-    codes = do(out, "laddering_codes", recoded=True)
+    codes = do(out, "laddering_results", recoded=True)
     assert codes["total"] == len(before["concepts"]) - 1
     assert "a name of one's own" in {one["label"] for one in codes["codes"]}
     assert "a name of one's own" in (place / "recoded" / "transcripts.md").read_text("utf-8")
@@ -72,19 +72,21 @@ def test_a_codebook_that_cannot_be_applied_says_why(out: Path) -> None:
 
 
 def test_codes_map_chains_and_a_transcript_are_read_by_id(out: Path) -> None:
-    assert {"label", "agents", "centrality"} <= do(out, "laddering_codes")["codes"][0].keys()
-    shown = do(out, "laddering_map")
+    assert {"label", "agents", "centrality"} <= do(out, "laddering_results")["codes"][0].keys()
+    shown = do(out, "laddering_results", part="map")
     assert shown["map_share"] is None or shown["map_share"] > 0
-    assert len(do(out, "laddering_chains")["chains"]) <= 30
+    assert len(do(out, "laddering_results", part="chains")["chains"]) <= 30
     who = json.loads((folder(out) / "turn_log.jsonl").read_text("utf-8").splitlines()[0])["name"]
-    assert len(do(out, "laddering_transcript", agent=who)["turns"]) <= 4
+    assert len(do(out, "laddering_results", part="transcript", agent=who)["turns"]) <= 4
     with pytest.raises(InputError, match="nobody"):
-        do(out, "laddering_transcript", agent="nobody")
+        do(out, "laddering_results", part="transcript", agent="nobody")
 
 
 def test_a_server_reads_only_below_its_root(out: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError):
-        asyncio.run(operate("laddering_map", {"sim_id": str(out)}, tmp_path, str(tmp_path / "shelf")))
+        asyncio.run(
+            operate("laddering_results", {"sim_id": str(out), "part": "map"}, tmp_path, str(tmp_path / "shelf"))
+        )
 
 
 def test_chains_by_hand() -> None:

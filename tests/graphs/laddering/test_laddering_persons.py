@@ -64,7 +64,7 @@ def test_an_interview_is_begun_answered_looked_at_and_ended(root: Path) -> None:
     with pytest.raises(InputError, match="known: ada"):
         do(root, "start", interview_id="eva")
 
-    codes: Any = asyncio.run(operate("laddering_codes", {"sim_id": "ada"}, root, str(root)))
+    codes: Any = asyncio.run(operate("laddering_results", {"sim_id": "ada"}, root, str(root)))
     assert codes["total"] == 2  # what reads a study reads an interview, too
     folder = root / "laddering" / "ada"
     rows = pd.read_csv(next((folder / "synthesis").rglob("all_responses.csv")), keep_default_na=False)

@@ -75,8 +75,12 @@ def debate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debate]:
             "ENQUETE_MODEL_SERVERS": json.dumps(known),
             "LLM_API_KEY": "of-nobody-here",
             "ENQUETE_PATIENCE_S": "1",
+            "ENQUETE_PRICES": str(root / "prices.yaml"),
         }.items():
             patch.setenv(name, value)
+        (root / "prices.yaml").write_text(
+            f"servers:\n  {servers['claude'].base_url}: {{claude: {{input: 3, output: 15}}}}\n"
+        )
         servers["gpt"].vanish()
         seats = [
             {"name": "Claude", "model": "claude", "base_url": servers["claude"].base_url,
@@ -159,7 +163,10 @@ def test_replies_rows_and_report_say_which_model_said_what(debate: Debate) -> No
     assert "Several language models answered" in report
     assert "4 agents share 4 models" in report
     assert "Models that were given up" in report
-    assert all(f"| {model} |" in appendix for model in debate.labels.values())  # requests and tokens of each
+    spent = {line.split(" | ")[0]: line for line in appendix.splitlines() if line.startswith("| ")}
+    told = {model: spent[f"| {model}"].rpartition(" | ")[2] for model in debate.labels.values()}  # beside its requests
+    dear, *others = debate.labels.values()
+    assert told == {dear: "3.00 / 15.00 |", **dict.fromkeys(others, "unknown |")}
     transcript = (debate.folder / "T1" / "roundtable" / debate.run.name / "transcript.jsonl").read_text("utf-8")
     assert {(turn["name"], turn["model"]) for turn in map(json.loads, transcript.splitlines())} == set(
         debate.labels.items()
