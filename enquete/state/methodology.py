@@ -166,9 +166,9 @@ class PersonInterviews(NamedTuple):
 
     `start` takes what its model says (or, to go on, the name alone), `answer` an answer, all of them what names the
     interview, as `keys` call it. They give `status` and `question` (what waits for an answer), `turns` (question,
-    answer) and what grows beside the conversation: `graph` (types, nodes, edges), or values under what `record` calls them;
-    `show` without a name `interviews`. choices: what of `start` is chosen among those of a list: the operation that
-    gives it, and what it calls it.
+    answer) and what grows beside the conversation: `graph` (types, nodes, edges), or values under what `record` calls
+    them; `show` without a name `interviews`. choices: what of `start` is chosen among those of a list: the operation
+    that gives it, and what it calls it.
     """
 
     start: str

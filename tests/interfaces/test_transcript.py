@@ -195,7 +195,8 @@ def drafts(terminal: Terminal) -> None:
         csv.writer(stream).writerows([("name", "type", "persona"), *HARBOUR])
     terminal.enquete(
         "draft", str(people), "--topic", "Der Hafen bis 2040 = The harbour by 2040",
-        "--theme", "Fangquoten = catch quotas", "--theme", "Hafen = the harbour", "--into", str(terminal.root / "drafts"),
+        "--theme", "Fangquoten = catch quotas", "--theme", "Hafen = the harbour",
+        "--into", str(terminal.root / "drafts"),
     )  # fmt: skip
     for name in ("diversity", "scenario"):
         lines = (terminal.root / "drafts" / f"{name}.yaml").read_text("utf-8").splitlines()

@@ -531,7 +531,8 @@ def _shown(project: str, one: Conversed) -> dict[str, JsonValue]:
     return {
         "project_id": project, "conversation_id": one.conversation, "ds_id": one.ds, "topic": one.title,
         "name": one.respondent.get("name", ""), "status": "completed" if one.marked else one.status,
-        "complete": one.complete, "marked": one.marked, "ascr": one.record, "missing": list(one.missing), "budget_remaining": one.budget_left,
+        "complete": one.complete, "marked": one.marked,
+        "ascr": one.record, "missing": list(one.missing), "budget_remaining": one.budget_left,
         **one.authorship,
     }  # fmt: skip
 
