@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
 
 def _asking() -> MethodParts:
-    from enquete.graphs.laddering.procedure import Laddering
+    from enquete.graphs.laddering.procedure import Laddering, planted
     from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings
-    from enquete.graphs.laddering.synthetic import planted
 
     return MethodParts(LadderingInstrument, LadderingSettings, Laddering, planted)
 
@@ -29,7 +28,7 @@ def _evaluation() -> Evaluation:
 
 
 def _drafts(material: Material) -> Mapping[str, str]:
-    from enquete.graphs.laddering.drafting import draft
+    from enquete.graphs.laddering.settings import draft
 
     return draft(material)
 
