@@ -21,8 +21,8 @@ from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.procedure import planted as panel
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.procedure import planted as sorters
-from enquete.graphs.laddering.procedure import plant
 from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.synthetic import plant
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.procedure import CHANGE, planted
 from enquete.graphs.scenario.instrument import ScenarioInstrument

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def _asking() -> MethodParts:
     from enquete.graphs.discovery.instrument import DiscoveryInstrument
     from enquete.graphs.discovery.interview import DiscoverySettings
-    from enquete.graphs.discovery.procedure import Discovery, planted
+    from enquete.graphs.discovery.procedure import Discovery
+    from enquete.graphs.discovery.synthetic import planted
 
     return MethodParts(DiscoveryInstrument, DiscoverySettings, Discovery, planted)
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 
 def _asking() -> MethodParts:
-    from enquete.graphs.laddering.procedure import Laddering, planted
+    from enquete.graphs.laddering.procedure import Laddering
     from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings
+    from enquete.graphs.laddering.synthetic import planted
 
     return MethodParts(LadderingInstrument, LadderingSettings, Laddering, planted)
 

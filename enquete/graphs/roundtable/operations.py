@@ -28,13 +28,13 @@ from enquete.graphs.roundtable.discussion import (
     Document,
     RoundtableSettings,
     RoundtableTurn,
+    Seat,
     Weighed,
     discussions,
 )
 from enquete.graphs.roundtable.grouping import MEANING
 from enquete.graphs.roundtable.modes import STANCES
 from enquete.graphs.roundtable.presentation import EXITS, ROUND, STAGES
-from enquete.graphs.roundtable.seats import Seat
 from enquete.graphs.roundtable.synthesis import (
     MOST_POINTS,
     SYNTHESIST,

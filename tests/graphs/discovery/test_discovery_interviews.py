@@ -11,9 +11,10 @@ import pytest
 from enquete.graphs.discovery.interview import DiscoveryContext, begun
 from enquete.graphs.discovery.interviewer import QuestionOut
 from enquete.graphs.discovery.loop import NODES, interview_graph
-from enquete.graphs.discovery.procedure import Discovery, answer, known
+from enquete.graphs.discovery.procedure import Discovery
 from enquete.graphs.discovery.record import same, values
 from enquete.graphs.discovery.schema import load_schema
+from enquete.graphs.discovery.synthetic import answer, known
 from enquete.state.asking import Answer, Block, Language, Participant
 from tests.graphs.discovery.interviews import (
     INSTRUMENT,

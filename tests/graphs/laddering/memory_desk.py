@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 from enquete.graphs.laddering.interview import LadderingInterview
 from enquete.graphs.laddering.knowledge import similarity
-from enquete.graphs.laddering.procedure import Laddering, Plant, Thought, answer, links, plant
+from enquete.graphs.laddering.procedure import Laddering
 from enquete.graphs.laddering.results import stored_interview
 from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSettings
+from enquete.graphs.laddering.synthetic import Plant, Thought, answer, links, plant
 from enquete.instruments.load import load_shipped
 from enquete.instruments.text import Text
 from enquete.state.asking import Language, Participant

@@ -10,9 +10,9 @@ import pytest
 from enquete.graphs.laddering.interview import LadderingInterview
 from enquete.graphs.laddering.knowledge import similarity
 from enquete.graphs.laddering.network import PooledConcept, concept_rows, implication_matrix, pool, value_map
-from enquete.graphs.laddering.procedure import Thought, answer, links
 from enquete.graphs.laddering.results import kinds_of
 from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.synthetic import Thought, answer, links
 from enquete.state.asking import Block, BlockKey, Item, Language
 from tests.graphs.laddering.memory_desk import (
     NOBODYS,
