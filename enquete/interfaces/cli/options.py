@@ -28,7 +28,6 @@ from pydantic.fields import FieldInfo
 
 from enquete.interfaces.cli.terminal import STOPPED, Stopped, one_object, remark, say
 from enquete.interfaces.parameters import FILLED_IN, Parameter, kinds_of, meaning
-from enquete.ledger.connection import DatabaseError
 from enquete.state.complaints import wrong
 from enquete.state.errors import EnqueteError, OverBudget, RunLocked, SettingsError
 from enquete.state.request import SHIPPED, About, ModelLimits, RunRequest, fields_about, mark_of
@@ -310,10 +309,9 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-# --- What the command line says when something went wrong, and the exit code it leaves with.
-
-# --- Errors name arguments as Python spells them; a terminal's reader types options. `methods=['delphi'] new=True` is
-# `--methods delphi --new` here, `budget_tokens: …` is `--budget-tokens: …`, and a call is a command.
+# --- What the command line says when something went wrong, and the exit code it leaves with. Errors name arguments as
+# Python spells them; a terminal's reader types options. `methods=['delphi'] new=True` is `--methods delphi --new` here,
+# `budget_tokens: …` is `--budget-tokens: …`, and a call is a command.
 
 VALUE = r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\{[^}]*\}|…|[\w/+-][\w./:+-]*(?<![.:])"
 CALL = re.compile(r"enquete\.(\w+)\(([^()]*)\)")
@@ -403,6 +401,8 @@ def explain(error: BaseException) -> tuple[int, str]:
         return FAILED, say("declined")
     if isinstance(error, PermissionError) or (isinstance(error, OSError) and error.filename):
         return _of_files(error)
+    from enquete.ledger.connection import DatabaseError  # noqa: PLC0415 - what went well needs none of it
+
     if isinstance(error, DatabaseError):
         return FAILED, f"the run's database cannot be used: {error}. Is the disk full or the folder read-only?"
     return FAILED, (
