@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from pydantic import JsonValue
 
 from enquete.analysis.content import ALONE, Beside, normal, one_valued, text_note
 from enquete.ledger.ledger import Ledger
-from enquete.ledger.record import PERSONA_COLUMNS
+from enquete.ledger.record import persona_columns_name
 from enquete.nodes.planning import closed, rounds_owed
 from enquete.nodes.planning import planned as planned_stages
 from enquete.reports.context import ItemFacts
@@ -463,11 +464,20 @@ def participants_table(population: Sequence[Participant]) -> pd.DataFrame:
 def persona_columns(ledger: Ledger) -> pd.DataFrame | None:
     """Index participant; the columns of a personas file beyond who somebody is, as text. None: it had none, or was a
     simulation."""
-    found = ledger.frozen("", "", "", PERSONA_COLUMNS)
-    if not isinstance(found, dict):
+    parts = list(_parts_of_columns(ledger))
+    if not parts:
         return None
-    columns = pd.DataFrame.from_dict(found, orient="index", dtype="str")
+    columns = pd.concat(parts) if len(parts) > 1 else parts[0]
     return columns.rename(columns=lambda name: as_cell(one_line(str(name))))
+
+
+def _parts_of_columns(ledger: Ledger) -> Iterator[pd.DataFrame]:
+    """Not kept as objects by the ledger that is read: of a large population they would fill the memory."""
+    for part in count():
+        found = Ledger.frozen(ledger, "", "", "", persona_columns_name(part))
+        if not isinstance(found, dict):
+            return
+        yield pd.DataFrame.from_dict(found, orient="index", dtype="str")
 
 
 def _own_columns(reading: RunReading) -> list[str]:

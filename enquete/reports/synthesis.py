@@ -44,6 +44,7 @@ from enquete.reports.views import Results
 from enquete.reports.writing import write_json
 from enquete.state.asking import RESPONDED, Language, Participant
 from enquete.state.errors import EnqueteError, LedgerError
+from enquete.state.people import PagedPeople
 
 # --- After a stop or the end of a run: its complete episodes go to the run's graph, if it has one --------------------
 # Nothing of it can fail a run. What became of it stands in memory.json in the run's folder: how many episodes the graph
@@ -134,7 +135,7 @@ async def synthesise(run_session: RunSession, planned: list[tuple[str, str]], *,
         partial=partial,
         raise_bugs=run_session.raise_bugs,
         prepared=prepared,
-        population=run_session.population,
+        population=_held(run_session),
     )
     main = run_session.record.main.id
     buggy = {bug.methodology for bug in written.bugs}
@@ -149,11 +150,16 @@ async def synthesise(run_session: RunSession, planned: list[tuple[str, str]], *,
     return {"status": written.status, "findings": written.findings, "page_one": text}
 
 
+def _held(run_session: RunSession) -> Sequence[Participant] | None:
+    """Who is asked, where all are in memory: others are read by the thread that writes, from its own connection."""
+    return None if isinstance(run_session.population, PagedPeople) else run_session.population
+
+
 async def _narrate(run_session: RunSession, planned: Sequence[tuple[str, str]]) -> Prepared | None:
     """The model's summary, if it has not written one of these findings yet. A bug costs the summary, nothing else."""
     prepared = None
     try:
-        prepared = await asyncio.to_thread(prepare, run_session.folder, planned, run_session.population)
+        prepared = await asyncio.to_thread(prepare, run_session.folder, planned, _held(run_session))
         await narrative.write(run_session, prepared.findings)
     except LedgerError:
         raise
@@ -168,7 +174,9 @@ async def _narrate(run_session: RunSession, planned: Sequence[tuple[str, str]]) 
     return prepared
 
 
-def prepare(folder: Path, planned: Sequence[tuple[str, str]], population: list[Participant] | None = None) -> Prepared:
+def prepare(
+    folder: Path, planned: Sequence[tuple[str, str]], population: Sequence[Participant] | None = None
+) -> Prepared:
     """Response table and findings of a run whose interviews are over."""
     with open_run(folder, population=population) as reading:
         frame = responses(reading, planned, plain=True)
@@ -201,7 +209,7 @@ def write_synthesis(
     prepared: Prepared | None = None,
     language: Language = "",
     by: str = "",
-    population: list[Participant] | None = None,
+    population: Sequence[Participant] | None = None,
 ) -> WrittenSynthesis:
     """Rebuild all files of the run in `folder` from its ledger. Needs neither its lock nor a model.
 
