@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from enquete.ledger import queries
 from enquete.locale import N_, NN_, Words, in_language, plural, said, tell
 from enquete.reports.analyses import UNIT, Findings
-from enquete.reports.context import responded, statuses
+from enquete.reports.context import chosen, responded, statuses
 from enquete.reports.findings import shortened
 from enquete.reports.health import Health, unfinished
 from enquete.reports.markdown import escape, number, share
@@ -92,7 +92,7 @@ def took_part(reading: RunReading, frame: pd.DataFrame) -> TookPart:
 
 def people(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
     """Stakeholder types, the largest first: agents, those with an answer, those with a memory at T1."""
-    own = frame[frame["run_id"].isin(reading.own_runs)]
+    own = chosen(frame[["status", "participant", "memory_available"]], frame["run_id"].isin(reading.own_runs))
     answered, remembering = set(responded(own)["participant"]), set(own.loc[own["memory_available"], "participant"])
     by_type: dict[str, list[str]] = {}
     for who in reading.population:

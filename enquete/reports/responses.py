@@ -23,7 +23,7 @@ from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import persona_columns_name
 from enquete.nodes.planning import closed, rounds_owed
 from enquete.nodes.planning import planned as planned_stages
-from enquete.reports.context import ItemFacts
+from enquete.reports.context import COMPACT, ItemFacts
 from enquete.reports.evaluation import evaluation
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.writing import ALWAYS, ANSWER, COLUMNS, FLAGS, INTEGERS, NUMBERS, OCCASION, TEXTS
@@ -518,7 +518,7 @@ class ResponseTable:
     def _series(self, name: str, column: _Texts | _Numbers | list[Any], *, large: bool) -> pd.Series[Any]:
         if isinstance(column, list):
             return pd.Series(column)
-        if large and name in AS_ASKED:
+        if large and name in (*AS_ASKED, *COMPACT):
             return pd.Series(column.categories())
         values = column.filled()
         if name in FLAGS:

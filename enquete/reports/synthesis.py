@@ -28,7 +28,7 @@ from enquete.nodes.study_graph import Closed
 from enquete.reports import narrative
 from enquete.reports.accounts import citations, every_call_failed
 from enquete.reports.analyses import UNIT, Findings, find, names_of, results_of, stated
-from enquete.reports.context import statuses
+from enquete.reports.context import chosen, statuses
 from enquete.reports.evaluation import evaluations
 from enquete.reports.exports import reached, write_exports, write_stage
 from enquete.reports.findings import KeyFinding, ranked
@@ -296,7 +296,7 @@ def synthesis_folder(folder: Path) -> Path:
 
 def own_stages(reading: RunReading, frame: pd.DataFrame) -> list[tuple[str, str]]:
     """(methodology, phase) of the run's own rows, in their order."""
-    own = frame[frame["run_id"].eq(reading.run)]
+    own = chosen(frame[["methodology", "phase"]], frame["run_id"].eq(reading.run))
     return list(dict.fromkeys(zip(own["methodology"], own["phase"], strict=True)))
 
 
@@ -333,7 +333,8 @@ def _failures(reading: RunReading) -> list[Failure]:
 def canonical(reading: RunReading, stages: Sequence[tuple[str, str]], frame: pd.DataFrame) -> dict[str, str]:
     """What this run becomes the canonical one of: stages done, with answers, a T0 only if measured; a replay of
     nothing."""
-    answered = frame[frame["run_id"].eq(reading.run) & frame["status"].isin(RESPONDED)]
+    these = frame["run_id"].eq(reading.run) & frame["status"].isin(RESPONDED)
+    answered = chosen(frame[["methodology", "phase"]], these)
     have = set(zip(answered["methodology"], answered["phase"], strict=True))
     done = [stage for stage in stages if reading.stages.get(stage) == "done" and stage in have]
     if reading.record.replay_of:  # a check of a run, not another one
