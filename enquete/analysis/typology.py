@@ -22,11 +22,11 @@ from enquete.analysis.components import (
     weighted_sets,
 )
 from enquete.analysis.permutation import tail_p
+from enquete.analysis.sampling import MOST_COMPARED
 
 Labels: TypeAlias = "npt.NDArray[np.int64]"
 
 STEPS = 10  # of k-means after its start; among some hundred agents it rests sooner
-MOST_COMPARED = 300  # agents among whom k is chosen: the silhouette needs all pairs; of more, a seeded sample
 HELD = 500_000  # distances that are held at a time
 
 
