@@ -525,7 +525,7 @@ class ResponseTable:
             values = values.astype("bool")
         elif name in ALWAYS:
             values = values.astype("int32" if large else "int64")
-        elif isinstance(column, _Numbers) and not (large and name in INTEGERS):
+        elif isinstance(column, _Numbers | _FewNumbers) and not (large and name in INTEGERS):
             values = values.astype("float64", copy=False)
         found: pd.Series[Any] = pd.Series(values, dtype=values.dtype)
         return found
@@ -534,20 +534,22 @@ class ResponseTable:
 def _column(name: str) -> _Texts | _Numbers | list[Any]:
     if name in (*TEXTS, *PLAIN):
         return _Texts()
+    if name in (*AS_ASKED, *COMPACT):
+        return _FewNumbers()
     return _Numbers() if name in (*INTEGERS, *NUMBERS, *FLAGS) else []
 
 
-class _Texts(dict[str | None, int]):
+class _Texts(dict[Any, int]):
     """A column of texts: each once, with its number, and the numbers of all rows in as few bytes as hold them."""
 
     def __init__(self) -> None:
         self._rows = array("B")
 
-    def __missing__(self, text: str | None) -> int:
+    def __missing__(self, text: Any) -> int:
         self[text] = number = len(self)
         return number
 
-    def extend(self, texts: Sequence[str | None]) -> None:
+    def extend(self, texts: Sequence[Any]) -> None:
         numbers = [self[text] for text in texts]
         kind = np.min_scalar_type(len(self)).char
         if kind != self._rows.typecode:
@@ -570,6 +572,16 @@ class _Texts(dict[str | None, int]):
         return known
 
 
+class _FewNumbers(_Texts):
+    """A column of numbers of which there are few different ones: as texts are held."""
+
+    def categories(self) -> pd.Categorical[Any]:
+        return pd.Categorical(self._known()).take(_held(self._rows).astype(np.int64))
+
+    def _known(self) -> np.ndarray[Any, Any]:
+        return np.array([np.nan if number is None else number for number in self], dtype=np.float64)
+
+
 class _Numbers:
     """A column of numbers, NaN where there is none, in four bytes where these hold them all."""
 
@@ -585,9 +597,6 @@ class _Numbers:
 
     def filled(self) -> np.ndarray[Any, Any]:
         return _held(self._rows)
-
-    def categories(self) -> pd.Categorical[Any]:
-        return pd.Categorical(self.filled())
 
 
 def _held(rows: array[Any]) -> np.ndarray[Any, Any]:
