@@ -419,7 +419,7 @@ def among(
     if agents:
         kept = _named(population, agents)
     if types:
-        kept = _of_types(population, types) & kept
+        kept = _of_types(population, types).intersection(kept)
     if where:
         kept = {who for who in _where(population, where) if who in kept}
     if complete:

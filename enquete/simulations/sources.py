@@ -193,7 +193,7 @@ def parquet_rows(path: Path) -> Iterator[Row]:
     try:
         require_footer(path)
         reader = arrow.read_parquet(path, batch_size=AT_ONCE)
-        names, place = [str(field.name) for field in reader.schema], 0
+        names, place = reader.schema.names, 0
         require_columns(path, names)
         for batch in reader:
             columns = [batch.column(index).to_pylist() for index in range(batch.num_columns)]
