@@ -1,4 +1,4 @@
-"""A report says what was computed on some of its agents, and nothing where all were compared."""
+"""A report of many agents: what was computed on some of them, and the same bytes as of few."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 import enquete
 from enquete.analysis.sampling import MOST_COMPARED, MOST_PAIRS
+from enquete.reports import responses
 from enquete.reports.synthesis import write_synthesis
 from tests.support.studies import personas
 
@@ -35,6 +36,26 @@ def test_the_report_names_what_was_sampled_and_of_how_many(written: enquete.Run)
     )
     assert said.endswith("on 20,000 pairs of 304 agents.")
     assert "Coherence" not in said
+
+
+def test_a_large_table_is_written_up_as_a_small_one(written: enquete.Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose texts and scales are categories: 9,000 rows, once as they are and once as if they were many."""
+
+    def files() -> dict[str, bytes]:
+        folder = written.folder.parents[1]
+        return {
+            str(path.relative_to(folder)): path.read_bytes()
+            for part in ("synthesis", "T1")
+            for path in sorted((folder / part).rglob("*"))
+            if path.is_file()
+        }
+
+    write_synthesis(written.folder, language="en")
+    small = files()
+    monkeypatch.setattr(responses, "LARGE", 1)
+    write_synthesis(written.folder, language="en")
+    assert len(small) > 30
+    assert files() == small
 
 
 def test_it_says_so_in_german(written: enquete.Run) -> None:
