@@ -382,15 +382,15 @@ def _about_samples(
     """What compares agents with one another, and was computed on some of them."""
     texts, language = in_language(LIMITS, reading.language), reading.language
     listed = [
-        (tell(sample.what, language), "of_agents", sample.most, found[sample.of])
+        (tell(sample.what, language), "of_agents", sample.most, of)
         for name, found in results.items()
         for sample in evaluation(reading.methodology(name)).presentation.samples
-        if isinstance(found.get(sample.of), int) and int(found[sample.of]) > sample.most  # type: ignore[arg-type]
+        if isinstance(of := found.get(sample.of), int) and of > sample.most
     ]
     listed += [(check.what(language), *drawn) for check in health.checks if (drawn := _drawn(check))]
     if listed:
         parts = dict.fromkeys(
-            texts[word].format(what=what, most=number(most, language), n=number(int(n), language))
+            texts[word].format(what=what, most=number(most, language), n=number(n, language))
             for what, word, most, n in listed
         )
         yield texts["sampled"].format(parts="; ".join(parts))

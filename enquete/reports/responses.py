@@ -518,7 +518,7 @@ class ResponseTable:
     def _series(self, name: str, column: _Texts | _Numbers | list[Any], *, large: bool) -> pd.Series[Any]:
         if isinstance(column, list):
             return pd.Series(column)
-        if large and name in (*AS_ASKED, *COMPACT):
+        if large and name in (*AS_ASKED, *COMPACT) and isinstance(column, _Texts):
             return pd.Series(column.categories())
         values = column.filled()
         if name in FLAGS:
