@@ -28,10 +28,10 @@ from enquete.analysis.diagnostics import (
     judged,
 )
 from enquete.analysis.estimates import Floats
+from enquete.analysis.sampling import MOST_AGENTS
 from enquete.state.asking import RESPONDED
 
 DRAWS = 199  # p is a multiple of .005
-MOST_AGENTS = 1_000  # of more, so many drawn by seed: chance then gives r of .03, and more would cost minutes
 ONE_SIDED = 1.645  # standard errors: 95% one-sided
 
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 Matrix: TypeAlias = "npt.NDArray[np.float64]"
 
+HELD = 3_000_000  # numbers of drawn data sets that are held at a time, in each of a few copies
 NEGLIGIBLE = 1e-9  # singular values below this share of the first are numerical dust
 
 
@@ -102,10 +103,18 @@ def explained_by_chance(blocks: Sequence[Matrix], draws: int, seed: int) -> Matr
     relation between columns goes.
     """
     rng = np.random.default_rng(seed)
-    squares = _squares(weighted_sets(permutations(blocks, draws, rng)))
+    squares = np.concatenate([
+        _squares(weighted_sets(permutations(blocks, some, rng))) for some in portions(draws, sum(map(np.size, blocks)))
+    ])  # fmt: skip
     total = squares.sum(axis=1, keepdims=True)
     shares = np.divide(squares, total, out=np.zeros_like(squares), where=total > NEGLIGIBLE**2)
     return np.asarray(np.quantile(shares, 0.95, axis=0))
+
+
+def portions(n: int, size: int) -> list[int]:
+    """How many of n data sets of `size` numbers are made at a time, so that HELD numbers are in memory at once."""
+    step = max(1, HELD // max(size, 1))
+    return [min(step, n - start) for start in range(0, n, step)]
 
 
 def permutations(blocks: Sequence[Matrix], draws: int, rng: np.random.Generator) -> list[list[Matrix]]:

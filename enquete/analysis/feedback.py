@@ -20,6 +20,7 @@ DRAWS = 9_999  # where it matters: p, two-sided, has to survive Holm over a hund
 FIRST = 999
 NEAR = 0.05  # p of the first ones, below which the others are drawn too
 HELD = 4_000_000  # exchanges × items × pairs of ratings held at once
+SIGNS = 3_000_000  # signs of agents that are drawn at a time
 WORK = 400_000_000  # the same in all
 TIED = 1e-9
 
@@ -143,7 +144,8 @@ class _RatingCounts:
     def __init__(self, one: Floats, other: Floats, both: NDArray[np.bool_], points: int) -> None:
         n, items = one.shape
         self.shape = (items, points)
-        at = np.eye(points + 1)[:, :points]  # the last row: missing
+        # Sums of halves are exact in four bytes for 16 million agents, in whatever order they are added.
+        at = np.eye(points + 1, dtype=np.float32)[:, :points]  # the last row: missing
         x, y = (at[np.where(np.isnan(table), points, table).astype(int)] for table in (one, other))
         x_paired, y_paired = x * both[:, :, None], y * both[:, :, None]
         self.unpaired = (x - x_paired).sum(axis=0).ravel()
@@ -154,7 +156,8 @@ class _RatingCounts:
 
     def counts(self, signs: Floats) -> Floats:
         """First ratings: exchanges × items × points."""
-        return np.asarray(self.unpaired + self.sum + signs @ self.difference).reshape(-1, *self.shape)
+        found = self.unpaired + self.sum + signs.astype(np.float32) @ self.difference
+        return np.asarray(found, dtype=np.float64).reshape(-1, *self.shape)
 
     def medians(self, counts: Floats) -> Floats:
         """Exchanges × items × points: the median of the others, for an agent who gave that rating; NaN without
@@ -168,7 +171,8 @@ class _RatingCounts:
     def nearer(self, signs: Floats) -> Floats:
         """T of each exchange."""
         medians = self.medians(self.counts(signs))[..., None]
-        pairs = np.asarray(self.pair_sum + signs @ self.pair_difference).reshape(len(signs), *self.shape, self.shape[1])
+        paired = self.pair_sum + signs.astype(np.float32) @ self.pair_difference
+        pairs = np.asarray(paired, dtype=np.float64).reshape(len(signs), *self.shape, self.shape[1])
         gained = np.abs(self.scale[:, None] - medians) - np.abs(self.scale - medians)
         there = ~np.isnan(gained)
         total = (pairs * there).sum(axis=(1, 2, 3))
@@ -195,7 +199,7 @@ def _p(panel: _RatingCounts, estimate: float, draws: int, seed: int) -> tuple[fl
     """p, and of how many exchanges: all of them only where the first leave it below .05."""
     rng, above, below, drawn = np.random.default_rng(seed), 0, 0, 0
     agents = len(panel.difference)
-    step = min(FIRST, max(1, HELD // (panel.shape[0] * panel.shape[1] ** 2)))
+    step = min(FIRST, max(1, HELD // (panel.shape[0] * panel.shape[1] ** 2)), max(1, SIGNS // agents))
     while drawn < draws:
         count = min(step, draws - drawn, FIRST - drawn if drawn < FIRST else step)
         found = panel.nearer(rng.choice([-1.0, 1.0], size=(count, agents)))

@@ -33,6 +33,7 @@ from enquete.analysis.diagnostics import (
     judged,
 )
 from enquete.analysis.estimates import Floats
+from enquete.analysis.sampling import MOST_PAIRS
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,6 @@ def likeness(first: ExpectedAnswers, second: ExpectedAnswers) -> tuple[float | N
 # marginals
 # Formulas, bounds and minima are those of `diagnostics.QUALITY`.
 
-MOST_PAIRS = 20_000  # of agents; the mean r of more would be closer than ±.005 without them
 CHUNK = 2_000  # pairs held at once
 
 Marginals = Mapping[str, Mapping[int, float]]

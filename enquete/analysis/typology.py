@@ -16,16 +16,17 @@ from enquete.analysis.components import (
     draw_continuum,
     fitted_continuum,
     permutations,
+    portions,
     principal_components,
     weighted,
     weighted_sets,
 )
 from enquete.analysis.permutation import tail_p
+from enquete.analysis.sampling import MOST_COMPARED
 
 Labels: TypeAlias = "npt.NDArray[np.int64]"
 
 STEPS = 10  # of k-means after its start; among some hundred agents it rests sooner
-MOST_COMPARED = 300  # agents among whom k is chosen: the silhouette needs all pairs; of more, a seeded sample
 HELD = 500_000  # distances that are held at a time
 
 
@@ -457,18 +458,25 @@ def _largest(together: Matrix) -> Matrix:
 def stability(columns: Matrix, labels: Labels, seed: int, resamples: int = RESAMPLES) -> TypeStability:
     """Refit on agents drawn with replacement, assign all agents, compare."""
     rng = np.random.default_rng(seed)
-    k = int(labels.max()) + 1
-    drawn = rng.integers(0, len(columns), (resamples, len(columns)))
-    usable = [made for made, rows in enumerate(drawn) if different(columns[rows]) >= k]
-    if not usable:
+    k, n = int(labels.max()) + 1, len(columns)
+    own, sizes, shared, rand = memberships_of(labels, k), [], [], []
+    made = 0
+    for some in portions(resamples, columns.size):
+        drawn = rng.integers(0, n, (some, n))
+        usable = [place for place, rows in enumerate(drawn) if different(columns[rows]) >= k]
+        if usable:
+            (again_at,) = centres(columns[drawn[usable]], [k], [made + place for place in usable])
+            again = nearest(columns[None], again_at)
+            found = memberships_of(again, k)
+            shared.append(own.T @ found)
+            sizes.append(found.sum(axis=1))
+            rand += [adjusted_rand(labels, one) for one in again]
+        made += some
+    if not rand:
         return TypeStability(0.0, (0.0,) * k, 0)
-    (again_at,) = centres(columns[drawn[usable]], [k], usable)
-    again = nearest(columns[None], again_at)
-    own, found = memberships_of(labels, k), memberships_of(again, k)
-    shared = own.T @ found
-    jaccard = shared / np.maximum(own.sum(axis=0)[:, None] + found.sum(axis=1)[:, None, :] - shared, 1)
-    rand = float(np.mean([adjusted_rand(labels, one) for one in again]))
-    return TypeStability(rand, tuple(jaccard.max(axis=2).mean(axis=0).tolist()), len(usable))
+    both = np.concatenate(shared)
+    jaccard = both / np.maximum(own.sum(axis=0)[:, None] + np.concatenate(sizes)[:, None, :] - both, 1)
+    return TypeStability(float(np.mean(rand)), tuple(jaccard.max(axis=2).mean(axis=0).tolist()), len(rand))
 
 
 @dataclass(frozen=True)

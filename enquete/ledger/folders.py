@@ -364,13 +364,14 @@ def draft_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Readers see the old file or the new one, never a half. Raises DiskFull where there is no room."""
+def write_atomically(path: Path, text: str | Iterable[str]) -> None:
+    """Readers see the old file or the new one, never a half. text: or its parts, in their order. Raises
+    DiskFull where there is no room."""
     draft = draft_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with draft.open("w", encoding="utf-8", newline="") as file:
-            file.write(text)
+            file.writelines((text,) if isinstance(text, str) else text)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

@@ -14,7 +14,8 @@ import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from sys import intern
 from typing import Any, Self, TypeVar
@@ -52,6 +53,7 @@ from enquete.ledger.writer import GroupWriter, Room, Write, WriteCounter, counte
 from enquete.state.asking import Answer, BlockKey, CallKey, Participant
 from enquete.state.errors import LedgerError
 from enquete.state.interview_context import Completion, Prompt
+from enquete.state.people import FEW, PagedPeople
 
 __all__ = ["Failure", "Ledger", "StageOutcome", "Usage", "connect", "now"]
 
@@ -59,6 +61,15 @@ T = TypeVar("T")
 log = logging.getLogger("enquete")
 
 _parsed = lru_cache(maxsize=16)(json.loads)  # a panel's themes grow with it and are read for each of its agents
+
+
+def _participant(row: Sequence[Any]) -> Participant:
+    identity, number, name, kind, persona = row
+    return Participant(identity, name, intern(kind), persona, agent_id=number)
+
+
+def _add_participants(rows: Sequence[tuple[Any, ...]], connection: Connection) -> None:
+    connection.executemany(queries.ADD_PARTICIPANT, rows)
 
 
 class Ledger:
@@ -357,14 +368,39 @@ class Ledger:
     # --- population, counters --------------------------------------------------------------------------------------
 
     async def store_population(self, participants: Sequence[Participant]) -> None:
-        rows = [(i, p.id, p.agent_id, p.name, p.stakeholder_type, p.persona) for i, p in enumerate(participants)]
-        await self._writer.submit(lambda connection: connection.executemany(queries.ADD_PARTICIPANT, rows))
+        people = enumerate(participants)
+        while rows := [
+            (place, who.id, who.agent_id, who.name, who.stakeholder_type, who.persona)
+            for place, who in islice(people, FEW)
+        ]:
+            await self._writer.submit(partial(_add_participants, rows))
 
-    def population(self) -> list[Participant]:
-        return [
-            Participant(identity, name, intern(kind), persona, agent_id=number)
-            for identity, number, name, kind, persona in self._rows(queries.POPULATION)
-        ]
+    def population(self) -> Sequence[Participant]:
+        """A list; of more than FEW agents they are read as they are needed."""
+        size = int(self._row(queries.POPULATION_SIZE)[0])
+        if size > FEW:
+            return PagedPeople(size, self.people_between, self.person)
+        return [_participant(row) for row in self._rows(queries.POPULATION)]
+
+    def people_between(self, low: int, high: int) -> list[Participant]:
+        """Those at places from `low` below `high`."""
+        return [_participant(row) for row in self._rows(queries.POPULATION_PAGE, (low, high))]
+
+    def person(self, participant: str) -> Participant | None:
+        row = self._row(queries.PARTICIPANT, (participant,))
+        return _participant(row) if row else None
+
+    def remembering(self, population: Sequence[Participant], phase: str) -> Sequence[Participant]:
+        """The same agents with what they remember in this phase; "": with no memory."""
+        if isinstance(population, PagedPeople):
+            return population.changed(lambda page: self._remembering(page, phase)) if phase else population
+        digests = self.digests(phase) if phase else {}
+        return [who.remembering(digests.get(who.id)) for who in population]
+
+    def _remembering(self, page: Sequence[Participant], phase: str) -> list[Participant]:
+        ids = json.dumps([who.id for who in page])
+        digests = dict(self._rows(queries.DIGESTS_AMONG, (phase, ids)))
+        return [who.remembering(digests.get(who.id)) for who in page]
 
     async def store_digests(self, phase: str, digests: dict[str, str | None]) -> None:
         """What each agent remembers in this phase; frozen with the first call of the phase."""

@@ -16,7 +16,12 @@ from enquete.state.local_weights import Weights
 from enquete.state.request import CriticSettings, MemoryKind
 
 PERSONA_COLUMNS = "persona_columns"
-"""Frozen of the whole run: participant → column → text, of a personas file."""
+"""Frozen of the whole run: participant → column → text, of a personas file; some agents at a time."""
+
+
+def persona_columns_name(part: int) -> str:
+    """The name under which a part of them is frozen, from 0."""
+    return f"{PERSONA_COLUMNS}/{part}" if part else PERSONA_COLUMNS
 
 
 class UsedInstrument(BaseModel):

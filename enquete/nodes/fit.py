@@ -238,7 +238,7 @@ async def judged(record: RunRecord, population: Population, ledger: Ledger, mach
 def question(record: RunRecord, population: Population) -> FitIn:
     fit = record.fit or Fit()
     names = [name for name in record.methods if name in (*fit.methods, *fit.unsure)]
-    posts = population.discourse or [f"{who.name}: {who.persona}" for who in population.participants]
+    posts = population.discourse or [f"{who.name}: {who.persona}" for who in population.participants[:POSTS]]
     return FitIn(
         simulation=clip(population.topic, 3 * LONG),
         types=fit.types,

@@ -241,7 +241,7 @@ class RunBase(Generic[LedgerT]):
         return self.record.simulation_of(self.folder)
 
     @cached_property
-    def population(self) -> list[Participant]:
+    def population(self) -> Sequence[Participant]:
         return self.ledger.population()
 
     @cached_property

@@ -10,7 +10,7 @@ import importlib.metadata
 import json
 import platform
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from itertools import groupby
@@ -62,30 +62,53 @@ def _git(folder: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
-def as_file(record: RunRecord, ledger: Ledger) -> str:
-    """The text of instruments_used.json: the record, and what was asked of whom as far as the run has come."""
+AGENTS = "\x00agents"
+"""Stands where the agents are written, one after another."""
+
+
+def as_file(record: RunRecord, ledger: Ledger) -> Iterator[str]:
+    """The text of instruments_used.json, in parts: the record, and what was asked of whom as far as the run has
+    come."""
     content = {
         **record.model_dump(mode="json"),
         "fingerprint": record.fingerprint,
         "population": _population(record, ledger),
         "prompts": _prompts(ledger),
     }
-    return to_json(content, indent=1).decode() + "\n"
+    before, _, after = to_json(content, indent=1).decode().rpartition(to_json(AGENTS).decode())
+    yield before
+    yield from _listed(_agents(record, ledger), depth=2)
+    yield after + "\n"
+
+
+def _listed(values: Iterable[object], depth: int) -> Iterator[str]:
+    """A JSON list as it stands in an object at that depth, never as a whole."""
+    margin, following = "\n" + " " * (depth + 1), "["
+    for value in values:
+        yield following + margin + to_json(value, indent=1).decode().replace("\n", margin)
+        following = ","
+    yield "[]" if following == "[" else "\n" + " " * depth + "]"
 
 
 def _population(record: RunRecord, ledger: Ledger) -> dict[str, object]:
     """Personas and memories themselves, with a hash of each kind."""
+    memories = _memories(record, ledger)
+    hashes = {phase: _hash(sorted(texts.items())) for phase, texts in memories.items()}
+    return {"hash": record.population_hash, "memory_hashes": hashes, "agents": AGENTS}
+
+
+def _memories(record: RunRecord, ledger: Ledger) -> dict[str, dict[str, str | None]]:
     memories = {phase: ledger.digests(phase) for phase in record.phases}
-    memories = {phase: texts for phase, texts in memories.items() if texts}
-    agents = (
-        {
+    return {phase: texts for phase, texts in memories.items() if texts}
+
+
+def _agents(record: RunRecord, ledger: Ledger) -> Iterator[dict[str, object]]:
+    memories = _memories(record, ledger)
+    for who in ledger.population():
+        yield {
             "id": who.id, "name": who.name, "stakeholder_type": who.stakeholder_type, "persona": who.persona,
             "agent_id": who.agent_id, "memories": {phase: texts.get(who.id) for phase, texts in memories.items()},
-        }
-        for who in ledger.population()
-    )  # fmt: skip
-    hashes = {phase: _hash(sorted(texts.items())) for phase, texts in memories.items()}
-    return {"hash": record.population_hash, "memory_hashes": hashes, "agents": agents}
+        }  # fmt: skip
 
 
 def _prompts(ledger: Ledger) -> list[JsonValue]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NoReturn
@@ -35,12 +36,12 @@ from enquete.ledger.folders import (
 from enquete.ledger.ledger import Ledger, now
 from enquete.ledger.location import store_of
 from enquete.ledger.record import (
-    PERSONA_COLUMNS,
     Chosen,
     RunRecord,
     UsedInstrument,
     content_differences,
     differences,
+    persona_columns_name,
     role_models,
 )
 from enquete.memory.graph import require_reachable
@@ -61,6 +62,7 @@ from enquete.simulations.population import Population, among, load_population, p
 from enquete.state.asking import Arm, Language, Participant
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError, Unfit
 from enquete.state.local_weights import LOCAL_URL, Weights, is_local
+from enquete.state.people import FEW, PagedPeople
 from enquete.state.request import SHIPPED, CriticSettings, MemoryKind, RunRequest, fields_about
 from enquete.state.settings import Environment, resolve_arms, resolve_machine, resolve_root
 
@@ -70,6 +72,8 @@ SAID = ("agents", "types", "where", "sample", "stratify", "skip_incomplete")
 """Fields of a request that choose."""
 MOST_NAMES = 500
 """Of those who are not asked, in a run's record."""
+COLUMNS_AT_ONCE = 20_000
+"""Agents whose further columns are frozen together."""
 
 
 def chosen(population: Population, request: RunRequest) -> Population:
@@ -85,9 +89,8 @@ def chosen(population: Population, request: RunRequest) -> Population:
         return kept
     if request.stratify:
         return kept.only({who.id for who in sampled(people, size, request.seed)})
-    return kept.only(
-        {who.id for who in nsmallest(size, people, key=lambda who: uniform(request.seed, "sample", who.id))}
-    )
+    ids = (who.id for who in people)
+    return kept.only(set(nsmallest(size, ids, key=lambda who: uniform(request.seed, "sample", who))))
 
 
 def told(population: Population, request: RunRequest) -> Chosen | None:
@@ -366,7 +369,7 @@ def draft_record(
         actions_at_start=population.actions,
         assume_completed=request.assume_completed,
         population_hash=population_hash(population.participants),
-        agents=[who.id for who in population.participants] if population.left_out else [],
+        agents=_named(population),
         chosen=told(population, request),
         fit=fit_of(population, _topical(request, used), methods, language, said=bool(said)),
         notices=[
@@ -387,6 +390,14 @@ def draft_record(
     if weights is None:
         server_url(record, resolve_machine(request, environment))
     return record
+
+
+def _named(population: Population) -> list[str]:
+    """Whom it asks, where that is not everybody and they are few enough to be named; their hash is there anyhow."""
+    people = population.participants
+    if not population.left_out or (len(people) > FEW and not population.has_simulation):
+        return []
+    return [who.id for who in people]
 
 
 def _topical(request: RunRequest, used: Mapping[str, UsedInstrument]) -> dict[str, UsedInstrument]:
@@ -463,11 +474,8 @@ async def _write(
     record, runs = choice.record if settle is None else await settle(ledger), choice.folder.parent
     asked = run_population(choice, population)
     await ledger.store_population(asked)
-    if population.columns:
-        columns: dict[str, JsonValue] = {
-            who.id: dict(population.columns[who.id]) for who in asked if who.id in population.columns
-        }
-        await ledger.freeze("", "", "", PERSONA_COLUMNS, columns)
+    for part, columns in enumerate(_columns(population, asked)):
+        await ledger.freeze("", "", "", persona_columns_name(part), columns)
     if record.replay_of:
         await copy_memories(runs / record.replay_of, ledger)
     if record.carried:
@@ -480,17 +488,44 @@ async def _write(
     write_atomically(choice.folder / RECORD, as_file(record, ledger))
 
 
+def _columns(population: Population, asked: Sequence[Participant]) -> Iterator[JsonValue]:
+    """What a personas file says of those who are asked, some agents at a time."""
+    if not population.columns:
+        return
+    people = iter(asked)
+    while some := list(islice(people, COLUMNS_AT_ONCE)):
+        known = ((who.id, population.columns.get(who.id)) for who in some)
+        yield {who: {**own} for who, own in known if own is not None}
+
+
 def run_population(choice: RunChoice, population: Population) -> Sequence[Participant]:
     """Whom a new run asks: the simulation's agents, with T0's personas where T0 was taken earlier; a replay's or a
     re-run's are those of the run it goes back to."""
     record, runs = choice.record, choice.folder.parent
     if record.replay_of or record.carried:
         source = record.replay_of or record.rerun_of
-        with open_ledger(runs / source, source) as ledger:
-            return ledger.population()
+        return _people_of(runs / source)
     if record.baseline == "earlier":
         return baseline_personas(runs / record.baseline_run_id, population)
     return population.participants
+
+
+def _people_of(folder: Path) -> Sequence[Participant]:
+    """Those of another run, whose ledger is opened for each page of them where they are many."""
+    with open_ledger(folder, folder.name) as ledger:
+        people = ledger.population()
+    if not isinstance(people, PagedPeople):
+        return people
+
+    def read(low: int, high: int) -> list[Participant]:
+        with open_ledger(folder, folder.name) as ledger:
+            return ledger.people_between(low, high)
+
+    def find(participant: str) -> Participant | None:
+        with open_ledger(folder, folder.name) as ledger:
+            return ledger.person(participant)
+
+    return PagedPeople(len(people), read, find)
 
 
 # --- Re-runs: some methodologies asked anew after their instrument was edited, the others taken over as they were

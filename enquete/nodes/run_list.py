@@ -63,9 +63,14 @@ def interviews_folder(population: Population, out: str | None) -> Path:
     """Where results go: the simulation's own folder, or --out."""
     if out:
         return Path(out).expanduser().absolute()
-    if not population.has_simulation:
-        raise SettingsError(f"{population.path.name} is a personas file: say where results go with out=FOLDER")
-    return population.path.absolute() / "interviews"
+    return own_folder(population.path, has_simulation=population.has_simulation)
+
+
+def own_folder(path: Path, *, has_simulation: bool) -> Path:
+    """Where results go unless something else is said. Raises SettingsError for personas, which have no such folder."""
+    if not has_simulation:
+        raise SettingsError(f"{path.name} is a personas file: say where results go with out=FOLDER")
+    return path.absolute() / "interviews"
 
 
 def survey(interviews: Path) -> Survey:

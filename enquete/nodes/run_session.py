@@ -178,8 +178,7 @@ class RunSession(RunBase[Ledger]):
         self._contexts = {key: context for key, context in self._contexts.items() if key[1] != phase}
 
     def _make_context(self, name: str, phase: str, arm: Arm) -> LedgerContext:
-        digests = self.ledger.digests(phase) if arm.digest != "none" else {}
-        people = [who.remembering(digests.get(who.id)) for who in self.population]
+        people = self.ledger.remembering(self.population, phase if arm.digest != "none" else "")
         main = self.record.main
         claim = claim_name(name, phase, arm)
         return LedgerContext(

@@ -93,12 +93,18 @@ def waiting_for(ledger: Ledger, population: Sequence[Participant]) -> dict[str, 
     """The forms that wait for people: whose they are, what is asked and shown, how many there are in all; {} where none
     does."""
     blocks = [form.block for form in open_forms(ledger)]
-    names = {who.id: who.name for who in population}
+    names = _names(blocks, population)
     shown: list[JsonValue] = [
         {"participant": block.key.participant, "name": names[block.key.participant], **as_shown(block)}
         for block in blocks[:MOST_SHOWN]
     ]
     return {"waiting_for": shown, "n_waiting": len(blocks)} if blocks else {}
+
+
+def _names(blocks: Sequence[Block], population: Sequence[Participant]) -> dict[str, str]:
+    """Of those who are asked by these forms."""
+    whose = {block.key.participant for block in blocks}
+    return {who.id: who.name for who in population if who.id in whose} if whose else {}
 
 
 Answers = Mapping[str, Mapping[str, JsonValue]]
@@ -116,8 +122,8 @@ def meant(
 ) -> list[tuple[Block, Mapping[str, JsonValue]]]:
     """The forms that these answers fill in. Raises InputError where nobody waits with one, or an answer is none to its
     item."""
-    names = {who.id: who.name for who in population}
     blocks = [form.block for form in open_forms(ledger)]
+    names = _names(blocks, population)
     found = [(_asked(who, given, blocks, names), given) for who, given in answers.items()]
     for block, given in found:
         require_readable(block, given)

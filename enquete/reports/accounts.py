@@ -12,14 +12,17 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.analysis.sampling import MOST_PAIRS
 from enquete.ledger import queries
 from enquete.locale import N_, NN_, Words, in_language, plural, said, tell
 from enquete.models.prices import OPENAI_URL, Prices
 from enquete.nodes.planning import price_of
 from enquete.reports.analyses import UNIT, Findings
-from enquete.reports.context import responded, statuses
+from enquete.reports.context import chosen, responded, statuses
+from enquete.reports.evaluation import evaluation
 from enquete.reports.findings import shortened
 from enquete.reports.health import Health, unfinished
+from enquete.reports.health_checks import HealthCheck
 from enquete.reports.markdown import escape, number, share
 from enquete.reports.run_reading import RunReading
 from enquete.reports.views import LIMITS, render
@@ -96,7 +99,7 @@ def took_part(reading: RunReading, frame: pd.DataFrame) -> TookPart:
 
 def people(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
     """Stakeholder types, the largest first: agents, those with an answer, those with a memory at T1."""
-    own = frame[frame["run_id"].isin(reading.own_runs)]
+    own = chosen(frame[["status", "participant", "memory_available"]], frame["run_id"].isin(reading.own_runs))
     answered, remembering = set(responded(own)["participant"]), set(own.loc[own["memory_available"], "participant"])
     by_type: dict[str, list[str]] = {}
     for who in reading.population:
@@ -314,8 +317,11 @@ def limitations(
 ) -> list[str]:
     """Markdown lines, the gravest first."""
     asked = took_part(reading, frame)
-    return [*_about_respondents(reading, asked), *_about_memory(reading, frame), *_about_change(reading, results),
-            *_about_shape(reading, health), *_about_numbers(reading, frame, asked, partial=partial)]  # fmt: skip
+    return [
+        *_about_respondents(reading, asked), *_about_memory(reading, frame), *_about_change(reading, results),
+        *_about_shape(reading, health), *_about_samples(reading, results, health),
+        *_about_numbers(reading, frame, asked, partial=partial),
+    ]  # fmt: skip
 
 
 def _about_respondents(reading: RunReading, asked: TookPart) -> Iterator[str]:
@@ -379,6 +385,36 @@ def _about_shape(reading: RunReading, health: Health) -> Iterator[str]:
     yield in_language(LIMITS, language)["shape"].format(
         ends=share(ends, language), midpoint=share(midpoint, language), n=number(int(n), language)
     )
+
+
+def _about_samples(
+    reading: RunReading, results: Mapping[str, Mapping[str, JsonValue]], health: Health
+) -> Iterator[str]:
+    """What compares agents with one another, and was computed on some of them."""
+    texts, language = in_language(LIMITS, reading.language), reading.language
+    listed = [
+        (tell(sample.what, language), "of_agents", sample.most, of)
+        for name, found in results.items()
+        for sample in evaluation(reading.methodology(name)).presentation.samples
+        if isinstance(of := found.get(sample.of), int) and of > sample.most
+    ]
+    listed += [(check.what(language), *drawn) for check in health.checks if (drawn := _drawn(check))]
+    if listed:
+        parts = dict.fromkeys(
+            texts[word].format(what=what, most=number(most, language), n=number(n, language))
+            for what, word, most, n in listed
+        )
+        yield texts["sampled"].format(parts="; ".join(parts))
+
+
+def _drawn(check: HealthCheck) -> tuple[str, int, int] | None:
+    """How many of how many agents a check looked at, or at how many pairs of them; None where at all."""
+    detail, most = check.found.detail, check.found.detail.get("agents_drawn")
+    if detail.get("sampled"):
+        return "of_pairs", MOST_PAIRS, check.found.n
+    if isinstance(most, int) and most < check.found.n:
+        return "of_agents", most, check.found.n
+    return None
 
 
 def _about_numbers(reading: RunReading, frame: pd.DataFrame, asked: TookPart, *, partial: bool) -> Iterator[str]:

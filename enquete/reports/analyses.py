@@ -25,7 +25,7 @@ from enquete.analysis.association import Kind, cross_table
 from enquete.ledger.ledger import Failure
 from enquete.ledger.record import RunRecord
 from enquete.locale import N_, in_language, tell
-from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen
+from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen, opened
 from enquete.reports.declarations import (
     Analysis,
     Column,
@@ -380,7 +380,7 @@ def _find(reading: RunReading, frame: pd.DataFrame, *, partial: bool, raise_bugs
             continue
         try:
             context = replace(analysis_context(reading, name, partial, stands), groups=groups)
-            found.analyses[name] = _analyse(reading, name, rows.reset_index(drop=True), context)
+            found.analyses[name] = _analyse(reading, name, opened(rows.reset_index(drop=True)), context)
             about[name] = _about(reading, rows, context)
             found.results[name] = about[name]
         except Exception as error:

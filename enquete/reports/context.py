@@ -65,6 +65,29 @@ def chosen(frame: pd.DataFrame, these: pd.Series[bool] | NDArray[np.bool_]) -> p
     return frame.copy(deep=False) if these.all() else frame[these]
 
 
+COMPACT = (
+    "participant", "stakeholder_type", "item_id", "text", "content", "value_rekeyed", "confidence", "temperature",
+    "scale_min", "scale_max", "item_position",
+)  # fmt: skip
+"""Columns that are categories in a large table, and not in what is analysed of it."""
+
+
+def opened(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows as they are analysed: those columns of COMPACT that are categories as texts and numbers again."""
+    plain = {name: _opened(rows[name]) for name in COMPACT if name in rows and rows[name].dtype == "category"}
+    return rows.assign(**plain) if plain else rows
+
+
+def _opened(column: pd.Series[Any]) -> NDArray[Any]:
+    """As a smaller table has them: texts as objects; scales and places, which are whole numbers, in four bytes."""
+    codes, known = column.cat.codes.to_numpy(), column.cat.categories.to_numpy()
+    if known.dtype.kind == "f":
+        short = column.name in ("scale_min", "scale_max", "item_position")
+        values = np.append(known, np.nan).astype("float32" if short else "float64")
+        return np.asarray(values[codes])  # −1 is the last, of those that are missing
+    return np.asarray(known.astype(object)[codes])
+
+
 def numbered(frame: pd.DataFrame, keys: Iterable[str]) -> NDArray[np.int64]:
     """Of each row the number of what it has in these columns, in the order in which that first comes; a column at a
     time, because all in one would take as much as the table."""

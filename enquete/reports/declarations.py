@@ -310,16 +310,27 @@ class Chart:
     at: Place = "section"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """What is computed on `most` agents, drawn by seed, where the fact `of` is larger: the report says so."""
+
+    what: str
+    of: str
+    most: int
+
+
 class Presentation:
     """All that a methodology declares of its results. Raises TypeError naming what nobody declared."""
 
     def __init__(
         self, *, tables: Sequence[Table], facts: Sequence[Column] = (), texts: Sequence[TextBlock] = (),
         prose: Sequence[Prose] = (), findings: Sequence[Finding] = (), charts: Sequence[Chart] = (),
+        samples: Sequence[Sample] = (),
     ) -> None:  # fmt: skip
         self.tables = {one.name: one for one in tables}
         self.facts = {one.name: one for one in facts}
         self.texts, self.prose, self.findings, self.charts = tuple(texts), tuple(prose), tuple(findings), tuple(charts)
+        self.samples = tuple(samples)
         if len(self.tables) < len(tables) or len(self.facts) < len(facts):
             raise TypeError("two tables or two facts share a name")
         for table in tables:
@@ -332,6 +343,8 @@ class Presentation:
                 _queried(each.where),
                 [each.word],
             )
+        for sample in self.samples:
+            self._names(f"sample {sample.what!r}", self.facts, [sample.of])
         for finding in self.findings:
             self._check_finding(finding)
         for chart in self.charts:

@@ -19,7 +19,7 @@ from enquete.nodes.planning import CRITIC
 from enquete.reports import narrative
 from enquete.reports.accounts import citation_rows
 from enquete.reports.analyses import ACROSS, BETWEEN, Findings, WholeResults, find, names_of, read_results, results_of
-from enquete.reports.context import PARTS, Found, chosen, ids, numbered, responded
+from enquete.reports.context import PARTS, Found, chosen, ids, numbered, opened, responded
 from enquete.reports.evaluation import Remembered, evaluation, evaluations
 from enquete.reports.file_formats import write_package, write_standing
 from enquete.reports.files import data_files, markdown
@@ -81,7 +81,9 @@ def episodes(
         here = own["methodology"].eq(method) & own["phase"].eq(phase)
         planned_here = own.loc[here, ["participant", "status"]]
         owing = _owing(reading, planned_here, method, phase, done=done)
-        last = chosen(rows, ~rows.duplicated(["participant", "item_id"], keep="last"))  # of a rating, the last revision
+        last = opened(
+            chosen(rows, ~rows.duplicated(["participant", "item_id"], keep="last"))
+        )  # of a rating, the last revision
         for some in agents_at_a_time(last):
             names = dict(zip(some["participant"], some["agent_name"], strict=True))
             kinds = dict(zip(some["participant"], some["stakeholder_type"], strict=True))
@@ -280,7 +282,7 @@ def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phas
             frame, frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
         )
         files = evaluation(reading.methodology(methodology)).files
-        write_files(folder, files(findings, own.drop(columns=[*PLAIN]).reset_index(drop=True), phase))
+        write_files(folder, files(findings, opened(own.drop(columns=[*PLAIN]).reset_index(drop=True)), phase))
     write_jsonl(folder / "audit.jsonl", audit(reading, methodology, phase))
 
 

@@ -22,7 +22,7 @@ from enquete.analysis.estimates import Floats
 from enquete.instruments.instrument import Instrument
 from enquete.locale import N_, tell
 from enquete.reports import declarations as d
-from enquete.reports.context import Found, chosen, jsonable, numbered, shallow
+from enquete.reports.context import Found, chosen, jsonable, numbered, opened, shallow
 from enquete.reports.declarations import NOT_ANALYSED, Analysis
 from enquete.reports.evaluation import Evaluation, evaluation
 from enquete.reports.health_checks import (
@@ -217,7 +217,7 @@ def judge(
     verdicts: dict[str, Overall] = {}
     probes: dict[str, Probes] = {}
     for name in map(str, dict.fromkeys(frame.loc[frame["arm_role"].eq("main"), "methodology"])):
-        rows = chosen(frame, frame["methodology"].eq(name))
+        rows = opened(chosen(frame, frame["methodology"].eq(name)))
         one = MethodologyHealth(
             methodologies[name], probing(rows, analyses.get(name, NOT_ANALYSED), partial(frozen, name))
         )

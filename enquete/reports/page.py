@@ -23,7 +23,7 @@ from cmarkgfm import markdown_to_html_with_extensions
 
 from enquete.locale import N_, tell
 from enquete.reports.charts import Href, Picture
-from enquete.reports.context import responded
+from enquete.reports.context import chosen, responded
 from enquete.reports.markdown import number
 from enquete.reports.responses import AskedItem
 from enquete.reports.views import render
@@ -42,7 +42,7 @@ class Embedded:
     def __init__(
         self, frame: pd.DataFrame, asked: Sequence[AskedItem], type_names: Mapping[str, str], language: Language
     ) -> None:
-        own = responded(frame[frame["arm_role"].eq("main")])
+        own = responded(chosen(frame, frame["arm_role"].eq("main")))
         self._rows = own if len(own) <= MOST else own.iloc[:0]
         self._wordings = {(one.methodology, one.item_id): one.text(language) for one in asked}
         self._known = set(zip(self._rows["methodology"], self._rows["item_id"], strict=True))

@@ -28,7 +28,7 @@ from enquete.reports.charts import (
     intervals,
     written,
 )
-from enquete.reports.context import responded
+from enquete.reports.context import chosen, responded
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.further_arms import Replicates, RespondentComparison, sentences
 from enquete.reports.health import HEALTH
@@ -52,7 +52,8 @@ ANSWERS = N_("{n} of {total} answers")
 
 def footer(frame: pd.DataFrame, methodology: str, language: Language) -> str:
     """Who answered, how many of how many; how many answers only where some are missing. frame: the response table."""
-    own = frame[frame["methodology"].eq(methodology) & frame["arm_role"].eq("main")]
+    these = frame["methodology"].eq(methodology) & frame["arm_role"].eq("main")
+    own = chosen(frame[["status", "respondent", "participant"]], these)
     given, persons = responded(own), own.loc[own["respondent"].eq("human"), "participant"].nunique()
     everybody = own["participant"].nunique()
 

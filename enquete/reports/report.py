@@ -27,7 +27,7 @@ from enquete.reports import accounts, pictures
 from enquete.reports.accounts import Citation, TookPart, citations_section, limitations, took_part
 from enquete.reports.analyses import ACROSS, Findings
 from enquete.reports.charts import COLOURS, GRID, MUTED, SHAPES, THEME, WIDER, Picture, Spec, broken, number_format
-from enquete.reports.context import responded
+from enquete.reports.context import chosen, responded
 from enquete.reports.declarations import Place, groups_by
 from enquete.reports.evaluation import Evaluation, evaluations
 from enquete.reports.findings import FEWEST, PER_METHODOLOGY, KeyFinding, Strip, leading, tested
@@ -255,7 +255,7 @@ _COMPARED = N_("Compared are groups of {fewest} agents or more: {groups} with {n
 def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Sequence[str], *, interim: bool) -> str:
     """How many answers there will be is known once everything is asked: what rounds and turns ask depends on those
     before."""
-    language, main = reading.language, frame[frame["arm_role"].eq("main")]
+    language, main = reading.language, chosen(frame[["status"]], frame["arm_role"].eq("main"))
     groups_of = groups_by(reading.by, persona_columns(reading.ledger)) if reading.by else None
     sizes = Counter(
         who.stakeholder_type if groups_of is None else groups_of[who.id]

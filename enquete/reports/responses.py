@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,10 @@ from pydantic import JsonValue
 
 from enquete.analysis.content import ALONE, Beside, normal, one_valued, text_note
 from enquete.ledger.ledger import Ledger
-from enquete.ledger.record import PERSONA_COLUMNS
+from enquete.ledger.record import persona_columns_name
 from enquete.nodes.planning import closed, rounds_owed
 from enquete.nodes.planning import planned as planned_stages
-from enquete.reports.context import ItemFacts
+from enquete.reports.context import COMPACT, ItemFacts
 from enquete.reports.evaluation import evaluation
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.writing import ALWAYS, ANSWER, COLUMNS, FLAGS, INTEGERS, NUMBERS, OCCASION, TEXTS
@@ -465,11 +466,20 @@ def participants_table(population: Sequence[Participant]) -> pd.DataFrame:
 def persona_columns(ledger: Ledger) -> pd.DataFrame | None:
     """Index participant; the columns of a personas file beyond who somebody is, as text. None: it had none, or was a
     simulation."""
-    found = ledger.frozen("", "", "", PERSONA_COLUMNS)
-    if not isinstance(found, dict):
+    parts = list(_parts_of_columns(ledger))
+    if not parts:
         return None
-    columns = pd.DataFrame.from_dict(found, orient="index", dtype="str")
+    columns = pd.concat(parts) if len(parts) > 1 else parts[0]
     return columns.rename(columns=lambda name: as_cell(one_line(str(name))))
+
+
+def _parts_of_columns(ledger: Ledger) -> Iterator[pd.DataFrame]:
+    """Not kept as objects by the ledger that is read: of a large population they would fill the memory."""
+    for part in count():
+        found = Ledger.frozen(ledger, "", "", "", persona_columns_name(part))
+        if not isinstance(found, dict):
+            return
+        yield pd.DataFrame.from_dict(found, orient="index", dtype="str")
 
 
 def _own_columns(reading: RunReading) -> list[str]:
@@ -510,14 +520,14 @@ class ResponseTable:
     def _series(self, name: str, column: _Texts | _Numbers | list[Any], *, large: bool) -> pd.Series[Any]:
         if isinstance(column, list):
             return pd.Series(column)
-        if large and name in AS_ASKED:
+        if large and name in (*AS_ASKED, *COMPACT) and isinstance(column, _Texts):
             return pd.Series(column.categories())
         values = column.filled()
         if name in FLAGS:
             values = values.astype("bool")
         elif name in ALWAYS:
             values = values.astype("int32" if large else "int64")
-        elif isinstance(column, _Numbers) and not (large and name in INTEGERS):
+        elif isinstance(column, _Numbers | _FewNumbers) and not (large and name in INTEGERS):
             values = values.astype("float64", copy=False)
         found: pd.Series[Any] = pd.Series(values, dtype=values.dtype)
         return found
@@ -526,20 +536,22 @@ class ResponseTable:
 def _column(name: str) -> _Texts | _Numbers | list[Any]:
     if name in (*TEXTS, *PLAIN):
         return _Texts()
+    if name in (*AS_ASKED, *COMPACT):
+        return _FewNumbers()
     return _Numbers() if name in (*INTEGERS, *NUMBERS, *FLAGS) else []
 
 
-class _Texts(dict[str | None, int]):
+class _Texts(dict[Any, int]):
     """A column of texts: each once, with its number, and the numbers of all rows in as few bytes as hold them."""
 
     def __init__(self) -> None:
         self._rows = array("B")
 
-    def __missing__(self, text: str | None) -> int:
+    def __missing__(self, text: Any) -> int:
         self[text] = number = len(self)
         return number
 
-    def extend(self, texts: Sequence[str | None]) -> None:
+    def extend(self, texts: Sequence[Any]) -> None:
         numbers = [self[text] for text in texts]
         kind = np.min_scalar_type(len(self)).char
         if kind != self._rows.typecode:
@@ -562,6 +574,16 @@ class _Texts(dict[str | None, int]):
         return known
 
 
+class _FewNumbers(_Texts):
+    """A column of numbers of which there are few different ones: as texts are held."""
+
+    def categories(self) -> pd.Categorical[Any]:
+        return pd.Categorical(self._known()).take(_held(self._rows).astype(np.int64))
+
+    def _known(self) -> np.ndarray[Any, Any]:
+        return np.array([np.nan if number is None else number for number in self], dtype=np.float64)
+
+
 class _Numbers:
     """A column of numbers, NaN where there is none, in four bytes where these hold them all."""
 
@@ -577,9 +599,6 @@ class _Numbers:
 
     def filled(self) -> np.ndarray[Any, Any]:
         return _held(self._rows)
-
-    def categories(self) -> pd.Categorical[Any]:
-        return pd.Categorical(self.filled())
 
 
 def _held(rows: array[Any]) -> np.ndarray[Any, Any]:

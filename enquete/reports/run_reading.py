@@ -83,7 +83,7 @@ class RunReading(RunBase[ReadingLedger]):
         record: RunRecord,
         ledger: ReadingLedger,
         language: Language = "",
-        population: list[Participant] | None = None,
+        population: Sequence[Participant] | None = None,
         by: str = "",
     ) -> None:
         """population: the ledger's, where somebody has it already. by: what agents are compared by, where it is not to
@@ -141,7 +141,6 @@ class RunReading(RunBase[ReadingLedger]):
 
     def interview_context(self, name: str, phase: str, arm: Arm) -> LedgerContext:
         """The context that the interviews used, without anyone to ask."""
-        memories = self.memories(phase, arm)
         nobody = NobodyAsks()
         return LedgerContext(
             arm=arm,
@@ -150,7 +149,7 @@ class RunReading(RunBase[ReadingLedger]):
             phase=phase,
             language=self.record.language,
             asking=self.record.asking,
-            population=[who.remembering(memories.get(who.id)) for who in self.population],
+            population=self.ledger.remembering(self.population, phase if arm.digest == "own" else ""),
             ledger=self.ledger,
             respondent=nobody,
             model=nobody,
@@ -239,7 +238,7 @@ class RunReading(RunBase[ReadingLedger]):
 
 @contextmanager
 def open_run(
-    folder: Path, language: Language = "", population: list[Participant] | None = None, by: str = ""
+    folder: Path, language: Language = "", population: Sequence[Participant] | None = None, by: str = ""
 ) -> Iterator[RunReading]:
     """population: see `RunReading`. Raises LedgerError where the run's ledger is missing, damaged or of another schema
     version."""

@@ -28,7 +28,7 @@ from enquete.nodes.study_graph import Closed
 from enquete.reports import narrative
 from enquete.reports.accounts import citations, every_call_failed
 from enquete.reports.analyses import UNIT, Findings, find, names_of, results_of, stated
-from enquete.reports.context import statuses
+from enquete.reports.context import chosen, statuses
 from enquete.reports.evaluation import evaluations
 from enquete.reports.exports import reached, write_exports, write_stage
 from enquete.reports.findings import KeyFinding, ranked
@@ -44,6 +44,7 @@ from enquete.reports.views import Results
 from enquete.reports.writing import write_json
 from enquete.state.asking import RESPONDED, Language, Participant
 from enquete.state.errors import EnqueteError, LedgerError
+from enquete.state.people import PagedPeople
 
 # --- After a stop or the end of a run: its complete episodes go to the run's graph, if it has one --------------------
 # Nothing of it can fail a run. What became of it stands in memory.json in the run's folder: how many episodes the graph
@@ -134,7 +135,7 @@ async def synthesise(run_session: RunSession, planned: list[tuple[str, str]], *,
         partial=partial,
         raise_bugs=run_session.raise_bugs,
         prepared=prepared,
-        population=run_session.population,
+        population=_held(run_session),
     )
     main = run_session.record.main.id
     buggy = {bug.methodology for bug in written.bugs}
@@ -149,11 +150,16 @@ async def synthesise(run_session: RunSession, planned: list[tuple[str, str]], *,
     return {"status": written.status, "findings": written.findings, "page_one": text}
 
 
+def _held(run_session: RunSession) -> Sequence[Participant] | None:
+    """Who is asked, where all are in memory: others are read by the thread that writes, from its own connection."""
+    return None if isinstance(run_session.population, PagedPeople) else run_session.population
+
+
 async def _narrate(run_session: RunSession, planned: Sequence[tuple[str, str]]) -> Prepared | None:
     """The model's summary, if it has not written one of these findings yet. A bug costs the summary, nothing else."""
     prepared = None
     try:
-        prepared = await asyncio.to_thread(prepare, run_session.folder, planned, run_session.population)
+        prepared = await asyncio.to_thread(prepare, run_session.folder, planned, _held(run_session))
         await narrative.write(run_session, prepared.findings)
     except LedgerError:
         raise
@@ -168,7 +174,9 @@ async def _narrate(run_session: RunSession, planned: Sequence[tuple[str, str]]) 
     return prepared
 
 
-def prepare(folder: Path, planned: Sequence[tuple[str, str]], population: list[Participant] | None = None) -> Prepared:
+def prepare(
+    folder: Path, planned: Sequence[tuple[str, str]], population: Sequence[Participant] | None = None
+) -> Prepared:
     """Response table and findings of a run whose interviews are over."""
     with open_run(folder, population=population) as reading:
         frame = responses(reading, planned, plain=True)
@@ -201,7 +209,7 @@ def write_synthesis(
     prepared: Prepared | None = None,
     language: Language = "",
     by: str = "",
-    population: list[Participant] | None = None,
+    population: Sequence[Participant] | None = None,
 ) -> WrittenSynthesis:
     """Rebuild all files of the run in `folder` from its ledger. Needs neither its lock nor a model.
 
@@ -289,7 +297,7 @@ def synthesis_folder(folder: Path) -> Path:
 
 def own_stages(reading: RunReading, frame: pd.DataFrame) -> list[tuple[str, str]]:
     """(methodology, phase) of the run's own rows, in their order."""
-    own = frame[frame["run_id"].eq(reading.run)]
+    own = chosen(frame[["methodology", "phase"]], frame["run_id"].eq(reading.run))
     return list(dict.fromkeys(zip(own["methodology"], own["phase"], strict=True)))
 
 
@@ -326,7 +334,8 @@ def _failures(reading: RunReading) -> list[Failure]:
 def canonical(reading: RunReading, stages: Sequence[tuple[str, str]], frame: pd.DataFrame) -> dict[str, str]:
     """What this run becomes the canonical one of: stages done, with answers, a T0 only if measured; a replay of
     nothing."""
-    answered = frame[frame["run_id"].eq(reading.run) & frame["status"].isin(RESPONDED)]
+    these = frame["run_id"].eq(reading.run) & frame["status"].isin(RESPONDED)
+    answered = chosen(frame[["methodology", "phase"]], these)
     have = set(zip(answered["methodology"], answered["phase"], strict=True))
     done = [stage for stage in stages if reading.stages.get(stage) == "done" and stage in have]
     if reading.record.replay_of:  # a check of a run, not another one

@@ -93,6 +93,11 @@ LIMITS: Mapping[str, str] = {
     "no_placebo": N_("There is no placebo arm and no replicate: drift cannot be told from the noise of asking again."),
     "confidence": N_("Confidence is the model's own statement and not calibrated."),
     "temperature": N_("At temperature {t} asking again would give other answers."),
+    "sampled": N_(
+        "Agents were compared with one another on a part of them, drawn in the same way in every run: {parts}."
+    ),
+    "of_agents": N_("{what} on {most} of {n} agents"),
+    "of_pairs": N_("{what} on {most} pairs of {n} agents"),
     "shape": N_(
         "Language models tend to agree and to keep to the middle. Here {ends} of the closed answers lie at the "
         "ends of the scale and {midpoint} at the midpoint (n = {n}); the distribution shape of every item is in "

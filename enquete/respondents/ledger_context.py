@@ -39,6 +39,7 @@ from enquete.state.asking import (
 )
 from enquete.state.interview_context import REHEARSAL, Completion, InterviewerTask, Metered, Prompt, Respondent, ResultT
 from enquete.state.methodology import gather
+from enquete.state.people import PagedPeople
 
 # --- How an arm shows a block, whom it asks, and as whom they answer: the one place where conditions of answering are
 # applied. Everything drawn is drawn by SHA-256 from the arm's seed, the agent and the block, so a resumed run, a
@@ -64,17 +65,17 @@ def asked(arm: Arm, methodology: str, phase: str, population: Sequence[Participa
 def sampled(population: Sequence[Participant], size: int, seed: int) -> list[Participant]:
     """`size` of them, stratified by stakeholder type in proportion (Sainte-Laguë), every type at least once if that
     fits."""
-    strata: dict[str, list[Participant]] = {}
+    strata: dict[str, list[str]] = {}
     for who in population:
-        strata.setdefault(who.stakeholder_type, []).append(who)
+        strata.setdefault(who.stakeholder_type, []).append(who.id)
     seats = dict.fromkeys(strata, 1 if size >= len(strata) else 0)
     while sum(seats.values()) < size:
         unfilled = [name for name in seats if seats[name] < len(strata[name])]
         seats[max(unfilled, key=lambda name: len(strata[name]) / (2 * seats[name] + 1))] += 1
     chosen = {
-        who.id
+        who
         for name, people in strata.items()
-        for who in nsmallest(seats[name], people, key=lambda who: uniform(seed, "sample", who.id))
+        for who in nsmallest(seats[name], people, key=lambda who: uniform(seed, "sample", who))
     }
     return [who for who in population if who.id in chosen]
 
@@ -237,19 +238,31 @@ class LedgerContext:
     """A model that a block names; whether it is the last one, for whose server a run is patient."""
     run: str = field(init=False)
     _asked: Sequence[Participant] = field(init=False, repr=False)
-    _by_id: dict[str, Participant] = field(init=False, repr=False)
+    _by_id: dict[str, Participant] = field(init=False, repr=False)  # of those that are in memory
 
     def __post_init__(self) -> None:
         self.run = self.ledger.run
         chosen = asked(self.arm, self.methodology, self.phase, self.population)
-        self._asked = [answering(who, self.arm, self.population, self.language) for who in chosen]
-        self._by_id = {who.id: who for who in (*self.population, *self._asked)}
+        if isinstance(chosen, PagedPeople):
+            self._asked, self._by_id = chosen.changed(self._answering), {}
+            return
+        self._asked = self._answering(chosen)
+        there = [] if isinstance(self.population, PagedPeople) else self.population
+        self._by_id = {who.id: who for who in (*there, *self._asked)}
+
+    def _answering(self, people: Sequence[Participant]) -> list[Participant]:
+        return [answering(who, self.arm, self.population, self.language) for who in people]
 
     def participants(self) -> Sequence[Participant]:
         return self._asked
 
     def participant(self, participant_id: str) -> Participant:
-        return self._by_id[participant_id]
+        if participant_id in self._by_id:
+            return self._by_id[participant_id]
+        people = self._asked if isinstance(self._asked, PagedPeople) else self.population
+        if isinstance(people, PagedPeople):
+            return people.with_id(participant_id)
+        raise KeyError(participant_id)
 
     def key(self, participant: str, part: str, *, session: str = "", round: int = 0, turn: int = 0) -> BlockKey:
         return BlockKey(self.run, self.arm.id, self.methodology, self.phase, session, round, turn, participant, part)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +13,18 @@ from pydantic import JsonValue
 
 from enquete.instruments.document import fold
 from enquete.simulations.action_log import opened
-from enquete.simulations.sources import Issue, Row, clean, clip, first, one_line, read_object, read_rows, whole
+from enquete.simulations.sources import (
+    Issue,
+    Row,
+    clean,
+    clip,
+    first,
+    one_line,
+    read_object,
+    read_rows,
+    stream_rows,
+    whole,
+)
 from enquete.state.errors import SimulationError
 
 # --- One agent as one file describes it: a profile row, a persona row or an agent_configs entry.
@@ -25,6 +36,7 @@ TYPES = ("stakeholder_type", "entity_type", "type", "typ", "source_entity_type")
 BIOS = ("bio", "description", "beschreibung")
 IDS, INDEX = ("id", "participant_id"), "user_id"
 PERSONAS = ("persona", "user_char", "user_profile")
+_TEXTS = {*NAMES, *USERNAMES, *UUIDS, *BIOS, *PERSONAS}
 LONGEST_NAME = 200
 """Characters. A name stands in every row, figure and sentence; one of a megabyte is an accident or an attack."""
 FACTS = (
@@ -85,8 +97,7 @@ def record_of(file: str, index: int, row: Row) -> AgentRecord:
 def plain_facts(fields: Mapping[str, JsonValue]) -> dict[str, str]:
     """Columns whose name can stand in a condition and that hold something short; texts that describe the agent do
     not."""
-    texts = {*NAMES, *USERNAMES, *UUIDS, *BIOS, *PERSONAS}
-    found = {name: interests(value) for name, value in fields.items() if name.isidentifier() and name not in texts}
+    found = {name: interests(value) for name, value in fields.items() if name.isidentifier() and name not in _TEXTS}
     return {name: one_line(text) for name, text in found.items() if text and len(text) <= LONGEST_NAME}
 
 
@@ -130,6 +141,13 @@ def interests(value: JsonValue) -> str:
 def read_profiles(path: Path) -> list[AgentRecord]:
     """The rows of a profiles or personas file; `index` is the position, as OASIS builds its agents."""
     return [record_of(path.name, position, row) for position, row in enumerate(read_rows(path))]
+
+
+def stream_profiles(path: Path, files: Sequence[Path] = ()) -> Iterator[AgentRecord]:
+    """The rows of a personas file, or of the files of its folder, one after another; `index` counts over all of
+    them."""
+    rows = ((file.name, row) for file in files or (path,) for row in stream_rows(file))
+    return (record_of(name, position, row) for position, (name, row) in enumerate(rows))
 
 
 def try_profiles(path: Path, issues: list[Issue]) -> list[AgentRecord]:

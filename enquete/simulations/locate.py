@@ -12,14 +12,24 @@ from pydantic import JsonValue
 
 from enquete.simulations.action_log import PLATFORMS, LogSummary, Platform, count_trace, database_path, summarise_logs
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
-from enquete.simulations.sources import clean, clip, one_line, read_object, whole
+from enquete.simulations.sources import (
+    LINES,
+    PARQUET,
+    TABLE_FILE,
+    TABLES,
+    clean,
+    clip,
+    one_line,
+    read_object,
+    whole,
+)
 from enquete.state.errors import SimulationError, SimulationNotFound
 from enquete.state.regular_files import NO_WORKBOOK, WORKBOOKS
 
 MARKS = (REDDIT, TWITTER, CONFIG)
 DATABASES = tuple(f"{platform}_simulation.db" for platform in PLATFORMS)
 """What OASIS leaves behind where nothing else was written."""
-PERSONA_SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
+PERSONA_SUFFIXES = (".json", *LINES, *TABLES, *PARQUET, *TABLE_FILE)
 MOST_LISTED = 10
 
 
@@ -65,7 +75,7 @@ def by_path(sim: str | Path) -> Path | None:
         return None
     path = Path(sim)
     if is_folder(path):
-        return path.resolve() if is_simulation(path) else None
+        return path.resolve() if is_simulation(path) or personas_files(path) else None
     if path.suffix.lower() in PERSONA_SUFFIXES and is_file(path):
         return path.resolve()
     return None
@@ -73,6 +83,17 @@ def by_path(sim: str | Path) -> Path | None:
 
 def is_simulation(folder: Path) -> bool:
     return any(is_file(folder / mark) for mark in (*MARKS, *DATABASES))
+
+
+def personas_files(folder: Path) -> list[Path]:
+    """The files of a folder that holds a population in parts, by name: JSON lines, CSV or Parquet, and no other kind of
+    file beside them; none where it is no such folder."""
+    try:
+        files = sorted(file for file in folder.iterdir() if not file.name.startswith((".", "_")))
+    except OSError:
+        return []
+    kinds = {file.suffix.lower() for file in files if not is_folder(file)}
+    return files if any(kinds and kinds <= {*kind} for kind in (LINES, TABLES, PARQUET)) else []
 
 
 def is_folder(path: Path) -> bool:
@@ -104,7 +125,10 @@ def list_simulations(root: Path) -> list[KnownSimulation]:
 def not_found(sim: str, root: Path | None, *, paths: bool = True) -> str:
     path = Path(sim) if sim.strip() and sim.isprintable() else None
     if path and is_folder(path) and not is_simulation(path):
-        return f"{sim!r} is no simulation folder: none of {', '.join(MARKS)} is in it"
+        return (
+            f"{sim!r} is no simulation folder: none of {', '.join(MARKS)} is in it; nor is it a folder of personas "
+            "files, all JSON lines, all CSV or all Parquet"
+        )
     if path and path.suffix.lower() in WORKBOOKS and paths:
         return f"{sim}: {NO_WORKBOOK}"
     if path and is_file(path):

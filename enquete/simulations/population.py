@@ -7,9 +7,11 @@ import hashlib
 import json
 import re
 import unicodedata
+from array import array
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Literal
 
@@ -27,15 +29,24 @@ from enquete.simulations.agents import (
     AgentRecord,
     agent_configs,
     from_database,
-    read_profiles,
     reconcile,
+    stream_profiles,
     try_object,
     try_profiles,
 )
-from enquete.simulations.locate import NO_SIMULATION, SimulationProgress, completion_from, count_from, is_simulation
+from enquete.simulations.frame import SamplingFrame, unused_columns, without_prose
+from enquete.simulations.locate import (
+    NO_SIMULATION,
+    SimulationProgress,
+    completion_from,
+    count_from,
+    is_simulation,
+    personas_files,
+)
 from enquete.simulations.sources import Issue, clean, clip, one_line, refuse_errors
 from enquete.state.asking import Participant
 from enquete.state.errors import PopulationMismatch, SettingsError, SimulationError
+from enquete.state.people import FEW
 
 # --- Agents and persona rows as participants, and why some of them cannot be -----------------------------------------
 
@@ -55,30 +66,10 @@ def usable_agent(agent: Agent, issues: list[Issue]) -> bool:
     return False
 
 
-def without_prose(records: Sequence[AgentRecord]) -> list[Issue]:
-    """Rows with neither bio nor persona: asked from what there is, and told with their number."""
-    found = [record for record in records if not record.has_prose]
-    if not found:
-        return []
-    names = ", ".join(record.name or record.username for record in found[:5])
-    message = (
-        f"{len(found)} of {len(records)} agents have neither bio nor persona and are asked from what else is known of "
-        f"them: {names}{' …' if len(found) > 5 else ''}; --skip-incomplete leaves them out"
-    )
-    return [Issue("warning", found[0].file, message)]
-
-
-def unused_columns(records: Sequence[AgentRecord]) -> list[Issue]:
-    """Columns of which interviews make nothing: neither prompts nor groups show them."""
-    told = {name for name, _ in FACTS}
-    unused = dict.fromkeys(name for record in records for name in record.columns if name not in told)
-    if not unused:
-        return []
-    message = (
-        f"columns that no interview uses: {', '.join(clip(one_line(name), 60) for name in unused)}; agents.csv has "
-        f"them all"
-    )
-    return [Issue("info", records[0].file, message)]
+def gaps(records: Sequence[AgentRecord]) -> list[Issue]:
+    """Those with neither bio nor persona."""
+    bare = [record.name or record.username for record in records if not record.has_prose]
+    return [without_prose(len(bare), len(records), bare, records[0].file)] if bare else []
 
 
 def namesakes(named: Sequence[tuple[str, AgentRecord]]) -> list[Issue]:
@@ -210,7 +201,7 @@ class Population:
     sim_id: str
     path: Path
     kind: Literal["simulation", "personas"]
-    participants: tuple[Participant, ...]
+    participants: Sequence[Participant]
     completion: SimulationProgress
     actions: int
     issues: tuple[Issue, ...]
@@ -223,13 +214,17 @@ class Population:
     )  # all of them, of a personas file: for agents.csv
     incomplete: frozenset[str] = frozenset()  # ids of those with neither bio nor persona
     discourse: tuple[str, ...] = ()  # what the simulation was begun with: hot topics, first posts
-    left_out: tuple[Participant, ...] = ()  # those of the simulation that are not to be asked
+    left_out: Sequence[Participant] = ()  # those of the simulation that are not to be asked
+    frame: SamplingFrame | None = field(default=None, repr=False)  # of more than FEW personas: where all of this is
 
     def require_column(self, name: str) -> str:
         """The name of a column that agents may be compared by, "" for none. Raises SettingsError naming those there
         are."""
-        known = sorted({column for own in self.columns.values() for column in own})
-        if name and name not in known:
+        if not name:
+            return ""
+        names = self.frame.column_names if self.frame else {each for own in self.columns.values() for each in own}
+        known = sorted(names)
+        if name not in known:
             there = (
                 f"there are {', '.join(known)}" if known else "this population has none: they come with a personas file"
             )
@@ -238,6 +233,11 @@ class Population:
 
     def only(self, ids: Collection[str]) -> Population:
         """Those alone, in the population's order; the others are left out."""
+        if self.frame is not None:
+            kept_places, gone_places = array("q"), array("q")
+            for place, is_kept in self.frame.places_of(ids):
+                (kept_places if is_kept else gone_places).append(place)
+            return replace(self, participants=self.frame.among(kept_places), left_out=self.frame.among(gone_places))
         gone = tuple(who for who in self.participants if who.id not in ids)
         kept = tuple(who for who in self.participants if who.id in ids)
         return replace(self, participants=kept, left_out=(*self.left_out, *gone))
@@ -245,6 +245,8 @@ class Population:
     def joined_by(self, guests: Sequence[Mapping[str, str]]) -> Population:
         """With others beside its agents: name, persona and type each. They have no part in the simulation, and no
         memory of it."""
+        if not guests:
+            return self
         added = tuple(
             Participant(name_id(one["name"], one.get("persona", "")).replace("agent:name:", GUEST), one["name"],
                         one.get("type", "guest"), one.get("persona", ""))
@@ -258,12 +260,13 @@ class Population:
 
 
 def load_population(path: Path, *, assume_completed: bool = False, strict: bool = True) -> Population:
-    """Read an OASIS simulation folder or a personas file (.json, .jsonl, .csv).
+    """Read an OASIS simulation folder or a personas file (.json, .jsonl, .csv, .parquet, .toml for a database's table),
+    or the personas files of a folder. Of more than FEW personas none is held in memory.
 
     Raises SimulationError with all errors found, each naming file, row and value. With strict=False errors stay among
     the issues and the agents concerned are left out or left unjoined: for `check`, never for interviewing.
     """
-    if path.is_dir():
+    if path.is_dir() and not (personas_files(path) and not is_simulation(path)):
         return load_simulation(path, assume_completed, strict)
     return load_personas(path, strict)
 
@@ -324,9 +327,7 @@ def read_agents(path: Path, config: Mapping[str, JsonValue], issues: list[Issue]
     if not agents:
         issues.append(Issue("error", REDDIT, f"no agents found in {REDDIT} or {TWITTER}"))
     usable = [agent for agent in agents if usable_agent(agent, issues)]
-    issues.extend(
-        (*without_prose([one.profile for one in usable]), *namesakes([(one.name, one.profile) for one in usable]))
-    )
+    issues.extend((*gaps([one.profile for one in usable]), *namesakes([(one.name, one.profile) for one in usable])))
     return usable
 
 
@@ -348,14 +349,18 @@ def seats_of(agent: Agent, participant_id: str) -> list[PlatformAccount]:
 
 def load_personas(path: Path, strict: bool) -> Population:
     issues: list[Issue] = []
-    records = read_profiles(path)
+    streamed = stream_profiles(path, personas_files(path) if path.is_dir() else ())
+    records = list(islice(streamed, FEW + 1))
+    if len(records) > FEW:
+        return load_frame(path, chain(records, streamed), strict)
     usable = [record for record in records if usable_persona(record, issues)]
-    issues.extend(
-        (*repeated_ids(usable), *without_prose(usable), *namesakes([(r.name or r.username, r) for r in usable]))
-    )
+    issues.extend((*repeated_ids(usable), *gaps(usable), *namesakes([(r.name or r.username, r) for r in usable])))
     if not records:
         issues.append(Issue("error", path.name, "no personas in it"))
-    issues.extend(unused_columns(usable))
+    told = {name for name, _ in FACTS}
+    unused = list(dict.fromkeys(name for record in usable for name in record.columns if name not in told))
+    if unused:
+        issues.append(unused_columns([clip(one_line(name), 60) for name in unused], usable[0].file))
     if strict:
         refuse_errors(issues)
     ids = unique_ids([persona_key(record) for record in usable], issues)
@@ -370,6 +375,26 @@ def load_personas(path: Path, strict: bool) -> Population:
         facts={i: record.facts for record, i in zip(usable, ids, strict=True)},
         columns={i: record.columns for record, i in zip(usable, ids, strict=True)},
         incomplete=frozenset(i for record, i in zip(usable, ids, strict=True) if not record.has_prose),
+    )
+
+
+def load_frame(path: Path, records: Iterable[AgentRecord], strict: bool) -> Population:
+    """Many personas: read once, and from then on where they are kept."""
+    frame = SamplingFrame(records, usable_persona, persona_key, persona_participant)
+    if strict:
+        refuse_errors(frame.issues)
+    return Population(
+        sim_id=path.stem,
+        path=path,
+        kind="personas",
+        participants=frame.people,
+        completion=NO_SIMULATION,
+        actions=0,
+        issues=tuple(frame.issues),
+        facts=frame.facts,
+        columns=frame.columns,
+        incomplete=frame.incomplete,
+        frame=frame,
     )
 
 
@@ -388,11 +413,13 @@ def among(
 
     Raises SettingsError for a name, type or field that it has not, and where nobody is left.
     """
+    if not (agents or types or where or complete):
+        return population
     kept: Collection[str] = {who.id for who in population.participants}
     if agents:
         kept = _named(population, agents)
     if types:
-        kept = {who.id for who in _of_types(population, types) if who.id in kept}
+        kept = _of_types(population, types).intersection(kept)
     if where:
         kept = {who for who in _where(population, where) if who in kept}
     if complete:
@@ -403,17 +430,23 @@ def among(
 
 
 def _named(population: Population, names: Sequence[str]) -> set[str]:
-    every = [(who, {who.id, fold(who.name)}) for who in population.participants]
+    wanted = {key for name in names for key in (name, fold(name))}
+    kept: set[str] = set()
+    there: set[str] = set()
+    for who in population.participants:
+        known = {who.id, fold(who.name)} & wanted
+        if known:
+            kept.add(who.id)
+            there |= known
     for name in names:
-        if not any({name, fold(name)} & known for _, known in every):
+        if not {name, fold(name)} & there:
             near = difflib.get_close_matches(name, [who.name for who in population.participants], n=1)
             meant = f"; did you mean {near[0]!r}?" if near else ""
             raise SettingsError(f"agents: {name!r} is no agent of {population.sim_id}{meant}")
-    wanted = {key for name in names for key in (name, fold(name))}
-    return {who.id for who, known in every if wanted & known}
+    return kept
 
 
-def _of_types(population: Population, types: Sequence[str]) -> list[Participant]:
+def _of_types(population: Population, types: Sequence[str]) -> set[str]:
     there = Counter(who.stakeholder_type for who in population.participants)
     known = {fold(kind): kind for kind in there}
     for kind in types:
@@ -421,7 +454,7 @@ def _of_types(population: Population, types: Sequence[str]) -> list[Participant]
             listed = ", ".join(f"{name} ({n})" for name, n in there.most_common(20))
             raise SettingsError(f"types: {kind!r} is no stakeholder type of {population.sim_id}; there are {listed}")
     wanted = {fold(kind) for kind in types}
-    return [who for who in population.participants if fold(who.stakeholder_type) in wanted]
+    return {who.id for who in population.participants if fold(who.stakeholder_type) in wanted}
 
 
 def _where(population: Population, text: str) -> set[str]:
@@ -430,11 +463,11 @@ def _where(population: Population, text: str) -> set[str]:
         asked = expression(text)
     except ExpressionError as error:
         raise SettingsError(f"where: {error}") from None
-    facts = {who.id: _facts(population, who) for who in population.participants}
-    known = sorted({name for each in facts.values() for name in each if "." not in name})
+    people = population.participants
+    known = sorted({name for who in people for name in _facts(population, who) if "." not in name})
     for name in sorted({".".join(path) for path in asked.names} - set(known)):
         raise SettingsError(f"where: {name!r} is known of no agent here{suggestion(name, known)}")
-    return {identity for identity, known in facts.items() if asked.holds(known)}
+    return {who.id for who in people if asked.holds(_facts(population, who))}
 
 
 def _facts(population: Population, who: Participant) -> dict[str, str]:
@@ -470,11 +503,20 @@ def persona_hash(participant: Participant) -> str:
 
 def population_hash(participants: Sequence[Participant]) -> str:
     """SHA-256 (hex) over id, name, type and persona of all participants in their order; memory is no part of it."""
-    return digest_of([[p.id, p.name, p.stakeholder_type, p.persona] for p in participants])
+    found = hashlib.sha256()
+    for number, who in enumerate(participants):
+        found.update(b"," if number else b"[")
+        found.update(as_json([who.id, who.name, who.stakeholder_type, who.persona]))
+    found.update(b"]" if len(participants) else b"[]")
+    return found.hexdigest()
 
 
 def digest_of(value: Sequence[object]) -> str:
-    return hashlib.sha256(json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()).hexdigest()
+    return hashlib.sha256(as_json(value)).hexdigest()
+
+
+def as_json(value: Sequence[object]) -> bytes:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
 
 
 def join(baseline: Sequence[Participant], current: Sequence[Participant]) -> Join:

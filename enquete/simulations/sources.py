@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
+import os
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import JsonValue
 
 from enquete.state.errors import SimulationError
-from enquete.state.regular_files import parse_json, read_regular
+from enquete.state.regular_files import open_regular, parse_json, read_regular, require_regular
 from enquete.state.visible_text import visible
 
 # --- Values of unknown origin as clean text, comparable names and whole numbers.
@@ -27,6 +30,8 @@ def clean(value: JsonValue) -> str:
     Numbers become text, lists are joined with commas; null, booleans and objects hold no text and become "".
     """
     if isinstance(value, str):
+        if value.isprintable():  # most are; nothing to make visible, and no surrogate
+            return value.strip()
         scrubbed = visible(value).encode("utf-8", "replace").decode("utf-8")
         return scrubbed.strip()
     if isinstance(value, list):
@@ -70,14 +75,23 @@ def whole(value: JsonValue) -> int | None:
 
 def first(fields: Mapping[str, JsonValue], names: tuple[str, ...]) -> str:
     """The first of the named fields that holds text."""
-    return next((text for name in names if (text := clean(fields.get(name)))), "")
+    for name in names:
+        value = fields.get(name)
+        if value is not None and (text := clean(value)):
+            return text
+    return ""
 
 
 # --- Reading JSON and CSV that others wrote. Whatever is wrong with a file becomes a SimulationError that names it.
 # What is wrong inside is collected as issues, so that all of it can be shown at once.
 
 MOST_ROWS = 100_000
-"""Agents in one file. Twice the largest population that was ever interviewed here."""
+"""Of a file that is read as a whole: a simulation's. Personas are read row by row, as many as there are."""
+LONGEST_LINE = 16_000_000
+"""Characters of one line of a file that is read line by line."""
+AT_ONCE = 1000
+"""Rows of Parquet or of a table that are fetched together."""
+LINES, TABLES, PARQUET, TABLE_FILE = (".jsonl", ".ndjson"), (".csv", ".tsv"), (".parquet",), (".toml",)
 LIST_KEYS = ("personas", "profiles", "agents", "users")
 
 
@@ -95,8 +109,7 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise SimulationError(f"{path.name}: cannot be read ({error.strerror or error})") from error
     except UnicodeDecodeError as error:
-        problem = f"byte 0x{error.object[error.start]:02x} at offset {error.start} is no UTF-8; save the file as UTF-8"
-        raise SimulationError(f"{path.name}: {problem}") from error
+        raise not_utf8(path, error.object[error.start], error.start) from error
 
 
 def read_json(path: Path) -> JsonValue:
@@ -116,19 +129,171 @@ def read_object(path: Path) -> dict[str, JsonValue]:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The records of a .csv, .jsonl or .json file, in their order."""
-    rows: Iterator[Row]
-    if path.suffix.lower() in (".csv", ".tsv"):
-        rows = csv_rows(path)
-    elif path.suffix.lower() in (".jsonl", ".ndjson"):
-        rows = (as_row(path, f"line {number}", value) for number, value in jsonl_values(path))
-    else:
-        values = listed(path, read_json(path))
-        rows = (as_row(path, f"entry {position}", value) for position, value in enumerate(values))
-    found = list(islice(rows, MOST_ROWS + 1))
+    """The records of a .csv, .jsonl or .json file, in their order, all at once."""
+    found = list(islice(stream_rows(path), MOST_ROWS + 1))
     if len(found) > MOST_ROWS:
         raise SimulationError(f"{path.name}: more than {MOST_ROWS:,} rows; give a sample of the population")
     return found
+
+
+def stream_rows(path: Path) -> Iterator[Row]:
+    """The records of a file, or of the table that it names, one after another. A JSON list alone is held as a
+    whole."""
+    suffix = path.suffix.lower()
+    if suffix in TABLES:
+        return csv_rows(path)
+    if suffix in LINES:
+        return (as_row(path, f"line {number}", value) for number, value in jsonl_values(path))
+    if suffix in PARQUET:
+        return parquet_rows(path)
+    if suffix in TABLE_FILE:
+        return table_rows(path)
+    values = listed(path, read_json(path))
+    return (as_row(path, f"entry {position}", value) for position, value in enumerate(values))
+
+
+def text_lines(path: Path, end: Literal["", "\n"] = "") -> Iterator[str]:
+    """Lines of a file in UTF-8 with their ends ("": any), never all in memory."""
+    try:
+        with io.TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline=end) as file:
+            number = 0
+            while line := file.readline(LONGEST_LINE):
+                number += 1
+                if len(line) == LONGEST_LINE and not line.endswith(("\n", "\r")):
+                    raise SimulationError(f"{path.name}, line {number}: longer than {LONGEST_LINE:,} characters")
+                yield line
+    except OSError as error:
+        raise SimulationError(f"{path.name}: cannot be read ({error.strerror or error})") from error
+    except UnicodeDecodeError as error:
+        raise not_utf8(path, *_first_fault(path, error)) from error
+
+
+def _first_fault(path: Path, error: UnicodeDecodeError) -> tuple[int, int]:
+    """The byte that is no UTF-8, and where it is in the file: the error knows where it is in a piece of it."""
+    decoder, offset = codecs.getincrementaldecoder("utf-8")(), 0
+    with open_regular(path) as file:
+        while piece := file.read(2**20):
+            waiting = len(decoder.getstate()[0])
+            try:
+                decoder.decode(piece)
+            except UnicodeDecodeError as fault:
+                return fault.object[fault.start], offset - waiting + fault.start
+            offset += len(piece)
+    return error.object[error.start], offset - len(decoder.getstate()[0])  # the file ends within a character
+
+
+def not_utf8(path: Path, byte: int, offset: int) -> SimulationError:
+    return SimulationError(f"{path.name}: byte 0x{byte:02x} at offset {offset} is no UTF-8; save the file as UTF-8")
+
+
+def parquet_rows(path: Path) -> Iterator[Row]:
+    """The rows of a Parquet file, some at a time."""
+    from arro3 import io as arrow  # noqa: PLC0415 - for this format alone
+
+    try:
+        require_footer(path)
+        reader = arrow.read_parquet(path, batch_size=AT_ONCE)
+        names, place = reader.schema.names, 0
+        require_columns(path, names)
+        for batch in reader:
+            columns = [batch.column(index).to_pylist() for index in range(batch.num_columns)]
+            for values in zip(*columns, strict=True):
+                place += 1
+                yield as_row(path, f"row {place}", dict(zip(names, map(as_json, values), strict=True)))
+    except OSError as error:
+        raise SimulationError(f"{path.name}: cannot be read ({error.strerror or error})") from error
+    except SimulationError:
+        raise
+    except GeneratorExit:
+        raise
+    except (
+        BaseException
+    ) as error:  # arro3 has no class of its own for what is no Parquet, and where it panics no Exception
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise SimulationError(f"{path.name}: cannot be read as Parquet: {clip(one_line(str(error)), 200)}") from error
+
+
+def require_footer(path: Path) -> None:
+    """A Parquet file begins and ends with its mark: arro3 says of others more than a user wants to read."""
+    with open_regular(path) as file:
+        begins = file.read(4)
+        file.seek(-4, 2) if os.fstat(file.fileno()).st_size >= 12 else file.seek(0, 2)
+        if begins != b"PAR1" or file.read(4) != b"PAR1":
+            raise SimulationError(f"{path.name}: cannot be read as Parquet: its beginning or its end is missing")
+
+
+def table_rows(path: Path) -> Iterator[Row]:
+    """The rows of the database's table that a file names, `url` and `table`, some at a time, by the table's key.
+
+    The file holds no password unless its writer wants one there: the database's driver finds PGPASSWORD and ~/.pgpass.
+    """
+    url, name = named_table(path)
+    import sqlalchemy as sa  # noqa: PLC0415 - for tables alone; it takes a quarter of a second
+
+    where = f"{path.name}, table {name!r}"
+    try:
+        address = sa.engine.make_url(url)
+        if address.drivername in ("postgresql", "postgres"):
+            address = address.set(drivername="postgresql+psycopg")
+        if address.get_backend_name() == "sqlite":
+            file = Path(address.database or "")
+            file = file if file.is_absolute() else path.parent / file
+            require_regular(file)
+            address = address.set(database=str(file))
+        engine = sa.create_engine(address, poolclass=sa.pool.NullPool)
+        schema, _, bare = name.rpartition(".")
+        with engine.connect().execution_options(stream_results=True, yield_per=AT_ONCE) as connection:
+            table = sa.Table(bare, sa.MetaData(), autoload_with=connection, schema=schema or None)
+            names = [column.name for column in table.columns]
+            require_columns(path, names)
+            for place, row in enumerate(connection.execute(sa.select(table).order_by(*table.primary_key)), start=1):
+                yield as_row(path, f"row {place}", dict(zip(names, map(as_json, row), strict=True)))
+    except OSError as error:
+        raise SimulationError(f"{where}: cannot be read ({error.strerror or error})") from error
+    except ModuleNotFoundError as error:
+        hint = "pip install 'enquete[scale]'" if error.name == "psycopg" else f"install the package {error.name}"
+        raise SimulationError(f"{where}: its database needs {error.name}, which is not installed: {hint}") from error
+    except sa.exc.NoSuchTableError as error:
+        raise SimulationError(f"{where}: there is no such table in {address.render_as_string()}") from error
+    except sa.exc.SQLAlchemyError as error:
+        why = clip(one_line(str(getattr(error, "orig", None) or error)), 200)
+        raise SimulationError(f"{where}: cannot be read: {why}") from error
+
+
+def named_table(path: Path) -> tuple[str, str]:
+    """`url` and `table` of a file that names a table."""
+    try:
+        said = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise SimulationError(f"{path.name}: not valid TOML: {error}") from error
+    for name in ("url", "table"):
+        if not isinstance(said.get(name), str) or not said[name].strip():
+            like = 'url = "postgresql://user@host/database" and table = "people"'
+            raise SimulationError(f"{path.name}: {name!r} is missing; a file that names a table says {like}")
+    unknown = sorted(said.keys() - {"url", "table"})
+    if unknown:
+        raise SimulationError(f"{path.name}: {unknown[0]!r} is unknown; there are url and table")
+    return said["url"].strip(), said["table"].strip()
+
+
+def require_columns(path: Path, names: list[str]) -> None:
+    """As of a CSV's header: a field is known by its name in small letters."""
+    folded = [name.strip().casefold() for name in names]
+    twice = sorted({name for name in folded if folded.count(name) > 1})
+    if twice:
+        raise SimulationError(f"{path.name}: column {twice[0]!r} appears twice")
+
+
+def as_json(value: Any) -> JsonValue:
+    """A database's or Parquet's value as a personas file would hold it: dates, decimals and the like as text."""
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return None if value != value else value
+    if isinstance(value, dict):
+        return {str(name): as_json(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(each) for each in value]
+    return None if isinstance(value, (bytes, memoryview)) else str(value)
 
 
 def listed(path: Path, value: JsonValue) -> list[JsonValue]:
@@ -142,7 +307,7 @@ def listed(path: Path, value: JsonValue) -> list[JsonValue]:
 
 
 def jsonl_values(path: Path) -> Iterator[tuple[int, JsonValue]]:
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
+    for number, line in enumerate(text_lines(path, "\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -159,8 +324,9 @@ def as_row(path: Path, where: str, value: JsonValue) -> Row:
 
 def csv_rows(path: Path) -> Iterator[Row]:
     """The rows of a CSV file with a header; comma, semicolon or tab, whichever the header uses."""
-    text = read_text(path)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text), strict=True)
+    lines = text_lines(path)
+    head = next(lines, "")
+    reader = csv.reader(chain((head,), lines), delimiter=delimiter_of(head), strict=True)
     try:
         header = [column.strip().casefold() for column in next(reader, [])]
         require_header(path, header)
@@ -171,8 +337,7 @@ def csv_rows(path: Path) -> Iterator[Row]:
         raise SimulationError(f"{path.name}, line {reader.line_num}: not valid CSV: {error}") from error
 
 
-def delimiter_of(text: str) -> str:
-    head = text.partition("\n")[0]
+def delimiter_of(head: str) -> str:
     return max(",;\t", key=head.count)
 
 

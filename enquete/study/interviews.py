@@ -20,7 +20,7 @@ from enquete.instruments.polls import PollQuestion, QuestionsInstrument, Words, 
 from enquete.nodes.estimate import Estimate
 from enquete.nodes.planning import of_two_waves
 from enquete.nodes.run_session import Progress
-from enquete.simulations.locate import completion, locate
+from enquete.simulations.locate import completion, is_simulation, locate
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest, fields_about, parse_request
 from enquete.state.settings import root_of
@@ -194,7 +194,7 @@ def on_completed(sim_id: str | Path, *, progress: Progress | None = None, **requ
 def before(sim_id: str | Path, request: Mapping[str, Any]) -> dict[str, Any]:
     """The request that takes T0 and nothing else. Raises AlreadyCompleted naming what says so."""
     path = _located(sim_id, request)
-    found = completion(path) if path.is_dir() else None
+    found = completion(path) if is_simulation(path) else None
     if found is not None and found.completed:
         raise AlreadyCompleted(
             f"simulation {path.name} has completed already ({found.reason}), so nothing can be measured before it; "
@@ -216,7 +216,7 @@ def after(sim_id: str | Path, request: Mapping[str, Any]) -> Wanted:
 
 def require_completed(path: Path, *, assume: bool) -> None:
     """Raises NotCompleted naming what says so."""
-    if not path.is_dir():
+    if not is_simulation(path):
         return
     found = completion(path, assume)
     if not found.completed:

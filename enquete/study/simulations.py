@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from enquete.ledger.folders import StoredRun, find_run, is_held
-from enquete.nodes.run_list import UnreadableRun, interviews_folder, survey
-from enquete.simulations.locate import completion, locate
+from enquete.nodes.run_list import UnreadableRun, own_folder, survey
+from enquete.simulations.locate import completion, is_simulation, locate
 from enquete.simulations.population import load_population
 from enquete.state.regular_files import FileCache
 from enquete.state.settings import root_of
@@ -53,9 +53,7 @@ def interviews_of(sim_id: str, root: str | None, out: str | None) -> Path:
     if out:
         return Path(out).expanduser().absolute()
     path = locate(sim_id, root_of(root))
-    if path.is_dir():  # its agents need not be read
-        return path.absolute() / "interviews"
-    return interviews_folder(load_population(path, strict=False), None)
+    return own_folder(path, has_simulation=is_simulation(path))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@ one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,7 @@ from enquete.nodes.waves import simulation_status
 from enquete.simulations.digest import digests
 from enquete.simulations.locate import list_simulations
 from enquete.simulations.population import Population
-from enquete.state.asking import ATTEMPTS
+from enquete.state.asking import ATTEMPTS, Participant
 from enquete.state.errors import OverBudget, RunNotFound, SettingsError
 from enquete.state.request import RunRequest, fields_about, parse_request
 from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
@@ -291,9 +291,8 @@ async def estimate_run(
     if record.replay_of:
         nobody = Rehearsal(0, len(run_population(choice, population)), (), {}, {})
         return estimated(record, nobody, prices, machine, notes=[f"a replay of run {record.replay_of} asks nobody"])
-    people = list(run_population(choice, population))
-    known, runs = [who.id for who in people], choice.folder.parent
-    memories, notes = await run_in_thread(lambda: _memories(record, population, known, runs), within_s=None)
+    people, runs = run_population(choice, population), choice.folder.parent
+    memories, notes = await run_in_thread(lambda: _memories(record, population, people, runs), within_s=None)
     rehearsal = await rehearse(record, people, memories)
     url = asked_url(record, machine)
     more = [*_narrative(record, prices, url), *critic_lines(record, rehearsal, prices, url)]
@@ -302,7 +301,7 @@ async def estimate_run(
 
 
 def _memories(
-    record: RunRecord, population: Population, known: list[str], runs: Path
+    record: RunRecord, population: Population, people: Sequence[Participant], runs: Path
 ) -> tuple[dict[str, str | None], list[str]]:
     """The agents' own memories where the simulation is over; else as long as they may become."""
     if record.kind == "personas" or "T1" not in record.phases or record.digest_chars == 0:
@@ -319,7 +318,7 @@ def _memories(
             f"the simulation is not over: memories are taken to be as long as they may be ({record.digest_chars} "
             f"characters)"
         )
-        return dict.fromkeys(known, filler), [note]
+        return dict.fromkeys((who.id for who in people), filler), [note]
     return dict(digests(population, limit=record.digest_chars, language=record.language).texts), []
 
 

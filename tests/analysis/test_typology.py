@@ -9,9 +9,9 @@ from sklearn.mixture import GaussianMixture
 
 from enquete.analysis.components import Matrix, principal_components, weighted
 from enquete.analysis.qmethod import places
+from enquete.analysis.sampling import MOST_COMPARED
 from enquete.analysis.typology import (
     LEAST_EXCESS,
-    MOST_COMPARED,
     UNSTABLE,
     agent_silhouettes,
     choose,

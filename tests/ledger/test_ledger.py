@@ -20,8 +20,9 @@ from enquete.ledger.carrying import carry
 from enquete.ledger.folders import LEDGER, make_run_folder
 from enquete.ledger.ledger import Failure, Ledger, Usage
 from enquete.ledger.queries import text_of
-from enquete.state.asking import Answer, BlockKey, CallKey
+from enquete.state.asking import Answer, BlockKey, CallKey, Participant
 from enquete.state.interview_context import Completion
+from enquete.state.people import FEW, PagedPeople
 from enquete.state.store_address import remember
 from tests.support.ledgers import block_key, call, counted, opened, prompt, with_ledger
 from tests.support.populations import participants
@@ -347,6 +348,26 @@ def test_stages_failures_population_and_digests(tmp_path: Path) -> None:
         await ledger.store_digests("T1", {people[0].id: "saw a boat", people[1].id: None})
         await ledger.store_digests("T1", {people[0].id: "saw two boats"})
         assert ledger.digests("T1") == {people[0].id: "saw a boat", people[1].id: None}
+
+    with_ledger(tmp_path, work)
+
+
+def test_more_agents_than_are_held_are_read_in_pages_with_their_memories(tmp_path: Path) -> None:
+    people = [Participant(f"agent:{n}", f"Person {n}", "citizen", "Lives here.", agent_id=n) for n in range(FEW + 1)]
+
+    async def work(ledger: Ledger) -> None:
+        await ledger.store_population(people)
+        await ledger.store_digests("T1", {"agent:3": "saw a boat", f"agent:{FEW}": "saw two"})
+        found = ledger.population()
+        assert isinstance(found, PagedPeople)
+        assert found[FEW] == found.with_id(f"agent:{FEW}") == people[-1]
+        assert list(found) == people
+        remembering = ledger.remembering(found, "T1")
+        assert [who.digest for who in remembering[2:5]] == [None, "saw a boat", None]
+        assert remembering[-1].digest == "saw two"
+        assert ledger.remembering(found, "")[3].digest is None
+        with pytest.raises(KeyError):
+            found.with_id("agent:nobody")
 
     with_ledger(tmp_path, work)
 

@@ -11,10 +11,13 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
 COMMAND = """
-import pathlib, sys
 from enquete.interfaces.cli.app import main
+main()
+"""
+AND_PEAK = """
+import pathlib, sys
 try:
-    main()
+    exec({code!r})
 finally:  # what the system says afterwards counts the memory of whoever began the process as well
     own = pathlib.Path("/proc/self/status")
     peak = [line.split()[1] for line in own.read_text().splitlines() if line.startswith("VmHWM")] if own.exists() else []
@@ -33,10 +36,10 @@ class Measured:
     megabytes: float
 
 
-def measured(*words: object, patience_s: float = 60) -> Measured:
-    """`enquete WORDS`, ended after `patience_s` of the wall."""
+def measured(*words: object, patience_s: float = 60, code: str = COMMAND) -> Measured:
+    """`enquete WORDS`, or other `code` with these, ended after `patience_s` of the wall."""
     with tempfile.TemporaryFile() as output:
-        arguments = [sys.executable, "-c", COMMAND, *map(str, words)]
+        arguments = [sys.executable, "-c", AND_PEAK.format(code=code), *map(str, words)]
         environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "LANG": "C.UTF-8"}
         streams = [(os.POSIX_SPAWN_DUP2, output.fileno(), number) for number in (1, 2)]
         pid = os.posix_spawn(sys.executable, arguments, environment, file_actions=streams)

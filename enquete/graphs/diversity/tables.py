@@ -7,11 +7,13 @@ views.
 
 from __future__ import annotations
 
+from enquete.analysis.sampling import MOST_COMPARED
 from enquete.locale import N_
 from enquete.reports.declarations import (
     Chart,
     Finding,
     Presentation,
+    Sample,
     Spread,
     Table,
     TextBlock,
@@ -536,4 +538,5 @@ PRESENTATION = Presentation(
             DIFFERENCES, CORRELATIONS, OTHER, LOADINGS, COMPONENTS, COMPONENT_LOADINGS, ITEMS, DISTRIBUTION,
                 GROUP_TESTS, GROUPS),
     facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
+    samples=(Sample(what=N_("the number of types"), of="n", most=MOST_COMPARED),),
 )  # fmt: skip

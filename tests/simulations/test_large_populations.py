@@ -1,0 +1,236 @@
+"""Populations of more agents than are held in memory: CSV, JSON lines, Parquet, a table of a database, a folder."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from arro3.core import Array, DataType, RecordBatch
+from arro3.io import write_parquet
+
+from enquete.nodes.run_choice import chosen
+from enquete.simulations import population as populations
+from enquete.simulations.locate import locate
+from enquete.simulations.population import Population, among, load_population, population_hash
+from enquete.state.errors import SettingsError, SimulationError, SimulationNotFound
+from enquete.state.people import FEW, PAGE, PagedPeople
+from enquete.state.request import RunRequest
+from tests.support.measured import measured
+
+MANY = FEW + 2 * PAGE + 7
+KINDS = ("fisher", "ngo", "retailer")
+
+
+def row(number: int) -> dict[str, Any]:
+    return {"id": f"p{number}", "name": f"Person {number}", "type": KINDS[number % 3],
+            "persona": f"Is number {number}.", "age": number % 80, "region": "ns"[number % 2]}  # fmt: skip
+
+
+def rows(many: int = MANY) -> Iterator[dict[str, Any]]:
+    return map(row, range(many))
+
+
+def as_csv(path: Path, people: Iterator[dict[str, Any]]) -> Path:
+    lines = (",".join(map(str, person.values())) + "\n" for person in people)
+    with path.open("w", encoding="utf-8") as file:
+        file.write("id,name,type,persona,age,region\n")
+        file.writelines(lines)
+    return path
+
+
+def as_lines(path: Path, people: Iterator[dict[str, Any]]) -> Path:
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(person) + "\n" for person in people)
+    return path
+
+
+def as_parquet(path: Path, people: Iterator[dict[str, Any]]) -> Path:
+    found = list(people)
+    columns = {
+        name: Array([person[name] for person in found], DataType.int64() if name == "age" else DataType.utf8())
+        for name in found[0]
+    }
+    write_parquet(RecordBatch.from_pydict(columns), path)
+    return path
+
+
+def as_table(path: Path, people: Iterator[dict[str, Any]]) -> Path:
+    database = path.with_name("census.db")
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("CREATE TABLE people(id TEXT PRIMARY KEY, name, type, persona, age INTEGER, region)")
+        values = (tuple(person.values()) for person in people)
+        connection.executemany("INSERT INTO people VALUES(?,?,?,?,?,?)", sorted(values, reverse=True))
+        connection.commit()
+    path.write_text('url = "sqlite:///census.db"\ntable = "people"\n')
+    return path
+
+
+def as_folder(path: Path, people: Iterator[dict[str, Any]]) -> Path:
+    path.mkdir()
+    found = list(people)
+    as_lines(path / "a.jsonl", iter(found[:100]))
+    as_lines(path / "b.ndjson", iter(found[100:]))
+    return path
+
+
+MADE: dict[str, Callable[[Path, Iterator[dict[str, Any]]], Path]] = {
+    "people.csv": as_csv, "people.jsonl": as_lines, "people.parquet": as_parquet, "people.toml": as_table,
+    "people": as_folder,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Population:
+    return load_population(as_csv(tmp_path_factory.mktemp("large") / "people.csv", rows()))
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Population:
+    """The same agents, all of them in memory."""
+    path = as_csv(tmp_path_factory.mktemp("held") / "people.csv", rows())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(populations, "FEW", 10 * MANY)
+        return load_population(path)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_same_agents_from_every_source(tmp_path: Path, name: str) -> None:
+    path = locate(str(MADE[name](tmp_path / name, rows(300))))
+    found = load_population(path)
+    assert found.sim_id == "people"
+    assert sorted(who.id for who in found.participants) == sorted(f"agent:p{number}" for number in range(300))
+    last = next(who for who in found.participants if who.id == "agent:p299")
+    assert (last.name, last.stakeholder_type) == ("Person 299", "retailer")
+    assert last.persona == "Is number 299.\n\nAge: 59"
+    assert found.columns[last.id] == {"age": "59", "region": "s"}
+    if name != "people.toml":  # a table has its key's order
+        assert found.participants[299] == last
+
+
+@pytest.mark.parametrize("name", ["people.csv", "people.parquet", "people.toml"])
+def test_many_of_them_are_read_from_where_they_are_kept(tmp_path: Path, name: str) -> None:
+    found = load_population(MADE[name](tmp_path / name, rows()))
+    assert isinstance(found.participants, PagedPeople)
+    assert len(found.participants) == len(found.columns) == MANY
+    assert [issue.severity for issue in found.issues] == ["info"]  # region
+
+
+def test_large_populations_are_chosen_from_as_small_ones_are(large: Population, held: Population) -> None:
+    assert isinstance(large.participants, PagedPeople)
+    assert not isinstance(held.participants, PagedPeople)
+    assert tuple(large.participants) == held.participants
+    assert [large.participants[place] for place in (0, PAGE, -1)] == [held.participants[p] for p in (0, PAGE, -1)]
+    assert large.participants[PAGE - 2 : PAGE + 2] == list(held.participants[PAGE - 2 : PAGE + 2])
+    assert population_hash(large.participants) == population_hash(held.participants)
+    assert large.require_column("region") == held.require_column("region") == "region"
+    for asked in (
+        RunRequest(sample=40), RunRequest(sample=41, stratify=True, seed=3), RunRequest(types=["NGO"]),
+        RunRequest(agents=["person 7", "agent:p5100"]), RunRequest(where='age >= 70 and region == "n"', sample=5),
+    ):  # fmt: skip
+        from_large, from_held = chosen(large, asked), chosen(held, asked)
+        assert tuple(from_large.participants) == from_held.participants
+        assert {who.id for who in from_large.left_out} == {who.id for who in from_held.left_out}
+        assert [from_large.columns[who.id] for who in from_large.participants[:50]] == [
+            from_held.columns[who.id] for who in from_held.participants[:50]
+        ]
+    with pytest.raises(SettingsError, match="no persona column 'sex'; there are age, region"):
+        large.require_column("sex")
+    with pytest.raises(SettingsError, match="'Person 70000' is no agent of people; did you mean 'Person"):
+        among(large, agents=["Person 70000"])
+
+
+def test_what_is_wrong_with_rows_is_said_with_file_and_line(tmp_path: Path) -> None:
+    def people() -> Iterator[dict[str, Any]]:
+        for number in range(MANY):
+            changes = {10: {"name": ""}, 5000: {"id": "p3"}, 5200: {"id": "p 1"}}.get(number, {})
+            yield {**row(number), **changes}
+
+    path = as_csv(tmp_path / "people.csv", people())
+    with pytest.raises(SimulationError) as raised:
+        load_population(path)
+    assert str(raised.value).splitlines() == [
+        "people.csv: line 12: field 'name' (or 'realname', 'username') is missing or empty",
+        "people.csv: line 5202: field 'id': 'p 1' holds spaces, '|' or slashes",
+        "people.csv: line 5002: id 'p3' is already that of line 5 (Person 3)",
+    ]
+    found = load_population(path, strict=False)
+    assert len(found.participants) == MANY - 2
+
+
+def test_equal_agents_are_numbered_and_gaps_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "people.jsonl"
+    path.write_text('{"name": "Ann"}\n{"name": "Ann", "persona": "Fishes."}\n' * (FEW // 2 + 1))
+    found = load_population(path)
+    ids = [who.id for who in found.participants]
+    assert len(set(ids)) == len(ids) == FEW + 2
+    assert ids[2] == f"{ids[0]}-2"
+    said = [issue.message for issue in found.issues]
+    assert said[0] == f"2 agents appear more than once with the same name and persona, e.g. {ids[0]}"
+    assert said[1].startswith(f"{FEW // 2 + 1} of {FEW + 2} agents have neither bio nor persona")
+    assert said[2] == f"{FEW + 2} agents share 1 names: told apart by their ids alone"
+    assert len(among(found, complete=True).participants) == FEW // 2 + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("people.parquet", b"PAR1 and no more", "people.parquet: cannot be read as Parquet: "),
+        ("people.toml", b'url = "sqlite:///none.db"\ntable = "people"', "people.toml, table 'people': cannot be read"),
+        ("people.toml", b'url = "sqlite:///x.db"', "people.toml: 'table' is missing; a file that names a table says"),
+        ("people.toml", b'url = "x"\ntable = "t"\nkey = 1', "people.toml: 'key' is unknown; there are url and table"),
+        ("people.toml", b'url = "nothing"\ntable = "people"', "people.toml, table 'people': cannot be read"),
+        ("people.csv", b"name,persona\nAnn,p\nB\xe9n,p\n", "people.csv: byte 0xe9 at offset 20 is no UTF-8"),
+        ("people.csv", b"name,persona\nAnn,p,q\n", "people.csv, line 2: 3 fields, but the header names 2"),
+        ("people.jsonl", b'{"name": "Ann"}\n{"name": \n', "people.jsonl, line 2: not valid JSON"),
+        ("people.jsonl", b'{"name": "Ann\xc3', "people.jsonl: byte 0xc3 at offset 13 is no UTF-8"),
+    ],
+)
+def test_a_source_that_cannot_be_read_says_where(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(SimulationError) as raised:
+        load_population(path)
+    assert message in str(raised.value)
+
+
+def test_a_table_that_is_not_there(tmp_path: Path) -> None:
+    path = as_table(tmp_path / "people.toml", rows(3))
+    path.write_text('url = "sqlite:///census.db"\ntable = "persons"\n')
+    with pytest.raises(SimulationError, match=r"people.toml, table 'persons': there is no such table in sqlite://"):
+        load_population(path)
+
+
+def test_a_folder_of_several_kinds_is_no_population(tmp_path: Path) -> None:
+    folder = as_folder(tmp_path / "people", rows(200))
+    (folder / "notes.txt").write_text("")
+    with pytest.raises(SimulationNotFound, match="nor is it a folder of personas files"):
+        locate(str(folder))
+
+
+def test_an_agent_more_takes_no_memory(tmp_path: Path) -> None:
+    """Peaks of processes that read 8,000 and 28,000 personas of 1 kB and draw a sample: less than 100 bytes apart for
+    each more, a tenth of what its text alone would take."""
+    peaks = []
+    for number in (8_000, 28_000):
+        people = ({**row(n), "persona": "x" * 1000} for n in range(number))
+        found = measured(as_csv(tmp_path / f"{number}.csv", people), code=READ)
+        assert found.code == 0, found.said
+        peaks.append(found.megabytes)
+    assert peaks[1] - peaks[0] < 100 * 20_000 / 1e6
+
+
+READ = """
+import sys
+from pathlib import Path
+from enquete.nodes.run_choice import chosen
+from enquete.simulations.population import load_population, population_hash
+from enquete.state.request import RunRequest
+population = load_population(Path(sys.argv[1]))
+population_hash(population.participants)
+assert len(chosen(population, RunRequest(sample=100)).participants) == 100
+"""
