@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +116,7 @@ def with_fault(waited_for: object, pool: ThreadPoolExecutor, tmp_path_factory: p
         return made, sum(times >= ATTEMPTS for times in refused.values())
 
     begun = {name: pool.submit(run, name) for name in (BUSY, *PASSING)}  # the longest first
+    wait(begun.values())  # pytest takes its variable out of the environment after a test, which clients look through
     return lambda name: begun[name].result()
 
 
