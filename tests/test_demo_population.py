@@ -14,8 +14,7 @@ from uuid import UUID
 
 import pytest
 
-from enquete.demo import demo_population
-from enquete.demo.build import DemoAgent, Network, load_agents, load_course, load_world, steps_of
+from enquete.demo import DemoAgent, Network, demo_population, load_agents, load_course, load_world, steps_of
 from enquete.instruments.pack import pack_named
 from enquete.locale import tell
 from enquete.respondents.planted import type_of

@@ -9,7 +9,7 @@ import grimp
 import pytest
 
 ROLES = ("enquete.graphs.",)
-"""A methodology's files are called after what they are to it: instrument, procedure, synthetic, …"""
+"""A methodology's files are called after what they are to it: instrument, procedure, results, …"""
 
 
 @pytest.fixture(scope="module")

@@ -24,11 +24,10 @@ from enquete.ledger.ledger import Ledger
 from enquete.ledger.record import RunRecord
 from enquete.ledger.shared_pace import SharedPace
 from enquete.models.faults import mask, servers_in, shown_url
-from enquete.models.fleet import Fleet
 from enquete.models.local_model import LocalModel, file_of
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.prices import OPENAI_URL, Prices, server_of
-from enquete.models.servers import Limiter, health_of
+from enquete.models.servers import Fleet, Limiter, health_of
 from enquete.models.transport import Transport
 from enquete.nodes.planning import served_models
 from enquete.respondents.ledger_context import LedgerContext

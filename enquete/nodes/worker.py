@@ -9,7 +9,6 @@ driver's shard comes.
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import threading
 import time
@@ -296,8 +295,3 @@ async def _conducted(run_session: RunSession, job: ShardJob, log_event: Callable
     )  # fmt: skip
     budget.ran_short = budget.deferred = False
     return report
-
-
-def process_id() -> int:
-    """Of the worker, for tests that kill it."""
-    return os.getpid()

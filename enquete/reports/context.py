@@ -171,14 +171,6 @@ def findings(context: AnalysisContext, found: Mapping[str, Any]) -> Found:
 PARTS = ("run_id", "arm", "methodology", "phase", "session", "round", "turn", "participant", "item_id")
 
 
-def with_ids(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows that carry an answer, with a column `answer_id`. Two answers never share one."""
-    answered = responded(frame)
-    if answered.empty:
-        return answered.assign(answer_id=pd.Series(dtype="str"))
-    return answered.assign(answer_id=pd.Series(list(ids(answered)), index=answered.index, dtype=object))
-
-
 def ids(answered: pd.DataFrame) -> Iterator[str]:
     """Of answers, in their order; made as they are read, because those of a large table weigh more than its answers."""
     return ("/".join(map(str, parts)) for parts in zip(*(answered[part] for part in PARTS), strict=True))

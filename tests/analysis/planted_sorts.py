@@ -10,8 +10,8 @@ import numpy as np
 from enquete.analysis.components import Matrix
 from enquete.analysis.qmethod import places
 from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.synthetic import AXIS_NOISE, NOISE
-from enquete.graphs.diversity.synthetic import planted as planted_in
+from enquete.graphs.diversity.procedure import AXIS_NOISE, NOISE
+from enquete.graphs.diversity.procedure import planted as planted_in
 from enquete.instruments.load import load_shipped
 
 INSTRUMENT = load_shipped(DiversityInstrument, "diversity")

@@ -25,6 +25,7 @@ from sklearn.metrics import adjusted_rand_score
 import enquete
 from enquete.analysis.qmethod import places
 from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings
+from enquete.graphs.diversity.procedure import planted
 from enquete.graphs.diversity.results import (
     alike,
     analyse,
@@ -35,7 +36,6 @@ from enquete.graphs.diversity.results import (
     pqmethod_dat,
     sorts_csv,
 )
-from enquete.graphs.diversity.synthetic import planted
 from enquete.graphs.diversity.tables import PRESENTATION
 from enquete.graphs.roundtable.discussion import read_views
 from enquete.instruments.load import load_shipped

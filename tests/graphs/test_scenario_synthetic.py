@@ -9,7 +9,7 @@ import pytest
 
 from enquete.analysis.agreement import friedman
 from enquete.graphs.scenario.instrument import ScenarioInstrument
-from enquete.graphs.scenario.synthetic import SHARED_RANGE, TYPE_RANGE, ScenarioTruth, planted
+from enquete.graphs.scenario.procedure import SHARED_RANGE, TYPE_RANGE, ScenarioTruth, planted
 from enquete.instruments.load import load_shipped
 from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.state.asking import Block, BlockKey, Item, Language, Participant

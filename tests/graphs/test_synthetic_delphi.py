@@ -8,8 +8,8 @@ import pytest
 
 from enquete.analysis.panel import converge, describe, is_consensus, is_disagreement
 from enquete.graphs.delphi.instrument import DelphiInstrument
+from enquete.graphs.delphi.procedure import MOVERS_POLARISED, DelphiTruth, planted
 from enquete.graphs.delphi.results import analyse
-from enquete.graphs.delphi.synthetic import MOVERS_POLARISED, DelphiTruth, planted
 from enquete.instruments.load import load_shipped
 from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.reports.context import AnalysisContext

@@ -12,8 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from enquete.analysis.components import Matrix, weighted
 from enquete.analysis.typology import choose, clusters
 from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings
-from enquete.graphs.diversity.procedure import Diversity
-from enquete.graphs.diversity.synthetic import planted
+from enquete.graphs.diversity.procedure import Diversity, planted
 from enquete.instruments.load import load_shipped
 from enquete.respondents.questions import violations
 from enquete.state.asking import Block, BlockKey, Item, Language, Option, Participant

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from enquete.analysis.change import delta_matrix, paired_by_item
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
+from enquete.graphs.longitudinal.procedure import PERSON_SD, Keyed, LongitudinalTruth, planted
 from enquete.graphs.longitudinal.results import analyse
-from enquete.graphs.longitudinal.synthetic import PERSON_SD, Keyed, LongitudinalTruth, planted
 from enquete.graphs.longitudinal.tables import PRESENTATION
 from enquete.instruments.load import load_shipped
 from enquete.instruments.pack import NEUTRAL, pack_named

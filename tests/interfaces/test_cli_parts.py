@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.interfaces.cli import options, run_commands, summary, terminal
-from enquete.interfaces.cli.failures import report_error
+from enquete.interfaces.cli.options import report_error
 from enquete.interfaces.cli.summary import Place
 from enquete.state.errors import LedgerError, SettingsError
 

@@ -10,8 +10,7 @@ import pytest
 
 from enquete.graphs.registry import methodologies
 from enquete.instruments.load import shipped_file
-from enquete.interfaces.cli.failures import as_typed
-from enquete.interfaces.cli.options import facade_arguments
+from enquete.interfaces.cli.options import as_typed, facade_arguments
 from tests.interfaces.conftest import REPOSITORY, Command
 from tests.support.studies import personas
 

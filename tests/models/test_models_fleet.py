@@ -18,9 +18,8 @@ from pydantic import SecretStr
 from enquete.models.cache import request_key
 from enquete.models.chat_completions import ModelResponse
 from enquete.models.faults import Unavailable, servers_in, shown_url
-from enquete.models.fleet import Fleet, score
 from enquete.models.prices import Prices
-from enquete.models.servers import Limiter, health_of
+from enquete.models.servers import Fleet, Limiter, health_of, score
 from enquete.models.transport import Transport
 from enquete.state.errors import InputError, ModelUnavailable, SettingsError
 from tests.models.test_models_transport import KEY, prompt

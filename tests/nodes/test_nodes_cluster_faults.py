@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -165,36 +166,44 @@ def require_intact(folder: Path, sent: int, answers: list[tuple[Any, ...]], agai
     assert counted == booked
 
 
+def outlasts(
+    strike: Callable[[], None], server: ModelServer, people: Path, out: Path, answers: list[tuple[Any, ...]],
+    again: int = IN_FLIGHT, **given: Any,
+) -> None:  # fmt: skip
+    """A study that `strike` hits after thirty requests is completed, and nothing of it is lost."""
+    with after(server, 30, strike):
+        run = unwritten.interview(people, **asked(given.pop("base_url", server.base_url), out, **given))
+    assert run.status == "completed"
+    require_intact(run_folder(out), server.count(), answers, again)
+
+
+Outlasts = Callable[..., None]
+
+
+@pytest.fixture
+def study_outlasts(
+    server: ModelServer, people: Path, cluster: Cluster, postgres: Server, undisturbed: list[tuple[Any, ...]],
+    tmp_path: Path,
+) -> Outlasts:  # fmt: skip
+    """`outlasts` for a study that the cluster asks and the store keeps: of what strikes it, and `again`."""
+    return partial(
+        outlasts, server=server, people=people, out=tmp_path, answers=undisturbed,
+        executor=f"dask:{cluster.address}", store=postgres.url,
+    )  # fmt: skip
+
+
 # --- the scheduler ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.soak
-def test_a_scheduler_that_slept_longer_than_it_waits_for_workers(
-    server: ModelServer,
-    people: Path,
-    cluster: Cluster,
-    postgres: Server,
-    undisturbed: list[tuple[Any, ...]],
-    tmp_path: Path,
-) -> None:
+def test_a_scheduler_that_slept_longer_than_it_waits_for_workers(study_outlasts: Outlasts, cluster: Cluster) -> None:
     """When it wakes it may take the workers to be lost before it hears from them."""
-    with after(server, 30, for_a_while(cluster.scheduler)):
-        run = unwritten.interview(
-            people, **asked(server.base_url, tmp_path, executor=f"dask:{cluster.address}", store=postgres.url)
-        )
-    assert run.status == "completed"
-    require_intact(run_folder(tmp_path), server.count(), undisturbed)
+    study_outlasts(for_a_while(cluster.scheduler))
 
 
 @pytest.mark.soak
 def test_a_killed_scheduler_is_waited_for(
-    server: ModelServer,
-    people: Path,
-    cluster: Cluster,
-    postgres: Server,
-    undisturbed: list[tuple[Any, ...]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    study_outlasts: Outlasts, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(executors, "BACK_WITHIN_S", WAIT_S)  # a busy machine starts workers slowly
     monkeypatch.setattr(executors, "STARTED_WITHIN_S", WAIT_S)
@@ -207,35 +216,18 @@ def test_a_killed_scheduler_is_waited_for(
             worker.wait(WAIT_S)  # without a scheduler they end by themselves
         cluster.start()
 
-    with after(server, 30, strike):
-        run = unwritten.interview(
-            people, **asked(server.base_url, tmp_path, executor=f"dask:{cluster.address}", store=postgres.url)
-        )
-    assert run.status == "completed"
-    require_intact(run_folder(tmp_path), server.count(), undisturbed)
+    study_outlasts(strike)
 
 
 # --- the store --------------------------------------------------------------------------------------------------------
 
 
-def test_a_store_that_crashes_while_workers_write(
-    server: ModelServer,
-    people: Path,
-    cluster: Cluster,
-    postgres: Server,
-    undisturbed: list[tuple[Any, ...]],
-    tmp_path: Path,
-) -> None:
+def test_a_store_that_crashes_while_workers_write(study_outlasts: Outlasts, postgres: Server) -> None:
     def strike() -> None:
         postgres.stop("immediate")
         postgres.start()
 
-    with after(server, 30, strike):
-        run = unwritten.interview(
-            people, **asked(server.base_url, tmp_path, executor=f"dask:{cluster.address}", store=postgres.url)
-        )
-    assert run.status == "completed"
-    require_intact(run_folder(tmp_path), server.count(), undisturbed, again=0)  # replies are kept until they are stored
+    study_outlasts(strike, again=0)  # replies are kept until they are stored
 
 
 # --- the driver -------------------------------------------------------------------------------------------------------
@@ -289,13 +281,7 @@ def test_a_worker_cut_off_from_the_store(
             time.sleep(cut_s)
             to_store.plug()
 
-        with after(server, 30, strike):
-            run = unwritten.interview(
-                people,
-                **asked(
-                    server.base_url.replace("127.0.0.1", plain.here), tmp_path, executor=f"dask:{cluster.address}",
-                    store=postgres.url.replace("127.0.0.1", to_store.here),
-                ),
-            )  # fmt: skip
-        assert run.status == "completed"
-        require_intact(run_folder(tmp_path), server.count(), undisturbed)
+        outlasts(
+            strike, server, people, tmp_path, undisturbed, base_url=server.base_url.replace("127.0.0.1", plain.here),
+            executor=f"dask:{cluster.address}", store=postgres.url.replace("127.0.0.1", to_store.here),
+        )  # fmt: skip

@@ -82,7 +82,7 @@ def processes(cluster: Any) -> dict[str, int]:
     client = client_of(cluster)
     try:
         client.wait_for_workers(2, timeout=WAIT_S)
-        found: dict[str, int] = client.run(worker.process_id)
+        found: dict[str, int] = client.run(os.getpid)
         return found
     finally:
         client.close()

@@ -18,7 +18,6 @@ from enquete.ledger.ledger import Failure
 from enquete.locale import whole
 from enquete.nodes.run_session import RunSession
 from enquete.reports.accounts import STATUSES
-from enquete.reports.context import with_ids
 from enquete.reports.exports import shortened
 from enquete.reports.markdown import excerpt
 from enquete.reports.page import Embedded, page
@@ -26,6 +25,7 @@ from enquete.reports.responses import labels_of
 from enquete.reports.synthesis import load_summary
 from enquete.reports.writing import COLUMN_MEANINGS, COLUMNS, STATUS_MEANINGS
 from tests.reports.conftest import ALL, Made
+from tests.support.studies import with_ids
 
 
 def read(made: Made, name: str):

@@ -12,21 +12,21 @@ import numpy as np
 import pytest
 import yaml
 
-import enquete.graphs.delphi.synthetic as delphi
-import enquete.graphs.diversity.synthetic as diversity
-import enquete.graphs.longitudinal.synthetic as longitudinal
-import enquete.graphs.scenario.synthetic as scenario
+import enquete.graphs.delphi.procedure as delphi
+import enquete.graphs.diversity.procedure as diversity
+import enquete.graphs.longitudinal.procedure as longitudinal
+import enquete.graphs.scenario.procedure as scenario
 from enquete.analysis.panel import describe, is_disagreement
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.synthetic import planted as panel
+from enquete.graphs.delphi.procedure import planted as panel
 from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.synthetic import planted as sorters
+from enquete.graphs.diversity.procedure import planted as sorters
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import plant
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.longitudinal.synthetic import CHANGE, planted
+from enquete.graphs.longitudinal.procedure import CHANGE, planted
 from enquete.graphs.scenario.instrument import ScenarioInstrument
-from enquete.graphs.scenario.synthetic import planted as futures
+from enquete.graphs.scenario.procedure import planted as futures
 from enquete.instruments.load import load_shipped, validate_instrument
 from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.instruments.source import read_source

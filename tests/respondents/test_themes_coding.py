@@ -15,7 +15,7 @@ from sklearn.preprocessing import normalize
 
 from enquete.analysis.agreement import coding_agreement
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.synthetic import planted
+from enquete.graphs.delphi.procedure import planted
 from enquete.instruments.load import load_shipped
 from enquete.respondents.rule_coder import (
     AssignInput,

@@ -8,9 +8,8 @@ import altair
 import pytest
 
 from enquete.state.errors import InputError
-from enquete.study.display import leading
 from enquete.study.interviews import conduct_interviews
-from enquete.study.run import Run
+from enquete.study.run import Run, leading
 from tests.support.studies import personas
 
 

@@ -21,10 +21,10 @@ from enquete.ledger.ledger import Ledger
 from enquete.memory.local import LocalMemory
 from enquete.memory.recall import Preference, complete
 from enquete.reports.accounts import citations, citations_section
-from enquete.reports.context import with_ids
 from enquete.reports.run_reading import open_run
 from enquete.state.errors import MemoryFault, SettingsError
 from tests.support.populations import mirofish_folder, set_status
+from tests.support.studies import with_ids
 from tests.support.zep_server import KEY, ZepServer, edge, node
 
 AGENTS = 5

@@ -9,9 +9,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from enquete.ledger.backup import copies
 from enquete.ledger.connection import connect
 from enquete.ledger.folders import LEDGER
+from enquete.reports.context import ids, responded
 
 TYPES = ("Küstenfischer", "Umweltverband", "Wissenschaft", "Angler", "Verwaltung")
 
@@ -75,3 +78,9 @@ def run_folder(out: Path) -> Path:
     """The only run under a results folder."""
     (folder,) = (out / "runs").iterdir()
     return folder
+
+
+def with_ids(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows that carry an answer, with a column `answer_id`. Two answers never share one."""
+    answered = responded(frame)
+    return answered.assign(answer_id=list(ids(answered)))

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 def _asking() -> MethodParts:
     from enquete.graphs.delphi.instrument import DelphiInstrument, DelphiSettings
-    from enquete.graphs.delphi.procedure import Delphi
-    from enquete.graphs.delphi.synthetic import planted
+    from enquete.graphs.delphi.procedure import Delphi, planted
 
     return MethodParts(DelphiInstrument, DelphiSettings, Delphi, planted)
 

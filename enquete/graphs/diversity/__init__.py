@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 def _asking() -> MethodParts:
     from enquete.graphs.diversity.instrument import DiversityInstrument, DiversitySettings
-    from enquete.graphs.diversity.procedure import Diversity
-    from enquete.graphs.diversity.synthetic import planted
+    from enquete.graphs.diversity.procedure import Diversity, planted
 
     return MethodParts(DiversityInstrument, DiversitySettings, Diversity, planted)
 

@@ -29,7 +29,7 @@ def _evaluation() -> Evaluation:
 
 
 def _drafts(material: Material) -> Mapping[str, str]:
-    from enquete.graphs.laddering.drafting import draft
+    from enquete.graphs.laddering.settings import draft
 
     return draft(material)
 

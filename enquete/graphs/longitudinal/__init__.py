@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 def _asking() -> MethodParts:
     from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-    from enquete.graphs.longitudinal.procedure import Wave
-    from enquete.graphs.longitudinal.synthetic import planted
+    from enquete.graphs.longitudinal.procedure import Wave, planted
 
     return MethodParts(LongitudinalInstrument, NoSettings, Wave, planted)
 

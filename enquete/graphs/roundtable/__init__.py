@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 def _asking() -> MethodParts:
     from enquete.graphs.roundtable.discussion import RoundtableSettings
     from enquete.graphs.roundtable.instrument import RoundtableInstrument
-    from enquete.graphs.roundtable.procedure import Roundtable
-    from enquete.graphs.roundtable.synthetic import planted
+    from enquete.graphs.roundtable.procedure import Roundtable, planted
 
     return MethodParts(RoundtableInstrument, RoundtableSettings, Roundtable, planted)
 

@@ -36,7 +36,7 @@ from enquete.instruments.document import Line, identifier, suggestion, wrong
 from enquete.instruments.load import LayerFile, load_layer
 from enquete.instruments.text import Part, Text
 from enquete.locale import N_
-from enquete.nodes.feedback_lines import feedback_line, summary
+from enquete.nodes.rounds import feedback_line, summary
 from enquete.respondents.planted import pick
 from enquete.state.asking import Item, Language
 from enquete.state.errors import SettingsError

@@ -18,7 +18,6 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag
 from pydantic_core import to_json
 
 from enquete.graphs.roundtable.agreement import ACTIONS, LEVELS, FourLayers, agreement, clusters, four_layers, likeness
-from enquete.graphs.roundtable.citations import claims
 from enquete.graphs.roundtable.discussion import (
     LEAST_SIZE,
     MOST_DOCUMENTS,
@@ -29,14 +28,21 @@ from enquete.graphs.roundtable.discussion import (
     Document,
     RoundtableSettings,
     RoundtableTurn,
+    Seat,
     Weighed,
     discussions,
 )
 from enquete.graphs.roundtable.grouping import MEANING
 from enquete.graphs.roundtable.modes import STANCES
 from enquete.graphs.roundtable.presentation import EXITS, ROUND, STAGES
-from enquete.graphs.roundtable.seats import Seat
-from enquete.graphs.roundtable.synthesis import MOST_POINTS, SYNTHESIST, DiscussionSynthesis, Point, said_in_full
+from enquete.graphs.roundtable.synthesis import (
+    MOST_POINTS,
+    SYNTHESIST,
+    DiscussionSynthesis,
+    Point,
+    claims,
+    said_in_full,
+)
 from enquete.graphs.roundtable.table import plain
 from enquete.ledger.folders import NeverStarted, write_atomically
 from enquete.locale import N_, tell

@@ -30,7 +30,7 @@ from enquete.graphs.roundtable.modes import (
 from enquete.instruments.text import Text
 from enquete.locale import N_, in_language
 from enquete.nodes.conversations import Asked, Utterance
-from enquete.nodes.feedback_lines import anonymous_numbers
+from enquete.nodes.rounds import anonymous_numbers
 from enquete.respondents.quoting import fence
 from enquete.respondents.roles import Role
 from enquete.state.asking import RESPONDED, Answer, Block, Item, Language

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 def _asking() -> MethodParts:
     from enquete.graphs.scenario.instrument import ScenarioInstrument
-    from enquete.graphs.scenario.procedure import ScenarioRating
-    from enquete.graphs.scenario.synthetic import planted
+    from enquete.graphs.scenario.procedure import ScenarioRating, planted
 
     return MethodParts(ScenarioInstrument, NoSettings, ScenarioRating, planted)
 

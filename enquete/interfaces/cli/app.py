@@ -196,6 +196,6 @@ def _run(arguments: list[str]) -> int:
         if code != STOPPED:
             return int(code or 0)
         error = KeyboardInterrupt()
-    from enquete.interfaces.cli.failures import report_error  # noqa: PLC0415 - what went well needs none of it
+    from enquete.interfaces.cli.options import report_error  # noqa: PLC0415 - what went well needs none of it
 
     return report_error(error, as_json, debug)

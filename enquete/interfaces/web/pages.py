@@ -18,10 +18,9 @@ from enquete.interfaces.server_state import ServerSettings, code_of
 from enquete.interfaces.views import GOING_ON, NothingYet, SimulationRow, Stage, simulation_row, simulation_rows
 from enquete.interfaces.web import run_pages
 from enquete.interfaces.web.answers import OpenRun, RunCache, Where
-from enquete.interfaces.web.comparison_pages import add_comparisons
 from enquete.interfaces.web.handlers import RequestHandlers
-from enquete.interfaces.web.interview_pages import add_interviews
 from enquete.interfaces.web.models import ResumeBody, StatusData
+from enquete.interfaces.web.operation_pages import add_comparisons, add_interviews
 from enquete.interfaces.web.rendering import STATIC, asset, language_of, render, static, url
 from enquete.interfaces.web.report_tabs import named
 from enquete.interfaces.web.run_pages import TYPES, NoSuchFile, as_csv, drawn_as, file_at

@@ -26,8 +26,7 @@ OBJECTS = d.Table(
         d.integer("best", N_("most")), d.integer("worst", N_("least")), d.integer("n", "n"), d.integer("n_total", "N"),
         d.of("n", "n_total", "n / N"), d.flag("first", N_("highest score"), replicates=True),
     ),
-    views=(d.View(at="section", columns=d.names("label score low_to_high best worst n_of_n_total"),
-                 order=("-score",)),),
+    views=(d.View(at="section", columns=d.names("label score low_to_high best worst n_of_n_total"), order=("-score",)),)
 )  # fmt: skip
 AGENTS = d.Table(
     name="agents", title=N_("Agents"), key=("participant",), one_agent=True, columns=(
@@ -42,8 +41,7 @@ MOST = d.Finding(
 )  # fmt: skip
 DIFFER = d.group_finding(
     OBJECT, size="(mean_highest - mean_lowest) / 2", chart="scores",
-    says=N_(
-        "“{object}” matters differently: {mean_highest} among {highest}, {mean_lowest} among {lowest} ({p}; n = {n})."),
+    says=N_("“{object}” differs: {mean_highest} among {highest}, {mean_lowest} among {lowest} ({p}; n = {n})."),
     null=N_("No object matters to groups differently ({p}; {detectable} would have been found four times in five)."),
 )  # fmt: skip
 SCORES = d.Chart(
@@ -52,9 +50,7 @@ SCORES = d.Chart(
 )  # fmt: skip
 PRESENTATION = d.Presentation(
     tables=(OBJECTS, AGENTS, *d.group_tables(OBJECT, N_("Scores by group"))), findings=(DIFFER, MOST), charts=(SCORES,),
-    texts=(
-        d.TextBlock(at="section", says=N_("Score: (most − least) / times shown, −1 to 1; 95% intervals over agents.")),
-    ),
+    texts=(d.TextBlock(at="section", says=N_("Score: (most − least) / times shown; 95% intervals over agents.")),),
 )  # fmt: skip
 
 
@@ -70,12 +66,11 @@ def analyse(
     """An agent enters with the sets that it answered. Intervals hold for the object with the highest score of all."""
     chosen = choices(frame)
     scored = by_agent(chosen, instrument)
-    mean = scored.mean()
+    mean = scored.mean().round(9)
     objects = pd.DataFrame({
         "object": scored.columns, "label": [instrument.objects[name].in_(context.language) for name in scored],
         "score": mean, "best": chosen["best"].value_counts(), "worst": chosen["worst"].value_counts(),
-        "n": scored.notna().sum(), "n_total": frame["participant"].nunique(),
-        "first": mean.round(9).eq(mean.round(9).max()),
+        "n": scored.notna().sum(), "n_total": frame["participant"].nunique(), "first": mean.eq(mean.max()),
     }, index=scored.columns).fillna({"best": 0, "worst": 0})  # fmt: skip
     bounds = selected_intervals(objects["n"], mean, scored.std(), selected="highest", ends=(-1, 1))
     objects[["low", "high"]] = bounds[["low", "high"]].to_numpy()
@@ -112,9 +107,8 @@ def probed(arms: Arms) -> Made:
     """Options reversed: is the best of a set still the best?"""
     if "options_reversed" in arms.asked:
         both = choices(arms.main).merge(choices(arms.asked["options_reversed"]), on=["participant", "item_id"])
-        same = both["best_x"].eq(both["best_y"]).mean()
-        counts = {"answers": len(both), "agents": both["participant"].nunique()}
-        yield phases(arms.main)[0], judged("option_order", same, counts, rule=KEPT.rule)
+        same, who = both["best_x"].eq(both["best_y"]).mean(), both["participant"].nunique()
+        yield phases(arms.main)[0], judged("option_order", same, {"answers": len(both), "agents": who}, rule=KEPT.rule)
 
 
 EVALUATION = Evaluation(analyse=analyse, presentation=PRESENTATION, probed=probed, checks={"option_order": KEPT})

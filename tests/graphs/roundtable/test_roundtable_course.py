@@ -11,7 +11,7 @@ import pytest
 from enquete.graphs.roundtable.agreement import Analysed, groupthink
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn, Weighed
 from enquete.graphs.roundtable.modes import Response
-from enquete.graphs.roundtable.synthetic import planted
+from enquete.graphs.roundtable.procedure import planted
 from enquete.graphs.roundtable.table import Summed
 from enquete.nodes.conversations import turn_name
 from enquete.state.asking import Block, Participant, Reply

@@ -15,10 +15,9 @@ import pytest
 from mcp import Client
 from starlette.testclient import TestClient
 
-from enquete.graphs.roundtable.citations import claims
 from enquete.graphs.roundtable.discussion import Discussion, Document, RoundtableTurn
 from enquete.graphs.roundtable.modes import Response
-from enquete.graphs.roundtable.synthesis import SYNTHESIST, DiscussionSaid, DiscussionSynthesis, Point, TurnSaid
+from enquete.graphs.roundtable.synthesis import SYNTHESIST, DiscussionSaid, DiscussionSynthesis, Point, TurnSaid, claims
 from enquete.interfaces.mcp.server import make_server, make_server_state
 from enquete.interfaces.server_state import ServerSettings
 from enquete.interfaces.web.application import make_app

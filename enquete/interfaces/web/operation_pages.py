@@ -1,7 +1,8 @@
-"""A person's interview as a page: the conversation, the question that waits, and beside it what grows from the answers.
+"""Pages of what methodologies offer beside a run: a person's interview (the conversation, the question that waits, what
+grows from the answers), and two responses side by side.
 
-Everything is an operation that a methodology offers for persons (state/methodology.py: PersonInterviews), as over HTTP
-and MCP; nothing here knows a methodology by name.
+Everything is an operation that a methodology offers (state/methodology.py), as over HTTP and MCP; nothing here knows a
+methodology by name.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from enquete.interfaces.web.rendering import language_of, render, url
 from enquete.interfaces.web.study_form import Field, Fields, fields_for, fields_of, form_of, typed, values_of
 from enquete.locale import tell
 from enquete.state.errors import EnqueteError, InputError, RunNotFound
-from enquete.state.methodology import PersonInterviews
+from enquete.state.methodology import PairComparisons, PersonInterviews
 from enquete.study.background import run_in_thread
 from enquete.study.method_operations import operations
 
@@ -215,3 +216,74 @@ def _arrow(source: Box, target: Box, label: str, is_new: bool) -> Arrow:
         )
     middle = (start + end) / 2
     return Arrow(f"M{x} {start} C{x} {middle} {other} {middle} {other} {end}", label, (x + other) / 2, middle, is_new)
+
+
+# --- Two responses to one question, side by side and without names: asked, and preferred by whoever reads them
+# (state/methodology.py: PairComparisons)
+
+
+def comparisons_offered() -> PairComparisons:
+    """Of the first methodology that offers them. Raises RunNotFound."""
+    found = next((one.offers.pairs for one in methodologies().values() if one.offers and one.offers.pairs), None)
+    if found is None:
+        raise RunNotFound("no methodology that is installed compares respondents")
+    return found()
+
+
+def add_comparisons(router: APIRouter, handlers: RequestHandlers) -> None:
+    """Under /comparisons: all of them, and one a page."""
+
+    async def listing(request: Request, said: Fields = (), error: str = "") -> Response:
+        by = await run_in_thread(comparisons_offered)
+        takes = operations()[by.ask][1].takes
+        held = (await handlers.operate(by.show, {}))["comparisons"]
+        return render(
+            request, "comparisons.html.j2", 400 if error else 200, held=held, key=by.key, values=values_of(said),
+            fields=fields_for(takes, takes.model_fields), error=error,
+        )  # fmt: skip
+
+    async def page(request: Request, id: str, said: str = "", error: str = "") -> Response:
+        by = await run_in_thread(comparisons_offered)
+        told = await handlers.operate(by.show, {by.key: id})
+        return render(request, "comparison.html.j2", 400 if error else 200, id=id, told=told, said=said, error=error)
+
+    @router.get("/comparisons")
+    async def all_of_them(request: Request) -> Response:
+        return await listing(request)
+
+    @router.post("/comparisons")
+    async def ask(request: Request) -> Response:
+        by, fields = await run_in_thread(comparisons_offered), await fields_of(request)
+        takes = operations()[by.ask][1].takes
+        given: dict[str, Any] = {}
+        for key, value in ((key, value.strip()) for key, value in fields):
+            if value:
+                given[key] = value.split(", ") if key == "agents" else typed(takes, key, value)
+        try:
+            await handlers.operate(by.ask, given)
+        except EnqueteError as error:
+            return await listing(request, fields, handlers.mask(error.fact))
+        return RedirectResponse(url("comparisons", str(given[by.key])), 303)
+
+    @router.get("/comparisons/{id}")
+    async def shown(request: Request, id: str) -> Response:
+        return await page(request, id)
+
+    @router.post("/comparisons/{id}/{step}")
+    async def step(request: Request, id: str, step: str) -> Response:
+        by, said = await run_in_thread(comparisons_offered), await form_of(request)
+        if step not in ("prefer", "judge"):
+            raise RunNotFound("one of two responses is preferred, or a model is let prefer")
+        why = said.get("why", "").strip()
+        try:
+            if step == "judge":
+                await handlers.operate(by.judge, {by.key: id})
+            else:
+                letter = said.get("verdict", "")
+                spoken = f"{letter} because {why}" if why and letter in ("A", "B") else letter or why or "–"
+                await handlers.operate(
+                    by.prefer, {by.key: id, "question_id": said.get("question_id", ""), "verdict": spoken}
+                )
+        except EnqueteError as error:
+            return await page(request, id, why, handlers.mask(error.fact))
+        return RedirectResponse(url("comparisons", id), 303)
