@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from enquete.ledger.backup import BackupCopies, copies, writes_in
 from enquete.ledger.entries import Usage
 from enquete.ledger.folders import LEDGER, drop_ledger, make_run_folder
 from enquete.ledger.ledger import Ledger
@@ -29,6 +30,7 @@ from enquete.ledger.workers import (
 )
 from enquete.state.interview_context import Completion
 from enquete.state.store_address import remember
+from tests.support.begun import begin_run
 from tests.support.ledgers import RUN, call, opened, prompt
 from tests.support.postgres import Server
 
@@ -64,6 +66,24 @@ async def worker(folder: Path, name: str, address: str = "") -> AsyncIterator[Le
         yield ledger
     finally:
         await ledger.close()
+
+
+def test_what_workers_write_is_copied_and_written_back_too(tmp_path: Path) -> None:
+    """Their writes once were none to the driver, which made no copy then and let the log grow by gigabytes."""
+    folder = begin_run(tmp_path / RUN)
+
+    async def work() -> None:
+        async with driven(folder) as ledger, worker(folder, "a") as beside:
+            made = BackupCopies(ledger)
+            ledger.keep_log()
+            await made.copy()
+            await beside.store_digests("T1", {f"agent:{number}": "x" * 10_000 for number in range(50)})
+            await made.copy()
+            assert made.made == 2
+            assert (folder / f"{LEDGER}-wal").stat().st_size == 0
+            assert writes_in(copies(folder / LEDGER)[0]) == ledger.writes
+
+    asyncio.run(work())
 
 
 def test_who_was_struck_off_stores_nothing_and_its_calls_are_allowances(folder: Path) -> None:

@@ -51,7 +51,6 @@ def test_a_large_table_is_written_up_as_a_small_one(written: enquete.Run, monkey
             if path.is_file()
         }
 
-    write_synthesis(written.folder, language="en")
     small = files()
     monkeypatch.setattr(responses, "LARGE", 1)
     write_synthesis(written.folder, language="en")
@@ -59,6 +58,7 @@ def test_a_large_table_is_written_up_as_a_small_one(written: enquete.Run, monkey
     assert files() == small
 
 
+@pytest.mark.soak
 def test_it_says_so_in_german(written: enquete.Run) -> None:
     write_synthesis(written.folder, language="de")
     (said,) = limits(written)
