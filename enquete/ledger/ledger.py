@@ -49,7 +49,7 @@ from enquete.ledger.record import RunRecord
 from enquete.ledger.usage import noted_of
 from enquete.ledger.versions import VERSION
 from enquete.ledger.workers import Batches, require_registered, worker_batches
-from enquete.ledger.writer import COUNTER, GroupWriter, Room, Write, WriteCounter, counted, told_by_checkpoints
+from enquete.ledger.writer import GroupWriter, Room, Write, WriteCounter, counted, told_by_checkpoints
 from enquete.state.asking import Answer, BlockKey, CallKey, Participant
 from enquete.state.errors import LedgerError
 from enquete.state.interview_context import Completion, Prompt
@@ -217,10 +217,7 @@ class Ledger:
     @property
     def writes(self) -> int:
         """Ever committed to this ledger, by workers too. 0 in a store, which loses none."""
-        if self._counter is None:
-            return 0
-        row = self._row(queries.NOTED, (COUNTER,))
-        return int(row[0]) if row else 0
+        return counted(self.read) if self._counter is not None else 0
 
     @property
     def commits(self) -> int:

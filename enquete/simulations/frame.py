@@ -168,11 +168,11 @@ class SamplingFrame:
 
     @property
     def facts(self) -> Mapping[str, Mapping[str, str]]:
-        return _Known(self, 0)
+        return _ByParticipant(self, 0)
 
     @property
     def columns(self) -> Mapping[str, Mapping[str, str]]:
-        return _Known(self, 1)
+        return _ByParticipant(self, 1)
 
     @property
     def incomplete(self) -> frozenset[str]:
@@ -204,7 +204,7 @@ def _participant(row: Sequence[Any]) -> Participant:
     return Participant(identity, name, intern(kind), persona, agent_id=number)
 
 
-class _Known(Mapping[str, Mapping[str, str]]):
+class _ByParticipant(Mapping[str, Mapping[str, str]]):
     """Facts or columns by participant id, read as they are asked for."""
 
     def __init__(self, frame: SamplingFrame, which: int) -> None:

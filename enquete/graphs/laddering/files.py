@@ -355,7 +355,7 @@ class OfRun(BaseModel):
     recoded: bool = Field(False, description="by the edited codebook, once it was applied")
 
 
-class Results(OfRun):
+class ResultsQuery(OfRun):
     part: Literal["codes", "chains", "map", "transcript"] = Field(
         "codes",
         description="codes with their wordings; chains of them by their weakest link; the map: boxes by level and "
@@ -379,19 +379,19 @@ class CodebookFile(BaseModel):
     document: bool = Field(False, description="with the file in this project's own terms, to be edited")
 
 
-async def laddering_results(port: Port, asked: Results) -> dict[str, JsonValue]:
+async def laddering_results(port: Port, asked: ResultsQuery) -> dict[str, JsonValue]:
     """What laddering interviews, of a study or with one person, came to, who made the codes, and who answered."""
     return PARTS[asked.part](port, asked)
 
 
-def _codes(port: Port, asked: Results) -> dict[str, JsonValue]:
+def _codes(port: Port, asked: ResultsQuery) -> dict[str, JsonValue]:
     found = _read(_folder(port, asked), "pooled_graph.json")
     shown = ("concept", "label", "type", "agents", "wordings", "abstractness", "centrality", "prestige")
     codes: list[JsonValue] = [{key: one[key] for key in shown} for one in found["concepts"][: asked.most]]
     return {**_about(port, asked), "codes": codes, "total": len(found["concepts"])}
 
 
-def _chains(port: Port, asked: Results) -> dict[str, JsonValue]:
+def _chains(port: Port, asked: ResultsQuery) -> dict[str, JsonValue]:
     """From where nothing leads in to where nothing leads on."""
     folder = _folder(port, asked)
     label = {one["concept"]: one["label"] for one in _read(folder, "pooled_graph.json")["concepts"]}
@@ -417,7 +417,7 @@ def chains_of(links: list[Mapping[str, Any]]) -> Iterator[tuple[list[str], int]]
             waiting += [([*chain, code], min(weakest, n)) for code, n in on.items()]
 
 
-def _map(port: Port, asked: Results) -> dict[str, JsonValue]:
+def _map(port: Port, asked: ResultsQuery) -> dict[str, JsonValue]:
     return {**_about(port, asked), **_read(_folder(port, asked), "value_map.json")}
 
 
@@ -435,7 +435,7 @@ def _authorship(folder: Path) -> dict[str, JsonValue]:
     return {**authorship(main.respondent, main.model)}
 
 
-def _transcript(port: Port, asked: Results) -> dict[str, JsonValue]:
+def _transcript(port: Port, asked: ResultsQuery) -> dict[str, JsonValue]:
     if not asked.agent:
         raise InputError("agent: say whose transcript, by name or id")
     folder = _folder(port, asked, plain=True)
@@ -447,7 +447,7 @@ def _transcript(port: Port, asked: Results) -> dict[str, JsonValue]:
     return {"agent": asked.agent, "turns": own, **_authorship(folder)}
 
 
-PARTS: Mapping[str, Callable[[Port, Results], dict[str, JsonValue]]] = {
+PARTS: Mapping[str, Callable[[Port, ResultsQuery], dict[str, JsonValue]]] = {
     "codes": _codes, "chains": _chains, "map": _map, "transcript": _transcript,
 }  # fmt: skip
 
@@ -523,7 +523,7 @@ def _read(folder: Path, name: str) -> dict[str, Any]:
 
 
 OPERATIONS = (
-    Operation(laddering_results, Results, "Codes, chains, map, transcripts", reads=True),
+    Operation(laddering_results, ResultsQuery, "Codes, chains, map, transcripts", reads=True),
     Operation(read_laddering_file, CodebookFile, "Read a concept or methodology file", reads=True),
     Operation(apply_codebook, Applying, "Apply an edited codebook"),
 )
