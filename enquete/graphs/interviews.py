@@ -1,6 +1,6 @@
 """The parent graph: all methodologies over one population.
 
-load_population → freeze → longitudinal T0 → await_simulation → longitudinal T1 ‖ delphi ‖ … → gate → synthesis
+load_population → pin → longitudinal T0 → await_simulation → longitudinal T1 ‖ delphi ‖ … → gate → synthesis
 """
 
 from __future__ import annotations

@@ -229,7 +229,7 @@ class Instrument(Part):
     """Head of an instrument file. A methodology's own instrument inherits it and adds its items.
 
     Within validation every part can look up what the file defines (`reading.current`), and the built-in scales that the
-    file uses are copied into `scales`: a frozen instrument, and so its hash, holds every text that is shown.
+    file uses are copied into `scales`: a pinned instrument, and so its hash, holds every text that is shown.
     """
 
     scale_ends: ClassVar[Ends] = AGREEMENT

@@ -1,4 +1,4 @@
-"""Load, validate, freeze and hash instruments."""
+"""Load, validate, pin and hash instruments."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def builtin_scale(name: str, ends: Ends) -> Scale | None:
 
 
 def with_builtin_scales(own: dict[object, object], used: Iterable[str], ends: Ends) -> dict[object, object]:
-    """`own` scales of a file plus the built-in ones it uses, so that the frozen instrument holds all its scales."""
+    """`own` scales of a file plus the built-in ones it uses, so that the pinned instrument holds all its scales."""
     builtin = {name: builtin_scale(name, ends) for name in sorted(used) if name not in own}
     return own | {name: scale for name, scale in builtin.items() if scale is not None}
 

@@ -61,7 +61,7 @@ class CostKind(NamedTuple):
 @dataclass
 class _Kind:
     admitted: int = 0  # allowed to reserve, and not yet settled
-    holding: int = 0  # reservations of those that have
+    reserved: int = 0  # reservations of those that have
     measured: int = 0
     excess: Amount = NOTHING  # of the dearest call, beyond its bound
 
@@ -123,10 +123,10 @@ class TokenCalibration:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def hold(self, kind: CostKind | None, sends: int) -> None:
+    def reserve(self, kind: CostKind | None, sends: int) -> None:
         """So many reservations more; negative: fewer."""
         if kind is not None:
-            self._of(kind)[1].holding += sends
+            self._of(kind)[1].reserved += sends
 
     def measure(self, kind: CostKind | None, excess: Amount) -> None:
         """A call was answered, and billed so much beyond its bound (less: below 0)."""
@@ -155,14 +155,14 @@ class TokenCalibration:
         return max((model.dearest.tokens for model in self._models.values()), default=0)
 
     @property
-    def held(self) -> Amount:
+    def reserved_excess(self) -> Amount:
         """What all calls under way should hold beyond their bounds."""
         tokens, usd = 0, 0.0
         for name, model in self._models.items():
             if model.dearest > NOTHING:
                 for purpose, kind in model.kinds.items():
                     each = self.excess(CostKind(name, purpose))
-                    tokens, usd = tokens + kind.holding * each.tokens, usd + kind.holding * each.usd
+                    tokens, usd = tokens + kind.reserved * each.tokens, usd + kind.reserved * each.usd
         return Amount(tokens, usd)
 
     def _of(self, kind: CostKind) -> tuple[_Model, _Kind]:
@@ -356,7 +356,7 @@ class Budget:
         """Replace a reservation by what was used; `unanswered`: tokens and dollars of that for sends without an answer.
         `sends`: reservations that the call held of `reserved` in all."""
         async with self._changed:
-            self.calibration.hold(kind, -sends)
+            self.calibration.reserve(kind, -sends)
             billed = Amount(used - unanswered[0], used_usd - unanswered[1])
             if answered and billed.tokens:
                 self.calibration.measure(
@@ -424,7 +424,7 @@ class Budget:
         return Amount(tokens + excess.tokens, usd + excess.usd)
 
     def _take(self, tokens: int, usd: float, claim: str, kind: CostKind | None) -> None:
-        self.calibration.hold(kind, 1)
+        self.calibration.reserve(kind, 1)
         self.reserved += tokens
         self.reserved_usd += usd
         if claim in self.claims:
@@ -438,7 +438,7 @@ class Budget:
 
     def _lacking(self, tokens: int, usd: float, held: Amount = NOTHING) -> Cap:
         """The cap under which this does not fit beside what is spent, in flight and held; "" where it fits."""
-        excess = self.calibration.held
+        excess = self.calibration.reserved_excess
         if self.spent + self.reserved + excess.tokens + held.tokens + tokens > self.cap:
             return "tokens"
         in_use = self.spent_usd + self.reserved_usd + excess.usd

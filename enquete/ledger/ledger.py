@@ -1,4 +1,4 @@
-"""The ledger: calls, answers, frozen values, forms, stages and counters of one run. The truth; checkpoints are
+"""The ledger: calls, answers, pinned values, forms, stages and counters of one run. The truth; checkpoints are
 position.
 
 A paid request is a row before it is sent (`reserve`) and keeps its raw response after (`settle`), so the ledger is the
@@ -317,23 +317,23 @@ class Ledger:
             connection.hold_still()
             yield from connection.stream(sql, values)
 
-    # --- frozen values, stages, failures ---------------------------------------------------------------------------
+    # --- pinned values, stages, failures ---------------------------------------------------------------------------
 
-    async def freeze(self, arm: str, methodology: str, phase: str, name: str, value: JsonValue) -> JsonValue:
+    async def pin(self, arm: str, methodology: str, phase: str, name: str, value: JsonValue) -> JsonValue:
         """First writer wins. Returns what is stored."""
         where = (methodology, phase, arm, name)
         text = json.dumps(value, ensure_ascii=False)
 
         def write(connection: Connection) -> str:
-            connection.execute(queries.FREEZE, (*where, text, now()))
-            return str(connection.execute(queries.FROZEN_VALUE, where).fetchone()[0])
+            connection.execute(queries.PIN, (*where, text, now()))
+            return str(connection.execute(queries.PINNED_VALUE, where).fetchone()[0])
 
         stored: JsonValue = json.loads(await self._writer.submit(write))
         return stored
 
-    def frozen(self, arm: str, methodology: str, phase: str, name: str) -> JsonValue:
+    def pinned(self, arm: str, methodology: str, phase: str, name: str) -> JsonValue:
         """None where there is none. Not to be changed by who reads it."""
-        row = self._row(queries.FROZEN_VALUE, (methodology, phase, arm, name))
+        row = self._row(queries.PINNED_VALUE, (methodology, phase, arm, name))
         with explained(self.path):
             return _parsed(row[0]) if row else None
 
@@ -403,7 +403,7 @@ class Ledger:
         return [who.remembering(digests.get(who.id)) for who in page]
 
     async def store_digests(self, phase: str, digests: dict[str, str | None]) -> None:
-        """What each agent remembers in this phase; frozen with the first call of the phase."""
+        """What each agent remembers in this phase; pinned with the first call of the phase."""
         rows = [(phase, participant, text) for participant, text in digests.items()]
         if rows:
             await self._writer.submit(lambda connection: connection.executemany(queries.ADD_DIGEST, rows))

@@ -12,7 +12,7 @@ from enquete.state.asking import MOST_ATTEMPTS
 
 CALL = "methodology=? AND phase=? AND arm=? AND purpose=? AND subject=? AND attempt=?"
 OCCASION = "arm=? AND methodology=? AND phase=? AND participant=? AND session=? AND round=? AND turn=?"
-FROZEN = "methodology=? AND phase=? AND arm=? AND name=?"
+PINNED = "methodology=? AND phase=? AND arm=? AND name=?"
 FAILURE = "arm=? AND methodology=? AND phase=? AND round=? AND unit=?"
 FORM = "arm=? AND methodology=? AND phase=? AND session=? AND round=? AND turn=? AND participant=? AND part=?"
 LISTED = "(SELECT value FROM json_each(?))"
@@ -229,15 +229,15 @@ AND o.participant = ?
   AND a.item = ?
 """
 
-# --- what is frozen, filed, counted and noted ------------------------------------------------------------------------
+# --- what is pinned, filed, counted and noted ------------------------------------------------------------------------
 
-FREEZE = """
+PIN = """
 INSERT INTO frozen(methodology, phase, arm, name, value, at) VALUES(?,?,?,?,?,?)
 ON CONFLICT(methodology, phase, arm, name) DO NOTHING
 """
-FROZEN_VALUE = f"SELECT value FROM frozen WHERE {FROZEN}"
-FROZEN_NAMES = "SELECT phase, name FROM frozen WHERE arm=? AND methodology=? ORDER BY phase, name"
-FROZEN_LIKE = """
+PINNED_VALUE = f"SELECT value FROM frozen WHERE {PINNED}"
+PINNED_NAMES = "SELECT phase, name FROM frozen WHERE arm=? AND methodology=? ORDER BY phase, name"
+PINNED_LIKE = """
 SELECT name, value FROM frozen WHERE methodology=? AND phase='' AND arm=? AND name LIKE ? ORDER BY name
 """
 RECORD = "SELECT value FROM frozen WHERE methodology='' AND name='record'"

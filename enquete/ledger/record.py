@@ -1,4 +1,4 @@
-"""What a run is: frozen before the first call, written to the ledger and to instruments_used.json."""
+"""What a run is: pinned before the first call, written to the ledger and to instruments_used.json."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from enquete.state.local_weights import Weights
 from enquete.state.request import CriticSettings, MemoryKind
 
 PERSONA_COLUMNS = "persona_columns"
-"""Frozen of the whole run: participant → column → text, of a personas file; some agents at a time."""
+"""Pinned of the whole run: participant → column → text, of a personas file; some agents at a time."""
 
 
 def persona_columns_name(part: int) -> str:
-    """The name under which a part of them is frozen, from 0."""
+    """The name under which a part of them is pinned, from 0."""
     return f"{PERSONA_COLUMNS}/{part}" if part else PERSONA_COLUMNS
 
 

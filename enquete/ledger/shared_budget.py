@@ -51,7 +51,7 @@ class SharedBudget(Budget):
 
     @property
     def _in_flight(self) -> Amount:
-        excess = self.calibration.held
+        excess = self.calibration.reserved_excess
         return Amount(self.reserved + excess.tokens, max(0.0, self.reserved_usd) + excess.usd)
 
     def _has_block(self, need: Amount) -> bool:

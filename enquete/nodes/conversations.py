@@ -74,7 +74,7 @@ class Asked(BaseModel):
 
 
 class Turn(Asked):
-    """A turn as it is frozen. A methodology adds what its conversation is rebuilt from, never what follows from that.
+    """A turn as it is pinned. A methodology adds what its conversation is rebuilt from, never what follows from that.
 
     `answer`: "" where nothing was said; `stop`: why the conversation is over with this turn; `by`: work → who did it, a
     model, RULE, or "" where there was nothing to do.
@@ -198,7 +198,7 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
         return Plan(calls=calls, rows=(len(units) * items, most * items), by_row=frozenset(calls))
 
     def stored(self, unit: str, context: InterviewContext) -> Iterator[TurnT]:
-        return stored_turns(context.frozen, unit, self.turn)
+        return stored_turns(context.pinned, unit, self.turn)
 
 
 async def _ask_again(block: Block, context: InterviewContext) -> Outcome:
@@ -242,23 +242,23 @@ def _uttered(answers: Sequence[Answer], by: str) -> Utterance:
 
 
 async def keep(context: InterviewContext, unit: str, turn: TurnT) -> TurnT:
-    """Freeze a turn, and give it as it is stored: from here on the conversation is rebuilt from it."""
+    """Pin a turn, and give it as it is stored: from here on the conversation is rebuilt from it."""
     kept = turn.model_dump(mode="json", exclude_defaults=True)
-    return type(turn).model_validate(await context.freeze(turn_name(unit, turn.turn), kept))
+    return type(turn).model_validate(await context.pin(turn_name(unit, turn.turn), kept))
 
 
-def stored_turns(frozen: Callable[[str], JsonValue], unit: str, kind: type[TurnT]) -> Iterator[TurnT]:
-    """The turns of a unit that were frozen, in their order. `frozen`: a context’s, or of an analysis
-    `context.frozen.get`."""
+def stored_turns(pinned: Callable[[str], JsonValue], unit: str, kind: type[TurnT]) -> Iterator[TurnT]:
+    """The turns of a unit that were pinned, in their order. `pinned`: a context’s, or of an analysis
+    `context.pinned.get`."""
     for number in count(1):
-        stored = frozen(turn_name(unit, number))
+        stored = pinned(turn_name(unit, number))
         if stored is None:
             return
         yield kind.model_validate(stored)
 
 
 def turn_name(unit: str, turn: int) -> str:
-    """The name under which a turn is frozen."""
+    """The name under which a turn is pinned."""
     return f"turn/{unit}/{turn:02d}"
 
 

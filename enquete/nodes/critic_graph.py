@@ -104,7 +104,7 @@ async def grade(state: CriticState) -> dict[str, Any]:
 
 
 async def pairwise_grading(state: CriticState) -> dict[str, Any]:
-    """Every pair in both orders; some once more. What is judged is frozen, with its grades."""
+    """Every pair in both orders; some once more. What is judged is pinned, with its grades."""
     if state.get("outcome"):
         return {}
     async with using(state["run"]) as run_session:
@@ -116,7 +116,7 @@ async def pairwise_grading(state: CriticState) -> dict[str, Any]:
         async def judged(pair: AnswerPair) -> None:
             found = await judge.judge(pair, again=pair.a.question_id in again)
             name, value = f"{PAIR}{found.question_id}", found.model_dump(mode="json")
-            await run_session.ledger.freeze(judge.second.id, CRITIC, "", name, value)
+            await run_session.ledger.pin(judge.second.id, CRITIC, "", name, value)
 
         whole = await _each(judge, pairs, judged, 2)
         n = sum(1 for _ in pair_records(run_session.ledger, judge.second.id))
@@ -329,7 +329,7 @@ async def annotate_memory(run_session: RunSession, second: Arm, pairs: Sequence[
             done = await asyncio.to_thread(_tell, run_session, second, some, usable)
             told += done
             await asyncio.gather(
-                *(run_session.ledger.freeze(second.id, CRITIC, "", f"{ANNOTATED}{name}", True) for name in done)
+                *(run_session.ledger.pin(second.id, CRITIC, "", f"{ANNOTATED}{name}", True) for name in done)
             )
     except (LedgerError, DatabaseError, OSError) as error:
         log.warning("memory: comparisons could not be noted: %s", error)

@@ -1,5 +1,5 @@
 """Pairs of answers to one question, respondent A's and B's, and what became of each: matched from the ledger, which
-survives whatever a process does not, and frozen in it.
+survives whatever a process does not, and pinned in it.
 
 The key is the question's id, an answer's key without run and arm. Two answers are a pair only where both respondents
 were
@@ -29,7 +29,7 @@ from enquete.respondents.ledger_context import LedgerContext
 from enquete.respondents.planted import uniform
 from enquete.state.asking import RESPONDED, Answer, Arm, Block, Item
 
-# --- What became of a pair: frozen in the ledger once, read by the report, by the memory and by whoever goes on after
+# --- What became of a pair: pinned in the ledger once, read by the report, by the memory and by whoever goes on after
 # a kill
 
 REPEATED = 50
@@ -76,14 +76,14 @@ def winner_of(forward: str, backward: str) -> Winner:
 
 def pair_records(ledger: Ledger, arm: str) -> Iterator[PairRecord]:
     """All pairs of this respondent B, by question."""
-    rows = ledger.read(queries.FROZEN_LIKE, (CRITIC, arm, f"{PAIR}%")).fetchall()
+    rows = ledger.read(queries.PINNED_LIKE, (CRITIC, arm, f"{PAIR}%")).fetchall()
     return (PairRecord.model_validate_json(value) for _, value in rows)
 
 
 def annotated(ledger: Ledger, arm: str) -> set[str]:
     """Questions whose result the memory has."""
     return {
-        name.removeprefix(ANNOTATED) for name, _ in ledger.read(queries.FROZEN_LIKE, (CRITIC, arm, f"{ANNOTATED}%"))
+        name.removeprefix(ANNOTATED) for name, _ in ledger.read(queries.PINNED_LIKE, (CRITIC, arm, f"{ANNOTATED}%"))
     }
 
 

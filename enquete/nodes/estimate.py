@@ -167,7 +167,7 @@ class Estimate(BaseModel):
             found[line.claim] = found.get(line.claim, NOTHING) + line.tokens
         return {claim: tokens.whole() for claim, tokens in found.items()}
 
-    def as_frozen(self) -> dict[str, JsonValue]:
+    def as_pinned(self) -> dict[str, JsonValue]:
         """What the run's ledger keeps: needs of the claims for the budget, and the estimate to compare with."""
         calls: dict[str, float] = {}
         for line in self.lines:

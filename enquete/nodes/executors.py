@@ -51,7 +51,8 @@ long for somebody who waits."""
 MOST_LOSSES = 20
 """Workers that one shard may be given to in vain: from there on it is the shard that kills them."""
 DRIVERS_SHARE = 8
-"""Of the requests in flight, one in so many is the driver's own while workers are asking."""
+"""Of the requests in flight, one in so many is the driver's own while workers are asking, and as many at most: a
+driver has coding and conversations to ask, and what it leaves unused nobody else has."""
 
 
 def executor_of(run_session: RunSession) -> ShardExecutor:
@@ -259,7 +260,7 @@ class DaskExecutor:
         LIMITER.resize(self._drivers(machine) if self._shards else machine.concurrency)
 
     def _drivers(self, machine: Machine) -> int:
-        return machine.concurrency // DRIVERS_SHARE if machine.concurrency - self._processes >= DRIVERS_SHARE else 1
+        return max(1, min(DRIVERS_SHARE, machine.concurrency // DRIVERS_SHARE))
 
     # --- the cluster ---
 

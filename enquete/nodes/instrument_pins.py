@@ -1,4 +1,4 @@
-"""Instruments and settings of a new run, frozen before anything is asked: complete, validated, with their hashes."""
+"""Instruments and settings of a new run, pinned before anything is asked: complete, validated, with their hashes."""
 
 from __future__ import annotations
 

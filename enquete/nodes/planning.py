@@ -59,13 +59,13 @@ def planned(record: RunRecord) -> list[tuple[str, str]]:
 
 
 def closed(round: int) -> str:
-    """The name under which an arm's verdict on a round is frozen, "next" or "end": what was said in it is settled."""
+    """The name under which an arm's verdict on a round is pinned, "next" or "end": what was said in it is settled."""
     return f"closed/{round}"
 
 
 def rounds_owed(rounds: int, context: InterviewContext) -> range:
     """The rounds of this arm: up to the one it ended with, or as many as there may be."""
-    ended = (number for number in range(1, rounds + 1) if context.frozen(closed(number)) == "end")
+    ended = (number for number in range(1, rounds + 1) if context.pinned(closed(number)) == "end")
     return range(1, next(ended, rounds) + 1)
 
 
@@ -107,8 +107,8 @@ def claims(
 
 
 def _estimate(ledger: Ledger) -> Mapping[str, Any]:
-    """As `Estimate.as_frozen` left it; {} where nothing was estimated."""
-    found: Any = ledger.frozen("", "", "", "estimate")
+    """As `Estimate.as_pinned` left it; {} where nothing was estimated."""
+    found: Any = ledger.pinned("", "", "", "estimate")
     return found or {}
 
 

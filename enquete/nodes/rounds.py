@@ -105,7 +105,7 @@ class RoundNodes:
         context = run_session.context(self._name, phase, arm.id)
         owed = rounds_owed(run_session.procedure(self._name).rounds, context)
         again = owed[-1] if (self._name, phase) in run_session.asked_again else None
-        return next((number for number in owed if context.frozen(closed(number)) is None), again)
+        return next((number for number in owed if context.pinned(closed(number)) is None), again)
 
     def _arms(self, run_session: RunSession, aside: bool) -> list[Arm]:
         """Those that are asked together, the main one first: others answer about its themes and feedback."""
@@ -160,7 +160,7 @@ class RoundNodes:
                 verdict = await procedure.between(number, context)
                 if verdict not in ("next", "end"):
                     return verdict
-                await context.freeze(closed(number), verdict if number < procedure.rounds else "end")
+                await context.pin(closed(number), verdict if number < procedure.rounds else "end")
         except LedgerError:
             raise
         except Exception as error:

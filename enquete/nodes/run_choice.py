@@ -1,4 +1,4 @@
-"""Which run a request means, and how a new one begins: population read, instruments frozen, ledger made.
+"""Which run a request means, and how a new one begins: population read, instruments pinned, ledger made.
 
 One unfinished match: resume it. A finished match: show it, no calls. An unfinished one that differs: refuse with the
 differences. Nothing is written before everything that can be wrong was checked."""
@@ -73,7 +73,7 @@ SAID = ("agents", "types", "where", "sample", "stratify", "skip_incomplete")
 MOST_NAMES = 500
 """Of those who are not asked, in a run's record."""
 COLUMNS_AT_ONCE = 20_000
-"""Agents whose further columns are frozen together."""
+"""Agents whose further columns are pinned together."""
 
 
 def chosen(population: Population, request: RunRequest) -> Population:
@@ -318,7 +318,7 @@ def draft_record(
     interviews: Path,
     kept: Mapping[str, UsedInstrument] = MappingProxyType({}),
 ) -> RunRecord:
-    """The record that a new run would have. `kept`: instruments of an earlier run, asked again as they were frozen.
+    """The record that a new run would have. `kept`: instruments of an earlier run, asked again as they were pinned.
 
     Raises before anything is written if instruments or settings are wrong.
     """
@@ -475,15 +475,15 @@ async def _write(
     asked = run_population(choice, population)
     await ledger.store_population(asked)
     for part, columns in enumerate(_columns(population, asked)):
-        await ledger.freeze("", "", "", persona_columns_name(part), columns)
+        await ledger.pin("", "", "", persona_columns_name(part), columns)
     if record.replay_of:
         await copy_memories(runs / record.replay_of, ledger)
     if record.carried:
         await carry(runs / record.rerun_of / LEDGER, ledger, record.carried)
         await copy_memories(runs / record.rerun_of, ledger)
     if estimate is not None:
-        await ledger.freeze("", "", "", "estimate", estimate)
-    await ledger.freeze("", "", "", "record", record.model_dump(mode="json"))
+        await ledger.pin("", "", "", "estimate", estimate)
+    await ledger.pin("", "", "", "record", record.model_dump(mode="json"))
     await ledger.set_stage("", "", "started")
     write_atomically(choice.folder / RECORD, as_file(record, ledger))
 

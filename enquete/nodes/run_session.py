@@ -91,7 +91,7 @@ class RunSession(RunBase[Ledger]):
         # A rehearsal, in which none answers, says what its run's will be.
         self.by_model = bool(record.interviewer_model)
         self.raise_bugs = os.environ.get("ENQUETE_RAISE_BUGS") == "1"
-        self.tally: dict[tuple[str, str, int, str], int] = {}
+        self.units_done: dict[tuple[str, str, int, str], int] = {}
         self._sources = sources
         if sources.sender is not None:
             self.budget.when_stopped = self._halt
@@ -145,14 +145,14 @@ class RunSession(RunBase[Ledger]):
         return planted(self.instrument(name), self.settings(name)) if planted else plausible(self.instrument(name))
 
     def require_memories(self) -> None:
-        """Raises LedgerError where what agents remember was frozen and is gone: they would be asked as if they had no
+        """Raises LedgerError where what agents remember was pinned and is gone: they would be asked as if they had no
         memory."""
-        memory = self.ledger.frozen("", "", "T1", "memory")
-        frozen = memory.get("with_memory", 0) if isinstance(memory, dict) else 0
+        memory = self.ledger.pinned("", "", "T1", "memory")
+        pinned = memory.get("with_memory", 0) if isinstance(memory, dict) else 0
         there = sum(text is not None for text in self.ledger.digests("T1").values())
-        if there != frozen:
+        if there != pinned:
             path = self.folder / LEDGER
-            raise damaged(path, LookupError(f"{frozen} agents' memories were frozen, and {there} are there"))
+            raise damaged(path, LookupError(f"{pinned} agents' memories were pinned, and {there} are there"))
 
     def units(self, name: str, phase: str, round: int, arm: str) -> Sequence[str]:
         key = (name, phase, round, arm)
@@ -227,7 +227,7 @@ class RunSession(RunBase[Ledger]):
 
     def is_over(self, phase: str) -> bool:
         """A T0 that was to be measured before the simulation is over once memories of it are filed."""
-        return phase == "T0" and self.record.baseline == "measured" and bool(self.ledger.frozen("", "", "T1", "memory"))
+        return phase == "T0" and self.record.baseline == "measured" and bool(self.ledger.pinned("", "", "T1", "memory"))
 
     def interviewers(self, claim: str) -> Callable[[str], Metered]:
         """The interviewer's model by name; "": the run's own, or the rules' bookkeeping where there is none."""

@@ -74,12 +74,12 @@ class RoundProgress:
 
     @property
     def _done(self) -> int:
-        return self._run_session.tally.get(self._key, 0)
+        return self._run_session.units_done.get(self._key, 0)
 
     def tick(self, outcome: Outcome) -> None:
         """A unit came to this."""
         if outcome == "done":
-            self._run_session.tally[self._key] = self._done + 1
+            self._run_session.units_done[self._key] = self._done + 1
         done = self._done
         now = time.monotonic()
         if now >= self._next or done == self._total:

@@ -330,7 +330,7 @@ class EntryNodes:
         asked = [phases for name, (_, phases, _) in self._inner.items() if name in (request.methods or self._inner)]
         return request.phase != "T1" and any("T0" in phases for phases in asked)
 
-    async def freeze(self, state: InterviewsState) -> dict[str, Any]:
+    async def pin(self, state: InterviewsState) -> dict[str, Any]:
         """What will be asked, and what was settled before. A methodology that failed is tried again by a new walk."""
         async with using(state["run"]) as run_session:
             if run_session.record.critic:
@@ -339,7 +339,7 @@ class EntryNodes:
             outcomes = {f"{m}/{p}": s.outcome for (m, p), s in stages.items() if m and s.outcome == "done"}
             return {"outcomes": outcomes, "flags": list(run_session.record.notices)}
 
-    async def after_freeze(self, state: InterviewsState) -> list[Send] | str:
+    async def after_pin(self, state: InterviewsState) -> list[Send] | str:
         async with using(state["run"]) as run_session:
             return self._todo(state["run"], run_session, "T0") or self._after_t0(run_session)
 
@@ -356,7 +356,7 @@ class EntryNodes:
         return "await_simulation" if any(phase == "T1" for _, phase in planned(run_session.record)) else "gate"
 
     async def await_simulation(self, state: InterviewsState) -> dict[str, Any]:
-        """Pause between the waves until the simulation has completed; then freeze what the agents remember."""
+        """Pause between the waves until the simulation has completed; then pin what the agents remember."""
         async with using(state["run"]) as run_session:
             assumed, read = run_session.machine.assume_completed, run_session.simulation
             status = simulation_status(run_session.record, run_session.sim_path, assume_completed=assumed, read=read)
@@ -503,14 +503,14 @@ def build(name: str, inner: Inner, synthesise: Synthesise) -> Any:
             nodes[phase].append(node)
             builder.add_node(node, graph, error_handler=crash_handler(methodology, phase, steps))
     builder.add_node("load_population", steps.load_population)
-    builder.add_node("freeze", steps.freeze)
+    builder.add_node("pin", steps.pin)
     builder.add_node("await_simulation", steps.await_simulation)
     builder.add_node("gate", steps.gate, defer=True)
     builder.add_node("critic", critic_graph(), error_handler=crash_handler(*STAGE, steps))
     builder.add_node("synthesis", steps.synthesis, defer=True)
     builder.add_edge(START, "load_population")
-    builder.add_edge("load_population", "freeze")
-    builder.add_conditional_edges("freeze", steps.after_freeze, [*nodes["T0"], "await_simulation", "gate"])
+    builder.add_edge("load_population", "pin")
+    builder.add_conditional_edges("pin", steps.after_pin, [*nodes["T0"], "await_simulation", "gate"])
     for node in nodes["T0"]:
         builder.add_conditional_edges(node, steps.after_t0, ["await_simulation", "gate"])
     builder.add_conditional_edges("await_simulation", steps.after_waiting, ["await_simulation", *nodes["T1"], "gate"])

@@ -132,12 +132,12 @@ def simulation_status(
 
 
 async def open_t1(run_session: RunSession) -> list[str]:
-    """Join today's agents to the run's and freeze their memories. Returns what a reader must know. Done once a run.
+    """Join today's agents to the run's and pin their memories. Returns what a reader must know. Done once a run.
 
     Raises PopulationMismatch where the agents cannot be joined, SimulationNotFound where the folder is gone.
     """
     read, run_session.simulation = run_session.simulation, None  # nobody asks for it again
-    stored = run_session.ledger.frozen("", "", "T1", "memory")
+    stored = run_session.ledger.pinned("", "", "T1", "memory")
     if stored is None:
         stored = await _remember(run_session, read)
     notes = stored.get("notes") if isinstance(stored, dict) else None
@@ -147,7 +147,7 @@ async def open_t1(run_session: RunSession) -> list[str]:
 async def _remember(run_session: RunSession, population: Population | None) -> JsonValue:
     record = run_session.record
     if record.kind == "personas":
-        return await run_session.ledger.freeze("", "", "T1", "memory", {"notes": []})
+        return await run_session.ledger.pin("", "", "T1", "memory", {"notes": []})
     if population is None or not population.completion.completed:  # it has gone on since
         population = await asyncio.to_thread(load_population, run_session.sim_path, assume_completed=True)
     simulated = [who for who in run_session.population if not who.id.startswith(GUEST)]
@@ -166,11 +166,11 @@ async def _remember(run_session: RunSession, population: Population | None) -> J
         notes = [f"{issue.file}: {issue.message}" for issue in read.issues if issue.severity != "info"]
         notes += [UNREAD.format(fault=known.fault)] if known.fault else []
         named = {then: dict(read.named[now]) for then, now in joined.matched if now in read.named}
-        await run_session.ledger.freeze("", "", "T1", SOURCES, {who: {**marks} for who, marks in named.items()})
+        await run_session.ledger.pin("", "", "T1", SOURCES, {who: {**marks} for who, marks in named.items()})
     await run_session.ledger.store_digests("T1", texts)
     run_session.remember("T1")
     summary = _summary(joined, texts, [*_join_notes(joined), *notes]) | _ended(population)
-    return await run_session.ledger.freeze("", "", "T1", "memory", summary)
+    return await run_session.ledger.pin("", "", "T1", "memory", summary)
 
 
 def _known(run_session: RunSession, agents: list[str]) -> GraphMemory:
@@ -213,8 +213,8 @@ def _join_notes(joined: Join) -> list[str]:
 async def copy_memories(source: Path, ledger: Ledger) -> None:
     """What agents remembered then, so that neither the simulation nor its databases are needed."""
     with open_ledger(source) as origin:
-        memory = origin.frozen("", "", "T1", "memory")
+        memory = origin.pinned("", "", "T1", "memory")
         if memory is not None:
             await ledger.store_digests("T1", origin.digests("T1"))
-            await ledger.freeze("", "", "T1", SOURCES, origin.frozen("", "", "T1", SOURCES))
-            await ledger.freeze("", "", "T1", "memory", memory)
+            await ledger.pin("", "", "T1", SOURCES, origin.pinned("", "", "T1", SOURCES))
+            await ledger.pin("", "", "T1", "memory", memory)

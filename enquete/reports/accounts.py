@@ -483,7 +483,7 @@ def citations(reading: RunReading, frame: pd.DataFrame) -> list[Citation]:
     noted = list(reading.ledger.read(queries.NOTES, (main, PHASE, f'%"{NAMES}%')))
     if not noted:
         return []
-    sources = reading.ledger.frozen("", "", PHASE, SOURCES)
+    sources = reading.ledger.pinned("", "", PHASE, SOURCES)
     known: Mapping[str, Any] = sources if isinstance(sources, dict) else {}
     digests = reading.ledger.digests(PHASE)
     names = {who.id: who.name for who in reading.population}

@@ -363,7 +363,7 @@ def find(
 ) -> Findings:
     """Analyse every methodology that has rows. A bug in one analysis is recorded; the others go on.
 
-    arm: stands in the main arm's place, with what was frozen for it; its rows bear the role "main" in `frame`.
+    arm: stands in the main arm's place, with what was pinned for it; its rows bear the role "main" in `frame`.
     """
     with threadpool_limits(1):  # a second thread waits beside matrices of this size, at half as much CPU again
         return _find(reading, frame, partial=partial, raise_bugs=raise_bugs, arm=arm)
@@ -449,7 +449,7 @@ def _about(reading: RunReading, rows: pd.DataFrame, context: AnalysisContext) ->
 
 
 def analysis_context(reading: RunReading, name: str, partial: bool, arm: Arm) -> AnalysisContext:
-    """What the run's record, frozen values and baseline say to the analysis of one methodology."""
+    """What the run's record, pinned values and baseline say to the analysis of one methodology."""
     record = reading.record
     incomparable: list[str] = []
     pairing: Mapping[str, JsonValue] = _pairing_here(reading)
@@ -467,9 +467,9 @@ def analysis_context(reading: RunReading, name: str, partial: bool, arm: Arm) ->
         language=reading.language,
         baseline=reading.baseline,
         memoryless_weight=record.memoryless_weight,
-        frozen={**reading.frozen_values(record.main.id, name), **reading.frozen_values(arm.id, name)},
+        pinned={**reading.pinned_values(record.main.id, name), **reading.pinned_values(arm.id, name)},
         variants={
-            one.variant: reading.frozen_values(one.id, name)
+            one.variant: reading.pinned_values(one.id, name)
             for one in record.arms
             if one.variant and name in one.methods and arm.role == "main"
         },

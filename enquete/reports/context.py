@@ -42,10 +42,10 @@ class AnalysisContext:
     language: Language
     baseline: str = "none"  # measured, reconstructed, earlier, none
     memoryless_weight: float = 0.5
-    frozen: Mapping[str, JsonValue] = field(default_factory=dict)  # by name: "themes", "feedback/2"
+    pinned: Mapping[str, JsonValue] = field(default_factory=dict)  # by name: "themes", "feedback/2"
     variants: Mapping[str, Mapping[str, JsonValue]] = field(
         default_factory=dict
-    )  # variant → what was frozen in its arm
+    )  # variant → what was pinned in its arm
     participants: pd.DataFrame = field(default_factory=pd.DataFrame)  # index id; agent_id, name, stakeholder_type
     partial: bool = False
     outcomes: Mapping[str, str] = field(default_factory=dict)  # phase → done, short, waiting, failed
@@ -105,7 +105,7 @@ def responded(frame: pd.DataFrame) -> pd.DataFrame:
 
 def statuses(frame: pd.DataFrame) -> dict[str, int]:
     """Rows by status, the most frequent first and then by name, so that equal tables give equal bytes."""
-    return tally(frame["status"])
+    return frequencies(frame["status"])
 
 
 def counted(frame: pd.DataFrame) -> dict[str, JsonValue]:
@@ -120,7 +120,7 @@ def answering(frame: pd.DataFrame) -> dict[str, JsonValue]:
     return {**counted(frame), "agents_responded": int(answered), "agents_total": int(frame["participant"].nunique())}
 
 
-def tally(values: Iterable[str]) -> dict[str, int]:
+def frequencies(values: Iterable[str]) -> dict[str, int]:
     """How often each value occurs, the most frequent first and then by name."""
     return dict(sorted(Counter(map(str, values)).items(), key=lambda pair: (-pair[1], pair[0])))
 

@@ -172,11 +172,11 @@ def examine(
     humans = {name: one.human_answers() for name, one in instruments.items() if isinstance(one, Instrument)}
     synthetic = reading.record.main.respondent == "synthetic"
 
-    def frozen(name: str, arm: str) -> Found:
-        return reading.frozen_values(arm, name)
+    def pinned(name: str, arm: str) -> Found:
+        return reading.pinned_values(arm, name)
 
     table = with_blocks(reading, over(reading, frame))
-    found = judge(methodologies, analyses, table, frozen, humans, synthetic=synthetic, on_bug=on_bug)
+    found = judge(methodologies, analyses, table, pinned, humans, synthetic=synthetic, on_bug=on_bug)
     planned = dict.fromkeys(map(str, frame.loc[frame["arm_role"].eq("main"), "methodology"]), NOTHING)
     going_on = unfinished(reading, frame)
     verdicts = {
@@ -204,13 +204,13 @@ def judge(
     methodologies: Mapping[str, Methodology],
     analyses: Mapping[str, Analysis],
     frame: pd.DataFrame,
-    frozen: Callable[[str, str], Found] = lambda name, arm: {},
+    pinned: Callable[[str, str], Found] = lambda name, arm: {},
     humans: Mapping[str, Humans] | None = None,
     *,
     synthetic: bool = False,
     on_bug: OnBug | None = None,
 ) -> Health:
-    """The same from tables alone. frame: rows of all arms, with `block`. frozen: values of (methodology, arm) by name;
+    """The same from tables alone. frame: rows of all arms, with `block`. pinned: values of (methodology, arm) by name;
     humans: what a methodology's instrument says of people's answers.
     """
     checks: list[HealthCheck] = []
@@ -219,7 +219,7 @@ def judge(
     for name in map(str, dict.fromkeys(frame.loc[frame["arm_role"].eq("main"), "methodology"])):
         rows = opened(chosen(frame, frame["methodology"].eq(name)))
         one = MethodologyHealth(
-            methodologies[name], probing(rows, analyses.get(name, NOT_ANALYSED), partial(frozen, name))
+            methodologies[name], probing(rows, analyses.get(name, NOT_ANALYSED), partial(pinned, name))
         )
         try:
             one.check((humans or {}).get(name, {}))

@@ -558,7 +558,7 @@ def not_taken(
     return tuple(one for one in likely if one not in taken and (waves > 1 or one not in OF_CHANGE))
 
 
-def nothing_frozen(arm: str) -> Found:
+def nothing_pinned(arm: str) -> Found:
     return {}
 
 
@@ -579,7 +579,7 @@ class Arms:
     main: pd.DataFrame
     asked: Mapping[str, pd.DataFrame]
     analysis: Analysis = NOT_ANALYSED
-    frozen: Callable[[str], Found] = nothing_frozen  # what the methodology froze for an arm, by name
+    pinned: Callable[[str], Found] = nothing_pinned  # what the methodology pinned for an arm, by name
 
     @property
     def others(self) -> dict[str, pd.DataFrame]:
@@ -587,11 +587,11 @@ class Arms:
         return {arm: own for arm, own in self.asked.items() if closed(own)["value"].notna().any()}
 
 
-def probing(rows: pd.DataFrame, analysis: Analysis, frozen: Callable[[str], Found]) -> Arms:
+def probing(rows: pd.DataFrame, analysis: Analysis, pinned: Callable[[str], Found]) -> Arms:
     """rows: of all arms of one methodology, with `block`."""
     aside = rows[rows["arm_role"].isin(["probe", "placebo"])].groupby("arm", sort=False)
     asked = {str(arm): own for arm, own in aside if own["status"].ne("not_reached").any()}
-    return Arms(chosen(rows, rows["arm_role"].eq("main")), asked, analysis, frozen)
+    return Arms(chosen(rows, rows["arm_role"].eq("main")), asked, analysis, pinned)
 
 
 def repeated(arms: Arms) -> Made:

@@ -139,15 +139,15 @@ def wanted(run_session: RunSession) -> bool:
 
 
 async def write(run_session: RunSession, findings: Sequence[FindingData]) -> None:
-    """Have the model write the summary of these findings and freeze the outcome; nothing where it is there already.
+    """Have the model write the summary of these findings and pin the outcome; nothing where it is there already.
 
-    Budget, server or form may fail: then nothing is frozen and a re-run tries again.
+    Budget, server or form may fail: then nothing is pinned and a re-run tries again.
     """
     if not findings or not wanted(run_session):
         return
     context, name = _desk(run_session), subject(findings, run_session.record.language)
-    if context.frozen(name) is None and (found := await _written(context, name, findings)) is not None:
-        await context.freeze(name, found.as_json())
+    if context.pinned(name) is None and (found := await _written(context, name, findings)) is not None:
+        await context.pin(name, found.as_json())
 
 
 async def _written(context: LedgerContext, name: str, findings: Sequence[FindingData]) -> NarrativeText | None:
@@ -197,7 +197,7 @@ def stored(reading: RunReading, findings: Sequence[FindingData]) -> NarrativeTex
     record = reading.record
     if not findings or record.main.respondent != "llm":
         return NarrativeText()
-    found = reading.ledger.frozen(record.main.id, METHODOLOGY, "", subject(findings, record.language))
+    found = reading.ledger.pinned(record.main.id, METHODOLOGY, "", subject(findings, record.language))
     if not isinstance(found, dict):
         return NarrativeText((), "unwritten")
     if found.get("by") != "model":

@@ -212,7 +212,7 @@ class StageRows:
         everybody = {who.id for who in context.participants()}
         found: set[str] = set()
         for number in rounds_owed(self.procedure.rounds, context):
-            if context.frozen(closed(number)) is None:
+            if context.pinned(closed(number)) is None:
                 units = self.procedure.units(number, context)
                 unknown = {unit for unit in units if not self._blocks(unit, number, context)}
                 found |= unknown if unknown <= everybody else everybody  # a discussion is everybody's
@@ -476,7 +476,7 @@ def persona_columns(ledger: Ledger) -> pd.DataFrame | None:
 def _parts_of_columns(ledger: Ledger) -> Iterator[pd.DataFrame]:
     """Not kept as objects by the ledger that is read: of a large population they would fill the memory."""
     for part in count():
-        found = Ledger.frozen(ledger, "", "", "", persona_columns_name(part))
+        found = Ledger.pinned(ledger, "", "", "", persona_columns_name(part))
         if not isinstance(found, dict):
             return
         yield pd.DataFrame.from_dict(found, orient="index", dtype="str")

@@ -37,7 +37,7 @@ LARGEST_RESULT = 256_000_000  # bytes of a result file, which we wrote ourselves
 
 
 class ReadingLedger(Ledger):
-    """A ledger to read only, in one transaction. Frozen values are parsed once: a plan asks for them per agent."""
+    """A ledger to read only, in one transaction. Pinned values are parsed once: a plan asks for them per agent."""
 
     _values: dict[tuple[str, str, str, str], JsonValue]
 
@@ -56,10 +56,10 @@ class ReadingLedger(Ledger):
         """In the one transaction, as everything."""
         return iter(self.cursor(sql, values))
 
-    def frozen(self, arm: str, methodology: str, phase: str, name: str) -> JsonValue:
+    def pinned(self, arm: str, methodology: str, phase: str, name: str) -> JsonValue:
         key = (arm, methodology, phase, name)
         if key not in self._values:
-            self._values[key] = super().frozen(*key)
+            self._values[key] = super().pinned(*key)
         return self._values[key]
 
 
@@ -111,7 +111,7 @@ class RunReading(RunBase[ReadingLedger]):
     @cached_property
     def memory(self) -> Mapping[str, JsonValue]:
         """What was filed when T1 opened: how agents were joined, what to say of it, how the simulation had ended."""
-        stored = self.ledger.frozen("", "", "T1", "memory")
+        stored = self.ledger.pinned("", "", "T1", "memory")
         return stored if isinstance(stored, dict) else {}
 
     @cached_property
@@ -214,10 +214,10 @@ class RunReading(RunBase[ReadingLedger]):
         for row in cursor:
             yield dict(zip(names, row, strict=True))
 
-    def frozen_values(self, arm: str, methodology: str) -> dict[str, JsonValue]:
-        """Frozen values of a methodology by name; where two phases froze the same name, the later phase's."""
-        found = self.ledger.read(queries.FROZEN_NAMES, (arm, methodology)).fetchall()
-        return {name: self.ledger.frozen(arm, methodology, phase, name) for phase, name in found}
+    def pinned_values(self, arm: str, methodology: str) -> dict[str, JsonValue]:
+        """Pinned values of a methodology by name; where two phases pinned the same name, the later phase's."""
+        found = self.ledger.read(queries.PINNED_NAMES, (arm, methodology)).fetchall()
+        return {name: self.ledger.pinned(arm, methodology, phase, name) for phase, name in found}
 
     def fingerprints(self, methodology: str, phase: str, arm: str) -> frozenset[str]:
         """Server fingerprints that answers of this stage carry."""

@@ -205,7 +205,7 @@ SWITCHED = "switched/"
 
 
 def switch_name(participant: str, place: int) -> str:
-    """The name under which is frozen that the model at this place of a participant's was given up for the next."""
+    """The name under which is pinned that the model at this place of a participant's was given up for the next."""
     return f"{SWITCHED}{participant}/{place}"
 
 
@@ -320,7 +320,7 @@ class LedgerContext:
         return Reply("done", answers, self.ledger.answered_by(block.key) if block.models else "")
 
     def _model_of(self, block: Block) -> Metered:
-        """The arm's, or those that the block names. Which of them is asked is frozen with why the one before was given
+        """The arm's, or those that the block names. Which of them is asked is pinned with why the one before was given
         up."""
         answers = self.arm.respondent == "llm" or (self.run == REHEARSAL and self.by_model)
         if not block.models or self.served is None or not answers:
@@ -331,7 +331,7 @@ class LedgerContext:
             return found[0]
 
         def asked() -> int:
-            return next(place for place in range(last + 1) if self.frozen(switch_name(who, place)) is None)
+            return next(place for place in range(last + 1) if self.pinned(switch_name(who, place)) is None)
 
         async def switch(place: int, why: str) -> None:
             given, taken = (one.label(self.arm.model) for one in block.models[place : place + 2])
@@ -339,7 +339,7 @@ class LedgerContext:
                 "participant": who, "from": given, "to": taken, "session": block.key.session, "round": block.key.round,
                 "turn": block.key.turn, "why": why,
             }  # fmt: skip
-            await self.freeze(switch_name(who, place), told)
+            await self.pin(switch_name(who, place), told)
 
         return AlternateModels(found, asked, switch)
 
@@ -404,11 +404,11 @@ class LedgerContext:
             tell(INTERVIEWER, self.language), (message,), compact(schema), task.max_output_tokens * 2**attempt
         )
 
-    async def freeze(self, name: str, value: JsonValue) -> JsonValue:
-        return await self.ledger.freeze(self.arm.id, self.methodology, self.phase, name, value)
+    async def pin(self, name: str, value: JsonValue) -> JsonValue:
+        return await self.ledger.pin(self.arm.id, self.methodology, self.phase, name, value)
 
-    def frozen(self, name: str, *, arm: str | None = None) -> JsonValue:
-        return self.ledger.frozen(arm or self.arm.id, self.methodology, self.phase, name)
+    def pinned(self, name: str, *, arm: str | None = None) -> JsonValue:
+        return self.ledger.pinned(arm or self.arm.id, self.methodology, self.phase, name)
 
     async def answers(
         self, *, arm: str, phase: str | None = None, round: int | None = None

@@ -69,7 +69,7 @@ class MergedThemes(BaseModel):
 
 
 class Theme(BaseModel):
-    """A theme as it is frozen. `statements` are the ids of the answers that voice it, sorted."""
+    """A theme as it is pinned. `statements` are the ids of the answers that voice it, sorted."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -55,7 +55,7 @@ def _words(text: str) -> set[str]:
 # something shown, [K1] something known.
 
 SOURCES = "sources"
-"""The name of what is frozen beside the digests: where their entries stand, by participant and mark."""
+"""The name of what is pinned beside the digests: where their entries stand, by participant and mark."""
 
 OWN_SHARE = 0.6
 KNOWN_SHARE = 0.25

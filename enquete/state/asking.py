@@ -67,7 +67,7 @@ words."""
 
 
 class Arm(BaseModel):
-    """One condition of answering, frozen before the first call: main, respondent B, a replicate, a probe, a placebo, a
+    """One condition of answering, pinned before the first call: main, respondent B, a replicate, a probe, a placebo, a
     methodology's other way of asking, humans."""
 
     model_config = ConfigDict(frozen=True)
@@ -188,7 +188,7 @@ class Option(_Fixed):
 
 
 class Item(_Fixed):
-    """One question. `id` is a path unique in the frozen instrument: 'recovery/fairness', 'theme:9f3a/importance'.
+    """One question. `id` is a path unique in the pinned instrument: 'recovery/fairness', 'theme:9f3a/importance'.
 
     scale and choice take one of `options`, ranking puts all of them in order, best_worst names two; number lies in
     [minimum, maximum]; text is free.

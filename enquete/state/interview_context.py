@@ -126,12 +126,12 @@ class InterviewContext(Protocol):
         """The same, and which model did it ("rule" without one)."""
         ...
 
-    async def freeze(self, name: str, value: JsonValue) -> JsonValue:
+    async def pin(self, name: str, value: JsonValue) -> JsonValue:
         """First writer wins: themes, feedback, round closed. Returns what is stored."""
         ...
 
-    def frozen(self, name: str, *, arm: str | None = None) -> JsonValue:
-        """A frozen value of this methodology and phase (of this arm unless named), or None."""
+    def pinned(self, name: str, *, arm: str | None = None) -> JsonValue:
+        """A pinned value of this methodology and phase (of this arm unless named), or None."""
         ...
 
     def answers(

@@ -104,7 +104,7 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
     async def between(
         self, round: int, context: InterviewContext
     ) -> Literal["next", "end", "waiting", "short", "failed"]:
-        """After the barrier: code themes, freeze medians, test exit criteria. Each arm goes by its own verdict."""
+        """After the barrier: code themes, pin medians, test exit criteria. Each arm goes by its own verdict."""
         return "end"
 
     @staticmethod
@@ -307,7 +307,7 @@ class StoppedRun:
 class RunSnapshot:
     """A run as it stands, whoever drives it. respondent, model: who answers in the main arm; settings: the
     methodology's own;
-    frozen: its frozen values in the main arm; names: of participants, by id; forms: what waits for a person; submitted:
+    pinned: its pinned values in the main arm; names: of participants, by id; forms: what waits for a person; submitted:
     what a person of whom nothing is asked now entered last, by participant: a call that gives it again was cut short by
     a kill."""
 
@@ -318,7 +318,7 @@ class RunSnapshot:
     respondent: str
     model: str
     settings: Any
-    frozen: Mapping[str, JsonValue]
+    pinned: Mapping[str, JsonValue]
     names: Mapping[str, str]
     forms: Sequence[Block]
     submitted: Mapping[str, Mapping[str, JsonValue]]
@@ -372,15 +372,15 @@ class Port(Protocol):
         is that to all of them. Raises InputError where it waits for none, or an answer is none to its item."""
         ...
 
-    async def freeze(self, sim: str | Path, token: str, name: str, value: JsonValue, **request: Any) -> None:
-        """Freeze a value of the methodology for the main arm, as its interview context would."""
+    async def pin(self, sim: str | Path, token: str, name: str, value: JsonValue, **request: Any) -> None:
+        """Pin a value of the methodology for the main arm, as its interview context would."""
         ...
 
     async def work(
         self, sim: str | Path, token: str, name: str, role: Worker, subject: str, data: BaseModel, **request: Any
     ) -> dict[str, JsonValue]:
         """The interviewer's work on what a run holds, by its model through its ledger and budget, or by the role's
-        rule; frozen under `name`, with `by`, and not done again. Raises InputError where the budget is short."""
+        rule; pinned under `name`, with `by`, and not done again. Raises InputError where the budget is short."""
         ...
 
     async def pause(self, out: str, run: str) -> bool:

@@ -135,16 +135,16 @@ class FacadePort:
             require_readable(block, given)
             await submit(ledger, block, given)
 
-    async def freeze(self, sim: str | Path, token: str, name: str, value: JsonValue, **request: Any) -> None:
+    async def pin(self, sim: str | Path, token: str, name: str, value: JsonValue, **request: Any) -> None:
         async with self._ledger(sim, token, request) as ledger:
-            await ledger.freeze(ledger.record.main.id, self.methodology, "T1", name, value)
+            await ledger.pin(ledger.record.main.id, self.methodology, "T1", name, value)
 
     async def work(
         self, sim: str | Path, token: str, name: str, role: Worker, subject: str, data: BaseModel, **request: Any
     ) -> dict[str, JsonValue]:
         task = await run_in_thread(lambda: start_of_resume(token, {**self._where(sim), **request}), within_s=None)
         with open_run(task.folder) as reading:
-            stored = reading.frozen_values(reading.record.main.id, self.methodology).get(name)
+            stored = reading.pinned_values(reading.record.main.id, self.methodology).get(name)
             record = reading.record
         if isinstance(stored, dict):
             return stored
@@ -156,7 +156,7 @@ class FacadePort:
                 why = run_session.budget.stopped or "the budget is used up: name a larger budget_tokens"
                 raise InputError(f"{subject}: {why}")
             result, by = done
-            kept = await context.freeze(name, {**result.model_dump(mode="json"), "by": by})
+            kept = await context.pin(name, {**result.model_dump(mode="json"), "by": by})
         return kept if isinstance(kept, dict) else {}
 
     async def pause(self, out: str, run: str) -> bool:
@@ -181,7 +181,7 @@ class FacadePort:
                 run=run, status=stored.status, note=stored.note, language=stored.record.language,
                 respondent=stored.record.main.respondent, model=stored.record.main.model,
                 settings=reading.settings(self.methodology),
-                frozen=reading.frozen_values(stored.record.main.id, self.methodology),
+                pinned=reading.pinned_values(stored.record.main.id, self.methodology),
                 names={who.id: who.name for who in reading.population},
                 forms=tuple(one.block for one in open_forms(reading.ledger)), submitted=last_submitted(reading.ledger),
                 memories=reading.ledger.digests("T1"),

@@ -509,7 +509,7 @@ def _failed(run: RunReading) -> tuple[int, int]:
     """Failed answers of rounds that are open, and of rounds that are not any more."""
     still, over = 0, 0
     for arm, methodology, phase, number, n in run.ledger.read(queries.FAILED).fetchall():
-        is_over = run.ledger.frozen(arm, methodology, phase, closed(number)) == "next"
+        is_over = run.ledger.pinned(arm, methodology, phase, closed(number)) == "next"
         still, over = (still, over + n) if is_over else (still + n, over)
     return still, over
 

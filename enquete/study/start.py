@@ -92,16 +92,16 @@ class Start:
         choice, population = self.to_begin, self.simulation
         if choice is None or population is None:
             return
-        frozen = None
+        pinned = None
         if not choice.record.replay_of:
             checked = is_checked(self.request, choice)
             expected = await estimate_run(choice, population, self.machine, checked=checked)
             require_affordable(expected, confirmed=self.request.confirm)
-            frozen = expected.as_frozen()
+            pinned = expected.as_pinned()
         async with alone(choice.folder.parent.parent / START_LOCK):
             self.take(chosen_again(choice, self.request, population))
             if self.to_begin is not None:
-                await begin(choice, population, frozen, self._judged if is_checked(self.request, choice) else None)
+                await begin(choice, population, pinned, self._judged if is_checked(self.request, choice) else None)
         self.to_begin = None
         if not population.has_simulation:
             self.simulation = None  # its agents are in the ledger now, and nothing else of it is asked for again

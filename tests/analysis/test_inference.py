@@ -221,14 +221,14 @@ def test_detectable_change_is_found_four_times_in_five() -> None:
 
 
 @pytest.fixture(scope="module")
-def _frozen() -> Iterator[None]:
+def _pinned() -> Iterator[None]:
     """statsmodels collects garbage at every call: what a session of tests has made until here is left alone."""
     gc.freeze()
     yield
     gc.unfreeze()
 
 
-@pytest.mark.usefixtures("_frozen")
+@pytest.mark.usefixtures("_pinned")
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_questions_of_one_test_each_are_holms(ps: list[float]) -> None:
     rows = pd.Series([np.nan, *ps], index=[f"r{k}" for k in range(len(ps) + 1)])

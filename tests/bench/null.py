@@ -268,7 +268,7 @@ class World:
         shown = {
             item: {"median": float(median[item]), "iqr": float(_iqr(first[item])), "n": len(first)} for item in first
         }
-        self.made.contexts["delphi"] = replace(context, frozen={**context.frozen, "feedback/2": shown})
+        self.made.contexts["delphi"] = replace(context, pinned={**context.pinned, "feedback/2": shown})
         return pd.concat(parts).sort_index()
 
     def _scenario(self, rows: pd.DataFrame) -> pd.DataFrame:
@@ -374,8 +374,8 @@ def rows_of(reading: RunReading) -> tuple[Frames, dict[str, AnalysisContext]]:
         mine = table["methodology"].eq(method) & rows_read(table, reading.methodology(method).phases)
         frames[method] = chosen(table, mine).reset_index(drop=True)
         context = analysis_context(reading, method, False, reading.record.main)
-        frozen = {name: _read_by_a_model(value) for name, value in context.frozen.items()}
-        contexts[method] = replace(context, participants=participants_table(reading.population), frozen=frozen)
+        pinned = {name: _read_by_a_model(value) for name, value in context.pinned.items()}
+        contexts[method] = replace(context, participants=participants_table(reading.population), pinned=pinned)
     return frames, contexts
 
 

@@ -1,7 +1,7 @@
 """Methodologies over PostgreSQL as over a file: the same answers and calls for the same seed, stopped by its budget and
 gone on with; two of them all the way, from the question before the simulation to deleting it.
 
-The ledger does not know a methodology, so three that between them send it all that it takes do: rounds with frozen
+The ledger does not know a methodology, so three that between them send it all that it takes do: rounds with pinned
 themes and feedback, stored turns with an interviewer's calls, groups whose members wait for one another."""
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ def panel(second: dict[str, list], third: dict[str, list] | None = None) -> pd.D
     return pd.DataFrame(made).astype({"value": float})
 
 
-def find(table: pd.DataFrame, settings: DelphiSettings | None = None, **frozen: object) -> Analysis:
-    context = AnalysisContext(language="en", frozen={"themes": CODED, **frozen})  # type: ignore[dict-item]
+def find(table: pd.DataFrame, settings: DelphiSettings | None = None, **pinned: object) -> Analysis:
+    context = AnalysisContext(language="en", pinned={"themes": CODED, **pinned})  # type: ignore[dict-item]
     return analyse(table, INSTRUMENT, settings, context)
 
 
@@ -243,7 +243,7 @@ def test_one_panelist_is_neither_consensus_nor_dissent():
 
 @pytest.mark.parametrize("language", ["de", "en"])
 @pytest.mark.parametrize(
-    ("table", "frozen"),
+    ("table", "pinned"),
     [
         (WHOLE, {}),
         (panel({}), {"themes": None}),
@@ -254,8 +254,8 @@ def test_one_panelist_is_neither_consensus_nor_dissent():
     ],
     ids=["whole", "no themes", "nobody rated", "one agent", "round 1 only", "one revision"],
 )
-def test_whatever_is_missing_gives_null_and_counts_never_nan(table, frozen, language):
-    found = find(table.reset_index(drop=True), **frozen)
+def test_whatever_is_missing_gives_null_and_counts_never_nan(table, pinned, language):
+    found = find(table.reset_index(drop=True), **pinned)
     as_json = found.as_json(PRESENTATION)
     json.dumps(as_json, allow_nan=False)
     text = text_of(found, "section", language) + text_of(found, "appendix", language)

@@ -79,7 +79,7 @@ def test_items_label_only_the_poles() -> None:
     assert not axis.confidence
 
 
-def test_a_frozen_instrument_is_read_back_unchanged() -> None:
+def test_a_pinned_instrument_is_read_back_unchanged() -> None:
     again = DiversityInstrument.model_validate(SHIPPED.model_dump(mode="json", exclude_none=True))
     assert instrument_hash(again) == instrument_hash(SHIPPED)
 

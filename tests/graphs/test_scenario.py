@@ -74,8 +74,8 @@ def table(answers: dict[str, Matrix], instrument: ScenarioInstrument = INSTRUMEN
     return pd.DataFrame(made).astype({"value": float})
 
 
-def find(answers: dict[str, Matrix], instrument: ScenarioInstrument = INSTRUMENT, **frozen: object) -> Analysis:
-    context = AnalysisContext(language="en", frozen=frozen)  # type: ignore[arg-type]
+def find(answers: dict[str, Matrix], instrument: ScenarioInstrument = INSTRUMENT, **pinned: object) -> Analysis:
+    context = AnalysisContext(language="en", pinned=pinned)  # type: ignore[arg-type]
     return analyse(table(answers, instrument), instrument, None, context)
 
 
@@ -240,10 +240,10 @@ def test_themes_are_counted_against_the_answers_of_each_group() -> None:
     ids=["partial", "one agent", "all failed", "one scenario", "all alike"],
 )
 @pytest.mark.parametrize(
-    "frozen", [{**CODED, "themes/kollaps": {"themes": [], "uncoded": []}}, {}], ids=["coded", "not"]
+    "pinned", [{**CODED, "themes/kollaps": {"themes": [], "uncoded": []}}, {}], ids=["coded", "not"]
 )
-def test_whatever_is_missing_gives_null_and_counts_never_nan(answers: Any, language: Language, frozen: Any) -> None:
-    found = find(answers, **frozen)
+def test_whatever_is_missing_gives_null_and_counts_never_nan(answers: Any, language: Language, pinned: Any) -> None:
+    found = find(answers, **pinned)
     text = text_of(found, "section", language) + text_of(found, "appendix", language)
     assert not re.search(r"\b(nan|None)\b", text)
     for part in ("| small", "| fishing"):  # groups and labels come from others and are escaped

@@ -85,7 +85,7 @@ def test_themes_are_coded_by_scenario_and_only_for_the_main_arm(tmp_path: Path) 
 
 
 class _Desk:
-    """Answers and frozen values in memory; the interviewer's work ends as told."""
+    """Answers and pinned values in memory; the interviewer's work ends as told."""
 
     def __init__(self, answers: list[Answer], ending: str = "done"):
         self.arm, self.main_arm, self.ending = Arm(), "main", ending
@@ -97,10 +97,10 @@ class _Desk:
         for given in self._answers:
             yield BlockKey("r", arm, "scenario", "T1", "", 0, 0, "agent:1", "p"), given
 
-    def frozen(self, name: str, *, arm: str | None = None) -> Any:
+    def pinned(self, name: str, *, arm: str | None = None) -> Any:
         return self.values.get(name)
 
-    async def freeze(self, name: str, value: Any) -> Any:
+    async def pin(self, name: str, value: Any) -> Any:
         return self.values.setdefault(name, value)
 
     async def work(self, task: Any) -> Any:

@@ -135,8 +135,8 @@ def findings(seed):
         for n, who, item, value, text in made
     )  # fmt: skip
     themes = [{"id": t, "label": LABELS[t][1], "description": "", "statements": []} for t in THEMES]
-    frozen = {"themes": {"themes": themes}, "feedback/2": shown}
-    return analyse(table, INSTRUMENT, None, AnalysisContext(language="en", frozen=frozen))
+    pinned = {"themes": {"themes": themes}, "feedback/2": shown}
+    return analyse(table, INSTRUMENT, None, AnalysisContext(language="en", pinned=pinned))
 
 
 def wrong_verdicts(seeds):

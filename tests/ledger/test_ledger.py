@@ -1,4 +1,4 @@
-"""The ledger on real files: the life of a call, answers and their counters, frozen values, damaged files."""
+"""The ledger on real files: the life of a call, answers and their counters, pinned values, damaged files."""
 
 from __future__ import annotations
 
@@ -306,24 +306,24 @@ def test_counters_equal_counts_over_rows_after_any_history(steps: list[tuple[str
         asyncio.run(work(Path(folder)))
 
 
-class TestFrozenValues:
+class TestPinnedValues:
     def test_the_first_writer_wins(self, tmp_path: Path) -> None:
         async def work(ledger: Ledger) -> None:
-            offers = [ledger.freeze("main", "delphi", "T1", "themes", {"by": i, "ü": [1, None]}) for i in range(50)]
+            offers = [ledger.pin("main", "delphi", "T1", "themes", {"by": i, "ü": [1, None]}) for i in range(50)]
             got = await asyncio.gather(*offers)
             assert got == [{"by": 0, "ü": [1, None]}] * 50
-            assert ledger.frozen("main", "delphi", "T1", "themes") == got[0]
-            assert ledger.frozen("b", "delphi", "T1", "themes") is None
+            assert ledger.pinned("main", "delphi", "T1", "themes") == got[0]
+            assert ledger.pinned("b", "delphi", "T1", "themes") is None
 
         with_ledger(tmp_path, work)
 
     def test_also_of_two_processes(self, tmp_path: Path) -> None:
         async def work() -> None:
             async with opened(tmp_path) as one, opened(tmp_path) as two:
-                got = await asyncio.gather(*(o.freeze("", "", "", "n", w) for w, o in (("a", one),
+                got = await asyncio.gather(*(o.pin("", "", "", "n", w) for w, o in (("a", one),
                     ("b", two)) for _ in "xy"))  # fmt: skip
                 assert len(set(map(str, got))) == 1
-                assert one.frozen("", "", "", "n") == two.frozen("", "", "", "n") == got[0]
+                assert one.pinned("", "", "", "n") == two.pinned("", "", "", "n") == got[0]
 
         asyncio.run(work())
 

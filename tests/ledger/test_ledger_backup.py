@@ -218,13 +218,13 @@ def test_json_that_is_none_is_typed_by_whoever_reads_it(finished: Path, tmp_path
 
 
 def test_memories_that_are_gone_are_missed(run: Path) -> None:
-    """The note that they were frozen was kept: agents would be asked as if they had none."""
+    """The note that they were pinned was kept: agents would be asked as if they had none."""
 
-    async def freeze(ledger: Ledger) -> None:
-        await ledger.freeze("", "", "T1", "memory", {"with_memory": 5, "notes": []})
+    async def pin(ledger: Ledger) -> None:
+        await ledger.pin("", "", "T1", "memory", {"with_memory": 5, "notes": []})
 
-    with_ledger(run, freeze)
-    with pytest.raises(LedgerError, match="5 agents' memories were frozen, and 0 are there"):
+    with_ledger(run, pin)
+    with pytest.raises(LedgerError, match="5 agents' memories were pinned, and 0 are there"):
         asyncio.run(opened(run))
 
 

@@ -83,7 +83,7 @@ def test_each_kind_of_work_is_measured_where_the_limit_is_ignored() -> None:
         await settled(budget)
         assert other.going == FIRST_WAVE
         # Reserved as the dearest call of the model, and more; the one under way of the first kind, too.
-        assert budget.calibration.held.tokens == (calls.going - 1 + other.going) * round(1000 * MARGIN)
+        assert budget.calibration.reserved_excess.tokens == (calls.going - 1 + other.going) * round(1000 * MARGIN)
         await other.end(CALL + 10)
         assert budget.calibration.excess(OTHER).tokens == round(10 * MARGIN)
         await budget.stop("enough")

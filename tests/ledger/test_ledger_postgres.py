@@ -228,7 +228,7 @@ class TestBackup:
             await ledger.reserve(call(), prompt(), "m", 500)
             await ledger.settle(call(), Completion("paid"), Usage(1, 2))
             await ledger.store(block_key(), [Answer("i", "ok", 2.5, notes=("n",))])
-            await ledger.freeze("", "", "", "record", RECORD)
+            await ledger.pin("", "", "", "record", RECORD)
 
         with_ledger(folder, work)
 

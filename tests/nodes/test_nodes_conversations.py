@@ -64,9 +64,9 @@ class MortalDesk(LedgerContext):
         self._live()
         return result
 
-    async def freeze(self, name: str, value: Any) -> Any:
+    async def pin(self, name: str, value: Any) -> Any:
         self._live()
-        stored = await super().freeze(name, value)
+        stored = await super().pin(name, value)
         self._live()
         return stored
 

@@ -150,7 +150,7 @@ def test_a_corrected_text_is_printed_and_neither_bought_again_nor_changed(tmp_pa
     assert run.report == before[0]
 
 
-def test_a_synthetic_run_buys_no_narrative_and_without_budget_nothing_is_sent_or_frozen(tmp_path: Path) -> None:
+def test_a_synthetic_run_buys_no_narrative_and_without_budget_nothing_is_sent_or_pinned(tmp_path: Path) -> None:
     """With a model and a budget the text is written."""
     run = enquete.conduct_interviews(personas(tmp_path, 22), out=str(tmp_path / "out"), methods=["scenario"])
     assert narratives(run) == []
@@ -164,7 +164,7 @@ def test_a_synthetic_run_buys_no_narrative_and_without_budget_nothing_is_sent_or
             run_session.record = run.record.model_copy(update={"arms": [answering]})
             run_session._sources = replace(run_session._sources, sender=sender)
             await narrative.write(run_session, prepared.findings)
-            return run_session.ledger.frozen("main", "synthesis", "", narrative.subject(prepared.findings, "de"))
+            return run_session.ledger.pinned("main", "synthesis", "", narrative.subject(prepared.findings, "de"))
 
     assert asyncio.run(written(run.spent["tokens"] + 100)) is None  # no room for a narrative
     assert sender.sent == []

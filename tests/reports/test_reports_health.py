@@ -305,10 +305,10 @@ def test_a_false_median_that_pulls_like_the_true_one():
     rows = [*wave(first, round=2, **more), *wave(true, round=3, **more), *probe(bogus, "false_median", round=3, **more)]
     shown = {"main": 3.0, "false_median": 5.0}
 
-    def frozen(name: str, arm: str) -> dict:
+    def pinned(name: str, arm: str) -> dict:
         return {"feedback/2": {}, "feedback/3": {f"i{i}": {"median": shown[arm]} for i in range(10)}}
 
-    assert named(examined(rows, frozen=frozen), "false_median") == [("T1", "caution", "follows_any_median")]
+    assert named(examined(rows, pinned=pinned), "false_median") == [("T1", "caution", "follows_any_median")]
     assert named(examined(rows), "false_median") == [("T1", "not computed", "no_bogus_median")]
 
 

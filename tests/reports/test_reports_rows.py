@@ -143,7 +143,7 @@ def test_three_and_seven_point_scales_keep_their_range(make, personas, tmp_path)
     assert [value for item, value in points if item == "seven"] == [*range(1, 8)]
 
 
-def test_memory_is_available_where_a_digest_was_frozen(make, simulation):
+def test_memory_is_available_where_a_digest_was_pinned(make, simulation):
     table = make(simulation, methods=["longitudinal"]).table()
     by_wave = table.groupby("phase")["memory_available"]
     assert not by_wave.get_group("T0").any()

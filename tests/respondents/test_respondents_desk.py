@@ -187,12 +187,12 @@ class TestAsk:
 
         with_ledger(tmp_path, work)
 
-    def test_frozen_values_belong_to_an_arm_and_can_be_read_from_another(self, tmp_path: Path) -> None:
+    def test_pinned_values_belong_to_an_arm_and_can_be_read_from_another(self, tmp_path: Path) -> None:
         async def work(ledger: Ledger) -> None:
             main, other = context(ledger, ScriptedSender(fill)), context(ledger, ScriptedSender(fill), arm="b")
-            assert await main.freeze("themes", ["x"]) == ["x"]
-            assert await main.freeze("themes", ["y"]) == ["x"]
-            assert (other.frozen("themes"), other.frozen("themes", arm="main")) == (None, ["x"])
+            assert await main.pin("themes", ["x"]) == ["x"]
+            assert await main.pin("themes", ["y"]) == ["x"]
+            assert (other.pinned("themes"), other.pinned("themes", arm="main")) == (None, ["x"])
 
         with_ledger(tmp_path, work)
 

@@ -139,7 +139,7 @@ def test_every_graph_is_listed(studio: Studio) -> None:
 def test_the_drawing_names_what_happens_inside(studio: Studio) -> None:
     graph: Any = studio.client.assistants.get_graph("interviews", xray=True)
     nodes = {str(node["id"]) for node in graph["nodes"]}
-    assert {"load_population", "freeze", "await_simulation", "gate", "synthesis"} <= nodes
+    assert {"load_population", "pin", "await_simulation", "gate", "synthesis"} <= nodes
     assert {"longitudinal_T0:ask_wave", "longitudinal_T1:ask_wave", "delphi:ask_panel", "delphi:feedback"} <= nodes
     assert not [node for node in nodes if "error_handler" in node]
     for name in LISTED.keys() - {"interviews"}:

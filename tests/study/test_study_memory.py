@@ -121,7 +121,7 @@ class TestTheStory:
         ledger = Ledger.reading(story.run.folder / "ledger.sqlite")
         try:
             digest = ledger.digests("T1")[WHO] or ""
-            named = ledger.frozen("", "", "T1", "sources")
+            named = ledger.pinned("", "", "T1", "sources")
         finally:
             ledger.close_reading()
         assert digest == (

@@ -43,7 +43,7 @@ def begin_run(folder: Path, agents: int = 5, arms: list[Arm] | None = None, *, m
         folder.mkdir(parents=True)
         ledger = Ledger(folder / LEDGER, made.run_id, create=True)
         await ledger.store_population(participants(agents))
-        await ledger.freeze("", "", "", "record", made.model_dump(mode="json"))
+        await ledger.pin("", "", "", "record", made.model_dump(mode="json"))
         await ledger.close()
 
     asyncio.run(write())

@@ -16,7 +16,7 @@ Works = Callable[[InterviewerTask[Any]], Any]
 
 
 class MemoryDesk:
-    """Everything that was asked, worked and frozen is kept in dictionaries, as a ledger would keep it."""
+    """Everything that was asked, worked and pinned is kept in dictionaries, as a ledger would keep it."""
 
     run = "run_memory"
     main_arm = "main"
@@ -76,10 +76,10 @@ class MemoryDesk:
         done = await self.work(task)
         return done if isinstance(done, str) else (done, self._by)
 
-    async def freeze(self, name: str, value: JsonValue) -> JsonValue:
+    async def pin(self, name: str, value: JsonValue) -> JsonValue:
         return self.values.setdefault(name, value)
 
-    def frozen(self, name: str, *, arm: str | None = None) -> JsonValue:
+    def pinned(self, name: str, *, arm: str | None = None) -> JsonValue:
         return self.values.get(name)
 
     async def answers(

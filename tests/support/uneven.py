@@ -33,13 +33,13 @@ class Uneven(Procedure[UnevenInstrument, NoSettings]):
         return [who.id for who in context.participants() if not self._is_over(who.id, round, context)]
 
     def blocks(self, unit: str, round: int, context: InterviewContext) -> Sequence[Block]:
-        known = round == 1 or context.frozen(f"asked/{round}") is not None
+        known = round == 1 or context.pinned(f"asked/{round}") is not None
         return [Block(key=context.key(unit, "items", round=round), instruction="?", items=(ITEM,))] if known else []
 
     async def between(self, round: int, context: InterviewContext) -> Literal["next", "end"]:
         if round == LAST[context.arm.id]:
             return "end"
-        await context.freeze(f"asked/{round + 1}", True)
+        await context.pin(f"asked/{round + 1}", True)
         return "next"
 
     def _is_over(self, unit: str, round: int, context: InterviewContext) -> bool:

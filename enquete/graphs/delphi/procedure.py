@@ -68,7 +68,7 @@ HEADINGS = (
 
 
 class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
-    """One panel. Units are agents; the barrier after a round codes themes or freezes the feedback."""
+    """One panel. Units are agents; the barrier after a round codes themes or pins the feedback."""
 
     def __init__(self, instrument: DelphiInstrument, settings: DelphiSettings, language: Language):
         super().__init__(instrument, settings, language)
@@ -108,14 +108,14 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
             return "next"
         if round == 1:
             return await self._code(context)
-        await context.freeze(f"feedback/{round}", await self._feedback(round, context))
+        await context.pin(f"feedback/{round}", await self._feedback(round, context))
         return "next"
 
     def readout(self, context: InterviewContext, round: int) -> dict[str, Any]:
         """What a reader of Studio sees: labels of the themes, medians of the round."""
-        feedback = _mapping(context.frozen(f"feedback/{round}"))
+        feedback = _mapping(context.pinned(f"feedback/{round}"))
         medians = {item: values["median"] for item, values in feedback.items()}
-        themes = {str(theme["id"]): str(theme["label"]) for theme in frozen_themes(context)}
+        themes = {str(theme["id"]): str(theme["label"]) for theme in pinned_themes(context)}
         return {"themes": themes, "feedback": {f"round {round}": medians} if medians else {}}
 
     def plan(self, context: InterviewContext) -> Plan:
@@ -134,15 +134,15 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         return Plan(calls={"answer": (least, most * ATTEMPTS), "theme": (1 + again, most_themes)}, rows=rows)
 
     async def _has_rated_enough(self, round: int, context: InterviewContext) -> bool:
-        """The main arm's verdict after a round of revision, frozen once: late answers do not reopen a panel that was
+        """The main arm's verdict after a round of revision, pinned once: late answers do not reopen a panel that was
         closed."""
         if self.instrument.rounds != "auto" or round < FIRST_REVISION:
             return False
-        verdict = context.frozen(f"exit/{round}", arm=context.main_arm)
+        verdict = context.pinned(f"exit/{round}", arm=context.main_arm)
         if verdict is None and context.arm.id == context.main_arm:
             rated = [await self._ratings(each, context) for each in range(2, round + 1)]
             found = rated_enough(rated, self.instrument)
-            verdict = await context.freeze(f"exit/{round}", found.model_dump(mode="json"))
+            verdict = await context.pin(f"exit/{round}", found.model_dump(mode="json"))
         return bool(_mapping(verdict).get("should_exit"))
 
     async def _ratings(self, round: int, context: InterviewContext) -> dict[str, dict[str, float]]:
@@ -154,34 +154,34 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         return found
 
     async def _code(self, context: InterviewContext) -> Literal["next", "short", "failed"]:
-        """Themes from the answers of round 1, frozen before anybody rates them."""
+        """Themes from the answers of round 1, pinned before anybody rates them."""
         topic, statements = self.instrument.topic.in_(self.language), await _statements(context)
         coded = await code_themes(context.work, topic, statements, self.instrument.max_themes, label="round 1")
         if isinstance(coded, str):
             return coded
-        await context.freeze("themes", coded.model_dump(mode="json"))
+        await context.pin("themes", coded.model_dump(mode="json"))
         return "next" if coded.themes else "failed"
 
     async def _code_again(self, context: InterviewContext) -> Literal["end", "short"]:
         """The second coding, last of all: no answer waits for it. One that failed leaves the study without it; it is
         tried once more whenever failed answers are."""
-        if context.frozen("second_coding") is None:
+        if context.pinned("second_coding") is None:
             briefs = [
                 ThemeBrief(id=str(t["id"]), label=str(t["label"]), description=str(t["description"]))
-                for t in frozen_themes(context)
+                for t in pinned_themes(context)
             ]
             topic, statements = self.instrument.topic.in_(self.language), await _statements(context)
             again = await assign_themes(context.work, topic, briefs, statements, label="round 1/second")
             if again == "short":
                 return again
             if not isinstance(again, str):
-                await context.freeze("second_coding", again.model_dump(mode="json"))
+                await context.pin("second_coding", again.model_dump(mode="json"))
         return "end"
 
     def _items(self, round: int, context: InterviewContext) -> tuple[Item, ...]:
         if round == 1:
             return self.instrument.question_items(self.language)
-        themes = frozen_themes(context)
+        themes = pinned_themes(context)
         asked = round > 2, tuple((str(t["id"]), str(t["label"]), str(t["description"])) for t in themes)
         if asked not in self._rated:
             self._rated[asked] = self.instrument.rating_items(asked[1], self.language, reason=asked[0])
@@ -190,7 +190,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
     def _quoted(self, unit: str, round: int, context: InterviewContext) -> tuple[tuple[str, str], ...]:
         """The panel's median and IQR of the last round, and what this participant said then."""
         is_false = context.arm.feedback == "false"
-        feedback = context.frozen(f"feedback/{round - 1}", arm=context.arm.id if is_false else context.main_arm)
+        feedback = context.pinned(f"feedback/{round - 1}", arm=context.arm.id if is_false else context.main_arm)
         panel, own = (tell(text, self.language) for text in HEADINGS)
         lines = [feedback_line(item, values) for item, values in _mapping(feedback).items()]
         then = context.key(unit, "ratings", round=round - 1)
@@ -199,11 +199,11 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         return ((panel, "\n".join(lines)), *(((own, "\n".join(mine)),) if mine else ()))
 
     async def _mislead(self, round: int, context: InterviewContext) -> None:
-        """Probe: medians that nobody gave, half the scale off the real ones, frozen in the form of the real
+        """Probe: medians that nobody gave, half the scale off the real ones, pinned in the form of the real
         feedback."""
         if context.arm.feedback == "false" and round == FALSE_ROUND - 1:
-            real = _mapping(context.frozen(f"feedback/{round}", arm=context.main_arm))
-            await context.freeze(
+            real = _mapping(context.pinned(f"feedback/{round}", arm=context.main_arm))
+            await context.pin(
                 f"feedback/{round}", {item: self._falsified(item, values) for item, values in real.items()}
             )
 
@@ -237,9 +237,9 @@ def _mapping(value: JsonValue) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def frozen_themes(context: InterviewContext) -> list[Mapping[str, Any]]:
+def pinned_themes(context: InterviewContext) -> list[Mapping[str, Any]]:
     """The themes that everyone rates; empty until round 1 is coded."""
-    stored = _mapping(context.frozen("themes", arm=context.main_arm)).get("themes")
+    stored = _mapping(context.pinned("themes", arm=context.main_arm)).get("themes")
     return [_mapping(theme) for theme in stored] if isinstance(stored, list) else []
 
 

@@ -83,7 +83,7 @@ def analyse(
     """Tables over the main arm's rows."""
     rows = frame[READ]
     rounds = {number: rows[rows["round"].eq(number)] for number in sorted(int(n) for n in rows["round"].unique())}
-    panel = Panel.of(rounds, instrument, context.frozen)
+    panel = Panel.of(rounds, instrument, context.pinned)
     ratings = list(panel.ratings())
     dissent = list(panel.dissent())
     tables = {
@@ -120,8 +120,8 @@ def analyse(
         **counts, "n": min((one["n"] for one in last), default=0), "n_total": len(people),
         **instrument.disagreement.model_dump(include={"consensus_iqr", "disagreement_iqr", "polarised_below"}),
         "n_rounds": len(rounds) if instrument.rounds == "auto" else instrument.rounds,
-        "n_questions": len(instrument.questions), **_left_over(context.frozen.get("themes")), **coding, **ranking,
-        **_ended(context.frozen, panel.last), "models": _distinct(frame, "model"),
+        "n_questions": len(instrument.questions), **_left_over(context.pinned.get("themes")), **coding, **ranking,
+        **_ended(context.pinned, panel.last), "models": _distinct(frame, "model"),
         "respondents": _distinct(frame, "respondent"), "instrument_hash": _distinct(frame, "instrument_hash"),
         **_times(tables["rounds"]),
         "n_with_memory": int(people["memory_available"].sum()) if "memory_available" in people else None,
@@ -138,22 +138,22 @@ def item_of(theme: str, dimension: str) -> str:
 
 @dataclass(frozen=True)
 class Panel:
-    """Themes as they were frozen, and their ratings by round: participants × item ids, NaN where there is none."""
+    """Themes as they were pinned, and their ratings by round: participants × item ids, NaN where there is none."""
 
     themes: list[Row]  # theme, label, description, statements
     instrument: DelphiInstrument
     rows: Mapping[int, pd.DataFrame]
     tables: Mapping[int, pd.DataFrame]
-    frozen: Mapping[str, JsonValue]
+    pinned: Mapping[str, JsonValue]
 
     @classmethod
     def of(
-        cls, rounds: Mapping[int, pd.DataFrame], instrument: DelphiInstrument, frozen: Mapping[str, JsonValue]
+        cls, rounds: Mapping[int, pd.DataFrame], instrument: DelphiInstrument, pinned: Mapping[str, JsonValue]
     ) -> Panel:
         """rounds: the rows of each round."""
-        themes = _themes(frozen.get("themes"))
+        themes = _themes(pinned.get("themes"))
         tables = {number: _table(rows, themes, instrument) for number, rows in rounds.items() if number >= FIRST_RATING}
-        return cls(themes, instrument, rounds, tables, frozen)
+        return cls(themes, instrument, rounds, tables, pinned)
 
     @cached_property
     def dimensions(self) -> list[str]:
@@ -190,7 +190,7 @@ class Panel:
 
     def shown(self, number: int, item: str) -> float | None:
         """The median of a round as the panel was shown it; late answers have not changed it."""
-        feedback = self.frozen.get(f"feedback/{number}")
+        feedback = self.pinned.get(f"feedback/{number}")
         figures = feedback.get(item) if isinstance(feedback, dict) else None
         median = figures.get("median") if isinstance(figures, dict) else None
         return float(median) if isinstance(median, int | float) else None
@@ -258,7 +258,7 @@ class Panel:
         """
         if settings is not None and not settings.second_coding:
             return {"second_coding_state": "off"}, []
-        stored = self.frozen.get("second_coding")
+        stored = self.pinned.get("second_coding")
         try:
             again = SecondCoding.model_validate(stored) if isinstance(stored, Mapping) else None
         except ValidationError:
@@ -613,9 +613,9 @@ def _count(value: JsonValue) -> int | None:
     return len(value) if isinstance(value, list) else value if isinstance(value, int) else None
 
 
-def _ended(frozen: Mapping[str, JsonValue], last: int | None) -> Row:
+def _ended(pinned: Mapping[str, JsonValue], last: int | None) -> Row:
     """Why a panel that may have gone on did not."""
-    stored = frozen.get(f"exit/{last}")
+    stored = pinned.get(f"exit/{last}")
     if not isinstance(stored, dict):
         return {"ended": "set"}
     details = stored.get("details") if isinstance(stored.get("details"), dict) else {}
@@ -708,8 +708,8 @@ def _false_median(arms: Arms) -> Made:
 
 def _medians(arms: Arms, arm: str) -> dict[str, float]:
     """Item → median that this arm's panel was shown in the round that the false ones were shown in."""
-    told = max((key for key in arms.frozen(FALSE_MEDIAN) if key.startswith("feedback/")), key=_round, default="")
-    feedback = arms.frozen(arm).get(told)
+    told = max((key for key in arms.pinned(FALSE_MEDIAN) if key.startswith("feedback/")), key=_round, default="")
+    feedback = arms.pinned(arm).get(told)
     items = feedback if isinstance(feedback, Mapping) else {}
     medians = {str(item): one["median"] for item, one in items.items() if isinstance(one, Mapping) and "median" in one}
     return {item: float(median) for item, median in medians.items() if isinstance(median, int | float)}

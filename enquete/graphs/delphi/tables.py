@@ -72,7 +72,7 @@ ASKS = {
 
 ANSWERS = {
     "I2": N_("Aim and audience are to be added."),
-    "M1": N_("The questionnaire is frozen (hash {instrument_hash}). A registration is to be added."),
+    "M1": N_("The questionnaire is fixed (hash {instrument_hash}). A registration is to be added."),
     "M3": N_("All {n_total} agents of the run. How its population came about is to be added."),
     "M4": N_("Nobody was invited: the agents come from the simulation or a personas file."),
     "M5": N_("They played no part: simulated agents answered, no people."),
@@ -99,7 +99,7 @@ ANSWERS = {
     ),
     "M17": N_("Median, IQR and n of every theme in the round before, and one's own ratings."),
     "M18": N_("Among the agents: only summary figures were fed back. The report names agents; they are no persons."),
-    "M19": N_("No: themes and feedback were frozen by the program, nobody stepped in."),
+    "M19": N_("No: themes and feedback were fixed by the program, nobody stepped in."),
     "M20": N_("Not applicable: no people."),
     "M21": N_("Not applicable: no people."),
     "R1": N_("{first_at} to {last_at}. Start and duration of the analysis are to be added."),

@@ -125,7 +125,7 @@ QUESTION = Decimal(1)
 
 
 class DiscoveryTurn(Turn):
-    """A turn as it is frozen. about: what was asked for; found: its SCR, as it was reduced; `by`: question, interpret.
+    """A turn as it is pinned. about: what was asked for; found: its SCR, as it was reduced; `by`: question, interpret.
 
     settled: the contradiction that this turn asked about, however it was answered.
     """

@@ -187,7 +187,7 @@ def _checked(data: ReadingInput, made: Reading) -> Checked:
 
 
 async def evaluate_completion(state: InterviewState, runtime: Loop) -> InterviewState:
-    """The turn is frozen with what it gave: from here on the interview is rebuilt from it."""
+    """The turn is pinned with what it gave: from here on the interview is rebuilt from it."""
     interview, utterance, reading = state["interview"], state["utterance"], state["reading"]
     target, left = state["target"], interview.budget - QUESTION
     turn = DiscoveryTurn(

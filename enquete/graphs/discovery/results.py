@@ -249,7 +249,7 @@ def analyse(
     held = [
         RecordedInterview(interview, kind)
         for unit, kind in people.itertuples(index=False)
-        if (interview := stored_interview(unit, settings, context.frozen)).turns
+        if (interview := stored_interview(unit, settings, context.pinned)).turns
     ]
     discovery, language = settings.discovery, context.language
     turns = [turn for one in held for turn in one.interview.turns]
@@ -293,9 +293,9 @@ def analyse(
     return shaped(PRESENTATION, tables, facts)
 
 
-def stored_interview(unit: str, settings: DiscoverySettings, frozen: Mapping[str, JsonValue]) -> DiscoveryInterview:
-    """An agent's interview from its frozen turns, as far as it went."""
-    return reduce(DiscoveryInterview.after, stored_turns(frozen.get, unit, DiscoveryTurn), begun(unit, settings))
+def stored_interview(unit: str, settings: DiscoverySettings, pinned: Mapping[str, JsonValue]) -> DiscoveryInterview:
+    """An agent's interview from its pinned turns, as far as it went."""
+    return reduce(DiscoveryInterview.after, stored_turns(pinned.get, unit, DiscoveryTurn), begun(unit, settings))
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from enquete.respondents.themes import Work, agreement, assign_themes, code_them
 from enquete.state.asking import Language
 from enquete.state.interview_context import REHEARSAL, InterviewContext, InterviewerTask
 
-FROZEN = "codes"
+PINNED = "codes"
 MOST_CODES = 40  # of one type
 
 
@@ -62,7 +62,7 @@ class Codebook(BaseModel):
 
 
 class Coded(BaseModel):
-    """As it is frozen. alpha: by type, of the two codings; None where there is nothing to tell apart. failed: types of
+    """As it is pinned. alpha: by type, of the two codings; None where there is nothing to tell apart. failed: types of
     which no coding could be read."""
 
     codes: list[Code]
@@ -77,8 +77,8 @@ async def code_concepts(
     topic: str,
     language: Language,
 ) -> Literal["end", "short"]:
-    """Freeze the codes of all interviews. A coding that fails leaves the rule's codes: no answer waits for it."""
-    if context.frozen(FROZEN) is not None:
+    """Pin the codes of all interviews. A coding that fails leaves the rule's codes: no answer waits for it."""
+    if context.pinned(PINNED) is not None:
         return "end"
     work: Work = partial(_rehearsed, context) if context.run == REHEARSAL else context.work
     codes, alpha, failed = list[Code](), dict[str, float | None](), list[str]()
@@ -98,7 +98,7 @@ async def code_concepts(
         codes += _codes(kind, first, {one.id: one.text for one in statements}, len(codes))
         given = {theme.id: theme.statements for theme in first.themes}
         alpha[kind] = None if isinstance(again, str) else agreement(given, again).alpha
-    await context.freeze(FROZEN, Coded(codes=codes, alpha=alpha, failed=failed).model_dump(mode="json"))
+    await context.pin(PINNED, Coded(codes=codes, alpha=alpha, failed=failed).model_dump(mode="json"))
     return "end"
 
 

@@ -19,7 +19,7 @@ from enquete.state.interview_context import InterviewContext
 
 
 class TurnRecord(Turn):
-    """A turn as it is frozen. `choice`: what its question was chosen for, None at the opening; `signals` of the turn
+    """A turn as it is pinned. `choice`: what its question was chosen for, None at the opening; `signals` of the turn
     with those of the next focus; `by`: extract, signal, question (of this turn), next."""
 
     choice: QuestionChoice | None
@@ -117,14 +117,14 @@ class TurnContext:
 
     def is_ended(self, interview: LadderingInterview) -> bool:
         """Whether the person wished no further question."""
-        return self.by_person(interview) and self.interview_context.frozen(end_name(interview.unit)) is not None
+        return self.by_person(interview) and self.interview_context.pinned(end_name(interview.unit)) is not None
 
 
 def end_name(unit: str) -> str:
-    """The name under which it is frozen that a person ended their interview."""
+    """The name under which it is pinned that a person ended their interview."""
     return f"end/{unit}"
 
 
-def stored_interview(unit: str, frozen: Mapping[str, JsonValue]) -> LadderingInterview:
-    """An interview from its frozen turns, as far as it went."""
-    return reduce(LadderingInterview.after, stored_turns(frozen.get, unit, TurnRecord), LadderingInterview(unit))
+def stored_interview(unit: str, pinned: Mapping[str, JsonValue]) -> LadderingInterview:
+    """An interview from its pinned turns, as far as it went."""
+    return reduce(LadderingInterview.after, stored_turns(pinned.get, unit, TurnRecord), LadderingInterview(unit))

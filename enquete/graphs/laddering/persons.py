@@ -115,11 +115,11 @@ class OpenInterview:
 
     @property
     def talk(self) -> LadderingInterview:
-        return stored_interview(self.who, self.run.frozen)
+        return stored_interview(self.who, self.run.pinned)
 
     @property
     def is_ended(self) -> bool:
-        return self.run.frozen.get(end_name(self.who)) is not None
+        return self.run.pinned.get(end_name(self.who)) is not None
 
     def told(self) -> dict[str, JsonValue]:
         """Where it stands: the question, what was said, and the graph that grew from it."""
@@ -255,7 +255,7 @@ async def end_laddering_interview(port: Port, asked: OfInterview) -> dict[str, J
     place = {"out": str(interview.folder)}
     person, token = interview.folder / PERSON, interview.kept.token
     async with port.alone(str(interview.folder)):
-        await port.freeze(person, token, end_name(interview.who), True, **place)
+        await port.pin(person, token, end_name(interview.who), True, **place)
     for _ in range(2):  # a call that was cut short may have had its next question yet to ask
         found = store.interview(asked.interview_id)
         if not found.question:

@@ -24,7 +24,7 @@ from pydantic import JsonValue
 from enquete.analysis.diagnostics import FREE, Diagnostic, Threshold, judged
 from enquete.analysis.estimates import mean_of
 from enquete.analysis.inference import QUESTIONS, detectable_change
-from enquete.graphs.laddering.coding import FROZEN, concepts_of
+from enquete.graphs.laddering.coding import PINNED, concepts_of
 from enquete.graphs.laddering.files import codes_of, files
 from enquete.graphs.laddering.interview import LadderingInterview, TurnRecord, stored_interview
 from enquete.graphs.laddering.interviewer import ROLES
@@ -171,9 +171,9 @@ def analyse(
 ) -> Analysis:
     """Tables over the main arm's interviews."""
     units = [str(unit) for unit in frame["participant"].unique()]
-    interviews = _begun(units, context.frozen)
+    interviews = _begun(units, context.pinned)
     method, language = settings.method, context.language
-    coded, coding = concepts_of(interviews, context.frozen.get(FROZEN))
+    coded, coding = concepts_of(interviews, context.pinned.get(PINNED))
     concepts = with_poles(coded, interviews)
     home, coverage = homes(concepts), covered(interviews, concepts, settings)
     measures = measured(interviews, concepts, coverage)
@@ -247,9 +247,9 @@ def kinds_of(method: InterviewMethod) -> list[str]:
     return list(method.ladder) + [kind for kind in method.node_types if kind not in method.ladder]
 
 
-def _begun(units: Sequence[str], frozen: Mapping[str, JsonValue]) -> list[LadderingInterview]:
+def _begun(units: Sequence[str], pinned: Mapping[str, JsonValue]) -> list[LadderingInterview]:
     """The interviews of one arm that have a turn."""
-    return [one for unit in units if (one := stored_interview(unit, frozen)).turns]
+    return [one for unit in units if (one := stored_interview(unit, pinned)).turns]
 
 
 # --- over all interviews ---------------------------------------------------------------------------------------------

@@ -269,7 +269,7 @@ async def response_saving(state: TurnState, runtime: Turn) -> TurnState:
 
 
 async def scoring_persistence(state: TurnState, runtime: Turn) -> TurnState:
-    """The turn is frozen with its signals and scores: from here on it is what the interview is rebuilt from.
+    """The turn is pinned with its signals and scores: from here on it is what the interview is rebuilt from.
 
     Raises RuntimeError where that would give other node states than the turn went through: focus, yield and depth would
     then be lost with the process, and every signal read off them with it.

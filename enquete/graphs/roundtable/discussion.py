@@ -166,7 +166,7 @@ class Weighed(BaseModel):
 
 
 class RoundtableTurn(Turn):
-    """A turn as it is frozen. `round`: 0 is asked privately before, 1 to n are the rounds, n + 1 is asked privately
+    """A turn as it is pinned. `round`: 0 is asked privately before, 1 to n are the rounds, n + 1 is asked privately
     after.
 
     `kind`: a remark of whoever leads the discussion is a turn of its own, `steer`, before the round that it opens;
@@ -252,7 +252,7 @@ class Discussion(Conversation[RoundtableTurn]):
 
     @property
     def word_name(self) -> str:
-        """The name under which is frozen what whoever leads it says before the next round; "": nothing, but that it
+        """The name under which is pinned what whoever leads it says before the next round; "": nothing, but that it
         goes on."""
         return self.word_before(self.held + 1)
 
@@ -261,7 +261,7 @@ class Discussion(Conversation[RoundtableTurn]):
 
     @property
     def end_name(self) -> str:
-        """The name under which is frozen that whoever leads it has closed it."""
+        """The name under which is pinned that whoever leads it has closed it."""
         return f"end/{self.unit}"
 
     def closed(self, *, private: bool) -> RoundtableTurn:
@@ -294,16 +294,16 @@ class Discussion(Conversation[RoundtableTurn]):
         return None
 
 
-def discussions(frozen: Mapping[str, JsonValue], mode: str) -> Iterator[Discussion]:
-    """Of all groups, then of those who read or were alone, as they are stored. `frozen`: of an analysis,
-    `context.frozen`."""
-    seating: Any = frozen.get("groups") or {}
+def discussions(pinned: Mapping[str, JsonValue], mode: str) -> Iterator[Discussion]:
+    """Of all groups, then of those who read or were alone, as they are stored. `pinned`: of an analysis,
+    `context.pinned`."""
+    seating: Any = pinned.get("groups") or {}
     tables = {unit: (tuple(group), "") for unit, group in seating.get("groups", {}).items()}
     tables |= {unit: ((one["participant"],), one["reads"]) for unit, one in seating.get("controls", {}).items()}
     tables |= {unit: ((who,), "") for unit, who in seating.get("alone", {}).items()}
     for unit, (participants, reads) in tables.items():
         talk = Discussion(unit, participants=participants, mode=mode, reads=reads)
-        for turn in stored_turns(frozen.get, unit, RoundtableTurn):
+        for turn in stored_turns(pinned.get, unit, RoundtableTurn):
             talk = talk.after(turn)
         yield talk
 

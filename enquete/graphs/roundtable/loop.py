@@ -81,7 +81,7 @@ async def open_round(state: DiscussionState, runtime: Loop) -> DiscussionState:
         closed = await keep(context.interview_context, talk.unit, talk.closed(private=context.settings.private))
         return {"talk": talk.after(closed), "reason": CLOSED}
     if talk.between:
-        said = context.interview_context.frozen(talk.word_name)
+        said = context.interview_context.pinned(talk.word_name)
         if said is None and context.settings.steering and context.interview_context.run != REHEARSAL:
             return {"outcome": "waiting"}
         if said:
@@ -91,13 +91,13 @@ async def open_round(state: DiscussionState, runtime: Loop) -> DiscussionState:
 
 
 async def sum_up(talk: Discussion, round: int, context: DiscussionContext) -> Outcome | None:
-    """Freezes the summary of older rounds that this round is given, if it needs one."""
+    """Pins the summary of older rounds that this round is given, if it needs one."""
     table, settings = context.table(talk), context.settings
     known = table.overheard(round)
     name, upto = summary_name(talk.unit, round), older(known)
     if (
         not upto
-        or context.interview_context.frozen(name) is not None
+        or context.interview_context.pinned(name) is not None
         or tokens(table.rendered(known)) <= settings.context_tokens
     ):
         return None
@@ -110,7 +110,7 @@ async def sum_up(talk: Discussion, round: int, context: DiscussionContext) -> Ou
         if done == "short":
             return "short"
         text = "\n\n".join(part for part in (done[0].text, text) if part)
-    await context.interview_context.freeze(name, {"upto": upto, "text": text})
+    await context.interview_context.pin(name, {"upto": upto, "text": text})
     return None
 
 
@@ -179,7 +179,7 @@ def _weighed(
 
 
 async def keep_turns(state: DiscussionState, runtime: Loop) -> DiscussionState:
-    """Frozen: from here on the discussion is rebuilt from them."""
+    """Pinned: from here on the discussion is rebuilt from them."""
     return {"talk": await _kept(state["talk"], state["turns"], runtime.context)}
 
 
@@ -270,7 +270,7 @@ async def opened(state: DiscussionState, runtime: Loop) -> Literal["on", "after"
 
 def _is_closed(talk: Discussion, context: DiscussionContext) -> bool:
     """Whether it is to be closed now: not before what was answered already has been kept."""
-    if not talk.seated or talk.over or context.interview_context.frozen(talk.end_name) is None:
+    if not talk.seated or talk.over or context.interview_context.pinned(talk.end_name) is None:
         return False
     asked, table = _next(talk, context), context.table(talk)
     return not asked or not all(context.interview_context.stored(table.block(one).key) for one in asked)

@@ -333,8 +333,8 @@ class OpenTable:
     @property
     def switches(self) -> list[JsonValue]:
         """Where a model was given up for the one that stood by for it, and why."""
-        frozen = self.held.frozen
-        found: list[Any] = [frozen[name] for name in sorted(frozen) if name.startswith(SWITCHED)]
+        pinned = self.held.pinned
+        found: list[Any] = [pinned[name] for name in sorted(pinned) if name.startswith(SWITCHED)]
         return [{"name": self.name(one["participant"]), **one} for one in found]
 
     def _by(self, turn: RoundtableTurn) -> str:
@@ -349,13 +349,13 @@ class OpenTable:
 
     @property
     def groups(self) -> Sequence[Discussion]:
-        return [talk for talk in discussions(self.held.frozen, self.settings.mode) if talk.seated]
+        return [talk for talk in discussions(self.held.pinned, self.settings.mode) if talk.seated]
 
     @property
     def wordless(self) -> list[Discussion]:
         """Groups that wait for a word of whoever leads the discussion."""
-        frozen, steering = self.held.frozen, self.settings.steering
-        return [talk for talk in self.groups if steering and talk.between and talk.word_name not in frozen]
+        pinned, steering = self.held.pinned, self.settings.steering
+        return [talk for talk in self.groups if steering and talk.between and talk.word_name not in pinned]
 
     def group(self, unit: str) -> Discussion:
         """The one of this name; "": the first. Raises InputError."""
@@ -817,7 +817,7 @@ async def _answered(port: Port, table: OpenTable, asked: Continuing) -> None:
         if answers not in [{plain(item): one for item, one in given.items()} for given in submitted]:
             await port.submit(table.sim, run.run, _by_item(table, name, answers), who=_waiting(table, name), **place)
     due = table.wordless
-    if asked.remark and any(run.frozen.get(talk.word_name) == asked.remark for talk in table.groups):
+    if asked.remark and any(run.pinned.get(talk.word_name) == asked.remark for talk in table.groups):
         return  # the round that it precedes is going on: the call is made again after it was cut short
     if asked.remark and not due:
         raise InputError(
@@ -825,7 +825,7 @@ async def _answered(port: Port, table: OpenTable, asked: Continuing) -> None:
             "the remark once it is over, with further rounds"
         )
     for talk in due:
-        await port.freeze(table.sim, run.run, talk.word_name, asked.remark, **place)
+        await port.pin(table.sim, run.run, talk.word_name, asked.remark, **place)
 
 
 def _waiting(table: OpenTable, name: str) -> str:
@@ -1026,7 +1026,7 @@ async def control_roundtable(port: Port, asked: Controlling) -> dict[str, JsonVa
         elif asked.action == "end":
             for talk in table.groups:
                 if not (talk.over or talk.stop):
-                    await port.freeze(table.sim, table.held.run, talk.end_name, True, out=str(table.folder))
+                    await port.pin(table.sim, table.held.run, talk.end_name, True, out=str(table.folder))
     table = tables.table(asked.roundtable_id)
     if table.held.status != "completed":
         await _drive(port, table, asked)
@@ -1042,11 +1042,11 @@ async def _ask(port: Port, table: OpenTable, question: str) -> None:
         name = talk.word_before(number)
         if talk.over or talk.stop or number > table.settings.rounds:
             continue
-        if run.frozen.get(name) not in (None, "", question):
+        if run.pinned.get(name) not in (None, "", question):
             raise InputError(
                 f"question: another stands before round {number} of {talk.unit} already, and nobody has answered it yet"
             )
-        await port.freeze(table.sim, run.run, name, question, out=str(table.folder))
+        await port.pin(table.sim, run.run, name, question, out=str(table.folder))
         asked = True
     if not asked:
         raise InputError(

@@ -220,11 +220,9 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         return [first, table.again(first, "", turn.slips)] if turn.retried else [first]
 
     async def conduct(self, unit: str, round: int, context: InterviewContext) -> Outcome:
-        if context.frozen("groups") is None:
+        if context.pinned("groups") is None:
             seating = self.seating(context).model_dump(mode="json")
-            await context.freeze(
-                "groups", {"compose": self.settings.compose, **seating}
-            )  # who sat where, for the results
+            await context.pin("groups", {"compose": self.settings.compose, **seating})  # who sat where, for the results
         for turn in self._earlier(self.begun(unit, context)):
             await keep(context, unit, turn.model_copy(update={"earlier": True}))
         return await super().conduct(unit, round, context)
@@ -254,7 +252,7 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         return "next" if round == GROUPS and self.seating(context).controls else "end"
 
     async def _code(self, context: InterviewContext) -> Literal["done", "short"]:
-        if context.frozen("arguments") is not None:
+        if context.pinned("arguments") is not None:
             return "done"
         talks = [self._so_far(unit, context) for unit in self.seating(context).groups]
         question = self.settings.question or self.instrument.question.in_(self.language)
@@ -262,7 +260,7 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         if coded == "short":
             return coded
         if not isinstance(coded, str):
-            await context.freeze("arguments", coded.model_dump(mode="json"))
+            await context.pin("arguments", coded.model_dump(mode="json"))
         return "done"
 
     def _so_far(self, unit: str, context: InterviewContext) -> Discussion:

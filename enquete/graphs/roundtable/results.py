@@ -72,7 +72,7 @@ def analyse(
 ) -> Analysis:
     """Tables over the main arm's discussions."""
     run = Discussions.of(frame, settings, context)
-    stored = context.frozen.get("arguments")
+    stored = context.pinned.get("arguments")
     coded = CodedThemes.model_validate(stored) if stored else CodedThemes(themes=[], uncoded=[])
     mode, language = settings.played.mode, context.language
     arguments = argument_rows(coded, run.groups, hear_one_another=mode.order == "sequential")
@@ -109,7 +109,7 @@ def analyse(
         ],
         "speaking_models": list(_speaking(run)),
         "between_models": _between_models(run),
-        "switches": [one for name, one in sorted(context.frozen.items()) if name.startswith(SWITCHED)],
+        "switches": [one for name, one in sorted(context.pinned.items()) if name.startswith(SWITCHED)],
         "compared": [{"measure": name, "label": name} for name in ("moved", "before")],
         **_by_group([move for _, move in moved], context.groups_of(frame)),
     }  # fmt: skip
@@ -151,9 +151,9 @@ class Discussions:
     @classmethod
     def of(cls, frame: pd.DataFrame, settings: RoundtableSettings, context: AnalysisContext) -> Discussions:
         people, turns = frame.drop_duplicates("participant"), frame.drop_duplicates(["session", "turn"])
-        stored = context.frozen.get("groups")
+        stored = context.pinned.get("groups")
         seating: Mapping[str, Any] = stored if isinstance(stored, dict) else {}
-        talks = [talk for talk in discussions(context.frozen, settings.mode) if talk.turns]
+        talks = [talk for talk in discussions(context.pinned, settings.mode) if talk.turns]
         return cls(
             [one for one in talks if one.seated],
             [one for one in talks if one.reads],

@@ -101,7 +101,7 @@ def key_points(context: Context, upto: int) -> str:
 
 
 def summary_name(unit: str, round: int) -> str:
-    """The name under which is frozen what older rounds come to for those who speak in this one."""
+    """The name under which is pinned what older rounds come to for those who speak in this one."""
     return f"summary/{unit}/{round}"
 
 
@@ -235,7 +235,7 @@ class DiscussionTable:
         )  # fmt: skip
         shown = self.mode.transform_context(known)
         summary = summary_name(self.shown.unit, self.shown.held + 1 if self.talk.reads else asked.round)
-        stored = self.interview_context.frozen(summary)
+        stored = self.interview_context.pinned(summary)
         if not isinstance(stored, dict) or not shown.rounds:
             return shown
         return replace(shown, summary=str(stored["text"]), summarised=int(str(stored["upto"])))

@@ -51,7 +51,7 @@ class ScenarioRating(Procedure[ScenarioInstrument, NoSettings]):
         if context.arm.id != context.main_arm or self.instrument.open_question is None:
             return "end"
         said = await self._statements(context)
-        open_ = [scenario for scenario in said if context.frozen(themes_of(scenario)) is None]
+        open_ = [scenario for scenario in said if context.pinned(themes_of(scenario)) is None]
         ended = await asyncio.gather(*(self._code(scenario, said[scenario], context) for scenario in open_))
         for outcome in ("failed", "short"):
             if outcome in ended:
@@ -63,7 +63,7 @@ class ScenarioRating(Procedure[ScenarioInstrument, NoSettings]):
         coded = await code_themes(context.work, self._topic(scenario), statements, most, label=scenario)
         if isinstance(coded, str):
             return coded
-        await context.freeze(themes_of(scenario), coded.model_dump(mode="json"))
+        await context.pin(themes_of(scenario), coded.model_dump(mode="json"))
         return "done"
 
     async def _statements(self, context: InterviewContext) -> dict[str, list[Statement]]:
@@ -92,7 +92,7 @@ class ScenarioRating(Procedure[ScenarioInstrument, NoSettings]):
 
 
 def themes_of(scenario: str) -> str:
-    """The name under which a scenario's themes are frozen."""
+    """The name under which a scenario's themes are pinned."""
     return f"themes/{scenario}"
 
 

@@ -315,13 +315,13 @@ def _off(rating: Row) -> float:
 
 
 def open_answers(rows: pd.DataFrame, instrument: ScenarioInstrument, context: AnalysisContext) -> dict[str, list[Row]]:
-    """The open question by scenario: who answered, themes as they were frozen, and who voices them."""
+    """The open question by scenario: who answered, themes as they were pinned, and who voices them."""
     found: dict[str, list[Row]] = {name: [] for name in ("open", "themes", "themes_by_group", "voices")}
     groups = context.groups_of(rows)
     for scenario in (s.scenario_id for s in instrument.scenarios) if instrument.open_question else ():
         asked = rows[rows["item_id"].eq(f"{scenario}/{OPEN}")]
         answered = responded(asked).set_index("participant")
-        coded = context.frozen.get(f"themes/{scenario}")
+        coded = context.pinned.get(f"themes/{scenario}")
         sizes = groups.reindex(answered.index).value_counts()
         voiced: set[str] = set()
         for theme in _themes(coded):

@@ -247,7 +247,7 @@ def walked() -> list[tuple[Any, dict[str, Any], dict[str, Any], dict[str, Any]]]
 
 @pytest.mark.parametrize("node", ROUTES, ids=[node.__name__ for node in ROUTES])
 def test_nodes_change_nothing_they_are_given(node: Any, walked: list[Any]) -> None:
-    """Compared in depth, call by call; a cached property of a frozen object is no change."""
+    """Compared in depth, call by call; a cached property of a pinned object is no change."""
     calls = [(given, before) for one, given, before, _ in walked if one is node]
     assert len(calls) >= 5
     for given, before in calls:

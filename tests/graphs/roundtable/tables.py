@@ -143,6 +143,6 @@ def hold(
 
 def stored(procedure: Roundtable, context: TableDesk, unit: str) -> Discussion:
     talk = procedure.begun(unit, context)
-    for turn in stored_turns(context.frozen, unit, RoundtableTurn):
+    for turn in stored_turns(context.pinned, unit, RoundtableTurn):
         talk = talk.after(turn)
     return talk

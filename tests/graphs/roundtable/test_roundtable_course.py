@@ -220,7 +220,7 @@ def test_a_model_may_sum_up_and_key_points_are_kept_all_the_same() -> None:
 
 @pytest.mark.parametrize("mode", ["collaborative", "adversarial"])
 def test_from_whatever_was_kept_it_goes_on_and_asks_nobody_twice(mode: str) -> None:
-    """As after a kill between any two turns: the turns after it are not frozen, their answers may be stored."""
+    """As after a kill between any two turns: the turns after it are not pinned, their answers may be stored."""
     whole = hold(mode, 2, private=True)
     for kept in range(len(whole.talk.turns)):
         context, procedure = whole.interview_context, whole.procedure

@@ -132,7 +132,7 @@ def test_an_alternate_takes_the_seat_for_good_and_the_ledger_keeps_why(debate: D
             for one in reading.calls("roundtable", "T1")
             if one["purpose"] == "answer" and "chatgpt" in one["subject"]
         ]
-        frozen = reading.frozen_values("main", "roundtable")
+        pinned = reading.pinned_values("main", "roundtable")
     gone, taken = label("gpt", debate.servers["gpt"]), debate.labels["ChatGPT"]
     first = [(one["status"], one["model"], one["attempt"]) for one in calls if one["subject"].split("|")[2] == "0"]
     assert first == [
@@ -141,7 +141,7 @@ def test_an_alternate_takes_the_seat_for_good_and_the_ledger_keeps_why(debate: D
     ]  # three attempts of a block and two more are the first one's
     assert {one["model"] for one in calls[1:]} == {taken}
     assert "could not be reached" in calls[0]["error"]
-    (switch,) = [value for name, value in frozen.items() if name.startswith("switched/")]
+    (switch,) = [value for name, value in pinned.items() if name.startswith("switched/")]
     assert (switch["from"], switch["to"], switch["round"]) == (gone, taken, 0)
     (told,) = debate.ended["switched"]
     assert (told["name"], told["from"], told["to"]) == ("ChatGPT", gone, taken)

@@ -121,7 +121,7 @@ def test_a_remark_is_seen_by_everybody_in_the_next_round_and_by_nobody_before(he
         context = reading.interview_context("roundtable", "T1", reading.record.main)
         blocks = reading.procedure("roundtable").blocks("group_01", 1, context)
         names = {who.id: who.name for who in reading.population}
-        turn = reading.frozen_values("main", "roundtable")["turn/group_01/04"]
+        turn = reading.pinned_values("main", "roundtable")["turn/group_01/04"]
     shown = {(names[one.key.participant], one.key.round): dict(one.quoted) for one in blocks if one.key.part == "turn"}
     assert {key: list(one) for key, one in shown.items()} == {
         ("Ada", 1): [], ("Ben", 1): [NOW], ("Bob", 1): [NOW],
@@ -157,7 +157,7 @@ def test_a_call_that_was_cut_short_is_made_again_in_the_same_words(tmp_path: Pat
     asyncio.run(port.submit(folder / "participants.json", run, BOB, **place))
     answered = python(tmp_path, "continue_roundtable", **TABLE, answers={"Bob": BOB})
     assert answered["waiting_for_word"] == ["group_01"]
-    asyncio.run(port.freeze(folder / "participants.json", run, "word/group_01/2", REMARK, **place))
+    asyncio.run(port.pin(folder / "participants.json", run, "word/group_01/2", REMARK, **place))
     with pytest.raises(EnqueteError, match="not between two rounds"):
         python(tmp_path, "continue_roundtable", **TABLE, remark="Another.")
     went_on = python(tmp_path, "continue_roundtable", **TABLE, remark=REMARK)
