@@ -64,9 +64,9 @@ log = logging.getLogger("enquete")
 MOST_IN_BATCHES = 10_000
 """Calls of a run that wait for batches, or for their replies, at once, in place of those in flight. With 5 KB of text
 each holds 32 KB of memory."""
-MOST_SETTLING = 8
-"""Calls of a run beside those that may be in flight, and an eighth of them at most: filed before a slot is free, or
-settled after."""
+SETTLING_SHARE = 8
+"""Calls of a run beside those that may be in flight, one for so many of these: filed before a slot is free, or settled
+after. A slot is never free while a commit is waited for."""
 
 
 class RunSession(RunBase[Ledger]):
@@ -98,7 +98,7 @@ class RunSession(RunBase[Ledger]):
         self._contexts: dict[tuple[str, str, str], LedgerContext] = {}
         self._units: dict[tuple[str, str, int, str], Sequence[str]] = {}
         most, agents = (MOST_IN_BATCHES,) * 2 if record.batch else (machine.concurrency, 4 * machine.concurrency)
-        self._admission = asyncio.Semaphore(most + min(MOST_SETTLING, most // MOST_SETTLING))
+        self._admission = asyncio.Semaphore(most + most // SETTLING_SHARE)
         self.shard_slots = asyncio.Semaphore(max(2, -(-agents // machine.shard_size)))
 
         self.memories = 0  # how often what agents remember, or who is asked, was made anew: workers must follow

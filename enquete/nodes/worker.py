@@ -34,6 +34,7 @@ from enquete.nodes.shards import REPORT_EVERY_S, run_shard
 from enquete.state.asking import Outcome
 from enquete.state.channels import ShardSpec
 from enquete.state.errors import EnqueteError, LedgerError, SettingsError
+from enquete.state.lazy_import import collect_seldom
 from enquete.state.settings import Environment, Machine
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -127,6 +128,7 @@ def _loop() -> asyncio.AbstractEventLoop:
     """The one loop in which this process asks."""
     with _starting:
         if not _loops:
+            collect_seldom()
             loop = asyncio.new_event_loop()
             threading.Thread(target=loop.run_forever, name="enquete", daemon=True).start()
             _loops.append(loop)

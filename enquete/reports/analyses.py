@@ -32,6 +32,7 @@ from enquete.reports.declarations import (
     Finding,
     Presentation,
     Table,
+    TableRows,
     View,
     adjusted_p,
     code,
@@ -41,7 +42,6 @@ from enquete.reports.declarations import (
     names,
     number,
     p_value,
-    records,
     shaped,
     text,
 )
@@ -286,14 +286,14 @@ def read_results(
     return Results(methodology, presentation, from_json(presentation, found), known, language)
 
 
-class WholeResults(Mapping[str, JsonValue]):
+class WholeResults(Mapping[str, Any]):
     """What results.json has, and the tables that grow with the population: their rows are made when they are read."""
 
     def __init__(self, found: Mapping[str, JsonValue], tables: Mapping[str, pd.DataFrame]) -> None:
         self._found, self._tables = found, tables
 
-    def __getitem__(self, name: str) -> JsonValue:
-        return self._found[name] if name in self._found else records(self._tables[name])
+    def __getitem__(self, name: str) -> JsonValue | TableRows:
+        return self._found[name] if name in self._found else TableRows(self._tables[name])
 
     def __iter__(self) -> Iterator[str]:
         """Names of what results.json has: whoever copies all does not copy every agent."""

@@ -31,6 +31,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlencode
 
 import altair as alt
+import numpy as np
 import pandas as pd
 import vl_convert
 
@@ -263,17 +264,19 @@ class ChartData:
         chosen = chosen_rows(self.results.analysis.tables[table], where, self.facts)
         return self._with_words(declared, self.results.ordered(declared, chosen, order), told)
 
-    def rows(self, *, told: Sequence[str] = ()) -> pd.DataFrame:
+    def rows(self, *, told: Sequence[str] = (), sample: int = 0) -> pd.DataFrame:
         """The rows of the chart's `over`, of the first table that it needs; the footer says how many its `top` leaves
-        out."""
+        out. sample: of more rows so many, at even distances."""
         declared = self.results.presentation.tables[self.declared.needs[0]]
         every = self.results.rows(declared, over(self.declared), all_rows=True)
         some = every.head(over(self.declared).top or len(every))
+        if 0 < sample < len(some):
+            some = some.iloc[np.linspace(0, len(some) - 1, sample).astype(int)]
         self._count(len(some), len(every))
         return self._with_words(declared, some, told)
 
     def _with_words(self, table: Table, raw: pd.DataFrame, told: Sequence[str]) -> pd.DataFrame:
-        frame = self.results.labelled(table.name).loc[raw.index]
+        frame = self.results.labelled(table, raw)
         own = {one.name for one in table.stored}
         if told:
             columns = [table.column(name) for name in told]

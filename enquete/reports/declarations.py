@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from string import Formatter
@@ -534,6 +534,22 @@ def _cast(values: Any, column: Column) -> Any:
         case "boolean":
             return pd.array(known, dtype="boolean")
     return pd.Series(known, dtype=object)  # of a list pandas makes texts of its own, with NaN in place of None
+
+
+class TableRows:
+    """Rows of a large table as JSON, some at a time, as often as they are read."""
+
+    AT_ONCE = 5_000
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+
+    def __len__(self) -> int:
+        return len(self._frame)
+
+    def __iter__(self) -> Iterator[JsonValue]:
+        for start in range(0, len(self), self.AT_ONCE):
+            yield from records(self._frame.iloc[start : start + self.AT_ONCE])
 
 
 def records(frame: pd.DataFrame) -> list[JsonValue]:

@@ -282,7 +282,7 @@ def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phas
             frame, frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
         )
         files = evaluation(reading.methodology(methodology)).files
-        write_files(folder, files(findings, opened(own.drop(columns=[*PLAIN]).reset_index(drop=True)), phase))
+        write_files(folder, files(findings, own.drop(columns=[*PLAIN]).reset_index(drop=True), phase))
     write_jsonl(folder / "audit.jsonl", audit(reading, methodology, phase))
 
 

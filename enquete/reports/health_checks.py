@@ -38,7 +38,7 @@ from enquete.analysis.quality import (
 )
 from enquete.instruments.scales import Human
 from enquete.locale import N_, tell
-from enquete.reports.context import Found, chosen
+from enquete.reports.context import Found, chosen, numbered
 from enquete.reports.declarations import NOT_ANALYSED, Analysis
 from enquete.reports.run_reading import RunReading
 from enquete.state.asking import Language
@@ -354,13 +354,15 @@ def _once(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
 
 def asked(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows for `nonresponse`: an item that is asked in several rounds or turns is several items."""
-    places = [
-        rows[place].astype(str).radd(f"{place} ") + "/" for place in ("session", *PLACES) if rows[place].nunique() > 1
+    places = [place for place in ("session", *PLACES) if rows[place].nunique() > 1]
+    groups = numbered(rows, [*places, "item_id"])  # a name is made once: of every row it would take more than the row
+    firsts = np.unique(groups, return_index=True)[1]
+    names = np.empty(len(firsts), dtype=object)
+    names[:] = [
+        "".join(f"{place} {value}/" for place, value in zip(places, at, strict=True)) + str(item)
+        for *at, item in rows[[*places, "item_id"]].iloc[firsts].itertuples(index=False)
     ]
-    item = rows["item_id"].astype(str)
-    for place in reversed(places):
-        item = place + item
-    return rows.assign(item=item)
+    return rows.assign(item=names[groups])
 
 
 def occasion(rows: pd.DataFrame, phase: str, number: int | None = None) -> pd.DataFrame:

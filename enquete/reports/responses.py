@@ -511,11 +511,13 @@ class ResponseTable:
     def frame(self) -> pd.DataFrame:
         """What was added, each arm's rows by round, in columns of COLUMNS' types. The table is empty afterwards."""
         large = len(self._places) >= LARGE
-        columns = {name: self._series(name, self._columns.pop(name), large=large) for name in self._names}
-        frame = pd.DataFrame(columns, copy=not large)  # a large one would be held twice
-        places = np.frombuffer(self._places, dtype=np.int64) if len(frame) else np.empty(0)
-        in_order = bool((places[1:] >= places[:-1]).all())
-        return frame if in_order else frame.iloc[places.argsort(kind="stable")].reset_index(drop=True)
+        places = np.frombuffer(self._places, dtype=np.int64) if self._places else np.empty(0)
+        order = None if (places[1:] >= places[:-1]).all() else places.argsort(kind="stable")
+        columns = {}
+        for name in self._names:  # one after the other, and each let go: a large table would be held twice
+            column = self._series(name, self._columns.pop(name), large=large)
+            columns[name] = column if order is None else column.iloc[order].reset_index(drop=True)
+        return pd.DataFrame(columns, copy=not large)
 
     def _series(self, name: str, column: _Texts | _Numbers | list[Any], *, large: bool) -> pd.Series[Any]:
         if isinstance(column, list):

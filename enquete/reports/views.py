@@ -526,10 +526,10 @@ class Results:
                         says = view.says if isinstance(view.says, str) else view.says.get(str(row.get(view.word)), "")
                         yield f"{table.name}/{named}", self.fill(says, {**self.facts, **row}, own, markdown=False)
 
-    def labelled(self, name: str) -> pd.DataFrame:
-        """A table for a chart: references and codes as words in a column of the same name, ids beside them as
+    def labelled(self, table: Table, rows: pd.DataFrame) -> pd.DataFrame:
+        """Rows of a table for a chart: references and codes as words in a column of the same name, ids beside them as
         `<name>_id`."""
-        table, frame = self.presentation.tables[name], self.analysis.tables[name].copy()
+        frame = rows.copy()
         for column in table.stored:
             if column.format in ("reference", "code"):
                 ids = frame[column.name]

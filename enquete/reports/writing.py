@@ -22,6 +22,7 @@ from pydantic_core import to_json
 from enquete.ledger.folders import draft_of
 from enquete.locale import N_
 from enquete.reports.context import Files, jsonable
+from enquete.reports.declarations import TableRows
 from enquete.state.visible_text import as_cell, visible
 
 COLUMNS = (
@@ -193,9 +194,30 @@ def _values(column: pd.Series[Any]) -> list[Any]:
 
 
 def write_json(path: Path, value: object) -> None:
-    """Indented, without NaN. By pydantic: the standard library indents in Python, many times as slowly."""
+    """Indented, without NaN; of the lists of an object one element at a time. By pydantic: the standard library indents
+    in Python, many times as slowly."""
     with replacing(path) as file:
-        file.write(visible(to_json(value, indent=1, inf_nan_mode="null", fallback=jsonable).decode()) + "\n")
+        file.writelines(map(visible, _indented(value)))
+        file.write("\n")
+
+
+def _indented(value: object, line: str = "\n") -> Iterator[str]:
+    """line: how a line begins where the value stands."""
+    if isinstance(value, Mapping) and line == "\n" and value:
+        for n, (name, of_name) in enumerate(value.items()):
+            yield f"{',' if n else '{'}\n {to_json(name).decode()}: "
+            yield from _indented(of_name, "\n ")
+        yield "\n}"
+    elif isinstance(value, list | TableRows):
+        for n, element in enumerate(value):
+            yield f"{',' if n else '['}{line} {_json(element, f'{line} ')}"
+        yield f"{line}]" if len(value) else "[]"
+    else:
+        yield _json(value, line)
+
+
+def _json(value: object, line: str) -> str:
+    return to_json(value, indent=1, inf_nan_mode="null", fallback=jsonable).decode().replace("\n", line)
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> None:

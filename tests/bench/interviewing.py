@@ -6,7 +6,6 @@ context        the same with the model and its prompts taken out: what graph, co
 
 from __future__ import annotations
 
-import gc
 import json
 import sys
 from pathlib import Path
@@ -15,12 +14,12 @@ from typing import Any
 
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
-from enquete.interfaces.cli.app import OBJECTS_PER_COLLECTION
 from enquete.models.chat_completions import RequestForm, ResponseFormat
 from enquete.nodes import run_session
 from enquete.respondents.llm import call_key, compose
 from enquete.state.asking import Answer, Block, BlockKey, Participant, Reply
 from enquete.state.interview_context import Metered, Prompt
+from enquete.state.lazy_import import collect_seldom
 from enquete.study.run import Run
 from tests.bench.loops import WARM, Clock, Work
 from tests.support import unwritten
@@ -87,7 +86,7 @@ def used(run_folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    gc.set_threshold(OBJECTS_PER_COLLECTION, 20, 100)  # as `enquete` does
+    collect_seldom()  # as `enquete` does
     contender, work = {"interviewing": interviewing, "context": context}[sys.argv[1]], Work(**json.loads(sys.argv[2]))
     with TemporaryDirectory() as name:
         contender(Path(name), work, WARM)

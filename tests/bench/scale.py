@@ -23,6 +23,7 @@ from typing import Any
 import psutil
 
 from enquete.ledger.folders import LEDGER
+from enquete.state.lazy_import import collect_seldom
 from tests.bench.apart import python
 from tests.bench.server import bench_server
 from tests.support import unwritten
@@ -77,6 +78,7 @@ def conduct(given: dict[str, Any]) -> dict[str, Any]:
     """One run in this process."""
     import resource
 
+    collect_seldom()  # as `enquete` does
     used, began = ProcessorTime(), time.perf_counter()
     run = unwritten.interview(**given)
     wall, cpu = time.perf_counter() - began, used.end()

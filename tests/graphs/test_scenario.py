@@ -250,7 +250,7 @@ def test_whatever_is_missing_gives_null_and_counts_never_nan(answers: Any, langu
         assert part not in text.replace("\\" + part, "")
     whole = WholeResults({"arms": ["main"], **found.as_json(PRESENTATION)}, found.tables)
     written = EVALUATION.files(whole, table(answers), "T1")
-    matrix = json.loads(json.dumps(written["polarity_matrix.json"], allow_nan=False))
+    matrix = json.loads(json.dumps(written["polarity_matrix.json"], allow_nan=False, default=list))
     assert {"arms", "agents", "voices", *PRESENTATION.tables} <= matrix.keys()
 
 

@@ -26,20 +26,23 @@ from enquete.reports.charts import (
 
 MOST_TOLD = 300
 """Agents up to which each stands apart; of more the marks are smaller."""
+MOST_DRAWN = 1_000
+"""Agents of the plane: of more, dots cover one another, and each takes memory where it is drawn and read."""
 MOST_LINKED = 12
 """Agents of a bar up to which it leads to their answers."""
 
 
 def plane(data: ChartData) -> alt.TopLevelMixin:
     """A dot an agent, in the colour of its type; the letter of a type where its agents are on average."""
-    rows = data.rows(told=("participant", "stakeholder_type", "archetype"))
+    rows = data.rows(told=("participant", "stakeholder_type", "archetype"), sample=MOST_DRAWN)
+    agents = data.results.analysis.tables["agents"]
     explained = dict(zip(*(data.frame("components")[name] for name in ("component", "explained")), strict=True))
     x, y = (
         alt.X(f"pc{k}:Q", title=data.tell(N_("component {n} ({share} of variance)"), n=k,
             share=data.told("components", "explained", explained.get(k))))
         for k in (1, 2)
     )  # fmt: skip
-    letters = sorted(rows["archetype"].dropna().unique())
+    letters = sorted(agents["archetype"].dropna().unique())
     legend = alt.Legend(columns=1, labelExpr=worded(_described(data, letters)))
     colour = alt.Color(
         "archetype:N", scale=alt.Scale(domain=letters, range=list(COLOURS[: len(letters)])), legend=legend
@@ -54,7 +57,7 @@ def plane(data: ChartData) -> alt.TopLevelMixin:
     if not letters:
         plain: alt.Chart = marks.encode(color=alt.value(MUTED)).properties(height=380)
         return plain
-    middles = rows.groupby("archetype", as_index=False)[["pc1", "pc2"]].mean()
+    middles = agents.groupby("archetype", as_index=False)[["pc1", "pc2"]].mean()
     named = data.chart(middles).mark_text(fontSize=18, fontWeight="bold", stroke="white", strokeWidth=0.4)
     drawn = alt.layer(
         marks.encode(color=colour, shape=shape), named.encode(x=x, y=base.encoding.y, text=alt.Text("archetype:N"))

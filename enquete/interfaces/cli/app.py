@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from enquete.interfaces.cli.terminal import STOPPED, prepare_streams
-from enquete.state.lazy_import import loaded
+from enquete.state.lazy_import import collect_seldom, loaded
 
 # --- The commands there are, each with the module that has it: `enquete --help` imports none of them (but the
 # declarations of methodologies, which have commands, too), a command its own alone.
@@ -98,9 +98,6 @@ def _made(name: str, listed: Listed, words: Sequence[str] | None) -> Any:
 WORDS = "words"
 """In a context: what was typed."""
 FLUSH_S = 0.5
-OBJECTS_PER_COLLECTION = 50_000
-"""Python's 700 cost a demo a tenth of its time, in looking through imported modules for what is garbage; memory is the
-same."""
 
 app = typer.Typer(
     name="enquete",
@@ -154,7 +151,7 @@ def enquete(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point. Leaves through os._exit after a second interrupt, because requests may hang."""
-    gc.set_threshold(OBJECTS_PER_COLLECTION, 20, 100)
+    collect_seldom()
     # Before numpy is loaded: on tables of this size threads spin more than they add.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code = run(sys.argv[1:] if arguments is None else list(arguments))
