@@ -471,6 +471,24 @@ def test_charts_can_be_read_and_lead_to_answers(agents: int, panel: Analysis) ->
     assert len(led["statements"]) == len(led["places"]) == len(STATEMENTS)
 
 
+def test_of_many_agents_some_are_drawn_and_the_middles_are_those_of_all(
+    panel: Analysis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def plane() -> pictured.Spec:
+        return next(
+            one for one in pictured.drawn(results(PRESENTATION, panel), footer="") if one.name == "own/plane"
+        ).spec
+
+    every = plane()
+    monkeypatch.setattr("enquete.graphs.diversity.charts.MOST_DRAWN", 10)
+    some = plane()
+    (dots, middles), (all_dots, all_middles) = (list(spec["datasets"].values()) for spec in (some, every))
+    assert len(dots) == 10
+    assert all(dot in all_dots for dot in dots)
+    assert middles == all_middles
+    assert "10 of 45 shown" in " ".join(some["title"]["subtitle"])
+
+
 def test_a_replicates_types_bear_the_names_of_those_they_share_most_members_with(panel: Analysis) -> None:
     """A ↔ B and so on renamed by hand; a fifth type without a match keeps a name of its own."""
     names = dict(zip("ABCD", "CDBA", strict=True))

@@ -11,9 +11,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic_core import to_json
 
 from enquete.reports.context import jsonable
+from enquete.reports.declarations import TableRows
 from enquete.reports.writing import replacing, write_csv, write_json, write_jsonl
+from enquete.state.visible_text import visible
 
 json_like = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -61,6 +64,23 @@ def test_readers_see_the_old_file_until_the_new_one_is_whole(tmp_path):
         file.writelines(["half", 1])  # type: ignore[list-item]
     assert json.loads(path.read_text("utf-8")) == {"a": 1}
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.json"]
+
+
+@given(json_like)
+def test_what_is_written_a_piece_at_a_time_reads_as_if_it_were_written_at_once(tmp_path_factory, value):
+    """As pydantic's own indentation has it."""
+    path = tmp_path_factory.getbasetemp() / "pieces.json"
+    write_json(path, value)
+    assert path.read_text("utf-8") == visible(to_json(value, indent=1, inf_nan_mode="null").decode()) + "\n"
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5])
+def test_rows_of_a_table_are_written_some_at_a_time(tmp_path, monkeypatch, rows):
+    monkeypatch.setattr(TableRows, "AT_ONCE", 2)
+    frame = pd.DataFrame({"n": range(rows), "share": [float("nan")] * rows})
+    write_json(tmp_path / "x.json", {"a": 1, "rows": TableRows(frame)})
+    listed = [{"n": n, "share": None} for n in range(rows)]
+    assert (tmp_path / "x.json").read_bytes() == to_json({"a": 1, "rows": listed}, indent=1) + b"\n"
 
 
 def test_jsonl_is_one_object_a_line(tmp_path):
