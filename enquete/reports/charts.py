@@ -34,6 +34,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import vl_convert
+from altair.utils.schemapi import debug_mode
 
 from enquete.ledger.folders import write_atomically
 from enquete.locale import N_, percent, separators, tell
@@ -710,10 +711,8 @@ def _picture(results: Results, chart: Chart, name: str, footer: str) -> Picture 
 
 def _spec(results: Results, chart: Chart, picture: Picture) -> Spec:
     data = ChartData(results, chart)
-    with alt.theme.enable("none"):  # not the notebook's
-        spec: Spec = _function(chart)(data).to_dict(
-            validate=False
-        )  # Vega says what is wrong, at no cost for all the rest
+    with alt.theme.enable("none"), debug_mode(False):  # not the notebook's; Vega says what is wrong, at no cost
+        spec: Spec = _function(chart)(data).to_dict(validate=False)
     composed = spec.keys() & {"facet", "hconcat", "vconcat", "concat", "repeat"}
     if not composed:
         spec |= {"width": spec.get("width", WIDTH), "autosize": {"type": "fit-x", "contains": "padding"}}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -74,8 +76,17 @@ COMPACT = (
 
 def opened(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows as they are analysed: those columns of COMPACT that are categories as texts and numbers again."""
-    plain = {name: _opened(rows[name]) for name in COMPACT if name in rows and rows[name].dtype == "category"}
-    return rows.assign(**plain) if plain else rows
+    categories = [name for name in COMPACT if name in rows and rows[name].dtype == "category"]
+    if categories:
+        give_back()
+    return rows.assign(**{name: _opened(rows[name]) for name in categories}) if categories else rows
+
+
+def give_back() -> None:
+    """To the system, what analyses let go of: the C library keeps it between pieces that are in use. Nothing where
+    there is no such library."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _opened(column: pd.Series[Any]) -> NDArray[Any]:

@@ -28,7 +28,7 @@ from enquete.nodes.study_graph import Closed
 from enquete.reports import narrative
 from enquete.reports.accounts import citations, every_call_failed
 from enquete.reports.analyses import UNIT, Findings, find, names_of, results_of, stated
-from enquete.reports.context import chosen, statuses
+from enquete.reports.context import chosen, give_back, statuses
 from enquete.reports.evaluation import evaluations
 from enquete.reports.exports import reached, write_exports, write_stage
 from enquete.reports.findings import KeyFinding, ranked
@@ -260,6 +260,7 @@ def _material(
     replicates = replicate(reading, frame, found)
     found.bugs.extend(replicates.bugs)
     health = examine(reading, found.analyses, frame, file)
+    give_back()
     names = next(iter(declared.values())).names
     declared = {
         **declared,

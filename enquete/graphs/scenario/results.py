@@ -319,7 +319,8 @@ def open_answers(rows: pd.DataFrame, instrument: ScenarioInstrument, context: An
     found: dict[str, list[Row]] = {name: [] for name in ("open", "themes", "themes_by_group", "voices")}
     groups = context.groups_of(rows)
     for scenario in (s.scenario_id for s in instrument.scenarios) if instrument.open_question else ():
-        asked = rows[rows["item_id"].eq(f"{scenario}/{OPEN}")]
+        item = f"{scenario}/{OPEN}"
+        asked = rows[rows["item_id"].eq(item)]
         answered = responded(asked).set_index("participant")
         coded = context.pinned.get(f"themes/{scenario}")
         sizes = groups.reindex(answered.index).value_counts()
@@ -347,7 +348,7 @@ def open_answers(rows: pd.DataFrame, instrument: ScenarioInstrument, context: An
             found["voices"] += [
                 {"scenario": scenario, "theme": key, "participant": who,
                     "stakeholder_type": answered["stakeholder_type"][who],
-                 "place": place, "item": f"{scenario}/{OPEN}", "text": answered["text"][who]}
+                 "place": place, "item": item, "text": answered["text"][who]}
                 for place, who in enumerate(first, 1)
             ]  # fmt: skip
             voiced |= set(people)
