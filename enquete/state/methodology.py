@@ -168,7 +168,7 @@ class PersonInterviews(NamedTuple):
     interview, as `keys` call it. They give `status` and `question` (what waits for an answer), `turns` (question,
     answer) and what grows beside the conversation: `graph` (types, nodes, edges), or values under what `record` calls
     them; `show` without a name `interviews`. choices: what of `start` is chosen among those of a list: the operation
-    that gives it, and what it calls it.
+    that gives it, and what it calls it. labels: what its fields are called on a page.
     """
 
     start: str
@@ -178,6 +178,7 @@ class PersonInterviews(NamedTuple):
     keys: tuple[str, ...] = ("interview_id",)
     record: str = ""
     choices: Mapping[str, tuple[str, str]] = {}
+    labels: Mapping[str, str] = {}
 
 
 class PairComparisons(NamedTuple):
@@ -186,6 +187,7 @@ class PairComparisons(NamedTuple):
 
     They take what names the comparison, as `key` calls it; `prefer` takes a `verdict`, too. They give `pairs`, and
     `to_prefer`: the next pair (question, response_a, response_b); `show` without a name gives `comparisons`.
+    labels: what the fields of `ask` are called on a page.
     """
 
     ask: str
@@ -193,6 +195,7 @@ class PairComparisons(NamedTuple):
     judge: str
     show: str
     key: str = "comparison_id"
+    labels: Mapping[str, str] = {}
 
 
 class Offer(NamedTuple):

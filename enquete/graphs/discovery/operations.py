@@ -15,6 +15,7 @@ from enquete.graphs.discovery.record import misfits, normalised, reduced
 from enquete.graphs.discovery.schema import LAYER, DiscoverySchema, given_schema, load_schema, shown_path
 from enquete.instruments.load import shipped
 from enquete.ledger.folders import write_atomically
+from enquete.locale import N_
 from enquete.nodes.named_records import NamedRecords
 from enquete.respondents.person import hand_in
 from enquete.state.asking import Language
@@ -563,4 +564,9 @@ PERSONS = PersonInterviews(
     start="conduct_interview", answer="answer_interview", end="mark_complete", show="project_progress",
     keys=("project_id", "conversation_id", "ds_id"), record="ascr",
     choices={"ds_id": ("list_discovery_schemas", "schemas")},
+    labels={
+        "project_id": N_("Project"), "conversation_id": N_("Interview"), "ds_id": N_("Schema"),
+        "budget": N_("Questions at most"), "language": N_("Language"), "model": N_("Model"),
+        "synthetic": N_("Without a model"), "person": N_("Name of a person"),
+    },
 )  # fmt: skip

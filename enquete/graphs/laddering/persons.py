@@ -25,7 +25,7 @@ from enquete.graphs.laddering.interview import LadderingInterview, TurnRecord, e
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.tables import STOPS
 from enquete.ledger.folders import NeverStarted, write_atomically
-from enquete.locale import tell
+from enquete.locale import N_, tell
 from enquete.nodes.named_records import NamedRecords
 from enquete.respondents.person import hand_in
 from enquete.respondents.roles import RULE
@@ -331,4 +331,10 @@ PERSON_OPERATIONS = (
 PERSONS = PersonInterviews(
     start="start_laddering_interview", answer="answer_laddering_interview", end="end_laddering_interview",
     show="show_laddering_interview",
+    labels={
+        "interview_id": N_("Interview"), "name": N_("Name of a person"), "concept": N_("Concept"),
+        "methodology": N_("Way of asking"), "turns": N_("Questions at most"), "language": N_("Language"),
+        "model": N_("Model"), "synthetic": N_("Without a model"), "budget_tokens": N_("Cap on tokens"),
+        "confirm": N_("Begin although it may cost more than the cap"),
+    },
 )  # fmt: skip

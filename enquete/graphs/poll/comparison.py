@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.analysis.preference import win_rate
 from enquete.ledger.folders import write_atomically
+from enquete.locale import N_
 from enquete.nodes.critic_pairs import MatchingBuffer, Side, Winner, winner_of
 from enquete.nodes.model_server import opened
 from enquete.nodes.named_records import NamedRecords
@@ -514,4 +515,13 @@ COMPARISON_OPERATIONS = (
     Operation(judge_pairs, Judging, "Let a model prefer"),
     Operation(show_comparison, ComparisonQuery, "Comparisons", reads=True),
 )
-COMPARISONS = PairComparisons(ask="ask_both", prefer="prefer", judge="judge_pairs", show="show_comparison")
+COMPARISONS = PairComparisons(
+    ask="ask_both", prefer="prefer", judge="judge_pairs", show="show_comparison",
+    labels={
+        "comparison_id": N_("Comparison"), "question": N_("Question"), "sim_id": N_("Simulation"),
+        "agents": N_("Agents"), "name": N_("Name of a persona"), "persona": N_("Persona"), "language": N_("Language"),
+        "model": N_("Model of A"), "model_b": N_("Model of B"), "temperature_b": N_("Temperature of B"),
+        "synthetic": N_("Without a model"), "judged_by": N_("Who prefers"), "critic_model": N_("Model that prefers"),
+        "budget_tokens": N_("Cap on tokens"), "confirm": N_("Ask although it may cost more than the cap"),
+    },
+)  # fmt: skip

@@ -20,7 +20,7 @@ from starlette.responses import RedirectResponse, Response
 from enquete.graphs.registry import methodologies
 from enquete.interfaces.web.handlers import RequestHandlers
 from enquete.interfaces.web.rendering import language_of, render, url
-from enquete.interfaces.web.study_form import Field, Fields, fields_for, fields_of, form_of, typed, values_of
+from enquete.interfaces.web.study_form import Field, Fields, fields_for, fields_of, form_of, labelled, typed, values_of
 from enquete.locale import tell
 from enquete.state.errors import EnqueteError, InputError, RunNotFound
 from enquete.state.methodology import PairComparisons, PersonInterviews
@@ -86,7 +86,7 @@ def add_interviews(router: APIRouter, handlers: RequestHandlers) -> None:
         kinds = []
         for one in (await run_in_thread(offered)).values():
             held = [each for each in (await asked(one.by.show))["interviews"] if each.get("respondent", HUMAN) == HUMAN]
-            fields = [await chosen(one, field) for field in one.fields]
+            fields = [await chosen(one, field) for field in labelled(one.fields, one.by.labels, language_of(request))]
             kinds.append(replace(one, title=tell(one.title, language_of(request)), interviews=held, fields=fields))
         return render(
             request, "interviews.html.j2", 400 if error else 200, kinds=kinds, values=values_of(said), failed=name,
@@ -239,7 +239,7 @@ def add_comparisons(router: APIRouter, handlers: RequestHandlers) -> None:
         held = (await handlers.operate(by.show, {}))["comparisons"]
         return render(
             request, "comparisons.html.j2", 400 if error else 200, held=held, key=by.key, values=values_of(said),
-            fields=fields_for(takes, takes.model_fields), error=error,
+            fields=labelled(fields_for(takes, takes.model_fields), by.labels, language_of(request)), error=error,
         )  # fmt: skip
 
     async def page(request: Request, id: str, said: str = "", error: str = "") -> Response:

@@ -4,7 +4,7 @@ means."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, get_args
@@ -45,6 +45,7 @@ class Field:
     maximum: float | None = None
     whole: bool = False
     default: str = ""
+    required: bool = False
 
 
 @cache
@@ -78,9 +79,25 @@ def fields_for(model: type[BaseModel], names: Iterable[str], prefix: str = "") -
         )
         label, is_whole = name.replace("_", " "), schema.get("type") == "integer"
         made.append(
-            Field(prefix + name, label, kind, meaning(name, info), options, least, most, is_whole, str(default))
+            Field(
+                prefix + name,
+                label,
+                kind,
+                meaning(name, info),
+                options,
+                least,
+                most,
+                is_whole,
+                str(default),
+                info.is_required() and not prefix,  # a setting of a method that is not asked must not be filled in
+            )
         )
     return made
+
+
+def labelled(fields: Iterable[Field], labels: Mapping[str, str], language: Spoken) -> list[Field]:
+    """With what their methodology calls them."""
+    return [replace(one, label=tell(labels[one.name], language)) if one.name in labels else one for one in fields]
 
 
 def is_list(name: str) -> bool:
