@@ -25,17 +25,10 @@ def odd(tmp_path: Path) -> dict[str, Path]:
 
 @pytest.mark.parametrize(
     ("kind", "says"),
-    [
-        ("pipe", "a named pipe is there instead of a file"),
-        ("link to a pipe", "a named pipe"),
-        ("socket", "a socket"),
-        ("device", "a device"),
-        ("folder", "a folder"),
-        ("link", "leads to no file"),
-        ("loop", "symbolic links"),
-        ("name", "null"),
-    ],
-)
+    [("pipe", "a named pipe is there instead of a file"), ("link to a pipe", "a named pipe"), ("socket", "a socket"),
+        ("device", "a device"), ("folder", "a folder"), ("link", "leads to no file"), ("loop", "symbolic links"),
+        ("name", "null")],
+)  # fmt: skip
 @pytest.mark.timeout(10)
 def test_what_is_no_file_is_refused_at_once(odd: dict[str, Path], kind: str, says: str) -> None:
     for act in (require_regular, open_regular, read_regular):

@@ -70,10 +70,8 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[dict[str, Any]]
 def test_a_model_reads_what_a_person_says_and_only_the_interviewer_costs(root: Path, model: Any) -> None:
     """Not "We make craft beers, …" as the product's name, and “Nothing more, really.” is no value."""
     beers, hard, more = (
-        "We make craft beers, twelve kinds, in small batches",
-        "The canning line.",
-        "Nothing more, really.",
-    )
+        "We make craft beers, twelve kinds, in small batches", "The canning line.", "Nothing more, really.",
+    )  # fmt: skip
     server = model({
         beers: {"product-or-service-name": {"value": "craft beers", "quote": "craft beers"},
                 "scheduling-challenges": [{"value": "product-variation", "quote": "twelve kinds"}]},
@@ -176,10 +174,8 @@ def without_notes(value: Any) -> Any:
 def test_a_schema_that_is_handed_over_is_named_from_then_on(root: Path) -> None:
     told = do(root, "add_discovery_schema", definition=originals.EVENTS)
     assert (told["ds_id"], told["questions"], told["fields"]["events.constituents.base"]) == (
-        "process/events",
-        6,
-        "choice",
-    )
+        "process/events", 6, "choice",
+    )  # fmt: skip
     assert "events.constituents.base: a closed list of 3, from its enumeration" in told["translated"]
     listed = {one["ds_id"]: one for one in do(root, "list_discovery_schemas", project_id="p")["schemas"]}
     assert listed["process/events"]["state"] == "not begun"
@@ -200,15 +196,9 @@ def test_the_terminal_keeps_a_conversation_open(
     monkeypatch.setattr("sys.stdin", io.StringIO("Soup.\n\nThe oven is a bottleneck.\n"))
     arguments = [f"{name}={value}" for name, value in WARM.items()]
     line = [
-        "discover",
-        "conduct_interview",
-        *arguments,
-        f"respondent={json.dumps(BOB)}",
-        "--converse",
-        "--json",
-        "--root",
+        "discover", "conduct_interview", *arguments, f"respondent={json.dumps(BOB)}", "--converse", "--json", "--root",
         str(root),
-    ]
+    ]  # fmt: skip
     assert run(line) == 4
     out, err = capsys.readouterr()
     assert [one for one in err.splitlines() if one.endswith("?")] == [

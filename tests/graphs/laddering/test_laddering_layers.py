@@ -7,11 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.graphs.laddering.settings import (
-    Concept,
-    InterviewMethod,
-    LadderingSettings,
-)
+from enquete.graphs.laddering.settings import Concept, InterviewMethod, LadderingSettings
 from enquete.instruments.load import load_layer, shipped
 from enquete.instruments.pack import FOLDER, packs, yaml_files
 from enquete.state.errors import InstrumentError
@@ -42,9 +38,13 @@ def complaint(path: Path, model: type[InterviewMethod] | type[Concept] = Intervi
     return str(caught.value)
 
 
-def test_five_methodologies_and_a_concept_of_each_topic_ship() -> None:
+def test_what_ships_and_what_is_no_name_of_it() -> None:
     assert shipped("methodologies") == FIVE
     assert shipped("concepts") == ("fisheries_2040", "high_street_2035", "oat_drink")
+    with pytest.raises(InstrumentError, match="did you mean 'means_end_chain'"):
+        LadderingSettings(methodology="means_end_chains")
+    with pytest.raises(InstrumentError, match="no such file"):
+        LadderingSettings(concept="nowhere.yaml")
 
 
 @pytest.mark.parametrize("name", FIVE)
@@ -102,33 +102,20 @@ def test_a_mistake_in_a_methodology_is_told_with_file_and_line(tmp_path: Path, o
         ), message
 
 
-def test_an_alias_of_two_elements_is_told_where_it_stands(tmp_path: Path) -> None:
+def test_aliases_belong_to_one_element_and_are_never_empty(tmp_path: Path) -> None:
     path = own(tmp_path, "concepts", "fisheries_2040", ("[Preis, Fischpreis", "[Preis, quote*, Fischpreis"))
     message = complaint(path, Concept)
     assert "'quote*' stands for the elements price and quota; an alias belongs to one element" in message
     assert f"own.yaml:{line_of(path, '[Preis, quote*')}:" in message
-
-
-def test_the_same_alias_in_both_languages_of_one_element_is_fine(tmp_path: Path) -> None:
     path = own(tmp_path, "concepts", "fisheries_2040", ("en: [quota,", "en: [Quote*, quota,"))
     assert load_layer(Concept, "", str(path)).mentioned("die Quote") == ("quota",)
-
-
-def test_an_empty_alias_is_a_mistake_and_empty_text_mentions_nothing(tmp_path: Path) -> None:
-    """The literal port let an empty text match every alias."""
+    # The literal port let an empty text match every alias.
     path = own(tmp_path, "concepts", "fisheries_2040", ("de: [Quote*,", 'de: ["", Quote*,'))
     assert "is empty" in complaint(path, Concept)
     concept = LadderingSettings().topic
     assert concept.mentioned("") == concept.mentioned("   ") == ()
     assert concept.mentioned("feste Quoten und volle Häfen") == ("quota", "harbour")
     assert concept.mentioned("Unquoted") == ()  # an alias begins a word
-
-
-def test_an_unknown_name_lists_what_ships() -> None:
-    with pytest.raises(InstrumentError, match="did you mean 'means_end_chain'"):
-        LadderingSettings(methodology="means_end_chains")
-    with pytest.raises(InstrumentError, match="no such file"):
-        LadderingSettings(concept="nowhere.yaml")
 
 
 def test_an_own_methodology_is_one_file_and_stays_with_the_run(tmp_path: Path) -> None:

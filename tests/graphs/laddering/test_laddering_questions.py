@@ -34,7 +34,7 @@ from enquete.state.asking import Answer, Language
 from enquete.state.errors import InstrumentError
 from enquete.state.interview_context import InterviewerTask
 from tests.graphs.laddering.builders import METHOD, graph, past
-from tests.graphs.laddering.memory_desk import MemoryDesk, interviewed, person
+from tests.graphs.laddering.memory_desk import MemoryDesk, interviewed, person, saying
 from tests.graphs.laddering.test_laddering_layers import FIVE, complaint, line_of, own
 
 
@@ -61,6 +61,7 @@ def method(name: str) -> Any:
         ("gute Preise, weil die Kinder sonst fortziehen müssten", 5, "de", "gute Preise"),
         ("dass", 5, "de", "dass"),
         ("Fische aus dem", 5, "de", "Fische aus"),
+        ("[[x]] eins, zwei <b> drei vier fünf sechs!", 8, "de", "x eins, zwei b drei vier fünf sechs"),
     ],
 )  # fmt: skip
 def test_a_quote_is_never_broken_off_in_mid_phrase(label: str, room: int, language: Language, quoted: str) -> None:
@@ -98,7 +99,7 @@ def test_a_technique_is_offered_only_to_types_it_suits() -> None:
     assert any(grid.applicable(technique, "construct_pole") for technique in ladders)
 
 
-def test_techniques_take_turns_after_what_is_missing_and_the_rung_above() -> None:
+def test_techniques_take_turns_after_what_is_missing_and_the_rung_above_and_by_concept() -> None:
     deepen = Candidate("deepen", "n1", METHOD.strategies["deepen"].techniques)
     used: list[Use] = []
     for _ in range(8):
@@ -111,9 +112,6 @@ def test_techniques_take_turns_after_what_is_missing_and_the_rung_above() -> Non
     once = [Use("explore_touchpoint", "deal_with", "n0")]
     assert least_used(journey, touch, frozenset(), "stage", once).id == "deal_with"  # the rung above a stage
     assert least_used(journey, touch, frozenset({"touchpoint"}), "stage", once).id == "by_which"  # what is missing
-
-
-def test_the_technique_used_least_on_the_concept_breaks_the_tie() -> None:
     clarify = Candidate("clarify", "n1", METHOD.strategies["clarify"].techniques)
     used = [Use("clarify", "own_words", "n1"), Use("clarify", "example", "n2")]
     assert least_used(METHOD, clarify, frozenset(), "attribute", used).id == "example"
@@ -148,7 +146,7 @@ class Worded(MemoryDesk):
 @pytest.mark.parametrize("name", FIVE)
 def test_models_never_ask_the_same_thing_twice_and_the_pool_is_alive(name: str) -> None:
     uses: list[Use] = []
-    for number in range(3):
+    for number in range(2):
         interview = interviewed(Worded(number), LadderingSettings(methodology=name, turns=30))
         spent = [turn.choice.use for turn in interview.turns if turn.choice]
         assert len(spent) == len(set(spent))
@@ -192,7 +190,7 @@ def test_type_names_that_the_respondent_uses_are_no_jargon() -> None:
 
 
 def _asked(language: Language, text: str) -> list[WordingInput]:
-    context = MemoryDesk(person(), language, says=lambda who, block: Answer(block.items[0].id, "ok", text=text))
+    context = MemoryDesk(person(), language, says=saying(text))
     interviewed(context, LadderingSettings(turns=3))
     return _worked(context)
 
@@ -222,19 +220,6 @@ def test_nobody_is_pestered_for_something_else() -> None:
         assert ("explore" not in offered and "revitalize" not in offered) is rests
         assert "close" in offered
     assert "explore" in {one.strategy for one in candidates(METHOD, KnowledgeGraph(), (), "de", (), [dry, dry])}
-
-
-@pytest.mark.parametrize("name", FIVE)
-@pytest.mark.parametrize("language", ["de", "en"])
-def test_an_interview_ends_with_a_last_word_and_its_own_reason(name: str, language: Language) -> None:
-    for number in range(4):
-        interview = interviewed(MemoryDesk(person(number), language), LadderingSettings(methodology=name, turns=12))
-        last = interview.turns[-1].choice
-        assert last is not None
-        assert method(name).strategies[last.strategy].closing
-        assert interview.stop == (last.because or "closing")
-        assert all(turn.choice is None or not turn.choice.because for turn in interview.turns[:-1])
-        assert len(interview.turns) <= 12
 
 
 @pytest.mark.parametrize(
@@ -331,12 +316,9 @@ def test_a_file_in_one_language_is_refused_in_the_other(tmp_path: Path) -> None:
         LadderingSettings.model_validate(given, context={"language": "en"})
     topic = "topic: {de: Haferdrink im Alltag"
     half = own(
-        tmp_path,
-        "concepts",
-        "oat_drink",
-        ("languages: [de, en]\n", ""),
+        tmp_path, "concepts", "oat_drink", ("languages: [de, en]\n", ""),
         (f"{topic}, en: Oat drink in daily life}}", f"{topic}}}"),
-    )
+    )  # fmt: skip
     with pytest.raises(InstrumentError, match="has no English text at topic"):
         LadderingSettings.model_validate({"concept": str(half)}, context={"language": "en"})
     assert load_layer(Concept, "", str(half)).topic.in_("en") == "Haferdrink im Alltag"  # elsewhere it still falls back

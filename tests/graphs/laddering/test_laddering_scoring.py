@@ -12,7 +12,6 @@ from enquete.graphs.laddering.questions import (
     candidates,
     choose,
     contributions,
-    in_few_words,
     rank,
     stop_reason,
     total,
@@ -97,17 +96,14 @@ def test_the_ranking_of_a_first_turn_by_hand() -> None:
     assert (ranked[0].strategy, ranked[0].focus) == ("deepen", "a1")
 
 
-def test_an_exhausted_concept_loses_to_a_fresh_one() -> None:
+def test_what_is_exhausted_or_repeated_loses() -> None:
     known = graph("a1 a2 f1 f2", "a1>f1 a2>f2")
     tired = NodeState(focused=3, streak=2, since_yield=3, depths=("surface",) * 3)
     seen = view(known, {"f1": tired, "f2": NodeState(since_focus=4)}, [past(focus="f1")], focus="f1")
     ranked = rank(METHOD, candidates(METHOD, known, frozenset(), "de"), detected(METHOD, seen))
     order = [one.focus for one in ranked if one.strategy == "deepen"]
     assert order.index("f2") < order.index("f1")
-
-
-def test_a_repeated_strategy_loses_against_itself_unrepeated() -> None:
-    """Port point 4: the repetition count must carry weight, and a negative one."""
+    # Port point 4: the repetition count must carry weight, and a negative one.
     known = graph("a1 f1", "a1>f1")
     scores = []
     for times in (0, 5):
@@ -146,13 +142,10 @@ def test_of_pairs_nearly_as_good_one_is_drawn_for_each_agent() -> None:
     assert focus(0, "agent:1", 2) == focus(0, "agent:1", 2)
 
 
-def test_nothing_is_deepened_at_the_top_of_the_ladder() -> None:
+def test_the_top_of_the_ladder_and_what_was_asked_are_no_candidates() -> None:
     possible = candidates(METHOD, graph("t1"), frozenset(), "de")
     assert ("deepen", "t1") not in {(one.strategy, one.focus) for one in possible}
     assert ("clarify", "t1") in {(one.strategy, one.focus) for one in possible}
-
-
-def test_a_pair_whose_questions_were_all_asked_is_no_candidate() -> None:
     known = graph("a1")
     before = {(one.strategy, one.focus) for one in candidates(METHOD, known, frozenset(), "de")}
     asked = frozenset(
@@ -174,10 +167,6 @@ def test_a_pair_whose_questions_were_all_asked_is_no_candidate() -> None:
 )  # fmt: skip
 def test_one_short_question_that_was_not_asked(question: str, good: bool) -> None:
     assert acceptable(question, {normal("schon gefragt?")}) is good
-
-
-def test_quoted_words_are_few_and_hold_no_marks() -> None:
-    assert in_few_words("[[x]] eins, zwei <b> drei vier fünf sechs!", 8, "de") == "x eins, zwei b drei vier fünf sechs"
 
 
 DRY = NodeState(focused=1, since_yield=3)
@@ -225,12 +214,7 @@ STOPS = StopRule()
 )  # fmt: skip
 def test_stops(turns: list[Any], more: dict[str, Any], reason: str) -> None:
     given: dict[str, Any] = {
-        "turns": 15,
-        "closed": False,
-        "phase": "mid",
-        "candidates": [("deepen", "n1")],
-        "stops": STOPS,
-        "states": {},
+        "turns": 15, "closed": False, "phase": "mid", "candidates": [("deepen", "n1")], "stops": STOPS, "states": {},
         **more,
-    }
+    }  # fmt: skip
     assert stop_reason(turns, given.pop("states"), **given) == reason

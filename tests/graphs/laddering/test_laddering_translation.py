@@ -200,7 +200,7 @@ def test_a_file_of_this_program_leaves_no_trace_of_another_and_still_needs_all_i
 def test_a_run_says_what_was_translated_and_an_operation_says_it_before(folder: Path) -> None:
     named = {"file": str(folder / "methodologies" / "rung_ladder.yaml")}
     told = asyncio.run(operate("read_laddering_file", named, folder))
-    assert "strategies.deepen.signal_weights.llm.response_depth.shallow → llm.response_depth.surface" in told["dead"]  # type: ignore[operator]
+    assert "strategies.deepen.signal_weights.llm.response_depth.shallow → llm.response_depth.surface" in told["dead"]
     run = enquete.conduct_interviews(
         str(personas(folder, 2)), out=str(folder / "out"), methods=["laddering"], respondent="synthetic", language="en",
         settings={"laddering": {"concept": str(folder / "concepts" / "gardens.yaml"), "turns": 4}},

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from enquete.graphs.roundtable.agreement import Analysed, groupthink
+from enquete.graphs.roundtable.agreement import Analysed
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn, Weighed
 from enquete.graphs.roundtable.modes import Response
 from enquete.graphs.roundtable.procedure import planted
@@ -44,7 +44,6 @@ def cast(name: str, n: int = 5, seed: int = 0, **given: Any) -> Table:
 
 
 def ended(table: Table) -> tuple[int, str]:
-    assert table.talk.exit is not None
     return table.talk.held, table.talk.exit.reason
 
 
@@ -53,15 +52,9 @@ def ended(table: Table) -> tuple[int, str]:
 
 def said(turn: int, round: int, who: str, position: str, **more: object) -> RoundtableTurn:
     return RoundtableTurn.model_validate(
-        {
-            "turn": turn,
-            "round": round,
-            "participant": who,
-            "status": "ok",
-            "response": Response(position=position),
-            **more,
-        }
-    )
+        {"turn": turn, "round": round, "participant": who, "status": "ok", "response": Response(position=position),
+            **more}
+    )  # fmt: skip
 
 
 def test_rounds_are_public_and_the_exit_is_that_of_the_last_complete_round() -> None:
@@ -80,7 +73,6 @@ def test_rounds_are_public_and_the_exit_is_that_of_the_last_complete_round() -> 
     ]
     assert {who: one.position for who, one in talk.before.items()} == {"a": "before", "b": "before too"}
     assert talk.afterwards == {}
-    assert talk.exit is not None
     assert talk.exit.reason == "open"
 
 
@@ -93,25 +85,6 @@ def test_planted_casts_end_as_planted() -> None:
     assert ended(cast("consensus")) == (2, "consensus")
     assert ended(cast("convergence")) == (3, "convergence")
     assert ended(cast("groupthink")) == (1, "consensus")
-
-
-def test_a_group_of_one_mind_is_flagged_for_groupthink_and_a_divided_one_is_not() -> None:
-    flagged = {name: groupthink(cast(name).talk.rounds()[-1]) for name in ("groupthink", "convergence", "polarisation")}
-    assert {name: found.detected for name, found in flagged.items()} == {
-        "groupthink": True, "convergence": False, "polarisation": False,
-    }  # fmt: skip
-    assert flagged["groupthink"].recommendation
-
-
-def test_two_confident_opponents_are_not_ended_by_their_confidence() -> None:
-    seed = next(
-        seed for seed in range(20) if len({one.stance for one in cast("polarisation", 2, seed,
-            rounds=1).talk.rounds()[0].values()}) == 2
-    )  # fmt: skip
-    table = cast("polarisation", 2, seed)
-    assert min(one.confidence or 0 for one in table.talk.rounds()[0].values()) > 0.85
-    assert ended(table) == (3, "convergence")
-    assert ended(cast("polarisation", 2, seed, rounds=2)) == (2, "max_rounds")
 
 
 def test_who_slips_is_asked_once_more_and_then_keeps_to_the_mode() -> None:
@@ -143,10 +116,8 @@ def test_everybody_is_asked_alone_before_and_after() -> None:
     ]  # fmt: skip
     assert table.shown("Ada", 0) == {}
     assert list(table.shown("Ada", 3)) == [
-        "What was said in round 1",
-        "What was said in round 2",
-        "How the group stood in the last round",
-    ]
+        "What was said in round 1", "What was said in round 2", "How the group stood in the last round",
+    ]  # fmt: skip
     assert table.asked("Ada", 3) == [
         "position", "stance", "reasoning", "moved_by", "confidence",
         *(f"consideration/{name}" for name in INSTRUMENT.considerations),
@@ -199,13 +170,9 @@ def test_older_rounds_are_summed_up_beyond_the_limit_and_key_points_are_kept() -
 
 def test_a_model_may_sum_up_and_key_points_are_kept_all_the_same() -> None:
     table = hold(
-        "collaborative",
-        2,
-        rounds=3,
-        context_tokens=100,
-        summaries="model",
+        "collaborative", 2, rounds=3, context_tokens=100, summaries="model",
         works=lambda task: Summed(text="Two views."),
-    )
+    )  # fmt: skip
     told = next(iter(table.shown("Ben", 3).values()))
     assert told == "Two views.\n\n1. Ada: Adakey_points1.\n1. Ben: Benkey_points1."
     (task,) = table.interview_context.tasks.values()

@@ -12,45 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
-from starlette.testclient import TestClient
 
 from enquete.graphs.roundtable.discussion import Discussion, Document, RoundtableTurn
 from enquete.graphs.roundtable.modes import Response
 from enquete.graphs.roundtable.synthesis import SYNTHESIST, DiscussionSaid, DiscussionSynthesis, Point, TurnSaid, claims
-from enquete.interfaces.mcp.server import make_server, make_server_state
-from enquete.interfaces.server_state import ServerSettings
-from enquete.interfaces.web.application import make_app
 from enquete.reports.run_reading import open_run
 from enquete.state.errors import EnqueteError
 from enquete.study.method_operations import operate
 from enquete.study.tasks import PathSandbox, Tasks
+from tests.graphs.roundtable.callers import QUESTION, SEATS, TABLE, http, mcp, python
 from tests.support.model_server import ModelServer
 
-QUESTION = "Should the bakery close on Mondays?"
-TABLE = {"roundtable_id": "monday"}
-SEATS = [{"name": "Ada", "persona": "Bakes"}, {"name": "Ben", "persona": "Sells"}]
 TILL = {
     "title": "Till report",
     "text": "On Mondays the till took a third of what it takes on Fridays. Rent is due monthly.",
 }
-
-
-def python(root: Path, name: str, **given: Any) -> Any:
-    return asyncio.run(operate(name, given, root, str(root / "shelf")))
-
-
-def http(root: Path, name: str, **given: Any) -> Any:
-    with TestClient(make_app(ServerSettings(root=root)), base_url="http://127.0.0.1") as client:
-        return client.post(f"/api/operations/{name}", json=given).json()["data"]
-
-
-def mcp(root: Path, name: str, **given: Any) -> Any:
-    async def call() -> Any:
-        async with Client(make_server(make_server_state(root))) as client:
-            return await client.call_tool(name, given)
-
-    return asyncio.run(call()).structured_content["answer"]
 
 
 def script(body: dict[str, Any]) -> str | None:
@@ -169,7 +145,6 @@ def test_a_synthesis_without_a_conclusion_is_not_used() -> None:
     used = SYNTHESIST.check(
         data, DiscussionSynthesis(conclusion="c", differences=[Point(text="a", turns=[3, 4]), Point(text="b")])
     )
-    assert used is not None
     assert [(one.text, one.turns) for one in used.differences] == [("a", [3])]
 
 
@@ -243,9 +218,7 @@ def test_one_that_waits_between_rounds_is_asked_and_ended_without_private_answer
     assert (asked["status"], asked["groups"][0]["rounds"]) == ("waiting", 2)
     ended = python(tmp_path, "control_roundtable", **TABLE, action="end")
     assert (ended["status"], ended["groups"][0]["rounds"], ended["groups"][0]["exit_reason"]) == (
-        "completed",
-        2,
-        "closed",
-    )
+        "completed", 2, "closed",
+    )  # fmt: skip
     more = python(tmp_path, "continue_roundtable", **TABLE, remark="Once more.")  # a closed one may be opened again
     assert more["groups"][0]["rounds"] == 3

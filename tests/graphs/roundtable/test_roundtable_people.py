@@ -58,7 +58,7 @@ def test_a_person_is_named_as_one_wherever_the_run_is_told_of(run: Run) -> None:
     assert "Whether things should be done" not in page["question"]
 
 
-def test_rows_of_a_person_name_no_model(run: Run) -> None:
+def test_rows_of_a_person_name_no_model_and_stances_are_said_to_be_assigned(run: Run) -> None:
     table = pd.read_csv(Path(run.path) / "exports/all_responses.csv", keep_default_na=False)
     person = table["agent_name"].eq("Person 5")
     assert set(table["agent_name"]) == {"Person 3", "Person 5", "Person 8"}
@@ -71,9 +71,6 @@ def test_rows_of_a_person_name_no_model(run: Run) -> None:
     meanings = {one["name"]: one["description"] for one in answers["schema"]["fields"]}
     assert "a person" in meanings["respondent"]
     assert "person" in meanings["model"]
-
-
-def test_the_section_says_that_stances_were_assigned(run: Run) -> None:
     found = run.results["roundtable"]
     assert found["assigned"]
     assert [one["exit"] for one in found["discussions"]] == ["max_rounds"]
