@@ -281,13 +281,9 @@ def test_gaps_and_illegal_sorts_are_left_out_and_counted() -> None:
     frame = apart(table(20))
     first, second, third = (f"agent:{i}" for i in range(3))
     frame.loc[frame["participant"].eq(first) & frame["item_id"].eq("monitoring"), ["status", "value"]] = [
-        "refused",
-        np.nan,
-    ]
+        "refused", np.nan]  # fmt: skip
     frame.loc[frame["participant"].eq(second) & frame["item_id"].eq("local_eu"), ["status", "value"]] = [
-        "invalid",
-        np.nan,
-    ]
+        "invalid", np.nan]  # fmt: skip
     frame.loc[frame["participant"].eq(third) & frame["item_id"].isin(["monitoring", "nutrients"]), "value"] = 3.0
     found = find(frame)
     assert (found.facts["n_total"], found.facts["n"]) == (20, 17)
@@ -450,10 +446,8 @@ def test_a_replicates_types_bear_the_names_of_those_they_share_most_members_with
     fewer = replace(
         panel,
         tables={
-            **panel.tables,
-            "agents": agents.assign(archetype=agents["archetype"].where(agents["archetype"].ne("D"))),
-        },
-    )
+            **panel.tables, "agents": agents.assign(archetype=agents["archetype"].where(agents["archetype"].ne("D")))},
+    )  # fmt: skip
     assert sorted(rows_["type"] for rows_ in rows(alike(panel, fewer), "types")) == ["A", "B", "C", "D′"]
 
 

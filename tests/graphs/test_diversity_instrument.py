@@ -59,9 +59,7 @@ def test_the_shipped_sort_and_axes_label_only_the_poles() -> None:
     assert [bool(option.label) for option in item.options] == [True, *[False] * 5, True]
     axis = SHIPPED.axis_items("de")[0]
     assert [(o.value, o.label) for o in axis.options if o.label] == [
-        (1, "das Meer vor allem bewahren"),
-        (7, "das Meer vor allem nutzen"),
-    ]
+        (1, "das Meer vor allem bewahren"), (7, "das Meer vor allem nutzen")]  # fmt: skip
     assert not axis.confidence
 
 

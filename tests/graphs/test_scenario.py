@@ -244,9 +244,7 @@ def test_item_facts_know_scenario_dimension_and_scale() -> None:
     facts = item_facts("kollaps/impact", INSTRUMENT)
     assert (facts.family, facts.dimension, facts.scale_min, facts.scale_max) == ("kollaps", "impact", 1, 7)
     assert (item_facts("kollaps/open", INSTRUMENT).family, item_facts("kollaps/open", INSTRUMENT).scale_max) == (
-        "kollaps",
-        None,
-    )
+        "kollaps", None)  # fmt: skip
     assert item_facts("gone/impact", INSTRUMENT).family == ""
 
 

@@ -57,9 +57,7 @@ def test_four_scenarios_four_dimensions_on_seven_points_asked_as_paths() -> None
     ]  # fmt: skip
     assert [[o.value for o in item.options] for item in items[:4]] == [[1, 2, 3, 4, 5, 6, 7]] * 4
     assert (items[0].options[0].label, items[0].options[6].label) == (
-        "überhaupt nicht wünschenswert",
-        "äußerst wünschenswert",
-    )
+        "überhaupt nicht wünschenswert", "äußerst wünschenswert")  # fmt: skip
     assert items[4].kind == "text"
     assert SHIPPED.introduction("kollaps", "de").endswith("Netzgehegen.")
     assert "Szenario „Kollaps“" in SHIPPED.introduction("kollaps", "de")

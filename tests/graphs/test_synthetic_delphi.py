@@ -106,7 +106,7 @@ def findings(seed):
             made.append((3, who, item.id, revised[who.id].value, revised[who.id].text))
     table = pd.DataFrame(
         {"phase": "T1", "round": n, "run_id": "r", "participant": who.id, "agent_name": who.name, "arm": "main",
-         "stakeholder_type": who.stakeholder_type, "item_id": item, "status": "ok", "value": value, "text": text}
+         "stakeholder_type": "", "item_id": item, "status": "ok", "value": value, "text": text}
         for n, who, item, value, text in made
     )  # fmt: skip
     themes = [{"id": t, "label": LABELS[t][1], "description": "", "statements": []} for t in THEMES]

@@ -52,9 +52,7 @@ def test_families_poles_and_names_come_from_the_file() -> None:
     assert {name: family.label.in_("de") for name, family in survey.families.items()} == {"fees": "fees", "app": "app"}
     sort, _ = load_own(DiversityInstrument, FILES / "diversity_v1.yaml")
     assert [(axis.low.in_("en"), axis.high.in_("de"), axis.points) for axis in sort.likert_axes] == [
-        ("Trust", "Kontrolle", 7),
-        ("In town", "Im Netz", 7),
-    ]
+        ("Trust", "Kontrolle", 7), ("In town", "Im Netz", 7)]  # fmt: skip
     futures, _ = load_own(ScenarioInstrument, FILES / "scenario_v1.yaml")
     assert futures.scenario("S2").label.in_("en") == "A bank in town 2035"  # given as name_en
     assert futures.dimension("impact_on_my_group").label.in_("en") == "impact on my group"
@@ -81,9 +79,7 @@ def test_tables_of_items_numbers_and_statements(tmp_path: Path) -> None:
     (tmp_path / "poll.csv").write_text("id,text,min,max\nage,How old?,0,120\nshare,Which share?,-0.5,\n", "utf-8")
     poll, _ = load_own(QuestionsInstrument, tmp_path / "poll.csv")
     assert [(one.kind, one.minimum, one.maximum) for one in poll.questions] == [
-        ("number", 0, 120),
-        ("number", -0.5, None),
-    ]
+        ("number", 0, 120), ("number", -0.5, None)]  # fmt: skip
     sort, notes = told(DiversityInstrument, FILES / "statements.csv")
     assert sort.language_default == "de"
     assert [one.statement_id for one in sort.statements] == [f"statement_{n}" for n in range(1, 6)]

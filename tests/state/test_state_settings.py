@@ -47,10 +47,8 @@ class TestPrecedence:
             for machine in [resolve_machine(request, environment)]
         ]  # fmt: skip
         assert found == [
-            ("http://file/v1", 111, "/file"),
-            ("http://variable/v1", 222, "/variable"),
-            ("http://argument/v1", 333, "/argument"),
-        ]
+            ("http://file/v1", 111, "/file"), ("http://variable/v1", 222, "/variable"),
+            ("http://argument/v1", 333, "/argument")]  # fmt: skip
 
     def test_an_empty_variable_says_nothing(self, dotenv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("LLM_API_KEY", "")

@@ -115,6 +115,11 @@ def test_off_topic_answers_end_with_the_budget_and_say_what_is_missing(name: str
     )  # not one question again and again
 
 
+def test_a_phrase_for_nothing_is_no_value() -> None:
+    warm = settings(load_schema("warm-up-with-challenges"), questions=1)
+    assert interviewed(context(["Nothing more, really."]), warm).record == {}  # not a product of that name
+
+
 def test_respondent_and_reader_are_given_what_was_said_so_far() -> None:
     """Trap: without it the respondent repeats or contradicts itself."""
     memory = context(["We make soup.", "A bottleneck."])
@@ -189,9 +194,7 @@ def test_a_question_that_cannot_be_asked_is_the_rules_instead() -> None:
         )
         talk = interviewed(memory, settings(schema("name"), questions=1))
         assert (talk.turns[0].question, talk.turns[0].by["question"]) == (
-            "What can you tell me about this: what you make?",
-            "rule",
-        )
+            "What can you tell me about this: what you make?", "rule")  # fmt: skip
 
 
 def test_an_interview_goes_on_from_its_last_stored_turn_without_asking_again() -> None:
@@ -215,10 +218,8 @@ def test_an_interview_goes_on_from_its_last_stored_turn_without_asking_again() -
 
 def test_what_is_known_already_is_not_asked_for_and_earlier_turns_are_shown() -> None:
     chosen = settings(
-        schema("name and troubles"),
-        current={"name": "Soup"},
-        earlier=[{"question": "What?", "answer": "We make soup."}],
-    )
+        schema("name and troubles"), current={"name": "Soup"},
+        earlier=[{"question": "What?", "answer": "We make soup."}])  # fmt: skip
     memory = context(["A bottleneck."])
     talk = interviewed(memory, chosen)
     assert talk.record == {"name": "Soup", "troubles": ["bottleneck"]}
@@ -240,6 +241,4 @@ def test_an_answer_that_failed_gives_no_record_and_takes_its_question() -> None:
     memory = context(lambda who, block: Answer(block.items[0].id, "refused"))
     talk = interviewed(memory, settings(schema("name"), questions=2))
     assert [(turn.status, turn.answer, dict(turn.by)["interpret"]) for turn in talk.turns] == [
-        ("refused", "", ""),
-        ("refused", "", ""),
-    ]
+        ("refused", "", ""), ("refused", "", "")]  # fmt: skip

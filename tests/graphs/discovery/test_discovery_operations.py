@@ -139,6 +139,8 @@ def test_a_person_is_asked_question_by_question_and_nothing_waits_in_the_call(ro
     do(root, "conduct_interview", **place)
     assert do(root, "project_progress", **place)["question"] == second["question"]
     last = do(root, "answer_interview", **place, answer="The oven is a bottleneck.")
+    assert "tokens" not in last["summary"]  # rules asked and read
+    assert call_keys(run_folder(folder)) == []
     assert (last["status"], last["complete"], last["question"]) == ("completed", True, None)
     with pytest.raises(InputError, match="waits for nobody"):
         do(root, "answer_interview", **place, answer="More.")

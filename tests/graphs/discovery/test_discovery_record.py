@@ -57,11 +57,9 @@ ENTRIES = st.recursive(
 RECORDS = st.fixed_dictionaries(
     {},
     optional={
-        "name": st.text(min_size=1),
-        "troubles": st.lists(st.sampled_from(["demand", "staff"]), unique=True),
-        "stages": ENTRIES,
-    },
-)
+        "name": st.text(min_size=1), "troubles": st.lists(st.sampled_from(["demand", "staff"]), unique=True),
+        "stages": ENTRIES},
+)  # fmt: skip
 
 
 @given(RECORDS, RECORDS)

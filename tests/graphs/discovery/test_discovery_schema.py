@@ -21,9 +21,7 @@ from tests.graphs.discovery.interviews import PLANT, from_yaml, schema
 HOUR = {"value-string": "1", "units": "hour"}
 SHIPPED: dict[str, tuple[str, dict[str, Any]]] = {  # facts/discovery.md: decrement, and when the record is complete
     "warm-up-with-challenges": (
-        ".10",
-        {"scheduling-challenges": ["x"], "one-more-thing": "x", "product-or-service-name": "x"},
-    ),
+        ".10", {"scheduling-challenges": ["x"], "one-more-thing": "x", "product-or-service-name": "x"}),
     "scheduling-problem-type": (".10", {"principal-problem-type": "flow-shop"}),
     "flow-shop": (
         ".05",
@@ -47,18 +45,12 @@ SHIPPED: dict[str, tuple[str, dict[str, Any]]] = {  # facts/discovery.md: decrem
     "orm": (".08", {"exhausted?": True}),
     "areas-of-inquiry": (".05", {"areas": ["x"]}),
     "stakeholder-profile": (
-        ".10",
-        {"role": "x", "dependence": "x", "goals": ["x"], "worries": ["x"], "influence": "none"},
-    ),
+        ".10", {"role": "x", "dependence": "x", "goals": ["x"], "worries": ["x"], "influence": "none"}),
     "decision-process": (
-        ".10",
-        {"decision": "x", "steps": [{"step": "x", "actor": "y"}], "deciding-body": "x", "fair?": False},
-    ),
+        ".10", {"decision": "x", "steps": [{"step": "x", "actor": "y"}], "deciding-body": "x", "fair?": False}),
     "conflict-and-interests": (".08", {"issue": "x", "parties": [{"party": "x", "wants": "y"}], "intensity": "open"}),
     "adaptation-options": (
-        ".08",
-        {"pressure": "x", "options": [{"option": "x", "barrier": "time"}], "first-choice": "x"},
-    ),
+        ".08", {"pressure": "x", "options": [{"option": "x", "barrier": "time"}], "first-choice": "x"}),
 }  # fmt: skip
 
 

@@ -105,12 +105,10 @@ OF_NODE: dict[str, list[tuple[Any, Value | None]]] = {
                                     (of_node(NodeState(focused=1, since_yield=5)), 0.2)],
     # fresh below .3, moderate below .6: .4 × 7/10 = .28; × 8/10 = .32; .4 + .3 × 3/5 = .58; .4 + .3 × 4/5 = .64
     "graph.node.exhaustion": [
-        (of_node(NodeState(since_yield=8)), None),
-        (of_node(NodeState(focused=1, since_yield=7)), "fresh"),
+        (of_node(NodeState(since_yield=8)), None), (of_node(NodeState(focused=1, since_yield=7)), "fresh"),
         (of_node(NodeState(focused=1, since_yield=8)), "moderate"),
         (of_node(NodeState(focused=3, since_yield=10, streak=3)), "moderate"),
-        (of_node(NodeState(focused=4, since_yield=10, streak=4)), "exhausted"),
-    ],
+        (of_node(NodeState(focused=4, since_yield=10, streak=4)), "exhausted")],
     "graph.node.yield_stagnation": [
         (of_node(NodeState(focused=1, since_yield=2)), False), (of_node(NodeState(focused=1, since_yield=3)), True),
         (of_node(NodeState(focused=0, since_yield=9)), False),
@@ -171,10 +169,8 @@ def test_repetition_is_counted_over_five_turns_and_kinds_by_the_rarest() -> None
     found = detect(seen, ["deepen", "clarify", "explore"]).strategies
     assert [found[name]["temporal.strategy_repetition_count"] for name in found] == [4, 1, 0]
     asks = {
-        "deepen": frozenset({"attribute", "terminal_value"}),
-        "explore": frozenset({"attribute"}),
-        "reflect": frozenset[str](),
-    }
+        "deepen": frozenset({"attribute", "terminal_value"}), "explore": frozenset({"attribute"}),
+        "reflect": frozenset[str]()}  # fmt: skip
     found = detect(replace(view(graph("a1 a2 f1")), asks=asks), list(asks)).strategies
     assert [found[name].get("graph.kind_count") for name in asks] == [0, 2, None]
 

@@ -130,14 +130,10 @@ def test_a_methodology_is_read_with_ladder_edges_weights_phases_and_guidelines(f
 def test_dead_keys_are_named_with_the_nearest_that_there_is(folder: Path) -> None:
     fates = {one.key: (one.fate, one.into) for one in method_of(folder).translation}
     assert fates["strategies.deepen.signal_weights.llm.response_depth.shallow"] == (
-        "dead",
-        "llm.response_depth.surface",
-    )
+        "dead", "llm.response_depth.surface")  # fmt: skip
     assert fates["signals.graph.graph.avg_depth"] == ("dead", "graph.max_depth")
     assert fates["strategies.deepen.signal_weights.meta.conversation.saturation.high"] == (
-        "translated",
-        "meta.saturation.high",
-    )
+        "translated", "meta.saturation.high")  # fmt: skip
     assert fates["strategies.wander.focus_mode"][0] == "ignored"
     assert fates["strategies.deepen.techniques"] == ("lent", "means_end_chain")
     assert fates["strategies.wander.techniques"] == ("lent", "plain questions")

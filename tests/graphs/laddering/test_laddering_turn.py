@@ -57,9 +57,7 @@ def undisturbed(whole: MemoryDesk) -> LadderingInterview:
 async def _updates(desk: MemoryDesk) -> list[tuple[str, dict[str, Any]]]:
     unit = desk.participants()[0].id
     interview, found = (
-        LadderingInterview(unit, question="Worauf kommt es Ihnen an?"),
-        list[tuple[str, dict[str, Any]]](),
-    )
+        LadderingInterview(unit, question="Worauf kommt es Ihnen an?"), list[tuple[str, dict[str, Any]]]())  # fmt: skip
     context = TurnContext(desk, INSTRUMENT, SETTINGS)
     while not interview.stop:
         async for step in turn_graph.astream({"interview": interview}, context=context, stream_mode="updates"):

@@ -61,9 +61,7 @@ def test_groups_by_hand_go_by_name_or_id_and_name_strangers() -> None:
     people = participants(6)
     seating = seat(people, compose="hand", members="Agent 3, agent:uuid-0000; Agent 5, Agent 1, Nobody")
     assert list(seating.groups.values()) == [
-        ("agent:uuid-0003", "agent:uuid-0000"),
-        ("agent:uuid-0005", "agent:uuid-0001"),
-    ]
+        ("agent:uuid-0003", "agent:uuid-0000"), ("agent:uuid-0005", "agent:uuid-0001")]  # fmt: skip
     assert seating.unknown == ("Nobody",)
     assert seating.unseated == ("agent:uuid-0002", "agent:uuid-0004")
 

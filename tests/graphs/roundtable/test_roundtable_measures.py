@@ -157,10 +157,8 @@ def test_consensus_comes_first_and_confidence_needs_agreement() -> None:
 
 def test_the_last_round_ends_it_and_the_least_number_holds_it() -> None:
     apart = [
-        {"a": said(LEVY), "b": said(SCHOOLS)},
-        {"a": said(SCHOOLS), "b": said(LEVY)},
-        {"a": said(LEVY), "b": said(SCHOOLS)},
-    ]
+        {"a": said(LEVY), "b": said(SCHOOLS)}, {"a": said(SCHOOLS), "b": said(LEVY)},
+        {"a": said(LEVY), "b": said(SCHOOLS)}]  # fmt: skip
     assert should_exit(apart).reason == "max_rounds"
     agreed = [{"a": said(LEVY), "b": said(LEVY)}]
     assert should_exit(agreed, Limits(least_rounds=2)).should_exit is False
@@ -183,10 +181,8 @@ def test_who_moved_toward_whom_on_what_and_equally_near_ones_share_a_move() -> N
         "a": said(LEVY, 0.9, "yes"), "b": said("Leave prices alone", 0.8, "no"), "c": said(SCHOOLS, 0.5, "neutral"),
     }  # fmt: skip
     after = {
-        "a": said(LEVY, 0.95, "yes"),
-        "b": said("Introduce the levy", 0.6, "yes", "Rebates protect poorer households"),
-        "c": said(SCHOOLS, 0.5, "neutral"),
-    }
+        "a": said(LEVY, 0.95, "yes"), "b": said("Introduce the levy", 0.6, "yes", "Rebates protect poorer households"),
+        "c": said(SCHOOLS, 0.5, "neutral")}  # fmt: skip
     arguments = [
         Theme(id="x1", label="Rebates protect", description="households with little money", statements=["a|g#1.1"]),
         Theme(
