@@ -360,9 +360,8 @@ def test_item_facts_say_family_scale_and_keying() -> None:
     assert EVALUATION.item_facts("comment", INSTRUMENT).scale_min is None
 
 
-@pytest.mark.parametrize("n", [7, 50])
-def test_charts_can_be_read_and_lead_to_their_answers(n: int) -> None:
-    first, second = panel(n, {STRAIGHT: 1, REVERSE: -1})
+def test_charts_can_be_read_and_lead_to_their_answers() -> None:
+    first, second = panel(50, {STRAIGHT: 1, REVERSE: -1})
     neutral = rows("T1", first, first, PLACEBO)
     pictures = {
         one.name: one

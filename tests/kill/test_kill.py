@@ -69,7 +69,7 @@ def of_a_simulation(server: ServerProcess, tmp_path_factory: pytest.TempPathFact
     folder = tmp_path_factory.mktemp("simulations")
 
     def begun(name: str) -> tuple[Path, dict[str, Any]]:
-        home = mirofish_folder(folder / name / "sim_1", 16).parent
+        home = mirofish_folder(folder / name / "sim_1", 8).parent
         return home, asked(server, home / "sim_1", asking="item", methods=["longitudinal"])
 
     home, arguments = begun("whole")

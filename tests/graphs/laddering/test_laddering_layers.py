@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from enquete.graphs.laddering.settings import Concept, InterviewMethod, LadderingSettings
+from enquete.graphs.laddering.settings import FOCUS, Concept, InterviewMethod, LadderingSettings
 from enquete.instruments.load import load_layer, shipped
 from enquete.instruments.pack import FOLDER, packs, yaml_files
+from enquete.state.asking import Language
 from enquete.state.errors import InstrumentError
 
 FIVE = ("critical_incident", "customer_journey", "jobs_to_be_done", "means_end_chain", "repertory_grid")
@@ -48,22 +50,20 @@ def test_what_ships_and_what_is_no_name_of_it() -> None:
 
 
 @pytest.mark.parametrize("name", FIVE)
-def test_every_technique_can_be_used_on_some_node_type(name: str) -> None:
+def test_a_shipped_methodology_is_sound(name: str) -> None:
+    """A strategy that repeats must lose: the literal port gave the count no weight at all. A quote stands before a
+    colon, or in no sentence at all: its number and case bind nothing."""
     method = LadderingSettings(methodology=name).method
     for strategy in method.strategies.values():
+        repeats = strategy.weights.get("temporal.strategy_repetition_count")
+        assert strategy.closing or (repeats is not None and repeats < 0)
         for technique in strategy.techniques:
             types = method.node_types if strategy.focus else [""]
             assert any(method.applicable(technique, kind) for kind in types), technique.id
-
-
-@pytest.mark.parametrize("name", FIVE)
-def test_repetition_carries_negative_weights_in_every_strategy_that_has_it(name: str) -> None:
-    """A strategy that repeats must lose: the literal port gave the count no weight at all."""
-    method = LadderingSettings(methodology=name).method
-    weights = {
-        n: s.weights.get("temporal.strategy_repetition_count") for n, s in method.strategies.items() if not s.closing
-    }
-    assert all(weight is not None and weight < 0 for weight in weights.values()), weights
+            for text in (q.in_(one) for q in technique.questions for one in get_args(Language)):
+                assert not strategy.focus or text.startswith((f"„{FOCUS}“: ", f"“{FOCUS}”: ")), text
+    phases = ("early", "mid", "late")
+    assert len({max(method.strategies, key=lambda s: method.multiplier(phase, s)) for phase in phases}) >= 2
 
 
 @pytest.mark.parametrize(

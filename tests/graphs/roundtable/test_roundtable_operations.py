@@ -235,7 +235,8 @@ def test_several_groups_wait_go_on_and_end_together_without_private_answers(tmp_
     ended = python(tmp_path, "control_roundtable", **TABLE, action="end")
     more = python(tmp_path, "continue_roundtable", **TABLE, remark=REMARK)  # closed ones may be opened again
     assert [one["status"] for one in (went_on, ended, more)] == ["waiting", "completed", "completed"]
-    assert [(one["exit_reason"], one["rounds"]) for one in ended["groups"]] == [("closed", 2)] * 2
+    # one of them had ended by itself
+    assert [(one["exit_reason"], one["rounds"]) for one in ended["groups"]] == [("consensus", 2), ("closed", 2)]
     groups = [[(one["group"], one["participants"], one["rounds"]) for one in step["groups"]] for step in (ended, more)]
     assert groups[1] == [(group, people, rounds + 1) for group, people, rounds in groups[0]]
     second = python(tmp_path, "get_consensus", **TABLE, group="group_02")
