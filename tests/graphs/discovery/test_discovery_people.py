@@ -4,7 +4,6 @@ themselves."""
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -16,7 +15,6 @@ from pydantic import ValidationError
 
 from enquete.graphs.discovery.interview import DiscoverySettings
 from enquete.graphs.discovery.schema import load_schema
-from enquete.interfaces.cli.app import run
 from enquete.interfaces.web.models import PostBody
 from enquete.interfaces.web.study_form import fields_for
 from enquete.study.method_operations import operate
@@ -163,27 +161,6 @@ def test_a_schema_that_is_handed_over_is_named_from_then_on(root: Path) -> None:
         do(root, "add_discovery_schema", definition=load_schema("orm").model_dump(mode="json"))
     with pytest.raises(Exception, match="added here: process/events"):
         do(root, "conduct_interview", **{**place, "ds_id": "process/evnts"}, respondent=BOB)
-
-
-def test_the_terminal_keeps_a_conversation_open(
-    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """One process, however many answers; a blank line is none, and at the end of the input the rest waits."""
-    monkeypatch.setattr("sys.stdin", io.StringIO("Soup.\n\nThe oven is a bottleneck.\n"))
-    arguments = [f"{name}={value}" for name, value in WARM.items()]
-    line = [
-        "discover", "conduct_interview", *arguments, f"respondent={json.dumps(BOB)}", "--converse", "--json", "--root",
-        str(root),
-    ]  # fmt: skip
-    assert run(line) == 4
-    out, err = capsys.readouterr()
-    assert [one for one in err.splitlines() if one.endswith("?")] == [
-        "What does your business make, or what does it offer?", "What keeps upsetting your schedule?",
-        "What else should one know about your business?",
-    ]  # fmt: skip
-    assert json.loads(out)["ascr"] == {
-        "product-or-service-name": "Soup", "scheduling-challenges": ["bottleneck-processes"]}  # fmt: skip
-    assert run(["discover", "project_progress", "project_id=p", "--converse", "--root", str(root)]) == 2
 
 
 def test_a_study_takes_a_schema_itself_from_the_page_and_over_http() -> None:

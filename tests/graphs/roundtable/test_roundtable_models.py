@@ -19,7 +19,7 @@ from enquete.graphs.roundtable.agreement import PairsOfModels, pairs_of_models
 from enquete.graphs.roundtable.modes import Response
 from enquete.reports.run_reading import open_run
 from enquete.state.errors import EnqueteError, SettingsError
-from tests.graphs.roundtable.callers import QUESTION, SEATS, python
+from tests.graphs.roundtable.callers import QUESTION, SEATS, python, without_reports
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import personas
@@ -87,7 +87,8 @@ def debate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debate]:
                 "temperature": 0},
         ]  # fmt: skip
         given = {"roundtable_id": "four", "question": QUESTION, "mode": "adversarial", "rounds": 2, "personas": seats}
-        begun = python(root, "start_roundtable", **given, budget_tokens=30_000, confirm=True)
+        with without_reports():
+            begun = python(root, "start_roundtable", **given, budget_tokens=30_000, confirm=True)
         ended = python(root, "continue_roundtable", roundtable_id="four", budget_tokens=3_000_000)
         yield Debate(root, servers, begun, ended)
 
@@ -194,9 +195,10 @@ def test_agents_of_a_simulation_and_a_bare_model_sit_at_one_table(
         monkeypatch.setenv("LLM_API_KEY", "of-the-run")
         given = {"sim_id": "sim_x", "agents": [ada, {"name": ben, "model": "second"}], "model": "first",
                  "personas": [{"name": "Guest", "model": "third", "base_url": other.base_url}]}  # fmt: skip
-        done = python(
-            tmp_path, "start_roundtable", roundtable_id="mixed", question=QUESTION, rounds=1, private=False, **given
-        )
+        with without_reports():
+            done = python(
+                tmp_path, "start_roundtable", roundtable_id="mixed", question=QUESTION, rounds=1, private=False, **given
+            )
         assert (done["status"], done["groups"][0]["participants"]) == ("completed", [ada, ben, "Guest"])
         assert {one.model for one in own.requests if "moderated roundtable" in str(one.body)} == {"first", "second"}
         assert {one.model for one in other.requests} == {"third"}

@@ -27,7 +27,7 @@ from enquete.state.errors import EnqueteError, OverBudget
 from enquete.state.visible_text import SOME_SYNTHETIC, SYNTHETIC
 from enquete.study.method_operations import FacadePort, operate
 from enquete.study.tasks import PathSandbox, Tasks
-from tests.graphs.roundtable.callers import QUESTION, SEATS, TABLE, http, mcp, python
+from tests.graphs.roundtable.callers import QUESTION, SEATS, TABLE, http, mcp, python, without_reports
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 
@@ -53,6 +53,12 @@ def terminal(root: Path, name: str, **given: Any) -> Any:
     return {**json.loads(out.getvalue()), "code": code}
 
 
+@pytest.fixture
+def unreported() -> Iterator[None]:
+    with without_reports():
+        yield
+
+
 @dataclass(frozen=True)
 class Held:
     root: Path
@@ -70,11 +76,11 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Held:
     (root / "simulations").mkdir()
     seats = [*SEATS, {"name": "Bob"}]
     given = {"mode": "adversarial", "private": False, "rounds": 2, "cast": "convergence", "synthetic": True}
-    begun = http(
-        root, "start_roundtable", **TABLE, question=QUESTION, personas=seats, people=["Bob"], steering=True, **given
-    )
-    answered = mcp(root, "continue_roundtable", **TABLE, answers={"Bob": BOB})
-    went_on = terminal(root, "continue_roundtable", **TABLE, remark=REMARK)
+    start = {"question": QUESTION, "personas": seats, "people": ["Bob"], "steering": True, **given}
+    with without_reports():
+        begun = http(root, "start_roundtable", **TABLE, **start)
+        answered = mcp(root, "continue_roundtable", **TABLE, answers={"Bob": BOB})
+        went_on = terminal(root, "continue_roundtable", **TABLE, remark=REMARK)
     ended = python(root, "continue_roundtable", **TABLE, answers={"Bob": BOB})
     return Held(root, {"begun": begun, "answered": answered, "steered": went_on, "ended": ended})
 
@@ -124,6 +130,7 @@ def test_a_persons_answers_are_theirs_and_cost_no_call(held: Held) -> None:
     assert not [one for one in subjects if "bob" in one]
 
 
+@pytest.mark.usefixtures("unreported")
 def test_a_call_that_was_cut_short_is_made_again_in_the_same_words(tmp_path: Path) -> None:
     """Cut off once the answers, and then the remark, were filed, before anybody was asked."""
     seats = [{"name": "Bob"}, {"name": "Ada", "persona": "Bakes"}]
@@ -188,6 +195,7 @@ def test_all_of_it_is_written_to_a_file_and_read_page_by_page(held: Held) -> Non
     assert whole["groups"][0]["rounds"][1]["turns"][2]["reasoning"] == "Nobody comes."
 
 
+@pytest.mark.usefixtures("unreported")
 def test_one_that_is_over_goes_on_and_only_what_is_new_is_asked(tmp_path: Path) -> None:
     """Privately asked before and after: before once, after again. A budget that is short pauses it, a larger one does
     not ask anything twice."""
@@ -220,6 +228,7 @@ def test_one_that_is_over_goes_on_and_only_what_is_new_is_asked(tmp_path: Path) 
         python(tmp_path, "start_roundtable", **TABLE, **{**given, "question": "Another?"})
 
 
+@pytest.mark.usefixtures("unreported")
 def test_several_groups_wait_go_on_and_end_together_without_private_answers(tmp_path: Path) -> None:
     """More agents than an unpaid rehearsal plays with: what they said before is not known to all who rehearse."""
     mirofish_folder(tmp_path / "simulations" / "sim_x", 8)
@@ -294,6 +303,7 @@ def test_what_is_wrong_is_said_with_what_to_do(held: Held, name: str, given: dic
     assert not (held.root / "roundtables" / "new" / "roundtable.json").exists()
 
 
+@pytest.mark.usefixtures("unreported")
 def test_over_budget_names_the_roundtables_own_calls(tmp_path: Path) -> None:
     """In every interface; and what is named then does begin it."""
     asked = {**START, "personas": SEATS, "rounds": 1, "synthetic": True, "budget_tokens": 1000}
@@ -355,7 +365,8 @@ def led(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Led]:
         patch.setenv("LLM_BASE_URL", server.base_url)
         patch.setenv("LLM_MODEL_NAME", "m")
         given = {"mode": "adversarial", "rounds": 2, "personas": SEATS, "documents": [TILL]}
-        done = python(root, "start_roundtable", **TABLE, question=QUESTION, **given)
+        with without_reports():
+            done = python(root, "start_roundtable", **TABLE, question=QUESTION, **given)
         assert done["status"] == "completed"
         yield Led(root, server)
 
@@ -442,6 +453,7 @@ def test_a_synthesis_without_a_conclusion_is_not_used() -> None:
     assert [(one.text, one.turns) for one in used.differences] == [("a", [3])]
 
 
+@pytest.mark.usefixtures("unreported")
 def test_a_discussion_that_goes_on_is_paused_asked_and_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In one server's loop: the call that drives it returns paused; a question stands before the next round; the end
     comes before the rounds are over, with the private answers after it. No request is made twice."""
