@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
 from mcp import Client
 from starlette.testclient import TestClient
 
@@ -16,19 +13,10 @@ from enquete.interfaces.mcp.server import make_server, make_server_state
 from enquete.interfaces.server_state import ServerSettings
 from enquete.interfaces.web.application import make_app
 from enquete.study.method_operations import operate
-from tests.support.unwritten import unwritten
 
 QUESTION = "Should the bakery close on Mondays?"
 TABLE = {"roundtable_id": "monday"}
 SEATS = [{"name": "Ada", "persona": "Bakes"}, {"name": "Ben", "persona": "Sells"}]
-
-
-@contextmanager
-def without_reports() -> Iterator[None]:
-    """Half of what a step of a discussion costs is its report; who reads the ledger and the replies does without."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("enquete.reports.synthesis.synthesise", unwritten)
-        yield
 
 
 def python(root: Path, name: str, **given: Any) -> Any:

@@ -19,7 +19,8 @@ from enquete.graphs.roundtable.agreement import PairsOfModels, pairs_of_models
 from enquete.graphs.roundtable.modes import Response
 from enquete.reports.run_reading import open_run
 from enquete.state.errors import EnqueteError, SettingsError
-from tests.graphs.roundtable.callers import QUESTION, SEATS, python, without_reports
+from tests.graphs.roundtable.callers import QUESTION, SEATS, python
+from tests.graphs.unreported import without_reports
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import personas

@@ -27,7 +27,8 @@ from enquete.state.errors import EnqueteError, OverBudget
 from enquete.state.visible_text import SOME_SYNTHETIC, SYNTHETIC
 from enquete.study.method_operations import FacadePort, operate
 from enquete.study.tasks import PathSandbox, Tasks
-from tests.graphs.roundtable.callers import QUESTION, SEATS, TABLE, http, mcp, python, without_reports
+from tests.graphs.roundtable.callers import QUESTION, SEATS, TABLE, http, mcp, python
+from tests.graphs.unreported import without_reports
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 
@@ -51,12 +52,6 @@ def terminal(root: Path, name: str, **given: Any) -> Any:
     with contextlib.redirect_stdout(out):
         code = cli.run(["roundtable", name, *words, "--root", str(root), "--json"])
     return {**json.loads(out.getvalue()), "code": code}
-
-
-@pytest.fixture
-def unreported() -> Iterator[None]:
-    with without_reports():
-        yield
 
 
 @dataclass(frozen=True)
