@@ -11,6 +11,7 @@ import pytest
 
 import enquete
 from enquete import Run
+from tests.support import unwritten
 from tests.support.filling import answered
 from tests.support.studies import personas
 
@@ -25,7 +26,7 @@ SETTINGS = {
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """It waits for the person, who is asked alone first."""
     folder = tmp_path_factory.mktemp("seat")
-    return enquete.conduct_interviews(
+    return unwritten.interview(
         personas(folder, 12), methods=["roundtable"], settings={"roundtable": SETTINGS}, language="en",
         out=str(folder / "out"),
     )  # fmt: skip
@@ -34,9 +35,9 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.fixture(scope="module")
 def run(begun: Run) -> Run:
     sim, out = begun.folder.parents[2] / "personas_12.json", begun.folder.parents[1]
-    done = answered(begun, sim=str(sim), out=str(out), by=enquete.resume)
-    assert done.status == "completed"
-    return done
+    assert answered(begun, sim=str(sim), out=str(out)).status == "completed"
+    enquete.export(str(sim), out=str(out))
+    return enquete.load_run(str(sim), out=str(out))
 
 
 def test_progress_counts_seats_not_the_population(begun: Run) -> None:
