@@ -170,7 +170,7 @@ def test_a_repeat_is_an_occasion_of_its_own_with_the_noise_of_a_wave():
     assert repeats.to_numpy().std() == pytest.approx(waves.to_numpy().std(), rel=0.1)
 
 
-@pytest.mark.parametrize("runs", [4, pytest.param(16, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("runs", [2, pytest.param(16, marks=pytest.mark.soak)])
 def test_where_no_drift_is_planted_the_reliable_change_index_exceeds_its_limit_in_five_percent(runs):
     """A retest that varied less than a wave does had 23 to 28 % beyond. Two stable families of 54 agents a run."""
     stable, drifting = [], []
@@ -179,7 +179,7 @@ def test_where_no_drift_is_planted_the_reliable_change_index_exceeds_its_limit_i
         found = analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
         for one in rows_of(found, "reliable", scores="family"):
             (stable if one["family"] in STABLE else drifting).append(one["share_beyond"])
-    # SD of a run's share is about .07, since r_tt rests on 20 agents: the standard error of 32 is .0125, of 8 .025
+    # SD of a run's share is about .07, since r_tt rests on 20 agents: the standard error of 32 is .0125, of 4 .035
     assert 0.02 <= np.mean(stable) <= (0.08 if runs == 16 else 0.11)
     assert np.mean(drifting) > 0.2
 

@@ -21,7 +21,6 @@ from enquete.nodes.run_choice import choose_methods
 from enquete.state.asking import Language
 from enquete.state.errors import SettingsError
 from enquete.state.request import parse_request
-from tests.support import unwritten
 
 CODE = Path(enquete.__file__).parent
 FISH = re.compile(r"(?<!miro)fish|fisch|dorsch|hering|\bcod\b|trawl|ostsee|baltic|angler|hafen|harbour")
@@ -80,12 +79,11 @@ def test_own_instruments_are_asked_alone_and_a_mixture_is_said() -> None:
 
 @pytest.mark.parametrize("language", [pytest.param("de", marks=pytest.mark.soak), "en"])
 def test_a_study_of_the_high_street_holds_no_fish(tmp_path: Path, language: Language) -> None:
-    sim = demo_population(tmp_path, completed=False, pack="high_street")
+    sim = demo_population(tmp_path, completed=True, pack="high_street")
     everything = list(pack_named("high_street").instruments)
-    settings = {"laddering": {"turns": 4}}
-    unwritten.interview(sim, language=language, methods=everything, pack="high_street", settings=settings, sample=8)
-    demo_population(tmp_path, completed=True, pack="high_street")
-    run = enquete.resume(sim)
+    run = enquete.conduct_interviews(
+        sim, language=language, methods=everything, pack="high_street", settings={"laddering": {"turns": 4}}, sample=8
+    )
     assert (run.status, set(run.responses["methodology"])) == ("completed", {*everything})
     written = [file for folder in run.path.parent.parent.parent.rglob(run.run_id) for file in folder.rglob("*")]
     texts = {file: file.read_text("utf-8") for file in written if file.suffix in (".md", ".json", ".jsonl", ".csv")}

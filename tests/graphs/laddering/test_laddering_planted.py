@@ -95,8 +95,8 @@ def test_planted_thoughts_are_found_in_every_ontology_and_far_more_than_by_chanc
     """Measured 2026-11-24, 12 agents, German, in the order of LEAST: .97, .65, .69, .78, .68 of what the turns
     allow. Choice and depth move, and every interview ends with a last word and its own reason."""
     settings = LadderingSettings(methodology=methodology, concept=concept)
-    scored, interviews = study(6, settings, language)
-    chance, _ = study(6, settings.model_copy(update={"strategy": "random"}), language)
+    scored, interviews = study(4, settings, language)
+    chance, _ = study(4, settings.model_copy(update={"strategy": "random"}), language)
     assert scored >= LEAST[methodology]
     assert scored >= (1.5 if methodology == "means_end_chain" else 1.15) * chance
     assert not [one for one in interviews if one.stop == "all_exhausted" and len(one.turns) < 10]

@@ -117,7 +117,7 @@ def test_an_interview_with_a_scripted_model_is_replayed_without_a_network(tmp_pa
 
 
 def test_the_report_and_the_files_tell_the_interviews(tmp_path: Path) -> None:
-    run = interview(tmp_path, 4, language="de", laddering={"turns": 6, "methodology": "means_end_chain"})
+    run = interview(tmp_path, 2, language="de", laddering={"turns": 4, "methodology": "means_end_chain"})
     found: Any = run.results["laddering"]
     in_german, in_english = (read_results("laddering", PRESENTATION, found, language) for language in ("de", "en"))
     assert in_german.at("section") in (run.path / "report.md").read_text("utf-8")
@@ -131,7 +131,7 @@ def test_the_report_and_the_files_tell_the_interviews(tmp_path: Path) -> None:
         assert prose(section) < 150
         assert re.search(rf"(read|las) {found['n_by_rule']} (of|von) {found['n_read']} (answers|Antworten)", section)
     read_results("laddering", PRESENTATION, {**found, "concepts": [], "implications": []}, "de").at("appendix")
-    assert [found[key] for key in ("n", "n_total", "n_over")] == [4, 4, 4]
+    assert [found[key] for key in ("n", "n_total", "n_over")] == [2, 2, 2]
     assert "saturation" not in found  # which grows with the agents
     turns = log(run)
     assert len(turns) == len(stored_answers(run.folder))
