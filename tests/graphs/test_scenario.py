@@ -278,13 +278,14 @@ def said(answers: dict[str, Matrix], language: Language = "en") -> dict[str, Key
 
 def test_every_number_of_a_sentence_is_one_of_the_answers() -> None:
     wide = table(ratings(12)).pivot(index="participant", columns="item_id", values="value")
-    found = said(ratings(12))
+    analysis = find(ratings(12))
+    found = findings(PRESENTATION, analysis)
     highest, wished, groups = (found[name] for name in ("highest", "place", "groups"))
     best, worst = highest.items
     assert (best, worst) == ("erholung/desirability", "kollaps/desirability")
     friedman = stats.friedmanchisquare(*(wide[f"{one}/desirability"] for one in SCENARIOS)).pvalue
     p = max(2 / 2**12, friedman)  # all twelve rate the best above the worst
-    assert row(find(ratings(12)), "dimensions", dimension="desirability")["p"] == pytest.approx(p)
+    assert row(analysis, "dimensions", dimension="desirability")["p"] == pytest.approx(p)
     assert highest.numbers["change"] == pytest.approx((wide[best] - wide[worst]).mean())
     assert highest.p >= p  # corrected over the page besides
     assert (highest.numbers["mean_highest"], highest.numbers["mean_lowest"]) == pytest.approx(

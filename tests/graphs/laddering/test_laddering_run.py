@@ -89,17 +89,27 @@ def turns_kept(run: enquete.Run) -> list[tuple[Any, ...]]:
     return rows(run.folder, "SELECT name, value FROM frozen WHERE name LIKE 'turn/%' ORDER BY name")
 
 
-def test_three_roles_have_models_of_their_own_and_the_fallback_is_recorded_per_turn(tmp_path: Path) -> None:
+def test_roles_have_models_of_their_own_and_what_another_did_is_recorded_and_said(tmp_path: Path) -> None:
+    """A fallback per turn; and codes that cannot be read are the rules'."""
+
+    def no_codes(body: dict[str, Any]) -> str | None:
+        asked = (body.get("response_format") or {}).get("json_schema", {}).get("schema", {}).get("properties", {})
+        return "no idea" if "themes" in asked else script(body)
+
     settings = {"turns": 3, "extraction_model": "bad", "extraction_fallback": "good", "questions_model": "asker",
                 "signals_model": "bad"}  # fmt: skip
-    with ModelServer(script=script) as server:
+    with ModelServer(script=no_codes) as server:
         run = interview(tmp_path, 1, model="main", base_url=server.base_url, laddering=settings)
-        asked = {request.model for request in server.requests}
+        assert {request.model for request in server.requests} == {"main", "bad", "good", "asker"}
     assert run.status == "completed"
-    assert asked == {"main", "bad", "good", "asker"}
     for turn in log(run):
         assert turn["fallback"] == ["extract"]
         assert (turn["by"]["extract"], turn["by"]["signal"], turn["by"]["question"]) == ("good", "rule", "asker")
+    found: Any = run.results["laddering"]
+    assert (found["coding"], found["failed_types"]) == ("failed", ["attribute"])
+    assert found["concepts"]
+    appendix = read_results("laddering", PRESENTATION, found, "en").at("appendix")
+    assert "The model's codes could not be read (Eigenschaft)" in appendix
 
 
 def test_an_interview_with_a_scripted_model_is_replayed_without_a_network(tmp_path: Path) -> None:
@@ -201,18 +211,3 @@ def test_a_model_makes_the_codes_within_estimate_and_plan_and_by_whom_is_said(tm
     ]
     assert [found[key] for key in ("coding", "n_rest", "failed_types")] == ["model", 0, []]
     assert found["implications"] == []  # links within a code are none
-
-
-def test_codes_that_cannot_be_read_are_the_rules_and_that_is_said(tmp_path: Path) -> None:
-    def no_codes(body: dict[str, Any]) -> str | None:
-        asked = (body.get("response_format") or {}).get("json_schema", {}).get("schema", {}).get("properties", {})
-        return "no idea" if "themes" in asked else script(body)
-
-    with ModelServer(script=no_codes) as server:
-        run = interview(tmp_path, 1, model="test", base_url=server.base_url, laddering={"turns": 2})
-    found: Any = run.results["laddering"]
-    assert (found["coding"], found["failed_types"]) == ("failed", ["attribute"])
-    assert found["concepts"]
-    assert "The model's codes could not be read (Eigenschaft)" in read_results(
-        "laddering", PRESENTATION, found, "en"
-    ).at("appendix")
