@@ -270,8 +270,8 @@ def ratings(n: int, apart: bool = True) -> dict[str, Matrix]:
     return made
 
 
-def said(answers: dict[str, Matrix], language: Language = "en") -> dict[str, KeyFinding]:
-    told = findings(PRESENTATION, find(answers), language)
+def said(answers: dict[str, Matrix] | Analysis, language: Language = "en") -> dict[str, KeyFinding]:
+    told = findings(PRESENTATION, find(answers) if isinstance(answers, dict) else answers, language)
     assert all(len(one.text.split()) <= MOST_WORDS for one in told.values())
     return told
 
@@ -279,7 +279,7 @@ def said(answers: dict[str, Matrix], language: Language = "en") -> dict[str, Key
 def test_every_number_of_a_sentence_is_one_of_the_answers() -> None:
     wide = table(ratings(12)).pivot(index="participant", columns="item_id", values="value")
     analysis = find(ratings(12))
-    found = findings(PRESENTATION, analysis)
+    found = said(analysis)
     highest, wished, groups = (found[name] for name in ("highest", "place", "groups"))
     best, worst = highest.items
     assert (best, worst) == ("erholung/desirability", "kollaps/desirability")
