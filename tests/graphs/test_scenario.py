@@ -29,8 +29,6 @@ from tests.support.texts import row as cells
 
 INSTRUMENT = load_shipped(ScenarioInstrument, "scenario")
 SCENARIOS = [s.scenario_id for s in INSTRUMENT.scenarios]
-DIMENSIONS = [d.dimension_id for d in INSTRUMENT.dimensions]
-
 Matrix = dict[str, list[float | None]]
 
 # desirability, plausibility, impact, fairness

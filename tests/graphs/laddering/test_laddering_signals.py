@@ -24,7 +24,6 @@ from enquete.graphs.laddering.signals import (
 )
 from tests.graphs.laddering.builders import graph, past, view
 
-DEEP = ("moderate", "deep")
 RATED = Readings(
     specificity=AnswerRating(rating=1), certainty=AnswerRating(rating=2), valence=AnswerRating(rating=5),
     engagement=AnswerRating(rating=4), sentiment="positive", topics=("a", "b"),
