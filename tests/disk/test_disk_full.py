@@ -134,11 +134,12 @@ def test_errors_that_mean_full(code: int) -> None:
     assert isinstance(disk_fault(OSError(code, "x"), Path("/x/y")), DiskFull)
 
 
-def test_errors_that_mean_something_else() -> None:
+def test_errors_that_mean_something_else_and_stop_a_run() -> None:
     assert not is_full(OSError(errno.ENOENT, "x"))
     assert not is_full(ValueError())
     assert disk_fault(ValueError(), Path("/x")) is None
     assert "out=DIR" in str(disk_fault(OSError(errno.EROFS, "Read-only file system"), Path("/x")))
+    assert issubclass(DiskFull, LedgerError)
 
 
 @pytest.mark.parametrize(("in_flight", "disk_reserve", "disk"), [(64, 2 << 20, "7m"), (256, SIZE, "32m")])
@@ -183,7 +184,3 @@ def test_a_file_that_may_not_grow_is_a_clear_error_and_leaves_the_old_one(tmp_pa
     assert "run the command again" in done.stdout
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["latest.json"]
-
-
-def test_a_disk_full_error_stops_a_run_like_any_error_of_its_ledger() -> None:
-    assert issubclass(DiskFull, LedgerError)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import cache
 
 import pandas as pd
 import pytest
@@ -54,12 +55,12 @@ def panel(second: dict[str, list], third: dict[str, list] | None = None) -> pd.D
 
 
 def find(table: pd.DataFrame, settings: DelphiSettings | None = None, **pinned: object) -> Analysis:
-    context = AnalysisContext(language="en", pinned={"themes": CODED, **pinned})  # type: ignore[dict-item]
+    context = AnalysisContext(language="en", pinned={"themes": CODED, **pinned})
     return analyse(table, INSTRUMENT, settings, context)
 
 
 def text_of(found: Analysis, place: str = "appendix", language: str = "en") -> str:
-    return results(PRESENTATION, found, language).at(place)  # type: ignore[arg-type]
+    return results(PRESENTATION, found, language).at(place)
 
 
 def rating(found: Analysis, theme: str, round_: int) -> dict:
@@ -69,28 +70,26 @@ def rating(found: Analysis, theme: str, round_: int) -> dict:
 WHOLE = panel({"aa": CAMPS, "bb": AGREED}, {"aa": CLOSER, "bb": AGREED})
 
 
-def test_themes_trace_back_to_the_answers_that_voice_them():
-    found = find(WHOLE)
+@cache
+def whole() -> Analysis:
+    return find(WHOLE)
+
+
+def test_themes_trace_back_to_answers_and_two_camps_are_a_disagreement():
+    found = whole()
     first = row(found, "themes", theme="aa")
     assert (first["n_statements"], first["n_agents"], found.facts["uncoded"]) == (3, 2, 1)
     assert rows(found, "statements", theme="aa")[0] == {
         "theme": "aa", "participant": "p0", "item": "drivers", "place": 1, "text": "drivers of 0"
     }  # fmt: skip
-
-
-def test_two_camps_are_a_disagreement_and_one_mind_is_a_consensus():
-    found = find(WHOLE)
+    found = whole()
     camps, agreed = rating(found, "aa", 2), rating(found, "bb", 2)
     assert (camps["iqr"], camps["agreement"], camps["label"], camps["rank"]) == (4, -1, "disagreement", None)
     assert (agreed["iqr"], agreed["median"], agreed["label"], agreed["rank"]) == (0, 4, "consensus", 1)
     assert (camps["n"], camps["n_total"]) == (6, 6)
     assert [one["n"] for one in rows(found, "distribution", theme="aa", round=2, dimension="importance")] == [
-        3,
-        0,
-        0,
-        0,
-        3,
-    ]
+        3, 0, 0, 0, 3,
+    ]  # fmt: skip
     # 1, 1, 2, 4, 5, 5: layers 11011 (w 4/6) and 10001 (w 2/6, −1); the section reads
     # the table's cells: theme, median, IQR, A and verdict of both dimensions
     assert "| Camps \\| two | 3.0 | 3.50 | −0.43 | disputed | 3.0 | 0.00 | 1.00 | consensus |" in text_of(
@@ -162,11 +161,8 @@ def test_consensus_stability_and_polarisation_are_three_answers():
     assert (camps["agreed"], camps["polarised"], stood["stable"], stood["kappa"]) == (False, True, True, 1)
     # all six swapped between 3 and 4: the histogram stands still, κ = 1 − 1/(¼ + ¼) = −1
     assert (swapped["agreed"], swapped["polarised"], turned["stable"], turned["share_changed"]) == (
-        True,
-        False,
-        True,
-        1,
-    )
+        True, False, True, 1,
+    )  # fmt: skip
     assert turned["kappa"] == pytest.approx(-1)
 
 
@@ -190,11 +186,8 @@ SECOND = {"statements": {"p0|drivers": ["aa"], "p1|drivers": ["bb"], "p1|risks":
 def test_a_second_coding_is_compared_over_the_statements_that_both_have():
     found = find(WHOLE, second_coding=SECOND)
     assert [found.facts[name] for name in ("second_coding_state", "coded_twice", "not_coded_again", "coded_alike")] == [
-        "done",
-        4,
-        1,
-        0.75,
-    ]
+        "done", 4, 1, 0.75,
+    ]  # fmt: skip
     # First coding {a}, {b}, {a}, {}; second {a}, {b}, {b}, {}. Sets: a 3, b 3, none 2, all disjoint (δ 1), so that
     # D_o = 1/4 and D_e = (8·7 − 3·2 − 3·2 − 2·1)/(8·7) = 42/56: α = 1 − (1/4)/(3/4) = 2/3.
     assert found.facts["alpha"] == pytest.approx(2 / 3)
@@ -214,7 +207,7 @@ def test_without_a_second_coding_the_report_says_so(stored, settings, state):
 def test_the_checklist_has_all_thirty_five_items_and_leaves_to_people_what_is_theirs():
     # Gattrell et al. 2024: title 1, introduction 3, methods 21, results 5, discussion 2, other information 3
     assert [sum(item[0] == letter for item in ASKS) for letter in "TIMRDO"] == [1, 3, 21, 5, 2, 3]
-    found = find(WHOLE)
+    found = whole()
     unanswered = {one["item"] for one in rows(found, "accord", state="open")}
     assert unanswered == {"T1", "I1", "I3", "M2", "M7", "M16", "R2", "D2", "O1", "O2", "O3"}
     told = re.findall(r"^\| ([TIMRDO]\d+) \| .+ \| .+ \| (.+) \|$", text_of(found), re.MULTILINE)
@@ -241,24 +234,19 @@ def test_one_panelist_is_neither_consensus_nor_dissent():
     assert rating(find(WHOLE[WHOLE["participant"].eq("p0")]), "bb", 2)["label"] is None
 
 
-@pytest.mark.parametrize("language", ["de", "en"])
 @pytest.mark.parametrize(
     ("table", "pinned"),
-    [
-        (WHOLE, {}),
-        (panel({}), {"themes": None}),
+    [(WHOLE, {}), (panel({}), {"themes": None}),
         (panel({"aa": [None] * 6, "bb": [None] * 6}, {"aa": [None] * 6, "bb": [None] * 6}), {}),
-        (WHOLE[WHOLE["participant"].eq("p0")], {}),
-        (WHOLE[WHOLE["round"].eq(1)], {}),
-        (panel({"aa": CAMPS}, {"aa": [None, None, 3, None, None, None]}), {}),
-    ],
+        (WHOLE[WHOLE["participant"].eq("p0")], {}), (WHOLE[WHOLE["round"].eq(1)], {}),
+        (panel({"aa": CAMPS}, {"aa": [None, None, 3, None, None, None]}), {})],
     ids=["whole", "no themes", "nobody rated", "one agent", "round 1 only", "one revision"],
-)
-def test_whatever_is_missing_gives_null_and_counts_never_nan(table, pinned, language):
+)  # fmt: skip
+def test_whatever_is_missing_gives_null_and_counts_never_nan(table, pinned):
     found = find(table.reset_index(drop=True), **pinned)
     as_json = found.as_json(PRESENTATION)
     json.dumps(as_json, allow_nan=False)
-    text = text_of(found, "section", language) + text_of(found, "appendix", language)
+    text = "".join(text_of(found, part, language) for language in ("de", "en") for part in ("section", "appendix"))
     assert not re.search(r"\b(nan|None)\b", text)
     assert "| two" not in text.replace("\\| two", "")  # labels found by a model are escaped
     written = files(as_json, table, "T1")
@@ -309,45 +297,39 @@ def said(frame: pd.DataFrame) -> dict:
 FRAME = larger(RATINGS)
 
 
+@cache
+def stated() -> dict:
+    return said(FRAME)
+
+
 def last(theme: str) -> pd.Series:
     own = FRAME[FRAME["round"].eq(3) & FRAME["item_id"].eq(f"theme:{theme}/importance")]
     return own.set_index("participant")["value"]
 
 
-def test_groups_are_said_to_differ_where_they_were_tested():
-    one, x = said(FRAME)["groups"], last("quota")
+def test_findings_are_of_what_was_tested_and_counted():
+    one, x = stated()["groups"], last("quota")
     fishers, ngos = x[:FISHERS], x[FISHERS:]
     effect = stats.kruskal(fishers, ngos).statistic / 13
     assert {k: one.numbers[k] for k in ("mean_highest", "mean_lowest", "effect")} == pytest.approx(
         {"mean_highest": fishers.mean(), "mean_lowest": ngos.mean(), "effect": effect}
     )
     assert (one.kind, one.items, one.n) == ("difference", ("theme:quota/importance",), 14)
-    assert one.p is not None
     assert one.p < 0.01
     assert "5.00 among small scale fisher, 1.12 among environmental NGO" in one.text
-
-
-def test_camps_are_counted_at_the_points_that_are_named():
-    one, x = said(FRAME)["camps"], last("quota")
+    one, x = stated()["camps"], last("quota")
     low, high = stats.binomtest(6, 14).proportion_ci(method="wilson")
     assert {k: one.numbers[k] for k in ("low_at", "high_at", "n_below", "n_above")} == {
         "low_at": 2, "high_at": 5, "n_below": (x <= 2).sum(), "n_above": (x >= 5).sum()
     }  # fmt: skip
     assert (one.estimate, one.low, one.high) == pytest.approx((6 / 14, low, high))
-
-
-def test_the_most_important_theme_is_one_that_is_not_disputed_and_its_interval_holds_for_the_highest_of_all():
-    one, x = said(FRAME)["highest"], last("sales")
+    one, x = stated()["highest"], last("sales")
     narrow = stats.t.ppf(0.975, 13) * x.std() / 14**0.5
     assert one.estimate == pytest.approx(x.mean())
-    assert one.low is not None
     assert one.low <= x.mean() - narrow
     assert "“Sales”, median 4.0" in one.text
     assert said(larger({**RATINGS, "rest": RATINGS["sales"]}))["highest"].numbers["tied"] == 2
-
-
-def test_agreement_and_dispute_are_counted():
-    one = said(FRAME)["agreed"]
+    one = stated()["agreed"]
     assert (one.numbers["n_consensus"], one.numbers["n_disputed"], one.numbers["n_judged"]) == (2, 1, 3)
 
 
@@ -357,6 +339,5 @@ def test_feedback_that_moves_nobody_is_no_finding():
     assert "revision" not in findings(PRESENTATION, still)
 
 
-@pytest.mark.parametrize("agents", [1, FEWEST - 1])
-def test_too_few_agents_carry_no_difference(agents):
-    assert not any(one.kind == "difference" for one in said(larger(RATINGS, agents)).values())
+def test_too_few_agents_carry_no_difference():
+    assert not any(one.kind == "difference" for one in said(larger(RATINGS, FEWEST - 1)).values())

@@ -63,14 +63,7 @@ def test_the_drawing_is_the_pinned_one(name: str) -> None:
     assert drawing(name) == (HERE / "mermaid" / f"{name}.mmd").read_text("utf-8")
 
 
-def test_a_reader_of_studio_recognises_the_steps() -> None:
-    nodes = set(load("interviews").get_graph(xray=True).nodes)
-    for wanted in ("await_simulation", "gate", "synthesis", "longitudinal_T0:ask_wave", "longitudinal_T1:ask_wave",
-                   "delphi:ask_panel", "delphi:feedback"):  # fmt: skip
-        assert wanted in nodes
-
-
-@pytest.mark.parametrize("name", sorted(LISTED))
+@pytest.mark.parametrize("name", ["interviews", "delphi"])
 def test_input_output_and_context_are_typed(name: str) -> None:
     graph = load(name)
     assert graph.get_input_jsonschema()["properties"].keys() == {"sim", "run"}
@@ -88,7 +81,8 @@ def test_nothing_outside_its_folder_knows_a_methodology_by_name() -> None:
         f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}"
         for path in sorted(package.rglob("*.py"))
         if path.relative_to(package).parts[0] != "graphs" or path.parent == package / "graphs"
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if any(name in (text := path.read_text("utf-8")) for name in methodologies())
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value
         if naming.search(node.value)
     ]

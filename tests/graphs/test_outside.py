@@ -44,12 +44,9 @@ def test_the_example_touches_nothing_outside_its_folder() -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [
-        ("Delphi", "cannot name a methodology"),
-        ("class", "cannot name a methodology"),
-        ("delphi", "there is a methodology"),
-    ],
-)
+    [("Delphi", "cannot name a methodology"), ("class", "cannot name a methodology"),
+        ("delphi", "there is a methodology")],
+)  # fmt: skip
 def test_a_name_that_cannot_be_used_lays_nothing_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, said: str
 ) -> None:

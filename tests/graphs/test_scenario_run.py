@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,28 +12,35 @@ import pytest
 import enquete
 from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.procedure import ScenarioRating, themes_of
+from enquete.graphs.scenario.tables import PRESENTATION
 from enquete.instruments.load import load_shipped
-from enquete.state.asking import Answer, Arm, BlockKey
+from enquete.reports.analyses import read_results
+from enquete.state.asking import Answer, Arm, BlockKey, Language
 from enquete.state.methodology import NoSettings
 from tests.support.studies import call_keys, personas, stored_answers
 
 INSTRUMENT = load_shipped(ScenarioInstrument, "scenario")
 SCENARIOS = [s.scenario_id for s in INSTRUMENT.scenarios]
-WORDS = {
-    "de": ("## Szenarien", "### Szenarien in Paaren", "Festung Europa"),
+WORDS: Mapping[Language, tuple[str, ...]] = {
+    "de": ("## Szenarien", "### Szenarien in Paaren"),
     "en": ("## Scenarios", "### Wish and expectation", "Fortress Europe"),
 }
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> enquete.Run:
+    """Of eight people, in two arms."""
+    folder, arms = tmp_path_factory.mktemp("scenario"), [Arm(), Arm(id="b", role="b", seed=3)]
+    return enquete.conduct_interviews(
+        personas(folder, 8), out=str(folder / "out"), methods=["scenario"], language="en", arms=arms
+    )
 
 
 def read(run: enquete.Run, name: str) -> str:
     return (run.folder.parents[1] / "T1" / "scenario" / run.run_id / name).read_text("utf-8")
 
 
-@pytest.mark.parametrize("language", ["de", "en"])
-def test_a_run_gives_matrices_polarity_and_themes_in_its_language(tmp_path: Path, language: str) -> None:
-    run = enquete.conduct_interviews(
-        personas(tmp_path, 8), out=str(tmp_path / "out"), methods=["scenario"], language=language
-    )
+def test_a_run_gives_matrices_polarity_and_themes_in_its_language(run: enquete.Run) -> None:
     assert run.status == "completed"
     assert len(stored_answers(run.folder)) == 8 * 4 * 5
     matrix = json.loads(read(run, "polarity_matrix.json"))
@@ -43,9 +49,9 @@ def test_a_run_gives_matrices_polarity_and_themes_in_its_language(tmp_path: Path
     assert min(ranks, key=ranks.__getitem__) == "kollaps"
     answers = {
         (line["participant"], item): answer
-        for line in map(json.loads, read(run, "responses.jsonl").splitlines())
+        for line in map(json.loads, read(run, "responses.jsonl").splitlines()) if line["arm"] == "main"
         for item, answer in line["answers"].items()
-    }
+    }  # fmt: skip
     assert len(matrix["agents"]) == 8 * 4
     for one in matrix["agents"]:
         assert one["desirability"] == answers[one["participant"], f"{one['scenario']}/desirability"]["value"]
@@ -54,34 +60,30 @@ def test_a_run_gives_matrices_polarity_and_themes_in_its_language(tmp_path: Path
     for one in matrix["voices"]:
         assert one["text"] == answers[one["participant"], one["item"]]["text"]
     appendix = (run.path / "appendix.md").read_text("utf-8")
-    for words in WORDS[language]:
-        assert words in appendix
+    assert all(words in appendix for words in WORDS["en"])
     assert "nan" not in (run.report + appendix).casefold().split()
+    in_german = read_results("scenario", PRESENTATION, run.results["scenario"], "de").at("appendix")
+    assert all(words in in_german for words in WORDS["de"])
 
 
-def test_seven_points_are_asked_as_seven_and_every_scenario_is_read_out(tmp_path: Path) -> None:
-    run = enquete.conduct_interviews(
-        personas(tmp_path, 1), out=str(tmp_path / "out"), methods=["scenario"], language="en"
-    )
-    calls = {call["subject"]: call for call in map(json.loads, read(run, "audit.jsonl").splitlines())}
-    asked = [key[4] for key in call_keys(run.folder) if key[3] == "answer"]
+def test_seven_points_are_asked_as_seven_and_every_scenario_is_read_out(run: enquete.Run) -> None:
+    who = f"{stored_answers(run.folder)[0][3]}|"
+    calls = map(json.loads, read(run, "audit.jsonl").splitlines())
+    texts = {call["subject"]: call["messages"][0]["content"] for call in calls if call["arm"] == "main"}
+    asked = [key[4] for key in call_keys(run.folder) if key[2:4] == ("main", "answer") and key[4].startswith(who)]
     assert [subject.rpartition("|")[2] for subject in asked] == SCENARIOS  # one after another, in the file's order
-    for subject, scenario in zip(asked, SCENARIOS, strict=True):
-        call = calls[subject]
-        text = call["messages"][0]["content"]
+    for text, scenario in zip(map(texts.__getitem__, asked), SCENARIOS, strict=True):
         assert INSTRUMENT.scenario(scenario).description.in_("en") in text
         assert "7 = extremely desirable" in text
         assert "How fairly" in text
         assert "If you woke up in this 2040" in text
 
 
-def test_themes_are_coded_by_scenario_and_only_for_the_main_arm(tmp_path: Path) -> None:
-    arms = [Arm(), Arm(id="b", role="b", seed=3)]
-    run = enquete.conduct_interviews(personas(tmp_path, 3), out=str(tmp_path / "out"), methods=["scenario"], arms=arms)
+def test_themes_are_coded_by_scenario_and_only_for_the_main_arm(run: enquete.Run) -> None:
     themes = [key for key in call_keys(run.folder) if key[3] == "theme"]
     assert {key[2] for key in themes} == {"main"}
     assert {key[4] for key in themes} == {f"{scenario}/batch 1" for scenario in SCENARIOS}
-    assert {one["n_total"] for one in run.results["scenario"]["ratings"]} == {3}  # arm b never leaks into a finding
+    assert {one["n_total"] for one in run.results["scenario"]["ratings"]} == {8}  # arm b never leaks into a finding
 
 
 class _Desk:
@@ -111,7 +113,7 @@ class _Desk:
 
 
 def close(context: _Desk) -> str:
-    return asyncio.run(ScenarioRating(INSTRUMENT, NoSettings(), "de").between(1, context))  # type: ignore[arg-type]
+    return asyncio.run(ScenarioRating(INSTRUMENT, NoSettings(), "de").between(1, context))
 
 
 def said(text: str = "Ich würde auswandern.") -> list[Answer]:
@@ -122,18 +124,16 @@ def themes(context: _Desk) -> Mapping[str, int]:
     return {scenario: len(context.values[themes_of(scenario)]["themes"]) for scenario in SCENARIOS}
 
 
-def test_without_a_usable_open_answer_there_are_no_themes_and_no_call() -> None:
+def test_no_answer_and_no_other_arm_is_coded() -> None:
     for answers in ([], [Answer("kollaps/open", "refused"), Answer("kollaps/impact", "ok", value=3)], said("…")[:1]):
         context = _Desk(answers)
         assert close(context) == "end"
         assert set(themes(context).values()) == {0}
     assert len(context.subjects) == 1  # "…" was shown to the coder, who found nothing in it
-
-
-def test_one_answer_is_a_theme() -> None:
     context = _Desk(said())
+    context.arm = Arm(id="b", role="b")
     assert close(context) == "end"
-    assert set(themes(context).values()) == {1}
+    assert context.values == {}
 
 
 @pytest.mark.parametrize("ending", ["short", "failed"])
@@ -144,10 +144,4 @@ def test_a_stopped_coding_keeps_what_is_done_and_goes_on_with_the_rest(ending: s
     context.ending, context.subjects = "done", []
     assert close(context) == "end"
     assert context.subjects == ["kollaps/batch 1"]
-
-
-def test_another_arm_codes_nothing() -> None:
-    context = _Desk(said())
-    context.arm = Arm(id="b", role="b")
-    assert close(context) == "end"
-    assert context.values == {}
+    assert set(themes(context).values()) == {1}  # one answer each is a theme

@@ -6,7 +6,7 @@ from functools import lru_cache
 import pandas as pd
 import pytest
 
-from enquete.analysis.panel import converge, describe, is_consensus, is_disagreement
+from enquete.analysis.panel import converge, describe
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.procedure import MOVERS_POLARISED, DelphiTruth, planted
 from enquete.graphs.delphi.results import analyse
@@ -14,20 +14,10 @@ from enquete.instruments.load import load_shipped
 from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.reports.context import AnalysisContext
 from enquete.respondents.planted import persona_hash, type_of
-from enquete.state.asking import Block, BlockKey, Item, Option, Participant
+from enquete.state.asking import Block, BlockKey, Item, Option
+from tests.graphs.planted_people import population
 from tests.support.tables import rows
 
-KINDS = (
-    "Küstenfischer",
-    "Industrial fishing company",
-    "Recreational angler",
-    "Umwelt-NGO",
-    "Wissenschaftlerin",
-    "Fischereibehörde",
-    "Fish processor",
-    "Verbraucher",
-    "Gemeinde",
-)
 # Coded labels as a model might word them, none of them a planted sentence
 LABELS = {
     "recovery": ("Erholung der Bestände", "Stock recovery"),
@@ -55,12 +45,6 @@ def in_camp(theme, who):
     return TRUTH.in_camp(theme, type_of(who, PLANTED.pack), persona_hash(who))
 
 
-def population(n=54):
-    return [
-        Participant(id=f"agent:{i}", name=f"N{i}", stakeholder_type=KINDS[i % 9], persona=f"P{i}") for i in range(n)
-    ]
-
-
 def block(who, items, round_, quoted=()):
     key = BlockKey("run", "main", "delphi", "T1", "", round_, 0, who.id, "all")
     return Block(key=key, instruction="", items=tuple(items), quoted=quoted)
@@ -80,15 +64,6 @@ def rate(item, seed, round_=2, quoted=(), people=None):
 def feedback(item, values):
     d = describe(values, 1, 5)
     return (("Ergebnisse der Runde 2", f"Anonym:\n{item.id}: Median {d.median:g}, IQR {d.iqr:g}, n {d.n}\n"),)
-
-
-@pytest.mark.parametrize("theme", THEMES)
-def test_planted_consensus_and_polarisation_are_found(theme):
-    for seed in SEEDS:
-        _, values = rate(rating(theme), seed)
-        found = describe(values, 1, 5)
-        assert is_disagreement(found) == TRUTH.themes[theme].polarised
-        assert is_consensus(found.iqr) != TRUTH.themes[theme].polarised
 
 
 def test_the_split_on_two_and_four_hides_from_the_iqr():
@@ -131,7 +106,7 @@ def findings(seed):
             made.append((3, who, item.id, revised[who.id].value, revised[who.id].text))
     table = pd.DataFrame(
         {"phase": "T1", "round": n, "run_id": "r", "participant": who.id, "agent_name": who.name, "arm": "main",
-         "stakeholder_type": who.stakeholder_type, "item_id": item, "status": "ok", "value": value, "text": text}
+         "stakeholder_type": "", "item_id": item, "status": "ok", "value": value, "text": text}
         for n, who, item, value, text in made
     )  # fmt: skip
     themes = [{"id": t, "label": LABELS[t][1], "description": "", "statements": []} for t in THEMES]
@@ -209,17 +184,18 @@ def test_reasons_fit_what_happened(language):
     assert outcomes >= {"moved", "held"}
 
 
-def test_without_feedback_nobody_moves():
+def test_unknown_themes_are_rated_and_without_feedback_nobody_moves():
     for theme in ("recovery", "seals"):
         assert rate(rating(theme), 0)[1].equals(rate(rating(theme), 0, 3)[1])
-
-
-def test_feedback_with_decimals_and_other_items():
     item = rating("recovery")
     text = "theme:other/importance: median 1, IQR 0, n 9\n- theme:recovery/importance: Median 2,5, IQR 1, n 9"
     _, first = rate(item, 0)
     _, second = rate(item, 0, 3, (("x", text),))
     assert converge(first, second, median=2.5).n_toward > 20
+    means = [rate(rating(f"x{i}", wording="Raumfahrt"), 0, people=population(9))[1].mean() for i in range(8)]
+    assert len(set(means)) > 4
+    assert rate(rating("x1", wording="Raumfahrt", k=7), 0)[1].between(1, 7).all()
+    assert rate(rating("seals", k=3), 0)[1].isin([1, 2, 3]).all()
 
 
 @pytest.mark.parametrize("index", [0, 1])
@@ -233,13 +209,6 @@ def test_every_planted_sentence_is_recognised_as_its_theme(language):
     claims = [(key, claim) for key, texts in CLAIMS[language].items() for claim in texts]
     hits = [recognise(claim) == key for key, claim in claims]
     assert sum(hits) / len(hits) >= 0.8
-
-
-def test_unknown_themes_get_ratings_of_their_own():
-    means = [rate(rating(f"x{i}", wording="Raumfahrt"), 0, people=population(9))[1].mean() for i in range(8)]
-    assert len(set(means)) > 4
-    assert rate(rating("x1", wording="Raumfahrt", k=7), 0)[1].between(1, 7).all()
-    assert rate(rating("seals", k=3), 0)[1].isin([1, 2, 3]).all()
 
 
 @pytest.mark.parametrize("language", ["de", "en"])

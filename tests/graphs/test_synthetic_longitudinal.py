@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.change import delta_matrix, paired_by_item
+from enquete.analysis.change import delta_matrix
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.procedure import PERSON_SD, Keyed, LongitudinalTruth, planted
 from enquete.graphs.longitudinal.results import analyse
@@ -19,20 +19,10 @@ from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.reports.context import AnalysisContext
 from enquete.respondents.planted import type_of
 from enquete.state.asking import Block, BlockKey, Item, Option, Participant
+from tests.graphs.planted_people import population
 from tests.support.tables import results
 from tests.support.tables import rows as rows_of
 
-KINDS = (
-    "Küstenfischer",
-    "Industrial fishing company",
-    "Recreational angler",
-    "Umwelt-NGO",
-    "Wissenschaftlerin",
-    "Fischereibehörde",
-    "Fish processor",
-    "Verbraucher",
-    "Gemeinde",
-)
 FAMILIES = ("stock", "governance", "market", "climate")
 DRIFTING, STABLE = ("governance", "climate"), ("stock", "market")
 INSTRUMENT = load_shipped(LongitudinalInstrument, "longitudinal")
@@ -46,23 +36,13 @@ MADE = replace(SHIPPED, items=KEYS)
 
 def item(item_id, k=5, **more):
     return Item(
-        id=item_id,
-        kind="scale",
-        wording="?",
-        options=tuple(Option(value=v, label=str(v)) for v in range(1, k + 1)),
+        id=item_id, kind="scale", wording="?", options=tuple(Option(value=v, label=str(v)) for v in range(1, k + 1)),
         **more,
-    )
+    )  # fmt: skip
 
 
 ITEMS = tuple(item(item_id, confidence=True) for item_id in KEYS)
 COMMENT = Item(id="comment", kind="text", wording="?")
-
-
-def population(n=54, digest=None):
-    return [
-        Participant(id=f"agent:{i}", name=f"N{i}", stakeholder_type=KINDS[i % 9], persona=f"P{i}", digest=digest)
-        for i in range(n)
-    ]
 
 
 def block(who, items=ITEMS, phase="T0", part="all"):
@@ -108,27 +88,6 @@ def test_reverse_keyed_items_turn_the_position_round():
     for p in people:
         other = {a.item: a.value for a in turned(p, block(p), "de", seed)}
         assert all(other[i] == 6 - values.loc[p.id, i] for i in KEYS)
-
-
-def test_planted_drift_is_found_and_no_other():
-    before, after = wave("T0", 1, population()), wave("T1", 1, population(digest="I wrote a post."))
-    for found in paired_by_item(before, after):
-        family, is_reversed, _ = KEYS[found.item]
-        if family in DRIFTING:
-            direction = np.sign(SHIPPED.change("small_scale", family)) * (-1 if is_reversed else 1)
-            assert found.p_holm < 0.05
-            assert np.sign(found.test.mean_change) == direction
-        else:
-            assert found.p_holm > 0.05
-
-
-def test_false_positives_stay_at_the_level():
-    items = [i for i in ITEMS if KEYS[i.id].family in STABLE]
-    ps = []
-    for seed in range(30):
-        waves = wave("T0", seed, population(27), items), wave("T1", seed, population(27, "posts"), items)
-        ps += [found.test.p for found in paired_by_item(*waves)]
-    assert np.mean([p is not None and p < 0.05 for p in ps]) <= 0.09  # 180 tests at .05: 9% is three standard errors
 
 
 def rows(phase, seed, people, arm=("main", "main"), asking=None):
@@ -185,17 +144,6 @@ def test_findings_show_the_planted_drift_and_no_other_over_two_hundred_seeds():
     assert wrong <= 0.05
 
 
-def test_a_neutral_memory_takes_the_planted_drift_away_and_nothing_else():
-    people, remembering = population(54), population(54, "I wrote a post.")
-    # a neutral digest brings no experience effect: the planted truth of an agent without a memory
-    table = pd.DataFrame(
-        rows("T0", 2, people) + rows("T1", 2, remembering) + rows("T1", 2, people, ("placebo", "placebo"))
-    )
-    found = analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
-    beyond = {SHIPPED.items[one["item"]].family for one in rows_of(found, "placebo") if (one["p"] or 1) < 0.05}
-    assert beyond == set(DRIFTING)
-
-
 def repeated(seed, n=54, sample=20, placebo=True):
     """Rows of agents that have a memory, with a retest of some of them and, where wanted, a placebo arm of all."""
     people, remembering = population(n), population(n, "I wrote a post.")
@@ -222,7 +170,7 @@ def test_a_repeat_is_an_occasion_of_its_own_with_the_noise_of_a_wave():
     assert repeats.to_numpy().std() == pytest.approx(waves.to_numpy().std(), rel=0.1)
 
 
-@pytest.mark.parametrize("runs", [4, pytest.param(16, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("runs", [2, pytest.param(16, marks=pytest.mark.soak)])
 def test_where_no_drift_is_planted_the_reliable_change_index_exceeds_its_limit_in_five_percent(runs):
     """A retest that varied less than a wave does had 23 to 28 % beyond. Two stable families of 54 agents a run."""
     stable, drifting = [], []
@@ -231,13 +179,17 @@ def test_where_no_drift_is_planted_the_reliable_change_index_exceeds_its_limit_i
         found = analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
         for one in rows_of(found, "reliable", scores="family"):
             (stable if one["family"] in STABLE else drifting).append(one["share_beyond"])
-    # SD of a run's share is about .07, since r_tt rests on 20 agents: the standard error of 32 is .0125, of 8 .025
+    # SD of a run's share is about .07, since r_tt rests on 20 agents: the standard error of 32 is .0125, of 4 .035
     assert 0.02 <= np.mean(stable) <= (0.08 if runs == 16 else 0.11)
     assert np.mean(drifting) > 0.2
 
 
 def test_the_reliable_change_of_the_placebo_stands_beside_the_main_arms():
-    found = analyse(repeated(3), INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
+    table = repeated(3).assign(stakeholder_type="")  # groups are not compared
+    found = analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
+    # a neutral digest brings no experience effect, and takes away the planted drift and nothing else
+    beyond = {SHIPPED.items[one["item"]].family for one in rows_of(found, "placebo") if (one["p"] or 1) < 0.05}
+    assert beyond == set(DRIFTING)
     families = {one["family"]: one for one in rows_of(found, "reliable", scores="family")}
     for family in DRIFTING:
         own = families[family]
@@ -254,7 +206,7 @@ def test_the_reliable_change_of_the_placebo_stands_beside_the_main_arms():
     assert f"| {one['r']:.2f} | [{one['r_low']:.2f}; {one['r_high']:.2f}] | 20 |" in text
 
 
-def test_no_digest_no_shift():
+def test_without_a_digest_no_shift_and_noise_moves_both_ways():
     people = population(9)
     for digest in (None, ""):
         for p in people:
@@ -265,9 +217,6 @@ def test_no_digest_no_shift():
         people[0], "governance", "T0", 0
     ) == pytest.approx(-0.3)
     assert SHIPPED.latent(remembering, "governance", "T0", 0) == SHIPPED.latent(people[0], "governance", "T0", 0)
-
-
-def test_noise_alone_moves_answers_both_ways():
     delta = delta_matrix(wave("T0", 0, population(90)), wave("T1", 0, population(90)))
     assert 0.15 < (delta != 0).to_numpy().mean() < 0.6
     assert abs(delta.to_numpy().mean()) < 0.05

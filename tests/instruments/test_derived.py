@@ -28,11 +28,9 @@ from enquete.study.instruments import own_instruments
 
 FILES = Path(__file__).parents[1] / "data" / "instruments"
 MODELS: dict[str, type[Instrument]] = {
-    "longitudinal": LongitudinalInstrument,
-    "diversity": DiversityInstrument,
-    "delphi": DelphiInstrument,
+    "longitudinal": LongitudinalInstrument, "diversity": DiversityInstrument, "delphi": DelphiInstrument,
     "scenario": ScenarioInstrument,
-}
+}  # fmt: skip
 
 
 def told(model: type[Instrument], path: Path) -> tuple[Instrument, list[str]]:
@@ -54,9 +52,7 @@ def test_families_poles_and_names_come_from_the_file() -> None:
     assert {name: family.label.in_("de") for name, family in survey.families.items()} == {"fees": "fees", "app": "app"}
     sort, _ = load_own(DiversityInstrument, FILES / "diversity_v1.yaml")
     assert [(axis.low.in_("en"), axis.high.in_("de"), axis.points) for axis in sort.likert_axes] == [
-        ("Trust", "Kontrolle", 7),
-        ("In town", "Im Netz", 7),
-    ]
+        ("Trust", "Kontrolle", 7), ("In town", "Im Netz", 7)]  # fmt: skip
     futures, _ = load_own(ScenarioInstrument, FILES / "scenario_v1.yaml")
     assert futures.scenario("S2").label.in_("en") == "A bank in town 2035"  # given as name_en
     assert futures.dimension("impact_on_my_group").label.in_("en") == "impact on my group"
@@ -69,33 +65,22 @@ def test_nothing_is_derived_of_what_ships(name: str) -> None:
     from enquete.instruments.source import read_source
 
     file = shipped_file(MODELS[name], name)
-    assert file is not None
     instrument, notes = complete_instrument(MODELS[name], read_source(file.name, file.read_bytes()))
     assert notes == ()
     assert instrument == load_shipped(MODELS[name], name)
 
 
-def test_a_table_of_items() -> None:
+def test_tables_of_items_numbers_and_statements(tmp_path: Path) -> None:
     survey, notes = told(LongitudinalInstrument, FILES / "items.csv")
-    assert isinstance(survey, LongitudinalInstrument)
     assert [(item.item_id, item.reverse_coded) for item in survey.items] == [("t1", False), ("t2", True)]
     assert survey.items[1].wording.en == "Banks hide their fees, as a rule."
     assert survey.families["Trust-in-banks"].label.en == "Trust in banks"
     assert "column “note” is not read" in notes
-
-
-def test_numbers_of_a_table_are_numbers(tmp_path: Path) -> None:
     (tmp_path / "poll.csv").write_text("id,text,min,max\nage,How old?,0,120\nshare,Which share?,-0.5,\n", "utf-8")
     poll, _ = load_own(QuestionsInstrument, tmp_path / "poll.csv")
     assert [(one.kind, one.minimum, one.maximum) for one in poll.questions] == [
-        ("number", 0, 120),
-        ("number", -0.5, None),
-    ]
-
-
-def test_q_statements_one_a_line() -> None:
+        ("number", 0, 120), ("number", -0.5, None)]  # fmt: skip
     sort, notes = told(DiversityInstrument, FILES / "statements.csv")
-    assert isinstance(sort, DiversityInstrument)
     assert sort.language_default == "de"
     assert [one.statement_id for one in sort.statements] == [f"statement_{n}" for n in range(1, 6)]
     assert sort.likert_axes == ()
@@ -181,12 +166,8 @@ def test_a_servers_files_are_listed_with_what_they_ask() -> None:
 
 @pytest.mark.parametrize(
     ("text", "language"),
-    [
-        ("Die Gebühren der Bank sind angemessen.", "de"),
-        ("The bank's fees are reasonable.", "en"),
-        ("longitudinal_v1", None),
-        ("La banque est trop chère pour nous.", None),
-    ],
-)
+    [("Die Gebühren der Bank sind angemessen.", "de"), ("The bank's fees are reasonable.", "en"),
+        ("longitudinal_v1", None), ("La banque est trop chère pour nous.", None)],
+)  # fmt: skip
 def test_the_language_of_a_text(text: str, language: str | None) -> None:
     assert language_of([text]) == language

@@ -21,28 +21,22 @@ def problems(text: str | bytes) -> tuple[str, ...]:
         return error.problems
 
 
-def test_lines_are_those_of_the_keys_and_entries() -> None:
+def test_lines_names_and_marks_of_a_file() -> None:
     source = read_source("my.yaml", b"a: 1\nb:\n  - x\n  - c:\n      d: y\n")
     assert source.document == {"a": 1, "b": ["x", {"c": {"d": "y"}}]}
     # counted by hand in the text above
     assert [source.line(path) for path in [("a",), ("b",), ("b", 0), ("b", 1), ("b", 1, "c", "d")]] == [1, 2, 3, 4, 5]
     assert source.line(("b", 1, "missing")) == 4, "a missing key is looked for in its part"
-
-
-def test_field_name() -> None:
     assert field_name(("items", 3, "scale")) == "items[3].scale"
-
-
-def test_byte_order_mark_and_windows_line_ends() -> None:
     source = read_source("my.yaml", "\ufefftitle: Fänge\r\nversion: x\r\n".encode())
     assert source.document == {"title": "Fänge", "version": "x"}
     assert source.line(("version",)) == 2
-
-
-def test_spelling_of_what_yaml_reads_as_no_text() -> None:
     source = read_source("my.yaml", b"a: no\nb: 1.10\nc: 'no'\nd: 2026-11-21\n")
     assert source.document == {"a": False, "b": 1.1, "c": "no", "d": "2026-11-21"}
     assert source.written == {("a",): "no", ("b",): "1.10"}
+    source = read_source("my.yaml", b"a: &x {b: 1}\nc: *x\n")
+    assert source.document == {"a": {"b": 1}, "c": {"b": 1}}
+    assert source.problems == ()
 
 
 @pytest.mark.parametrize(
@@ -85,12 +79,6 @@ def test_spelling_of_what_yaml_reads_as_no_text() -> None:
 def test_problem_names_file_line_and_remedy(text: str | bytes, message: str) -> None:
     (problem,) = problems(text)
     assert problem.startswith(message)
-
-
-def test_alias_may_be_used_for_a_part() -> None:
-    source = read_source("my.yaml", b"a: &x {b: 1}\nc: *x\n")
-    assert source.document == {"a": {"b": 1}, "c": {"b": 1}}
-    assert source.problems == ()
 
 
 @pytest.mark.parametrize("width", [2, 7, 9])

@@ -9,9 +9,6 @@ import pytest
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
 from enquete.instruments.text import texts_of
-from enquete.state.asking import Language
-
-LANGUAGES: tuple[Language, ...] = ("de", "en")
 
 
 @pytest.fixture(scope="module")
@@ -19,48 +16,33 @@ def shipped() -> LongitudinalInstrument:
     return load_shipped(LongitudinalInstrument, "longitudinal")
 
 
-def test_fourteen_five_point_items_in_four_families(shipped: LongitudinalInstrument) -> None:
+def test_fourteen_five_point_items_in_four_families_asked_in_order_with_a_comment(
+    shipped: LongitudinalInstrument,
+) -> None:
     sizes = Counter(item.family for item in shipped.items)
     assert len(shipped.items) == 14
     assert list(shipped.families) == ["stock", "governance", "market", "climate"]
     assert set(sizes) == set(shipped.families)
     assert set(sizes.values()) == {3, 4}
     assert all(shipped.scale_of(item.item_id).points == (1, 2, 3, 4, 5) for item in shipped.items)
-
-
-def test_reverse_coded_items_are_spread_over_the_families(shipped: LongitudinalInstrument) -> None:
     reverse = [item.item_id for item in shipped.items if shipped.reverse_coded(item.item_id)]
     assert len(reverse) == 5
     assert {shipped.family_of(item_id) for item_id in reverse} == set(shipped.families)
-
-
-def test_every_text_exists_in_both_languages_and_differs(shipped: LongitudinalInstrument) -> None:
-    for place, text in texts_of(shipped):
-        assert text.de, place
-        assert text.en, place
-        assert text.de != text.en, place
-
-
-def test_wordings_address_nobody_as_du_or_sie(shipped: LongitudinalInstrument) -> None:
-    german = " ".join(text.de or "" for _, text in texts_of(shipped)).split()
-    assert not {"du", "Du", "dich", "dein", "deine", "Ihnen", "Ihre", "Ihr", "Ihrer"} & set(german)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_wave_is_the_items_in_order_and_then_the_comment(shipped: LongitudinalInstrument, language: Language) -> None:
-    *closed, comment = shipped.block_items(language)
+    *closed, comment = shipped.block_items("de")
     assert [item.id for item in closed] == [item.item_id for item in shipped.items]
     assert {(item.kind, item.confidence, item.minimum, item.maximum) for item in closed} == {("scale", True, 1, 5)}
     assert all([option.value for option in item.options] == [1, 2, 3, 4, 5] for item in closed)
     assert (comment.id, comment.kind, comment.confidence) == ("comment", "text", False)
-
-
-def test_items_speak_the_language_asked_for(shipped: LongitudinalInstrument) -> None:
     german, english = shipped.block_items("de")[0], shipped.block_items("en")[0]
     assert german.wording.startswith("Der Dorschbestand")
     assert english.wording.startswith("The western Baltic cod")
     assert (german.options[0].label, german.options[-1].label) == ("lehne stark ab", "stimme stark zu")
     assert (english.options[0].label, english.options[-1].label) == ("strongly disagree", "strongly agree")
+
+
+def test_wordings_address_nobody_as_du_or_sie(shipped: LongitudinalInstrument) -> None:
+    german = " ".join(text.de or "" for _, text in texts_of(shipped)).split()
+    assert not {"du", "Du", "dich", "dein", "deine", "Ihnen", "Ihre", "Ihr", "Ihrer"} & set(german)
 
 
 def test_own_scale_number_of_points_and_no_comment() -> None:
@@ -84,16 +66,9 @@ def test_own_scale_number_of_points_and_no_comment() -> None:
     ten, mine, default = instrument.block_items("de")
     assert [option.value for option in ten.options] == list(range(1, 11))
     assert (ten.options[0].label, ten.options[4].label, ten.options[9].label) == (
-        "lehne stark ab",
-        "",
-        "stimme stark zu",
-    )
+        "lehne stark ab", "", "stimme stark zu",
+    )  # fmt: skip
     assert [(option.value, option.label) for option in mine.options] == [(-1, "dagegen"), (0, ""), (1, "dafür")]
     assert len(default.options) == 5
     assert set(instrument.scales) == {"10", "likert5", "mine"}
     assert instrument.item("b").control
-
-
-def test_unknown_item(shipped: LongitudinalInstrument) -> None:
-    with pytest.raises(KeyError):
-        shipped.scale_of("comment")

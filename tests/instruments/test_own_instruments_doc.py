@@ -10,17 +10,25 @@ import pytest
 from pydantic import BaseModel
 
 from enquete.graphs.delphi.instrument import DelphiInstrument
+from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
+from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.instruments.load import load_instrument
 from enquete.instruments.text import Part, instrument_notices
 from enquete.state.errors import InstrumentError
 
 DATA = Path(__file__).parents[1] / "data"
-DOC = (Path(__file__).parents[2] / "docs" / "own-instruments.md").read_text("utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+ELSEWHERE = {"instrument_id", "version", "title", "topic", "language_default", "languages", "item_order", "scales"}
+"""Keys of every instrument, which own-instruments.md documents for all."""
 
 
-def fenced(mark: str) -> str:
-    found = re.search(rf"<!-- {mark} -->\n```\w+\n(.*?)```", DOC, re.DOTALL)
+def page(name: str) -> str:
+    return (DOCS / f"{name}.md").read_text("utf-8")
+
+
+def fenced(name: str, mark: str) -> str:
+    found = re.search(rf"<!-- {mark} -->\n```\w+\n(.*?)```", page(name), re.DOTALL)
     assert found, mark
     return found[1]
 
@@ -68,10 +76,12 @@ def my_yaml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("example", "model"),
     [
-        (fenced("example: longitudinal"), LongitudinalInstrument),
+        (fenced("own-instruments", "example: longitudinal"), LongitudinalInstrument),
         ((DATA / "heat_delphi.yaml").read_text("utf-8"), DelphiInstrument),
+        (fenced("scenario", "example: scenario"), ScenarioInstrument),
+        (fenced("diversity", "example: diversity"), DiversityInstrument),
     ],
-    ids=("longitudinal", "delphi"),
+    ids=("longitudinal", "delphi", "scenario", "diversity"),
 )
 def test_examples_load_in_both_languages(example: str, model: type[BaseModel], my_yaml: Path) -> None:
     my_yaml.write_text(example, "utf-8")
@@ -86,7 +96,12 @@ def test_all_problems_are_told_at_once_with_their_lines(my_yaml: Path) -> None:
     assert str(caught.value) == SAID.strip()
 
 
-@pytest.mark.parametrize("model", [LongitudinalInstrument, DelphiInstrument])
-def test_every_key_is_documented(model: type[Part]) -> None:
-    for key in model.known_keys():
-        assert f"`{key}`" in DOC, key
+@pytest.mark.parametrize(
+    ("name", "model", "more", "elsewhere"),
+    [("own-instruments", LongitudinalInstrument, (), set()), ("own-instruments", DelphiInstrument, (), set()),
+        ("scenario", ScenarioInstrument, ("scenario_id", "dimension_id", "role"), ELSEWHERE),
+        ("diversity", DiversityInstrument, (), ELSEWHERE)],
+)  # fmt: skip
+def test_every_key_is_documented(name: str, model: type[Part], more: tuple[str, ...], elsewhere: set[str]) -> None:
+    for key in {*model.known_keys(), *more} - elsewhere:
+        assert f"`{key}`" in page(name) or f".{key}`" in page(name), key

@@ -16,14 +16,14 @@ from tests.support.episodes import write_episodes
 def said(name: str, who: str, text: str, **more: object) -> MemoryRecord:
     return MemoryRecord(
         id=name, kind="interview", text=text, sim_id="s", run_id="r", participant=f"agent:{who}", agent_name=who, **more
-    )  # type: ignore[arg-type]
+    )
 
 
 MARIE = said("r/T1/marie", "Marie Holm", "Agent Marie Holm (interview/likert/T1): the quota must fall")
 OLAF = said("r/T1/olaf", "Olaf Jensen", "Agent Olaf Jensen (interview/likert/T1): quotas ruin the harbour")
 
 
-def test_an_episode_is_found_by_agent_and_topic_and_once(tmp_path: Path) -> None:
+def test_an_episode_is_found_by_agent_and_topic_and_once_who_is_named_first(tmp_path: Path) -> None:
     write_episodes(tmp_path, MARIE, OLAF)
     write_episodes(tmp_path, MARIE.model_copy(update={"text": "changed"}), run="s")  # a later run's file names it too
     write_episodes(tmp_path, said("r/T1/ida", "Ida", "the quota"), run="t", complete=False)
@@ -35,9 +35,6 @@ def test_an_episode_is_found_by_agent_and_topic_and_once(tmp_path: Path) -> None
     assert search(found, 'harbour" OR 1 NEAR(') == [OLAF]
     assert search(found, "nothing-of-this") == []
     assert search(found, "", limit=1) == [OLAF]
-
-
-def test_who_is_named_comes_first() -> None:
     twins = [said(name, name, "the quota must fall") for name in ("Marie", "Olaf", "Ida")]
     assert search(twins, "quota olaf")[0] == twins[1]
 
@@ -59,7 +56,6 @@ def test_annotations_are_merged(tmp_path: Path, caplog: pytest.LogCaptureFixture
             assert not memory.annotate("nobody", {"critic_score": 1})
     with LocalMemory.opened(tmp_path, read_only=True) as memory:
         kept = memory.record(OLAF.id)
-    assert kept is not None
     assert kept.model_extra == {"respondent_id": "b", "critic_score": 5}
     assert kept.text == OLAF.text
     assert "no record nobody" in caplog.text

@@ -10,7 +10,6 @@ from typing import Annotated, Any, TypedDict
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langgraph.errors import InvalidUpdateError
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
@@ -84,10 +83,6 @@ def test_a_merge_changes_neither_side(merge: Merge) -> None:
     assert merge(None, None) == type(left)()
 
 
-class Plain(TypedDict, total=False):
-    outcomes: dict[str, str]
-
-
 class Reduced(TypedDict, total=False):
     outcomes: Annotated[dict[str, str], merge_by_id]
 
@@ -100,11 +95,6 @@ def two_branches(schema: Any) -> Any:
         builder.add_edge(START, name)
         builder.add_edge(name, END)
     return builder.compile()
-
-
-def test_parallel_branches_fail_without_the_reducer() -> None:
-    with pytest.raises(InvalidUpdateError, match="outcomes"):
-        two_branches(Plain).invoke({})
 
 
 @pytest.mark.parametrize("schema", [Reduced, RoundsState, InterviewsState])

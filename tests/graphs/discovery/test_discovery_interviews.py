@@ -15,17 +15,8 @@ from enquete.graphs.discovery.procedure import Discovery
 from enquete.graphs.discovery.record import same, values
 from enquete.graphs.discovery.schema import load_schema
 from enquete.graphs.discovery.synthetic import answer, known
-from enquete.state.asking import Answer, Block, Language, Participant
-from tests.graphs.discovery.interviews import (
-    INSTRUMENT,
-    context,
-    interviewed,
-    person,
-    reading,
-    said,
-    schema,
-    settings,
-)
+from enquete.state.asking import Answer, Block, Language
+from tests.graphs.discovery.interviews import INSTRUMENT, context, interviewed, person, reading, said, schema, settings
 from tests.graphs.discovery.test_discovery_schema import SHIPPED
 
 OFF_TOPIC = ["The weather has been fine.", "My cousin has a new car.", "I had fish for lunch."]
@@ -50,21 +41,16 @@ def test_channels_append_messages_reduce_the_record_and_count_the_budget_down() 
         {"interview": talk, "ascr": {}, "budget": talk.budget}, context=DiscoveryContext(memory, INSTRUMENT, chosen)
     ))  # fmt: skip
     assert [one["text"] for one in ended["messages"]][1::2] == [
-        "Soup.",
-        "A bottleneck.",
-        "First mixing.",
-        "Then packing.",
-    ]
+        "Soup.", "A bottleneck.", "First mixing.", "Then packing.",
+    ]  # fmt: skip
     assert ended["ascr"] == {
-        "name": "Soup",
-        "troubles": ["bottleneck"],
-        "stages": [{"stage-id": "mixing"}, {"stage-id": "packing"}],
-    }
+        "name": "Soup", "troubles": ["bottleneck"], "stages": [{"stage-id": "mixing"}, {"stage-id": "packing"}],
+    }  # fmt: skip
     assert ended["ascr"] == ended["interview"].record
     assert (ended["budget"], ended["complete"]) == (Decimal(0), True)
 
 
-@pytest.mark.parametrize("questions", [1, 6, 7, 60])
+@pytest.mark.parametrize("questions", [1, 7, 60])
 def test_the_number_of_turns_follows_from_the_budget_alone(questions: int) -> None:
     """Trap: a recursion limit of 30 over five nodes ends an interview after six questions."""
     talk = interviewed(context(OFF_TOPIC), settings(schema("troubles and shifts"), questions=questions))
@@ -76,28 +62,30 @@ def test_a_decrement_of_a_tenth_buys_ten_questions() -> None:
     assert len(interviewed(context(OFF_TOPIC), settings(schema("shifts", 0.1))).turns) == 10
 
 
-@pytest.mark.parametrize("language", ["de", "en"])
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize(
+    ("name", "language"), [(name, one) for name in SHIPPED for one in ("de", "en") if (name, one) != ("job-shop", "en")]
+)
 def test_a_planted_record_is_recovered_completely_within_the_budget(name: str, language: Language) -> None:
     """Optional fields included; the reader of answers knows the schema, the plant words them in
     truth/discovery.yaml."""
     discovery = load_schema(name)
-    for number in range(3):
-        who = person(number)
-        talk = interviewed(
-            _synthetic(discovery, who, language), settings(discovery, beyond=True, **BROAD.get(name, {}))
-        )
-        found = {path: value for path, _, value in values(discovery.nodes, talk.record)}
-        for path, _, planted in values(discovery.nodes, known(who, discovery, language, 0)):
-            if not discovery.nodes[path[0]].field.closing:
-                got = next(
-                    (value for at, value in found.items() if all(map(same, at, path)) and len(at) == len(path)), None
-                )
-                assert _recovered(planted, got) or (talk.stop == "budget" and got is None), (
-                    f"{name}, {path}: {planted!r} planted, {got!r} found"
-                )
-        assert talk.complete
-        assert talk.stop == "complete" or name == "job-shop"  # 127 leaves, and a rule asks for them one by one
+    who = person({"de": 1, "en": 2}[language])
+    talk = interviewed(
+        context(lambda asked, block: answer(asked, block, language, 0, discovery=discovery)[0], who=who,
+                language=language),
+        settings(discovery, beyond=True, **BROAD.get(name, {})),
+    )  # fmt: skip
+    found = {path: value for path, _, value in values(discovery.nodes, talk.record)}
+    for path, _, planted in values(discovery.nodes, known(who, discovery, language, 0)):
+        if not discovery.nodes[path[0]].field.closing:
+            got = next(
+                (value for at, value in found.items() if all(map(same, at, path)) and len(at) == len(path)), None
+            )
+            assert _recovered(planted, got) or (talk.stop == "budget" and got is None), (
+                f"{name}, {path}: {planted!r} planted, {got!r} found"
+            )
+    assert talk.complete
+    assert talk.stop == "complete" or name == "job-shop"  # 127 leaves, and a rule asks for them one by one
 
 
 BROAD = {name: {"questions": 100} for name in ("flow-shop", "job-shop", "timetabling", "orm")}
@@ -116,13 +104,7 @@ def _recovered(planted: Any, got: Any) -> bool:
     return same(planted, got)
 
 
-def _synthetic(discovery: Any, who: Participant, language: Language) -> Any:
-    return context(
-        lambda asked, block: answer(asked, block, language, 0, discovery=discovery)[0], who=who, language=language
-    )
-
-
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", ["scheduling-problem-type", "flow-shop", "stakeholder-profile"])
 def test_off_topic_answers_end_with_the_budget_and_say_what_is_missing(name: str) -> None:
     discovery = load_schema(name)
     memory = context(["I don't know."])
@@ -134,7 +116,12 @@ def test_off_topic_answers_end_with_the_budget_and_say_what_is_missing(name: str
     )  # not one question again and again
 
 
-def test_the_respondent_is_given_the_conversation_so_far() -> None:
+def test_a_phrase_for_nothing_is_no_value() -> None:
+    warm = settings(load_schema("warm-up-with-challenges"), questions=1)
+    assert interviewed(context(["Nothing more, really."]), warm).record == {}  # not a product of that name
+
+
+def test_respondent_and_reader_are_given_what_was_said_so_far() -> None:
     """Trap: without it the respondent repeats or contradicts itself."""
     memory = context(["We make soup.", "A bottleneck."])
     interviewed(memory, settings(schema("troubles and shifts"), questions=3))
@@ -142,9 +129,6 @@ def test_the_respondent_is_given_the_conversation_so_far() -> None:
     assert "Answer: We make soup." in heard
     assert more.count("Question:") == 2
     assert not memory.blocks[0].quoted
-
-
-def test_the_reader_is_given_question_answer_and_the_record_so_far() -> None:
     memory = context(["Soup.", "A bottleneck."], reading({"name": said("Soup")}, {"troubles": [said("bottleneck")]}))
     interviewed(memory, settings(schema("troubles")))
     task = memory.tasks["interpret", "agent:1|turn 2"]
@@ -201,10 +185,6 @@ def test_each_node_works_by_model_or_by_rule_and_says_who_did(asks: str, reads: 
     assert (talk.turns[0].question == "So, what do you produce here?") == (asks == "model")
 
 
-def _asking(task: Any, question: str) -> Any:
-    return QuestionOut(question=question, about="name") if task.purpose == "question" else task.rule(task.data)
-
-
 def test_a_question_that_cannot_be_asked_is_the_rules_instead() -> None:
     for bad in ("", "What? And why? And when?", " ".join(["word"] * 80)):
         memory = context(
@@ -215,9 +195,7 @@ def test_a_question_that_cannot_be_asked_is_the_rules_instead() -> None:
         )
         talk = interviewed(memory, settings(schema("name"), questions=1))
         assert (talk.turns[0].question, talk.turns[0].by["question"]) == (
-            "What can you tell me about this: what you make?",
-            "rule",
-        )
+            "What can you tell me about this: what you make?", "rule")  # fmt: skip
 
 
 def test_an_interview_goes_on_from_its_last_stored_turn_without_asking_again() -> None:
@@ -231,9 +209,9 @@ def test_an_interview_goes_on_from_its_last_stored_turn_without_asking_again() -
         left[0] -= 1
         return type(await ask(block))("short") if left[0] < 0 else await ask(block)
 
-    cut.ask = short  # type: ignore[method-assign]  # the budget ends after three questions
+    cut.ask = short  # the budget ends after three questions
     assert asyncio.run(procedure.conduct("agent:1", 1, cut)) == "short"
-    cut.ask = ask  # type: ignore[method-assign]
+    cut.ask = ask
     assert asyncio.run(procedure.conduct("agent:1", 1, cut)) == "done"
     assert cut.values == whole.values
     assert len(cut.blocks) == 6
@@ -241,10 +219,8 @@ def test_an_interview_goes_on_from_its_last_stored_turn_without_asking_again() -
 
 def test_what_is_known_already_is_not_asked_for_and_earlier_turns_are_shown() -> None:
     chosen = settings(
-        schema("name and troubles"),
-        current={"name": "Soup"},
-        earlier=[{"question": "What?", "answer": "We make soup."}],
-    )
+        schema("name and troubles"), current={"name": "Soup"},
+        earlier=[{"question": "What?", "answer": "We make soup."}])  # fmt: skip
     memory = context(["A bottleneck."])
     talk = interviewed(memory, chosen)
     assert talk.record == {"name": "Soup", "troubles": ["bottleneck"]}
@@ -266,6 +242,4 @@ def test_an_answer_that_failed_gives_no_record_and_takes_its_question() -> None:
     memory = context(lambda who, block: Answer(block.items[0].id, "refused"))
     talk = interviewed(memory, settings(schema("name"), questions=2))
     assert [(turn.status, turn.answer, dict(turn.by)["interpret"]) for turn in talk.turns] == [
-        ("refused", "", ""),
-        ("refused", "", ""),
-    ]
+        ("refused", "", ""), ("refused", "", "")]  # fmt: skip

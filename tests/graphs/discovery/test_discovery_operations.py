@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ def test_a_project_of_three_schemas_one_of_them_refined(root: Path) -> None:
 
 def test_every_reply_says_who_answered(root: Path) -> None:
     """A record that two respondents filled is not the one's, nor the other's."""
-    place = {"project_id": "p", "conversation_id": "told", "ds_id": "timetabling"}
+    place = {"project_id": "p", "conversation_id": "told", "ds_id": "stakeholder-profile"}
     first = do(root, "conduct_interview", **place, budget=1, synthetic=True, respondent=ANN)
     with ModelServer() as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv("LLM_BASE_URL", server.base_url)
@@ -85,6 +86,9 @@ def test_every_reply_says_who_answered(root: Path) -> None:
         assert told[1].items() <= one.items()
     said = do(root, "query_project", project_id="p", query=" ")["messages"]
     assert [one["respondent"] for one in said if one["conversation"] == "told"] == ["synthetic", "llm"]
+    schemas = {one["ds_id"]: one for one in do(root, "list_discovery_schemas", project_id="p")["schemas"]}
+    assert (marked["marked"], schemas["stakeholder-profile"]["state"]) == (True, "complete")  # it is no longer open
+    assert schemas["conflict-and-interests"]["needs_first"] == []
 
 
 def test_equal_calls_at_once_are_one_interview(tmp_path: Path) -> None:
@@ -107,22 +111,6 @@ def test_equal_calls_at_once_are_one_interview(tmp_path: Path) -> None:
     assert len(server.requests) == len(call_keys(run_folder(tmp_path / "projects" / "p" / "n")))
 
 
-def test_what_is_known_already_is_taken_over(root: Path) -> None:
-    known = {"product-or-service-name": "soup", "one-more-thing": "closed in August"}
-    given = {
-        "project_id": "p",
-        "conversation_id": "known",
-        "ds_id": "warm-up-with-challenges",
-        "respondent": ANN,
-        "synthetic": True,
-    }
-    found = do(root, "conduct_interview", **given, current_ascr=known)
-    assert found["message_count"] == 2
-    assert found["ascr"].items() >= known.items()
-    with pytest.raises(InputError, match="nme is no field"):
-        do(root, "conduct_interview", **{**given, "conversation_id": "bad"}, current_ascr={"nme": "soup"})
-
-
 def test_a_person_is_asked_question_by_question_and_nothing_waits_in_the_call(root: Path) -> None:
     place = {"project_id": "p", "conversation_id": "bob", "ds_id": "warm-up-with-challenges"}
     known = {"one-more-thing": "closed in August"}
@@ -131,7 +119,6 @@ def test_a_person_is_asked_question_by_question_and_nothing_waits_in_the_call(ro
     same = do(root, "conduct_interview", **place)
     assert same["question"] == first["question"]  # asked once, however often one looks
     filed = Projects(FacadePort(root, None, "discovery")).interview("p", "bob", "warm-up-with-challenges")
-    assert filed is not None
     folder = root / "projects" / "p" / "bob"
     cut_short = FacadePort(root, None, "discovery").submit(
         folder / "respondent.json", filed.token, "Soup in jars.", out=str(folder)
@@ -152,6 +139,8 @@ def test_a_person_is_asked_question_by_question_and_nothing_waits_in_the_call(ro
     do(root, "conduct_interview", **place)
     assert do(root, "project_progress", **place)["question"] == second["question"]
     last = do(root, "answer_interview", **place, answer="The oven is a bottleneck.")
+    assert "tokens" not in last["summary"]  # rules asked and read
+    assert call_keys(run_folder(folder)) == []
     assert (last["status"], last["complete"], last["question"]) == ("completed", True, None)
     with pytest.raises(InputError, match="waits for nobody"):
         do(root, "answer_interview", **place, answer="More.")
@@ -162,31 +151,15 @@ def test_an_agent_of_a_simulation_answers_with_its_own_persona(root: Path) -> No
     name = json.loads((folder / "reddit_profiles.json").read_text())[1]["name"]
     place = {"project_id": "p", "conversation_id": "agent", "ds_id": "areas-of-inquiry", "synthetic": True}
     found = do(
-        root,
-        "conduct_interview",
-        str(root / "shelf"),
-        **place,
+        root, "conduct_interview", str(root / "shelf"), **place,
         respondent={"kind": "agent", "sim_id": "sim_x", "name": name},
-    )
+    )  # fmt: skip
     assert (found["status"], found["complete"]) == ("completed", True)
     with pytest.raises(SettingsError, match="is no agent of sim_x"):
         do(
-            root,
-            "conduct_interview",
-            **{**place, "conversation_id": "y"},
+            root, "conduct_interview", **{**place, "conversation_id": "y"},
             respondent={"kind": "agent", "sim_id": "sim_x", "name": "Nobody"},
-        )
-
-
-def test_an_interview_that_is_given_up_is_marked_and_no_longer_open(root: Path) -> None:
-    place = {"project_id": "p", "conversation_id": "short", "ds_id": "stakeholder-profile"}
-    do(root, "conduct_interview", **place, budget=1, synthetic=True, respondent=ANN)
-    assert do(root, "mark_complete", **place)["marked"]
-    schemas = {one["ds_id"]: one for one in do(root, "list_discovery_schemas", project_id="p")["schemas"]}
-    assert (schemas["stakeholder-profile"]["state"], schemas["conflict-and-interests"]["needs_first"]) == (
-        "complete",
-        [],
-    )
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -205,6 +178,7 @@ def test_an_interview_that_is_given_up_is_marked_and_no_longer_open(root: Path) 
         ("conduct_interview", {**C, "ds_id": "flowshop", "respondent": ANN}, "did you mean 'flow-shop'?"),
         ("conduct_interview", {**C, "ds_id": "/etc/passwd.yaml", "respondent": ANN}, "nothing else can be named here"),
         ("conduct_interview", {**N, "respondent": {"kind": "persona", "name": "X"}}, "say in prose"),
+        ("conduct_interview", {**N, "respondent": ANN, "current_ascr": {"nme": "soup"}}, "nme is no field"),
         ("conduct_interview", {**N, "respondent": {"kind": "agent", "name": "X", "sim_id": "../x"}}, "no simulation"),
         ("refine_interview", {**C, "ds_id": "orm"}, "no interview on orm yet"),
         ("project_progress", {"project_id": "q"}, "no project 'q'"),
@@ -212,9 +186,8 @@ def test_an_interview_that_is_given_up_is_marked_and_no_longer_open(root: Path) 
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_before_anybody_is_asked(root: Path, name: str, given: dict[str, Any], says: str) -> None:
-    with pytest.raises(EnqueteError) as caught:
+    with pytest.raises(EnqueteError, match=re.escape(says)):
         do(root, name, str(root / "shelf"), **given)
-    assert says in str(caught.value)
 
 
 def test_a_project_that_cannot_be_read_is_named_and_the_others_stay(tmp_path: Path) -> None:
@@ -236,11 +209,11 @@ def test_interviews_of_one_project_are_filed_at_the_same_time(tmp_path: Path) ->
 
     async def at_once() -> None:
         await asyncio.gather(
-            *(operate("conduct_interview", {**given, "conversation_id": f"c{n}"}, tmp_path) for n in range(3))
+            *(operate("conduct_interview", {**given, "conversation_id": f"c{n}"}, tmp_path) for n in range(2))
         )
 
     asyncio.run(at_once())
-    assert len(do(tmp_path, "project_progress", project_id="p")["interviews"]) == 3
+    assert len(do(tmp_path, "project_progress", project_id="p")["interviews"]) == 2
 
 
 def test_every_operation_says_what_it_does_and_what_its_arguments_mean() -> None:

@@ -16,14 +16,11 @@ PLANT = schema()
 NODES = PLANT.nodes
 
 
-def test_a_second_list_joins_the_first() -> None:
+def test_lists_join_trees_merge_and_parts_are_replaced() -> None:
     """Trap: a plain merge of maps replaces it."""
     one = reduced(NODES, {}, {"troubles": ["demand", "staff"]})
     assert reduced(NODES, one, {"troubles": ["staff", "bottleneck"]})["troubles"] == ["demand", "staff", "bottleneck"]
-
-
-def test_a_tree_is_merged_at_every_depth() -> None:
-    """Trap: replacing a tree where another has more parts throws away durations that were added."""
+    # Trap: replacing a tree where another has more parts throws away durations that were added.
     first = {"stages": [{"stage-id": "baking", "minutes": 30.0, "stages": [{"stage-id": "rising", "minutes": 60.0}]}]}
     later = {"stages": [{"stage-id": "Baking", "inputs": ["dough"],
         "stages": [{"stage-id": "rising", "inputs": ["yeast"]},
@@ -36,9 +33,6 @@ def test_a_tree_is_merged_at_every_depth() -> None:
             {"stage-id": "packing"},
         ]
     }  # fmt: skip
-
-
-def test_upsert_replaces_parts_and_keeps_what_is_not_named_again() -> None:
     flat = from_yaml(
         "id: x\nversion: '1'\ntitle: x\nlanguage_default: en\nobjective: x\ncomplete: slots\nfields:\n"
         "  slots: {type: list, key: id, reducer: upsert, label: s, fields: {days: {type: texts, label: d}, n: {type: "
@@ -63,11 +57,9 @@ ENTRIES = st.recursive(
 RECORDS = st.fixed_dictionaries(
     {},
     optional={
-        "name": st.text(min_size=1),
-        "troubles": st.lists(st.sampled_from(["demand", "staff"]), unique=True),
-        "stages": ENTRIES,
-    },
-)
+        "name": st.text(min_size=1), "troubles": st.lists(st.sampled_from(["demand", "staff"]), unique=True),
+        "stages": ENTRIES},
+)  # fmt: skip
 
 
 @given(RECORDS, RECORDS)
@@ -81,7 +73,7 @@ def test_reducing_keeps_what_was_known_and_changes_neither_side(old: dict[str, A
     assert {entry["stage-id"] for entry in once.get("stages", [])} == stages
 
 
-def test_contradictions_are_of_single_values_wherever_they_stand() -> None:
+def test_contradictions_and_what_is_unknown_wherever_they_stand() -> None:
     old = {"name": "soup", "nights?": False, "exhausted?": False, "troubles": ["demand"],
            "stages": [{"stage-id": "a", "minutes": 5.0}]}  # fmt: skip
     new = {"name": "bread", "nights?": True, "exhausted?": True, "troubles": ["staff"],
@@ -89,9 +81,6 @@ def test_contradictions_are_of_single_values_wherever_they_stand() -> None:
     found = [(one.path, one.earlier, one.later) for one in contradictions(NODES, old, new)]
     assert found == [(("name",), "soup", "bread"), (("nights?",), False, True), (("stages", "A", "minutes"), 5.0, 9.0)]
     assert not list(contradictions(NODES, {"name": "soup"}, {"name": "Fine soup in jars"}))  # more of the same
-
-
-def test_what_is_unknown_is_asked_of_every_entry() -> None:
     record = {"name": "soup", "stages": [{"stage-id": "a", "minutes": 5.0}, {"stage-id": "b", "inputs": ["x"]}]}
     assert list(unknown(NODES, record)) == [
         ("troubles",), ("shifts",), ("nights?",), ("stages", "a", "inputs"), ("stages", "b", "minutes"),
@@ -110,25 +99,19 @@ def read(raw: dict[str, Any], known: dict[str, Any] | None = None) -> tuple[dict
     return found.values, [(one.kind, one.path) for one in found.problems]
 
 
-def test_every_value_keeps_words_that_stand_in_the_answer() -> None:
+def test_values_keep_words_of_the_answer_keys_are_named_and_lists_closed() -> None:
     found = checked(PLANT, {"name": said("soup", "we make SOUP")}, ANSWER, {})
     assert [(one.path, one.value, one.quote) for one in found.told] == [(("name",), "soup", "we make SOUP")]
     assert read({"name": said("bread", "we make bread")}) == ({}, [("not_said", "name")])
     assert read({"name": said("bread")}) == ({}, [("not_said", "name")])
     assert read({"name": said("soup", "words that nobody said")}) == ({"name": "soup"}, [])  # it was said itself
     assert read({"nights?": said(True)}) == ({}, [("not_said", "nights?")])
-
-
-def test_a_near_miss_key_is_named_with_what_was_meant_and_the_rest_is_kept() -> None:
-    """Trap: a model writes areas-of-inquiry for areas, and completion stays false for ever."""
+    # Trap: a model writes areas-of-inquiry for areas, and completion stays false for ever.
     found = checked(PLANT, {"trouble": [said("staff", "too few people")], "name": "soup"}, ANSWER, {})
     assert found.values == {"name": "soup"}
     (problem,) = found.problems
     assert (problem.kind, problem.path) == ("unknown", "trouble")
     assert "did you mean 'troubles'?" in problem.why
-
-
-def test_closed_lists_are_mapped_or_refused() -> None:
     quote = "too few people"
     assert read({"troubles": [said("STAFF", quote), said("Too few people", quote), said("money", quote)]}) == (
         {"troubles": ["staff", "staff"]}, [("unfit", "troubles.2")],

@@ -21,9 +21,7 @@ from tests.graphs.discovery.interviews import PLANT, from_yaml, schema
 HOUR = {"value-string": "1", "units": "hour"}
 SHIPPED: dict[str, tuple[str, dict[str, Any]]] = {  # facts/discovery.md: decrement, and when the record is complete
     "warm-up-with-challenges": (
-        ".10",
-        {"scheduling-challenges": ["x"], "one-more-thing": "x", "product-or-service-name": "x"},
-    ),
+        ".10", {"scheduling-challenges": ["x"], "one-more-thing": "x", "product-or-service-name": "x"}),
     "scheduling-problem-type": (".10", {"principal-problem-type": "flow-shop"}),
     "flow-shop": (
         ".05",
@@ -31,20 +29,15 @@ SHIPPED: dict[str, tuple[str, dict[str, Any]]] = {  # facts/discovery.md: decrem
     ),
     "job-shop": (
         ".05",
-        {
-            "classifiable-jobs?": False,
-            "unit-processes": [{"process-id": "a", "resources": ["x"], "inputs": [{"item-id": "x"}]}],
-        },
+        {"classifiable-jobs?": False,
+            "unit-processes": [{"process-id": "a", "resources": ["x"], "inputs": [{"item-id": "x"}]}]},
     ),
     "timetabling": (
         ".15",
         {
             "event-types": [
-                {
-                    "event-type-id": "x",
-                    "event-constituents": [{"constituent-type": "y"}],
-                    "occurrence-assignment": ["z"],
-                }
+                {"event-type-id": "x", "event-constituents": [{"constituent-type": "y"}],
+                    "occurrence-assignment": ["z"]}
             ],
             "timeslots": [{"ts-type-id": "x", "periods": ["9-10"]}],
         },
@@ -52,19 +45,13 @@ SHIPPED: dict[str, tuple[str, dict[str, Any]]] = {  # facts/discovery.md: decrem
     "orm": (".08", {"exhausted?": True}),
     "areas-of-inquiry": (".05", {"areas": ["x"]}),
     "stakeholder-profile": (
-        ".10",
-        {"role": "x", "dependence": "x", "goals": ["x"], "worries": ["x"], "influence": "none"},
-    ),
+        ".10", {"role": "x", "dependence": "x", "goals": ["x"], "worries": ["x"], "influence": "none"}),
     "decision-process": (
-        ".10",
-        {"decision": "x", "steps": [{"step": "x", "actor": "y"}], "deciding-body": "x", "fair?": False},
-    ),
+        ".10", {"decision": "x", "steps": [{"step": "x", "actor": "y"}], "deciding-body": "x", "fair?": False}),
     "conflict-and-interests": (".08", {"issue": "x", "parties": [{"party": "x", "wants": "y"}], "intensity": "open"}),
     "adaptation-options": (
-        ".08",
-        {"pressure": "x", "options": [{"option": "x", "barrier": "time"}], "first-choice": "x"},
-    ),
-}
+        ".08", {"pressure": "x", "options": [{"option": "x", "barrier": "time"}], "first-choice": "x"}),
+}  # fmt: skip
 
 
 def test_all_schemas_ship_in_both_languages() -> None:
@@ -99,22 +86,14 @@ def test_every_nested_process_needs_its_times_and_ends() -> None:
 
 @pytest.mark.parametrize(
     ("complete", "says"),
-    [
-        ("nme", "'nme' is no field here; did you mean 'name'?"),
-        ("every(name, minutes)", "that is no list"),
-        ("every(stages, hours)", "'hours' is no field here"),
-        ("not exhausted?", "met by an empty record"),
-        ("name or not nights?", "met by an empty record"),
-        ('name and name == "x" and not name', "cannot be met"),
+    [("nme", "'nme' is no field here; did you mean 'name'?"), ("every(name, minutes)", "that is no list"),
+        ("every(stages, hours)", "'hours' is no field here"), ("not exhausted?", "met by an empty record"),
+        ("name or not nights?", "met by an empty record"), ('name and name == "x" and not name', "cannot be met"),
         ('troubles and shifts == "three" and not shifts', "cannot be met"),
         ("count(stages) >= 0 and name or count(stages) >= 0", "met by an empty record"),
-        ("name and (stages", "cannot be read"),
-        ("__import__(name)", "holds what cannot stand there"),
-        ("name.upper()", "holds what cannot stand there"),
-        ("[name]", "holds what cannot stand there"),
-        ("count(name", "cannot be read"),
-        ("every(1, name)", "holds what cannot stand there"),
-    ],
+        ("name and (stages", "cannot be read"), ("__import__(name)", "holds what cannot stand there"),
+        ("name.upper()", "holds what cannot stand there"), ("[name]", "holds what cannot stand there"),
+        ("count(name", "cannot be read"), ("every(1, name)", "holds what cannot stand there")],
 )  # fmt: skip
 def test_a_completion_is_checked_on_loading(complete: str, says: str) -> None:
     text = PLANT.format(complete=json.dumps(complete), decrement=0.1)
@@ -167,29 +146,20 @@ def test_annotated_json_loads_with_its_comments_and_keys(tmp_path: Path) -> None
     assert (found.id, found.questions, found.complete) == ("soup", 5, "exhausted?")
     types = {"/".join(node.path): node.field.type for node in found.walk()}
     assert types == {
-        "process-id": "text",
-        "shifts": "number",
-        "exhausted?": "boolean",
-        "stages": "list",
-        "stages/minutes": "number",
-    }
+        "process-id": "text", "shifts": "number", "exhausted?": "boolean", "stages": "list", "stages/minutes": "number",
+    }  # fmt: skip
     stages = found.nodes["stages"].field
     assert (stages.key, stages.nested, found.nodes["exhausted?"].field.closing) == ("stage-id", 4, True)
     told = found.nodes["process-id"].field
-    assert told.description is not None
     assert told.description.in_("en") == "what it is called"
     assert told.examples == {"en": ("soup",)}
 
 
 @pytest.mark.parametrize(
     ("raw", "says"),
-    [
-        (b"{", "no JSON"),
-        (b"[]", "has no `DS`"),
-        (b'{"discovery-schema": {}}', "has no"),
-        (b'{"discovery-schema": {"a b": 1}}', "no name of a field"),
-    ],
-)
+    [(b"{", "no JSON"), (b"[]", "has no `DS`"), (b'{"discovery-schema": {}}', "has no"),
+        (b'{"discovery-schema": {"a b": 1}}', "no name of a field")],
+)  # fmt: skip
 def test_other_json_is_refused_with_a_sentence(raw: bytes, says: str) -> None:
     with pytest.raises(InstrumentError, match=says):
         from_original(raw, "x.json")
@@ -221,7 +191,6 @@ def test_a_process_loads_as_it_is_with_things_quantities_and_steps_in_steps() ->
         "inputs", "outputs", "resources", "duration", "subprocesses",
     ]  # fmt: skip  # not the name, which nobody is to be asked for
     assert not steps.fields["optional?"].wanted
-    assert found.translated is not None
     assert "subprocesses: entries may hold such entries, to a depth of 4" in found.translated
 
 
@@ -233,11 +202,9 @@ def test_closed_lists_stay_closed_and_what_is_optional_optional() -> None:
     listed = ["BATCH-KIND", "SINGLE-KIND", "MIXED-KIND"]
     assert [list(found.fields[name].values) for name in ("principal-kind", "kinds-beside")] == [listed, listed]
     meaning = found.fields["kinds-beside"].values["SINGLE-KIND"].description
-    assert meaning is not None
     assert meaning.in_("en") == "one by one."
     assert found.completion.text == "known(principal-kind) and known(kinds-beside) and known(cyclical?)"
     asked = found.fields["principal-kind"].question
-    assert asked is not None
     assert asked.in_("en") == "What is it that you plan?"
 
 
@@ -288,10 +255,8 @@ def test_the_source_that_defines_a_schema_is_read_as_data(tmp_path: Path) -> Non
     file.write_text(originals.CLOJURE)
     found = load_schema(str(file))
     assert (found.id, found.questions, list(found.fields["kind"].values)) == (
-        "process/bakery",
-        10,
-        ["BATCH-KIND", "SINGLE-KIND"],
-    )
+        "process/bakery", 10, ["BATCH-KIND", "SINGLE-KIND"],
+    )  # fmt: skip
     assert found.objective.in_("en") == 'Learn how it is made.\nSuch as {"process-id": "x"}'
     assert found.nodes["subprocesses"].children["duration"].field.type == "quantity"
     body = originals.CLOJURE[originals.CLOJURE.index("{:message") : originals.CLOJURE.index("(when-not") - 2]

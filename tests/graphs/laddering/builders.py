@@ -13,12 +13,9 @@ SETTINGS = LadderingSettings()
 METHOD: InterviewMethod = SETTINGS.method
 SAID = (ConceptSource(utterance="agent:1#1", quote="so gesagt"),)
 LADDER = {
-    "a": "attribute",
-    "f": "functional_consequence",
-    "p": "psychosocial_consequence",
-    "i": "instrumental_value",
+    "a": "attribute", "f": "functional_consequence", "p": "psychosocial_consequence", "i": "instrumental_value",
     "t": "terminal_value",
-}
+}  # fmt: skip
 
 
 def graph(nodes: str, links: str = "", elements: Mapping[str, tuple[str, ...]] | None = None) -> KnowledgeGraph:
@@ -47,12 +44,7 @@ def view(
 ) -> SignalView:
     known = known or graph("")
     return SignalView(
-        ontology=METHOD,
-        graph=known,
-        states=states or {},
-        coverage=cover(known, SETTINGS.topic.elements, METHOD),
-        past=turns or [past()],
-        readings=readings or Readings(),
-        focus=focus,
+        ontology=METHOD, graph=known, states=states or {}, coverage=cover(known, SETTINGS.topic.elements, METHOD),
+        past=turns or [past()], readings=readings or Readings(), focus=focus,
         chain=longest_chain(known, METHOD, known.nodes),
-    )
+    )  # fmt: skip

@@ -21,7 +21,7 @@ from enquete.graphs.laddering.settings import LadderingInstrument, LadderingSett
 from enquete.graphs.laddering.synthetic import Plant, Thought, answer, links, plant
 from enquete.instruments.load import load_shipped
 from enquete.instruments.text import Text
-from enquete.state.asking import Language, Participant
+from enquete.state.asking import Answer, Language, Participant
 from tests.support.memory_desk import MemoryDesk as Memory
 from tests.support.memory_desk import Says
 
@@ -50,6 +50,11 @@ class MemoryDesk(Memory):
     ):
         answers = says or (lambda who, block: answer(who, block, language, seed, planting=planted)[0])
         super().__init__(who, answers, language, methodology="laddering", seed=seed)
+
+
+def saying(text: str) -> Says:
+    """The same to every question."""
+    return lambda who, block: Answer(block.items[0].id, "ok", text=text)
 
 
 def interviewed(context: MemoryDesk, settings: LadderingSettings | None = None) -> LadderingInterview:

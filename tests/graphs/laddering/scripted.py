@@ -38,12 +38,8 @@ def _found(text: str) -> dict[str, Any]:
     thought = THOUGHT.findall(text)[-1]
     known = LATEST.findall(text)
     concept = {
-        "text": thought,
-        "node_type": "attribute",
-        "confidence": 0.9,
-        "source_quote": thought,
-        "linked_elements": [],
-    }
+        "text": thought, "node_type": "attribute", "confidence": 0.9, "source_quote": thought, "linked_elements": [],
+    }  # fmt: skip
     link = {"source_text": known[-1] if known else "", "target_text": thought, "relationship_type": "leads_to",
             "confidence": 0.9, "source_quote": thought}  # fmt: skip
     return {"concepts": [concept], "relationships": [link] if known else []}

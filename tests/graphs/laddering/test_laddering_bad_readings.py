@@ -36,12 +36,8 @@ ANSWERS = (
     "Not really. Maybe just that being there for my family is the whole point, full stop. The rest is marketing.",
 )  # fmt: skip
 A, F, P, V, T = (
-    "attribute",
-    "functional_consequence",
-    "psychosocial_consequence",
-    "instrumental_value",
-    "terminal_value",
-)
+    "attribute", "functional_consequence", "psychosocial_consequence", "instrumental_value", "terminal_value",
+)  # fmt: skip
 
 
 class Read(NamedTuple):
@@ -105,12 +101,10 @@ SURVIVE = {
     "I don't do it for the animals", "half an hour on the sofa", "being there for my family",
 }  # fmt: skip
 LINKS = {
-    ("keeps for weeks in the cupboard", "I don't run to the shop"),
-    ("my daughter doesn't get cramps", "Calm"),
-    ("Calm", "Patient with them"),
-    ("I don't run to the shop", "half an hour on the sofa"),
+    ("keeps for weeks in the cupboard", "I don't run to the shop"), ("my daughter doesn't get cramps", "Calm"),
+    ("Calm", "Patient with them"), ("I don't run to the shop", "half an hour on the sofa"),
     ("Patient with them", "being there for my family"),
-}
+}  # fmt: skip
 TAKEN_BACK = {"Price", "that leaves me an evening free"}
 DROPPED = {
     "concept that is not in the answer": 5,  # responsibility, convenience, emissions, harmony, self-actualisation
@@ -159,15 +153,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return {**run.results["laddering"], **logs}
 
 
-def test_only_what_was_said_and_stands_is_a_concept(found: Any) -> None:
+def test_only_what_was_said_and_stands_is_kept_and_what_was_left_out_is_counted(found: Any) -> None:
     assert [turn["answer"] for turn in found["turn_log"]] == list(ANSWERS)
     (graph,) = found["knowledge_graphs"]
     assert {node["text"] for node in graph["nodes"] if not node["retracted"]} == SURVIVE
     assert {node["text"] for node in graph["nodes"] if node["retracted"]} == TAKEN_BACK
     assert {text for one in found["concepts"] for text in one["wordings"]} == SURVIVE
-
-
-def test_only_links_between_those_are_in_matrix_and_map(found: Any) -> None:
     text = {node["node"]: node["text"] for node in found["knowledge_graphs"][0]["nodes"]}
     code = {text: one["concept"] for one in found["concepts"] for text in one["wordings"]}
     given = {(one["source"], one["target"]) for one in found["implications"] if one["direct"]}
@@ -176,8 +167,5 @@ def test_only_links_between_those_are_in_matrix_and_map(found: Any) -> None:
         one for one in found["knowledge_graphs"][0]["edges"] if not one["retracts"] and text[one["source"]] in SURVIVE
     ]
     assert {(text[one["source"]], text[one["target"]]) for one in standing if text[one["target"]] in SURVIVE} == LINKS
-
-
-def test_what_was_left_out_is_counted_by_reason(found: Any) -> None:
     assert Counter({one["why"]: one["n"] for one in found["dropped"]}) == DROPPED
     assert found["n_invented"] == DROPPED["concept that is not in the answer"]

@@ -50,15 +50,12 @@ def test_every_picture_can_be_read_and_what_was_said_stays_text() -> None:
     assert every["saturation"].alt == "6 distinct concepts after 4 interviews; the last quarter of them brought 1."
 
 
-def test_links_have_their_number_and_lead_to_who_named_both_ends() -> None:
+def test_links_have_their_number_and_a_letter_where_they_say_different_things() -> None:
     one = pictures()["value_map"]
     (numbers,) = [rows for rows in one.spec["datasets"].values() if any(row.get("text") == "4" for row in rows)]
     assert [row["text"] for row in numbers] == ["4", "←3"]  # the second leads to the left
     assert "time at home · leads to · short trips · direct 3" in one.svg().replace("\u00a0", " ")
     assert {mark.link for mark in one.marks() if mark.link} == {"laddering?participant=p1%2Cp2"}
-
-
-def test_a_letter_says_what_a_link_says_where_they_differ() -> None:
     first, second = TABLES["implications"]
     one = pictures({**TABLES, "implications": [first, {**second, "relation": "causes"}]})["value_map"]
     texts = [row["text"] for rows in one.spec["datasets"].values() for row in rows if "text" in row]

@@ -71,7 +71,7 @@ def test_a_codebook_that_cannot_be_applied_says_why(out: Path) -> None:
         do(out, "apply_codebook", file="missing.yaml")
 
 
-def test_codes_map_chains_and_a_transcript_are_read_by_id(out: Path) -> None:
+def test_results_are_read_by_id_below_a_servers_root(out: Path, tmp_path: Path) -> None:
     assert {"label", "agents", "centrality"} <= do(out, "laddering_results")["codes"][0].keys()
     shown = do(out, "laddering_results", part="map")
     assert shown["map_share"] is None or shown["map_share"] > 0
@@ -80,9 +80,6 @@ def test_codes_map_chains_and_a_transcript_are_read_by_id(out: Path) -> None:
     assert len(do(out, "laddering_results", part="transcript", agent=who)["turns"]) <= 4
     with pytest.raises(InputError, match="nobody"):
         do(out, "laddering_results", part="transcript", agent="nobody")
-
-
-def test_a_server_reads_only_below_its_root(out: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError):
         asyncio.run(
             operate("laddering_results", {"sim_id": str(out), "part": "map"}, tmp_path, str(tmp_path / "shelf"))

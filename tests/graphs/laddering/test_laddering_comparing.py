@@ -73,11 +73,8 @@ def test_the_difference_is_adaptive_less_other_agent_by_agent() -> None:
         [6, 11 / 6, low, high, again.pvalue]
     )
     assert (one["strategy"], one["measure"], one["direction"], len(found["interviews_compared"])) == (
-        "static",
-        "richness",
-        "more",
-        12,
-    )
+        "static", "richness", "more", 12,
+    )  # fmt: skip
     assert [row["richness"] for row in found["strategies_compared"]] == pytest.approx([19 / 6, 5])
     sentence = findings(PRESENTATION, told(found, 8).analysis)["adapting"].text
     assert sentence.startswith("Adapting helped: adaptive questions found 1.8 more concepts an interview than a fixed")

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from enquete.graphs.laddering.tables import PRESENTATION
-from enquete.reports.declarations import compared
+from enquete.graphs.registry import methodologies
+from enquete.reports.declarations import Analysis, compared
 from enquete.reports.findings import FEWEST, KeyFinding
+from enquete.reports.health import judge
 from tests.support.charts import results
 from tests.support.tables import findings
 
@@ -51,19 +54,13 @@ def test_what_leads_to_what_is_a_share_of_interviews() -> None:
     assert "brought 1 of 2 different concepts (n = 20/22)" in found["saturation"].text
 
 
-def test_ties_are_named_as_ties() -> None:
+def test_ties_rules_and_nothing_are_said_as_such() -> None:
     found = said({**TABLES, "concepts": [{**one, "tie": "tied"} for one in TABLES["concepts"]]}, most_named="tied")
     assert found["concept"].text.startswith("Of all concepts “calm” is among those named most, in 12 interviews")
     assert found["end"].text.startswith("As value “calm” is among those named most, in 12 interviews")
-
-
-def test_where_a_rule_read_the_answers_that_is_all_there_is_to_say() -> None:
     found = said(by_rule=True, n_by_rule=11)
     assert {one.kind for one in found.values()} == {"null"}
     assert "a rule stood in for the model and read 11 of 100 answers" in found["by_rule"].text
-
-
-def test_no_concept_is_said_and_few_interviews_say_nothing() -> None:
     assert [one.kind for one in said({}, n_concepts=0).values()] == ["null"]
     assert said(n=FEWEST - 1) == {}
 
@@ -81,8 +78,68 @@ def groups(planted: bool) -> dict[str, Any]:
 def test_groups_are_said_to_differ_where_they_were_tested() -> None:
     one = said(groups(planted=True))["groups"]
     assert "“quiet” is named by 100% of fisher and 0% of ngo" in one.text
-    assert one.p is not None
     assert one.p < 0.01
     none = said(groups(planted=False))["groups"]
     assert none.kind == "null"
     assert "would have been found four times in five" in none.text
+
+
+# --- verdicts of interviews that gave nothing, or that a rule read ----------------------------------------------------
+
+
+def verdict(
+    concepts: list[int], work: list[dict[str, int]], respondent: str = "llm", reading: dict[str, int] | None = None
+) -> tuple[str, tuple[str, ...]]:
+    """Of as many interviews of ten turns; what the gaps say is fine."""
+    rows = pd.DataFrame(
+        [
+            {"run_id": "r", "arm": "main", "arm_role": "main", "methodology": "laddering", "phase": "T1",
+                "session": "", "round": 0,
+                "turn": turn, "participant": f"p{who}", "stakeholder_type": "x", "item_id": "answer", "status": "ok",
+                "value": None,
+                "scale_min": None, "scale_max": None, "attempts": 1, "respondent": respondent, "block": "",
+                "distribution": "", "elicitation": "point"}
+            for who in range(len(concepts)) for turn in range(10)
+        ]
+    )  # fmt: skip
+    read = {f"n_{key}": n for key, n in (reading or {}).items()}
+    found = Analysis({"work": pd.DataFrame(work)}, {"n": len(concepts), "n_barren": concepts.count(0), **read})
+    one = judge(methodologies(), {"laddering": found}, rows).verdicts["laddering"]
+    return one.verdict, one.reasons
+
+
+def roles(rule: int) -> list[dict[str, int]]:
+    """30 turns by three roles; a rule did so many of the first's."""
+    return [{"model": 30 - done, "fallback": 0, "rule": done} for done in (rule, 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("concepts", "said"),
+    [([5, 4, 6], "usable as far as checked"), ([5, 0, 6], "usable with caution"), ([0, 0, 0], "not usable")],
+)
+def test_laddering_is_not_usable_with_0_concepts(concepts: list[int], said: str) -> None:
+    assert verdict(concepts, roles(0))[0] == said
+
+
+def test_laddering_is_not_plainly_usable_when_a_rule_did_the_models_work() -> None:
+    """By hand: 4 of 90 is below .05, 5 of 90 above."""
+    assert verdict([5, 4, 6], roles(4))[0] == "usable as far as checked"
+    assert verdict([5, 4, 6], roles(5)) == ("usable with caution", ("work_by_rule:above",))
+    every = [{"model": 0, "fallback": 0, "rule": 30}] * 3
+    assert verdict([5, 4, 6], every, "human")[0] == "usable with caution"
+    assert verdict([5, 4, 6], every, "synthetic")[0] == "usable as far as checked"  # which the report calls synthetic
+
+
+@pytest.mark.parametrize(
+    ("changed", "said", "reasons"),
+    [
+        ({}, "usable as far as checked", ("reliability_not_tested",)),
+        ({"empty": 19}, "usable with caution", ("answers_without_concepts:above",)),  # 19 of 30 is above .60
+        ({"empty": 30, "found": 0}, "not usable", ("answers_without_concepts:above",)),
+        ({"invented": 7}, "usable with caution", ("concepts_nobody_said:above",)),  # 7 of 40 is above .15
+        ({"unread": 1}, "usable with caution", ("answers_nobody_read:above",)),
+    ],
+)
+def test_how_the_answers_were_read_is_judged(changed: dict[str, int], said: str, reasons: tuple[str, ...]) -> None:
+    reading = {"answers": 30, "unread": 0, "empty": 6, "found": 40, "invented": 2, **changed}
+    assert verdict([5, 4, 6], roles(0), reading=reading) == (said, reasons)

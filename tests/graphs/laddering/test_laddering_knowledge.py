@@ -32,15 +32,12 @@ def said(text: str, kind: str = "attribute", utterance: str = "u#1", elements: t
 
 def linked(source: str, target: str, kind: str = "leads_to") -> Linked:
     return Linked(
-        source_text=source,
-        target_text=target,
-        type=kind,
-        confidence=0.8,
+        source_text=source, target_text=target, type=kind, confidence=0.8,
         source=ConceptSource(utterance="u#1", quote="q"),
-    )
+    )  # fmt: skip
 
 
-def test_near_duplicates_merge_and_keep_the_sources_of_both() -> None:
+def test_near_duplicates_merge_of_one_type_and_of_two_only_in_the_same_words() -> None:
     first, _ = with_findings(KnowledgeGraph(), METHOD, [said("ruhigere Nächte im Winter", elements=("quota",))], [], 1)
     second, changes = with_findings(
         first, METHOD, [said("ruhigere Nächte im Winters", utterance="u#2", elements=("price",))], [], 2
@@ -49,9 +46,6 @@ def test_near_duplicates_merge_and_keep_the_sources_of_both() -> None:
     assert [source.utterance for source in node.sources] == ["u#1", "u#2"]
     assert node.elements == ("quota", "price")
     assert (node.turn, changes.merged, changes.new_nodes, changes.any_new) == (1, 1, 0, False)
-
-
-def test_concepts_of_two_types_merge_only_in_the_same_words() -> None:
     known, _ = with_findings(KnowledgeGraph(), METHOD, [said("ruhigere Nächte im Winter")], [], 1)
     other, changes = with_findings(known, METHOD, [said("ruhigere Nächte im Winters", "functional_consequence")], [], 2)
     assert (len(other.nodes), changes.merged) == (2, 0)
@@ -62,12 +56,9 @@ def test_concepts_of_two_types_merge_only_in_the_same_words() -> None:
 def test_links_bridge_turns_and_follow_a_merged_concept() -> None:
     known, _ = with_findings(KnowledgeGraph(), METHOD, [said("feste Quoten für Kutter")], [], 1)
     grown, changes = with_findings(
-        known,
-        METHOD,
-        [said("feste Quoten für Kuttern"), said("planbare Tage", "functional_consequence")],
-        [linked("feste Quoten für Kuttern", "planbare Tage")],
-        2,
-    )
+        known, METHOD, [said("feste Quoten für Kuttern"), said("planbare Tage", "functional_consequence")],
+        [linked("feste Quoten für Kuttern", "planbare Tage")], 2,
+    )  # fmt: skip
     (edge,) = grown.edges.values()
     assert (edge.source, edge.target, edge.sources[0].quote) == ("n1", "n2", "q")
     assert (changes.new_nodes, changes.new_edges, changes.merged) == (1, 1, 1)
@@ -129,7 +120,7 @@ def test_longest_chain_by_hand(known: KnowledgeGraph, length: int) -> None:
     assert longest_chain(known, METHOD, known.nodes) == length
 
 
-def test_depth_score_is_a_chain_over_the_ladder() -> None:
+def test_depth_score_is_a_chain_over_the_ladder_and_coverage_is_of_all_elements() -> None:
     """Port point 6: one linked node of five levels is 1/5; a chain of three is 3/5, three loose nodes are not."""
     one = cover(graph("a1", elements={"a1": ("quota",)}), SETTINGS.topic.elements, METHOD)
     assert one.elements["quota"].depth_score == pytest.approx(1 / 5)
@@ -143,9 +134,6 @@ def test_depth_score_is_a_chain_over_the_ladder() -> None:
         graph("a1 f1 p1", "a1>f1 f1>p1", {"a1": ("quota",), "p1": ("quota",)}), SETTINGS.topic.elements, METHOD
     )
     assert outside.elements["quota"].depth_score == pytest.approx(1 / 5)  # the middle of the chain is not the element's
-
-
-def test_coverage_as_a_whole() -> None:
     found = cover(graph("a1 a2", elements={"a1": ("quota",), "a2": ("price",)}), SETTINGS.topic.elements, METHOD)
     assert (found.elements_covered, found.elements_total, found.breadth) == (2, 8, 0.25)
     assert found.depth == pytest.approx(2 * 0.2 / 8)
@@ -161,15 +149,12 @@ def test_without_a_ladder_depth_counts_types_and_no_chain_completes() -> None:
     assert complete_share(known, jobs) is None
 
 
-def test_an_answer_without_words_is_linked_to_no_element() -> None:
+def test_elements_and_quotes_are_those_of_the_answer_and_the_focus() -> None:
     """Port point 5."""
     found, _, _ = placed(Extraction(concepts=[ConceptFound(text="", node_type="attribute")]), "", "u#1",
         SETTINGS.topic, "de", None,
                       KnowledgeGraph())  # fmt: skip
     assert found[0].elements == ()
-
-
-def test_what_hangs_on_the_focus_belongs_to_its_elements() -> None:
     known = graph("a1", elements={"a1": ("quota",)})
     extraction = Extraction(
         concepts=[ConceptFound(text="planbare Tage", node_type="functional_consequence"),
@@ -178,6 +163,9 @@ def test_what_hangs_on_the_focus_belongs_to_its_elements() -> None:
     )  # fmt: skip
     found, _, _ = placed(extraction, "planbare Tage, und Segeln", "u#2", SETTINGS.topic, "de", known.nodes["a1"], known)
     assert [one.elements for one in found] == [("quota",), ()]
+    assert quoted("Ruhe im Hafen", "Ich will ruhe, im Hafen.") == "Ruhe im Hafen"
+    assert quoted("erfunden", "Ich will Ruhe.") == "Ich will Ruhe."
+    assert quoted("", "Ich will Ruhe.") == "Ich will Ruhe."
 
 
 @pytest.mark.parametrize(
@@ -201,27 +189,15 @@ def test_a_concept_that_nobody_said_is_left_out_and_counted(text: str, quote: st
     assert changes.dropped == ({} if kept else {"concept that is not in the answer": 1})
 
 
-def test_a_quote_that_nobody_said_is_replaced_by_the_answer() -> None:
-    assert quoted("Ruhe im Hafen", "Ich will ruhe, im Hafen.") == "Ruhe im Hafen"
-    assert quoted("erfunden", "Ich will Ruhe.") == "Ich will Ruhe."
-    assert quoted("", "Ich will Ruhe.") == "Ich will Ruhe."
-
-
 def test_a_retraction_marks_what_it_takes_back_and_is_no_link() -> None:
     first, _ = with_findings(
-        KnowledgeGraph(),
-        METHOD,
-        [said("feste Quoten für Kutter"), said("planbare Tage", "functional_consequence")],
-        [linked("feste Quoten für Kutter", "planbare Tage")],
-        1,
-    )
+        KnowledgeGraph(), METHOD, [said("feste Quoten für Kutter"), said("planbare Tage", "functional_consequence")],
+        [linked("feste Quoten für Kutter", "planbare Tage")], 1,
+    )  # fmt: skip
     then, changes = with_findings(
-        first,
-        METHOD,
-        [said("freie Tage auf See")],
-        [linked("freie Tage auf See", "feste Quoten für Kutter", "revises")],
-        2,
-    )
+        first, METHOD, [said("freie Tage auf See")],
+        [linked("freie Tage auf See", "feste Quoten für Kutter", "revises")], 2,
+    )  # fmt: skip
     assert (changes.new_nodes, changes.new_edges, changes.retracted) == (1, 0, 1)
     assert then.retracted == {"n1"}
     assert set(then.standing.nodes) == {"n2", "n3"}

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from enquete.graphs.laddering.settings import (
-    Concept,
-    InterviewMethod,
-    LadderingSettings,
-)
+from enquete.graphs.laddering.settings import FOCUS, Concept, InterviewMethod, LadderingSettings
 from enquete.instruments.load import load_layer, shipped
 from enquete.instruments.pack import FOLDER, packs, yaml_files
+from enquete.state.asking import Language
 from enquete.state.errors import InstrumentError
 
 FIVE = ("critical_incident", "customer_journey", "jobs_to_be_done", "means_end_chain", "repertory_grid")
@@ -42,28 +40,30 @@ def complaint(path: Path, model: type[InterviewMethod] | type[Concept] = Intervi
     return str(caught.value)
 
 
-def test_five_methodologies_and_a_concept_of_each_topic_ship() -> None:
+def test_what_ships_and_what_is_no_name_of_it() -> None:
     assert shipped("methodologies") == FIVE
     assert shipped("concepts") == ("fisheries_2040", "high_street_2035", "oat_drink")
+    with pytest.raises(InstrumentError, match="did you mean 'means_end_chain'"):
+        LadderingSettings(methodology="means_end_chains")
+    with pytest.raises(InstrumentError, match="no such file"):
+        LadderingSettings(concept="nowhere.yaml")
 
 
 @pytest.mark.parametrize("name", FIVE)
-def test_every_technique_can_be_used_on_some_node_type(name: str) -> None:
+def test_a_shipped_methodology_is_sound(name: str) -> None:
+    """A strategy that repeats must lose: the literal port gave the count no weight at all. A quote stands before a
+    colon, or in no sentence at all: its number and case bind nothing."""
     method = LadderingSettings(methodology=name).method
     for strategy in method.strategies.values():
+        repeats = strategy.weights.get("temporal.strategy_repetition_count")
+        assert strategy.closing or (repeats is not None and repeats < 0)
         for technique in strategy.techniques:
             types = method.node_types if strategy.focus else [""]
             assert any(method.applicable(technique, kind) for kind in types), technique.id
-
-
-@pytest.mark.parametrize("name", FIVE)
-def test_repetition_carries_negative_weights_in_every_strategy_that_has_it(name: str) -> None:
-    """A strategy that repeats must lose: the literal port gave the count no weight at all."""
-    method = LadderingSettings(methodology=name).method
-    weights = {
-        n: s.weights.get("temporal.strategy_repetition_count") for n, s in method.strategies.items() if not s.closing
-    }
-    assert all(weight is not None and weight < 0 for weight in weights.values()), weights
+            for text in (q.in_(one) for q in technique.questions for one in get_args(Language)):
+                assert not strategy.focus or text.startswith((f"„{FOCUS}“: ", f"“{FOCUS}”: ")), text
+    phases = ("early", "mid", "late")
+    assert len({max(method.strategies, key=lambda s: method.multiplier(phase, s)) for phase in phases}) >= 2
 
 
 @pytest.mark.parametrize(
@@ -102,33 +102,20 @@ def test_a_mistake_in_a_methodology_is_told_with_file_and_line(tmp_path: Path, o
         ), message
 
 
-def test_an_alias_of_two_elements_is_told_where_it_stands(tmp_path: Path) -> None:
+def test_aliases_belong_to_one_element_and_are_never_empty(tmp_path: Path) -> None:
     path = own(tmp_path, "concepts", "fisheries_2040", ("[Preis, Fischpreis", "[Preis, quote*, Fischpreis"))
     message = complaint(path, Concept)
     assert "'quote*' stands for the elements price and quota; an alias belongs to one element" in message
     assert f"own.yaml:{line_of(path, '[Preis, quote*')}:" in message
-
-
-def test_the_same_alias_in_both_languages_of_one_element_is_fine(tmp_path: Path) -> None:
     path = own(tmp_path, "concepts", "fisheries_2040", ("en: [quota,", "en: [Quote*, quota,"))
     assert load_layer(Concept, "", str(path)).mentioned("die Quote") == ("quota",)
-
-
-def test_an_empty_alias_is_a_mistake_and_empty_text_mentions_nothing(tmp_path: Path) -> None:
-    """The literal port let an empty text match every alias."""
+    # The literal port let an empty text match every alias.
     path = own(tmp_path, "concepts", "fisheries_2040", ("de: [Quote*,", 'de: ["", Quote*,'))
     assert "is empty" in complaint(path, Concept)
     concept = LadderingSettings().topic
     assert concept.mentioned("") == concept.mentioned("   ") == ()
     assert concept.mentioned("feste Quoten und volle Häfen") == ("quota", "harbour")
     assert concept.mentioned("Unquoted") == ()  # an alias begins a word
-
-
-def test_an_unknown_name_lists_what_ships() -> None:
-    with pytest.raises(InstrumentError, match="did you mean 'means_end_chain'"):
-        LadderingSettings(methodology="means_end_chains")
-    with pytest.raises(InstrumentError, match="no such file"):
-        LadderingSettings(concept="nowhere.yaml")
 
 
 def test_an_own_methodology_is_one_file_and_stays_with_the_run(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 
-import networkx as nx  # type: ignore[import-untyped]
+import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,9 +38,7 @@ def interviews(*graphs: KnowledgeGraph) -> list[LadderingInterview]:
 
 
 THREE = interviews(
-    graph("a1 f1 p1 i1", "a1>f1 f1>p1 p1>i1"),
-    graph("a1 f1 p1", "a1>f1 f1>p1"),
-    graph("a1 f1 p2 i1", "a1>f1 p2>i1"),
+    graph("a1 f1 p1 i1", "a1>f1 f1>p1 p1>i1"), graph("a1 f1 p1", "a1>f1 f1>p1"), graph("a1 f1 p2 i1", "a1>f1 p2>i1")
 )
 
 
@@ -66,34 +64,38 @@ def made(
     return mapped(rows, concepts, wanted), rows, concepts
 
 
-def test_concepts_are_pooled_over_agents_the_most_widespread_first() -> None:
+def test_pooling_and_implication_matrix_by_hand() -> None:
     concepts = pool(THREE)
     assert [(one.label, one.agents) for one in concepts[:2]] == [("a1 text", 3), ("f1 text", 3)]
     assert {one.label: one.agents for one in concepts} == {
-        "a1 text": 3,
-        "f1 text": 3,
-        "p1 text": 2,
-        "i1 text": 2,
-        "p2 text": 1,
-    }
-
-
-def test_implication_matrix_by_hand() -> None:
-    """Agent 1: a1→f1→p1→i1. Agent 2: a1→f1→p1. Agent 3: a1→f1, p2→i1. Indirect: over one link or more in between."""
+        "a1 text": 3, "f1 text": 3, "p1 text": 2, "i1 text": 2, "p2 text": 1,
+    }  # fmt: skip
+    # Agent 1: a1→f1→p1→i1. Agent 2: a1→f1→p1. Agent 3: a1→f1, p2→i1. Indirect: over one link or more in between.
     concepts = pool(THREE)
     assert by_label(implication_matrix(THREE, concepts), concepts) == {
         ("a1", "f1"): (3, 0), ("f1", "p1"): (2, 0), ("p1", "i1"): (1, 0), ("p2", "i1"): (1, 0),
         ("a1", "p1"): (0, 2), ("f1", "i1"): (0, 1), ("a1", "i1"): (0, 1),
     }  # fmt: skip
+    # z at 1 − .05/(2·7), for there are seven cells: 2.690 (R qnorm); a1→f1 in 3 of 3: low = 1/(1 + z²/3) = .293.
+    (first, *_) = implication_matrix(THREE, pool(THREE))
+    assert (first["share"], first["low"], first["high"]) == pytest.approx((1, 0.293, 1), abs=5e-4)
+    curve = [(one["interviews"], one["new"], one["concepts"]) for one in saturation(THREE, pool(THREE))]
+    assert curve == [(1, 4, 4), (2, 0, 4), (3, 1, 5)]
 
 
-def test_an_agent_counts_once_a_cell_as_direct_where_it_is_both() -> None:
+def test_cells_count_an_agent_once_and_their_table_holds_no_formula() -> None:
     one = interviews(graph("a1 f1 f2", "a1>f1 f1>f2 a1>f2"))
     concepts = pool(one)
     assert by_label(implication_matrix(one, concepts), concepts)["a1", "f2"] == (1, 0)
+    codes = [
+        {"concept": "c1", "label": "=A1", "type": "attribute"},
+        {"concept": "c2", "label": "gut", "type": "terminal_value"},
+    ]
+    rows = implications_csv(codes, [{"source": "c1", "target": "c2", "direct": 3, "indirect": 2}]).splitlines()
+    assert rows == ["id,type,code,'=A1,gut", "c1,attribute,'=A1,,3.02", "c2,terminal_value,gut,,"]
 
 
-def test_abstractness_centrality_and_prestige_by_hand() -> None:
+def test_abstractness_centrality_and_prestige_by_hand_and_none_without_links() -> None:
     """Direct links in all: 3 + 2 + 1 + 1 = 7. f1: 3 in, 2 out. i1: 2 in. a1: 3 out."""
     concepts = pool(THREE)
     rows = concept_rows(THREE, concepts, implication_matrix(THREE, concepts), climbs=True)
@@ -104,34 +106,17 @@ def test_abstractness_centrality_and_prestige_by_hand() -> None:
     assert found["i1"] == pytest.approx([1, 2 / 7, 2 / 7])
     assert found["a1"] == pytest.approx([0, 3 / 7, 0])
     assert [(one["tie"], one["items"]) for one in rows[:2]] == [("alone", ["turn_01"])] * 2  # of its kind
-
-
-def test_without_links_there_is_no_index() -> None:
     alone = interviews(graph("a1"))
     (row,) = concept_rows(alone, pool(alone), [], climbs=True)
     assert (row["abstractness"], row["centrality"], row["prestige"]) == (None, None, None)
     assert pool([]) == implication_matrix([], []) == []
 
 
-def test_an_interval_holds_for_the_link_that_is_singled_out() -> None:
-    """z at 1 − .05/(2·7), for there are seven cells: 2.690 (R qnorm); a1→f1 in 3 of 3: low = 1/(1 + z²/3) = .293."""
-    (first, *_) = implication_matrix(THREE, pool(THREE))
-    assert (first["share"], first["low"], first["high"]) == pytest.approx((1, 0.293, 1), abs=5e-4)
-
-
-def test_saturation_counts_what_each_interview_adds() -> None:
-    curve = [(one["interviews"], one["new"], one["concepts"]) for one in saturation(THREE, pool(THREE))]
-    assert curve == [(1, 4, 4), (2, 0, 4), (3, 1, 5)]
-
-
 def test_codes_hold_what_is_alike_but_no_opposites() -> None:
     assert grouped(["ruhigere nächte im winter", "feste quoten", "ruhige nächte"]) == [[0, 2], [1]]
     assert grouped(["angst vor morgen", "keine angst vor morgen", "important for us", "unimportant for us"]) == [
-        [0],
-        [1],
-        [2],
-        [3],
-    ]
+        [0], [1], [2], [3],
+    ]  # fmt: skip
     assert grouped(["10 euro mehr", "20 euro mehr"]) == [[0], [1]]
     assert grouped([]) == []
 
@@ -143,20 +128,23 @@ def test_planted_thoughts_come_back_as_one_code_each() -> None:
     assert 39 <= len(grouped(sorted(normal(wording) for one in thoughts for wording in one))) <= 47
 
 
-def test_the_cut_off_is_the_highest_that_represents_two_thirds_of_the_links() -> None:
+def test_the_cut_off_represents_two_thirds_of_the_links_and_rises_on_a_crowded_map() -> None:
     """By hand: of 10 links given, cut-off 4 keeps 4, cut-off 3 keeps 7, which is above 6.7."""
     cells = [("c1", "c2", 4), ("c2", "c3", 3), ("c3", "c4", 2), ("c1", "c4", 1)]
     found, *_ = made(cells, dict.fromkeys(("c1", "c2", "c3", "c4"), "attribute"), None)
     assert (found["cut_off"], found["map_share"], found["map_repeated"]) == (3, pytest.approx(0.7), pytest.approx(0.9))
-
-
-def test_the_matrix_is_a_table_and_no_label_a_formula() -> None:
-    codes = [
-        {"concept": "c1", "label": "=A1", "type": "attribute"},
-        {"concept": "c2", "label": "gut", "type": "terminal_value"},
-    ]
-    rows = implications_csv(codes, [{"source": "c1", "target": "c2", "direct": 3, "indirect": 2}]).splitlines()
-    assert rows == ["id,type,code,'=A1,gut", "c1,attribute,'=A1,,3.02", "c2,terminal_value,gut,,"]
+    concepts = pool(THREE)
+    cells = implication_matrix(THREE, concepts)
+    rows = concept_rows(THREE, concepts, cells, climbs=True)
+    mapped(cells, rows, 2)
+    assert {cell["direct"] for cell in cells if cell["shown"]} == {2, 3}
+    assert mapped(cells, rows, 9)["cut_off"] == 1  # nobody would be on it
+    levels = {one["level"]: one["type"] for one in rows}
+    assert [levels[n] for n in range(4)] == kinds_of(METHOD)[:4]
+    types = {f"c{i}": "attribute" if i % 2 else "functional_consequence" for i in range(100)}
+    found, _, concepts = made([(f"c{i}", f"c{i + 1}", 1 + (i < 10)) for i in range(1, 98, 2)], types, 1)
+    assert found["cut_off"] == 2
+    assert sum(one["level"] is not None for one in concepts) == found["n_shown"] <= MOST_CONCEPTS
 
 
 ends = st.sampled_from(["a1>f1", "a2>f1", "a1>f2", "f1>p1", "f2>p1", "p1>i1", "i1>t1", "f1>f2", "p1>p2"])
@@ -175,24 +163,6 @@ def test_cells_are_bounded_by_the_agents_and_the_map_holds_every_link_once(drawn
     places = [(one["level"], one["place"]) for one in rows if one["level"] is not None]
     assert len(set(places)) == len(places)
     assert {level for level, _ in places} == set(range(len({level for level, _ in places})))
-
-
-def test_the_map_leaves_out_what_few_gave_and_says_where_it_could_not() -> None:
-    concepts = pool(THREE)
-    cells = implication_matrix(THREE, concepts)
-    rows = concept_rows(THREE, concepts, cells, climbs=True)
-    mapped(cells, rows, 2)
-    assert {cell["direct"] for cell in cells if cell["shown"]} == {2, 3}
-    assert mapped(cells, rows, 9)["cut_off"] == 1  # nobody would be on it
-    levels = {one["level"]: one["type"] for one in rows}
-    assert [levels[n] for n in range(4)] == kinds_of(METHOD)[:4]
-
-
-def test_a_crowded_map_raises_its_cut_off() -> None:
-    types = {f"c{i}": "attribute" if i % 2 else "functional_consequence" for i in range(100)}
-    found, _, concepts = made([(f"c{i}", f"c{i + 1}", 1 + (i < 10)) for i in range(1, 98, 2)], types, 1)
-    assert found["cut_off"] == 2
-    assert sum(one["level"] is not None for one in concepts) == found["n_shown"] <= MOST_CONCEPTS
 
 
 EVIL = '<script>alert(1)</script> "a" --> b; %% ] end'

@@ -16,6 +16,7 @@ from enquete.interfaces.cli.app import run
 from enquete.state.errors import InputError
 from enquete.study.method_operations import FacadePort, operate
 from tests.graphs.laddering.scripted import script
+from tests.graphs.unreported import without_reports
 from tests.http.conftest import serving
 from tests.support.model_server import ModelServer
 from tests.support.processes import Forked
@@ -36,13 +37,13 @@ def do(root: Path, step: str, /, **given: Any) -> Any:
 
 
 def test_an_interview_is_begun_answered_looked_at_and_ended(root: Path) -> None:
-    first = do(root, "start", interview_id="ada", **ADA)
+    with without_reports():
+        first = do(root, "start", interview_id="ada", **ADA)
+        second, third = (do(root, "answer", interview_id="ada", answer=answer) for answer in SAID)
     assert (first["status"], first["question"], first["turns"]) == (
         "waiting", "What matters most to you about this topic?", [],
     )  # fmt: skip
-    second = do(root, "answer", interview_id="ada", answer=SAID[0])
     assert [one["text"] for one in second["graph"]["nodes"]] == ["Mostly the foam in my coffee"]
-    third = do(root, "answer", interview_id="ada", answer=SAID[1])
     assert [(one["source"], one["target"], one["label"]) for one in third["graph"]["edges"]] == [
         ("n1", "n2", "leads to")
     ]
@@ -76,6 +77,7 @@ def test_an_interview_is_begun_answered_looked_at_and_ended(root: Path) -> None:
     assert not [key for key in calls if "answer" in key]  # a person costs no request
 
 
+@pytest.mark.usefixtures("unreported")
 def test_a_process_killed_in_the_middle_of_an_answer_loses_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed while the answer is being read. The same question follows as where nobody was killed, and what was settled
     is not asked for again."""
@@ -110,6 +112,7 @@ def test_a_process_killed_in_the_middle_of_an_answer_loses_nothing(root: Path, m
         assert len(server.requests) == 2 * undisturbed + 1  # that of the killed process
 
 
+@pytest.mark.usefixtures("unreported")
 def test_an_answer_that_was_filed_and_then_cut_short_is_gone_on_with(root: Path) -> None:
     do(root, "start", interview_id="ada", **ADA)
     folder = root / "laddering" / "ada"
@@ -120,6 +123,7 @@ def test_an_answer_that_was_filed_and_then_cut_short_is_gone_on_with(root: Path)
     assert gone_on["question"]
 
 
+@pytest.mark.usefixtures("unreported")
 def test_an_interview_in_a_terminal(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -157,8 +161,9 @@ def test_an_interview_on_the_page(root: Path) -> None:
         empty = client.post(f"{here}/answer", data={"answer": " "})
         assert empty.status_code == 400
         assert "write an answer" in empty.text
-        for answer in SAID:
-            page = client.post(f"{here}/answer", data={"answer": answer}, follow_redirects=True).text
+        with without_reports():
+            for answer in SAID:
+                page = client.post(f"{here}/answer", data={"answer": answer}, follow_redirects=True).text
         assert page.count("<rect") == 2
         assert "Mostly the foam in my coffee – leads to – gives me a calm morning" in page
         hostile = client.post(

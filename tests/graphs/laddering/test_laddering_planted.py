@@ -3,6 +3,7 @@ planted; of 50 agents, codes and links over all interviews, precision and recall
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -14,27 +15,15 @@ from enquete.graphs.laddering.results import kinds_of
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import Thought, answer, links
 from enquete.state.asking import Block, BlockKey, Item, Language
-from tests.graphs.laddering.memory_desk import (
-    NOBODYS,
-    PLANT,
-    PLANTS,
-    SAME,
-    TYPES,
-    person,
-    planting,
-    study,
-)
+from tests.graphs.laddering.memory_desk import NOBODYS, PLANT, PLANTS, SAME, TYPES, focuses, person, planting, study
 from tests.graphs.laddering.test_laddering_layers import FIVE
 
 # Share found that is held to; .8 is the aim, which jobs and journeys miss with the weights that ship (measured .63 to
 # .80).
 LEAST = {
-    "means_end_chain": 0.8,
-    "jobs_to_be_done": 0.55,
-    "critical_incident": 0.65,
-    "customer_journey": 0.65,
+    "means_end_chain": 0.8, "jobs_to_be_done": 0.55, "critical_incident": 0.65, "customer_journey": 0.65,
     "repertory_grid": 0.65,
-}
+}  # fmt: skip
 
 
 # --- the plant --------------------------------------------------------------------------------------------------------
@@ -104,14 +93,31 @@ def test_planted_thoughts_are_found_in_every_ontology_and_far_more_than_by_chanc
     methodology: str, concept: str, language: Language
 ) -> None:
     """Measured 2026-11-24, 12 agents, German, in the order of LEAST: .97, .65, .69, .78, .68 of what the turns
-    allow."""
+    allow. Choice and depth move, and every interview ends with a last word and its own reason."""
     settings = LadderingSettings(methodology=methodology, concept=concept)
-    scored, interviews = study(6, settings, language)
-    chance, _ = study(6, settings.model_copy(update={"strategy": "random"}), language)
+    scored, interviews = study(4, settings, language)
+    chance, _ = study(4, settings.model_copy(update={"strategy": "random"}), language)
     assert scored >= LEAST[methodology]
     assert scored >= (1.5 if methodology == "means_end_chain" else 1.15) * chance
-    assert all(len(interview.turns) <= 15 for interview in interviews)
     assert not [one for one in interviews if one.stop == "all_exhausted" and len(one.turns) < 10]
+    assert len({turn.choice.strategy for one in interviews for turn in one.turns if turn.choice}) >= 3
+    depths = [turn.chain for turn in max(interviews, key=lambda one: one.turns[-1].chain).turns]
+    assert depths == sorted(depths)
+    assert depths[-1] >= 3
+    for one in interviews:
+        last = one.turns[-1].choice
+        assert settings.method.strategies[last.strategy].closing
+        assert one.stop == (last.because or "closing")
+        assert all(turn.choice is None or not turn.choice.because for turn in one.turns[:-1])
+        assert len(one.turns) <= 15
+        assert len(set(focuses(one))) >= 2
+        assert methodology != "means_end_chain" or one.stop != "max_turns" or dives(one) >= 2
+
+
+def dives(interview: LadderingInterview) -> int:
+    """Runs of at least two turns that each found a link."""
+    runs = itertools.groupby(interview.turns, key=lambda turn: turn.changes.new_edges > 0)
+    return sum(found and len(list(run)) >= 2 for found, run in runs)
 
 
 AGENTS = 50
@@ -175,15 +181,10 @@ def _constructs(
 @pytest.mark.soak
 @pytest.mark.parametrize(
     ("methodology", "concept", "language", "recall", "levels"),
-    [
-        ("means_end_chain", "fisheries_2040", "de", 0.85, 5),
-        ("means_end_chain", "oat_drink", "en", 0.85, 5),
-        ("customer_journey", "oat_drink", "en", 0.85, 6),
-        ("jobs_to_be_done", "fisheries_2040", "de", 0.85, 8),
-        ("critical_incident", "oat_drink", "en", 0.85, 7),
-        ("repertory_grid", "fisheries_2040", "de", 0.85, 6),
-    ],
-)
+    [("means_end_chain", "fisheries_2040", "de", 0.85, 5), ("means_end_chain", "oat_drink", "en", 0.85, 5),
+        ("customer_journey", "oat_drink", "en", 0.85, 6), ("jobs_to_be_done", "fisheries_2040", "de", 0.85, 8),
+        ("critical_incident", "oat_drink", "en", 0.85, 7), ("repertory_grid", "fisheries_2040", "de", 0.85, 6)],
+)  # fmt: skip
 def test_fifty_interviews_give_back_what_was_planted(
     methodology: str, concept: str, language: Language, recall: float, levels: int
 ) -> None:

@@ -215,7 +215,7 @@ def test_the_rule_reads_engagement_certainty_and_mood_off_the_surface() -> None:
 
 def test_rules_and_plant_share_no_module_and_no_word_list() -> None:
     def imports(module: object) -> set[str]:
-        tree = ast.parse(inspect.getsource(module))  # type: ignore[arg-type]  # a module
+        tree = ast.parse(inspect.getsource(module))  # a module
         return {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
 
     assert not any("synthetic" in name for name in imports(interviewer))

@@ -14,7 +14,6 @@ import enquete
 from enquete.graphs.laddering.tables import PRESENTATION
 from enquete.reports.analyses import read_results
 from enquete.reports.run_reading import open_run
-from enquete.state.asking import Language
 from enquete.state.errors import InputError
 from tests.graphs.laddering.scripted import script
 from tests.support import unwritten
@@ -71,10 +70,13 @@ def test_interviews_with_faults_killed_have_every_turn_once(
     assert sent_again <= new * (1 + 3 * sum(FAULTS.values()))  # what was settled is not bought again
 
 
-def interview(tmp_path: Path, agents: int = 2, *, out: str = "out", **more: Any) -> enquete.Run:
+def interview(
+    tmp_path: Path, agents: int = 2, *, out: str = "out", by: Any = enquete.conduct_interviews, **more: Any
+) -> enquete.Run:
     settings = {"laddering": more.pop("laddering", {"turns": 4})}
-    return enquete.conduct_interviews(personas(tmp_path, agents), out=str(tmp_path / out), methods=["laddering"],
-                                      settings=settings, budget_tokens=10**8, **more)  # fmt: skip
+    given = {"out": str(tmp_path / out), "methods": ["laddering"], "settings": settings, "budget_tokens": 10**8, **more}
+    run: enquete.Run = by(personas(tmp_path, agents), **given)
+    return run
 
 
 def log(run: enquete.Run) -> list[dict[str, Any]]:
@@ -82,55 +84,64 @@ def log(run: enquete.Run) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def graphs(run: enquete.Run) -> str:
-    (path,) = (run.folder.parent.parent / "T1" / "laddering").glob("*/knowledge_graphs.jsonl")
-    return path.read_text("utf-8")
+def turns_kept(run: enquete.Run) -> list[tuple[Any, ...]]:
+    """What every interview stands on: its graph is made of them."""
+    return rows(run.folder, "SELECT name, value FROM frozen WHERE name LIKE 'turn/%' ORDER BY name")
 
 
-def test_three_roles_have_models_of_their_own_and_the_fallback_is_recorded_per_turn(tmp_path: Path) -> None:
+def test_roles_have_models_of_their_own_and_what_another_did_is_recorded_and_said(tmp_path: Path) -> None:
+    """A fallback per turn; and codes that cannot be read are the rules'."""
+
+    def no_codes(body: dict[str, Any]) -> str | None:
+        asked = (body.get("response_format") or {}).get("json_schema", {}).get("schema", {}).get("properties", {})
+        return "no idea" if "themes" in asked else script(body)
+
     settings = {"turns": 3, "extraction_model": "bad", "extraction_fallback": "good", "questions_model": "asker",
                 "signals_model": "bad"}  # fmt: skip
-    with ModelServer(script=script) as server:
+    with ModelServer(script=no_codes) as server:
         run = interview(tmp_path, 1, model="main", base_url=server.base_url, laddering=settings)
-        asked = {request.model for request in server.requests}
+        assert {request.model for request in server.requests} == {"main", "bad", "good", "asker"}
     assert run.status == "completed"
-    assert asked == {"main", "bad", "good", "asker"}
     for turn in log(run):
         assert turn["fallback"] == ["extract"]
         assert (turn["by"]["extract"], turn["by"]["signal"], turn["by"]["question"]) == ("good", "rule", "asker")
+    found: Any = run.results["laddering"]
+    assert (found["coding"], found["failed_types"]) == ("failed", ["attribute"])
+    assert found["concepts"]
+    appendix = read_results("laddering", PRESENTATION, found, "en").at("appendix")
+    assert "The model's codes could not be read (Eigenschaft)" in appendix
 
 
 def test_an_interview_with_a_scripted_model_is_replayed_without_a_network(tmp_path: Path) -> None:
     with ModelServer(script=script) as server:
-        people, out = personas(tmp_path, 1), str(tmp_path / "out")
-        run = unwritten.interview(people, out=out, methods=["laddering"], settings={"laddering": {"turns": 4}},
-                                  budget_tokens=10**8, model="test", base_url=server.base_url)  # fmt: skip
+        run = interview(tmp_path, 1, by=unwritten.interview, model="test", base_url=server.base_url)
         assert run.status == "completed"
         sent = len(server.requests)
-        again = unwritten.interview(people, out=out, respondent="replay", replay_of=run.run_id, new=True)
+        again = unwritten.interview(
+            personas(tmp_path, 1), out=str(tmp_path / "out"), respondent="replay", replay_of=run.run_id, new=True
+        )
         assert len(server.requests) == sent
     assert again.status == "completed"
     assert again.run_id != run.run_id
     assert stored_answers(again.folder) == stored_answers(run.folder)
 
 
-@pytest.mark.parametrize("language", ["de", "en"])
-def test_the_report_and_the_files_tell_the_interviews(tmp_path: Path, language: Language) -> None:
-    run = interview(tmp_path, 4, language=language, laddering={"turns": 6, "methodology": "means_end_chain"})
+def test_the_report_and_the_files_tell_the_interviews(tmp_path: Path) -> None:
+    run = interview(tmp_path, 2, language="de", laddering={"turns": 4, "methodology": "means_end_chain"})
     found: Any = run.results["laddering"]
-    read = read_results("laddering", PRESENTATION, found, language)
-    section = read.at("section")
-    folder = run.folder.parent.parent / "synthesis" / run.folder.name
-    assert section in (folder / "report.md").read_text("utf-8")
-    appendix = (folder / "appendix.md").read_text("utf-8")
-    assert read.view(PRESENTATION.tables["coverage"], PRESENTATION.tables["coverage"].views[0]) in appendix
-    for text in (section, read.at("appendix")):
-        assert not re.search(r"\b(nan|None|Undefined)\b|\{\w*\}", text)
-        require_even_tables(text)
-    assert prose(section) < 150
-    assert re.search(rf"(read|las) {found['n_by_rule']} (of|von) {found['n_read']} (answers|Antworten)", section)
-    read_results("laddering", PRESENTATION, {**found, "concepts": [], "implications": []}, language).at("appendix")
-    assert [found[key] for key in ("n", "n_total", "n_over")] == [4, 4, 4]
+    in_german, in_english = (read_results("laddering", PRESENTATION, found, language) for language in ("de", "en"))
+    assert in_german.at("section") in (run.path / "report.md").read_text("utf-8")
+    coverage = in_german.view(PRESENTATION.tables["coverage"], PRESENTATION.tables["coverage"].views[0])
+    assert coverage in (run.path / "appendix.md").read_text("utf-8")
+    for read in (in_german, in_english):
+        section = read.at("section")
+        for text in (section, read.at("appendix")):
+            assert not re.search(r"\b(nan|None|Undefined)\b|\{\w*\}", text)
+            require_even_tables(text)
+        assert prose(section) < 150
+        assert re.search(rf"(read|las) {found['n_by_rule']} (of|von) {found['n_read']} (answers|Antworten)", section)
+    read_results("laddering", PRESENTATION, {**found, "concepts": [], "implications": []}, "de").at("appendix")
+    assert [found[key] for key in ("n", "n_total", "n_over")] == [2, 2, 2]
     assert "saturation" not in found  # which grows with the agents
     turns = log(run)
     assert len(turns) == len(stored_answers(run.folder))
@@ -143,20 +154,17 @@ def test_the_report_and_the_files_tell_the_interviews(tmp_path: Path, language: 
 
 
 def test_a_pause_in_the_middle_shows_what_there_is(tmp_path: Path) -> None:
-    whole = interview(tmp_path, 3, out="whole")
+    whole = interview(tmp_path, 3, out="whole", by=unwritten.interview)
     spent = sum(row[0] for row in rows(whole.folder, "SELECT input_tokens + output_tokens FROM calls"))
-    run = enquete.conduct_interviews(
-        personas(tmp_path, 3), out=str(tmp_path / "cut"), methods=["laddering"], concurrency=1,
-        settings={"laddering": {"turns": 4}}, budget_tokens=spent // 2 + 9000, confirm=True,
-    )  # fmt: skip
+    run = interview(tmp_path, 3, out="cut", concurrency=1, budget_tokens=spent // 2 + 9000, confirm=True)
     assert run.status == "paused"
     found = run.results["laddering"]
     assert found["partial"]
-    assert 0 < len(log(run)) < len(log(whole))
+    assert 0 < len(log(run)) < len(turns_kept(whole))
     # Not the last turn of each: an answer that nobody has read yet is there, too.
     assert run.responses["status"].eq("ok").sum() < len(whole.responses)
-    done = enquete.resume(run.resume_token, out=str(tmp_path / "cut"), budget_tokens=10**8)
-    assert graphs(done) == graphs(whole)
+    done = unwritten.resume(run.resume_token, out=str(tmp_path / "cut"), budget_tokens=10**8)
+    assert turns_kept(done) == turns_kept(whole)
 
 
 def test_a_wrong_setting_is_told_before_anything_is_asked(tmp_path: Path) -> None:
@@ -184,14 +192,9 @@ def coding_script(body: dict[str, Any]) -> str | None:
 
 def test_a_model_makes_the_codes_within_estimate_and_plan_and_by_whom_is_said(tmp_path: Path) -> None:
     with ModelServer(script=coding_script) as server:
-        model = {
-            "model": "test",
-            "base_url": server.base_url,
-            "methods": ["laddering"],
-            "settings": {"laddering": {"turns": 3}},
-        }
-        expected = enquete.estimate(personas(tmp_path, 2), out=str(tmp_path / "out"), **model)
-        run = interview(tmp_path, 2, model="test", base_url=server.base_url, laddering={"turns": 3})
+        model = {"model": "test", "base_url": server.base_url, "laddering": {"turns": 3}}
+        expected: Any = interview(tmp_path, 2, by=enquete.estimate, **model)
+        run = interview(tmp_path, 2, **model)
     found: Any = run.results["laddering"]
     assert run.status == "completed"
     used = rows(run.folder, "SELECT count(*), sum(input_tokens + output_tokens) FROM calls WHERE purpose='theme'")[0]
@@ -208,18 +211,3 @@ def test_a_model_makes_the_codes_within_estimate_and_plan_and_by_whom_is_said(tm
     ]
     assert [found[key] for key in ("coding", "n_rest", "failed_types")] == ["model", 0, []]
     assert found["implications"] == []  # links within a code are none
-
-
-def test_codes_that_cannot_be_read_are_the_rules_and_that_is_said(tmp_path: Path) -> None:
-    def no_codes(body: dict[str, Any]) -> str | None:
-        asked = (body.get("response_format") or {}).get("json_schema", {}).get("schema", {}).get("properties", {})
-        return "no idea" if "themes" in asked else script(body)
-
-    with ModelServer(script=no_codes) as server:
-        run = interview(tmp_path, 1, model="test", base_url=server.base_url, laddering={"turns": 2})
-    found: Any = run.results["laddering"]
-    assert (found["coding"], found["failed_types"]) == ("failed", ["attribute"])
-    assert found["concepts"]
-    assert "The model's codes could not be read (Eigenschaft)" in read_results(
-        "laddering", PRESENTATION, found, "en"
-    ).at("appendix")

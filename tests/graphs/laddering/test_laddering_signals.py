@@ -6,26 +6,24 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from pydantic_core import PydanticCustomError
+from hypothesis import given
+from hypothesis import strategies as st
 
 from enquete.graphs.laddering.interviewer import JudgementInput, trimmed
 from enquete.graphs.laddering.signals import (
     SIGNALS,
     AnswerRating,
+    Depth,
     NodeState,
     Readings,
-    Signal,
-    SignalRange,
     Value,
-    checked_key,
+    after_answer,
+    after_choice,
     depth_of,
     detect,
-    propositions,
-    split_key,
 )
 from tests.graphs.laddering.builders import graph, past, view
 
-DEEP = ("moderate", "deep")
 RATED = Readings(
     specificity=AnswerRating(rating=1), certainty=AnswerRating(rating=2), valence=AnswerRating(rating=5),
     engagement=AnswerRating(rating=4), sentiment="positive", topics=("a", "b"),
@@ -106,12 +104,10 @@ OF_NODE: dict[str, list[tuple[Any, Value | None]]] = {
                                     (of_node(NodeState(focused=1, since_yield=5)), 0.2)],
     # fresh below .3, moderate below .6: .4 × 7/10 = .28; × 8/10 = .32; .4 + .3 × 3/5 = .58; .4 + .3 × 4/5 = .64
     "graph.node.exhaustion": [
-        (of_node(NodeState(since_yield=8)), None),
-        (of_node(NodeState(focused=1, since_yield=7)), "fresh"),
+        (of_node(NodeState(since_yield=8)), None), (of_node(NodeState(focused=1, since_yield=7)), "fresh"),
         (of_node(NodeState(focused=1, since_yield=8)), "moderate"),
         (of_node(NodeState(focused=3, since_yield=10, streak=3)), "moderate"),
-        (of_node(NodeState(focused=4, since_yield=10, streak=4)), "exhausted"),
-    ],
+        (of_node(NodeState(focused=4, since_yield=10, streak=4)), "exhausted")],
     "graph.node.yield_stagnation": [
         (of_node(NodeState(focused=1, since_yield=2)), False), (of_node(NodeState(focused=1, since_yield=3)), True),
         (of_node(NodeState(focused=0, since_yield=9)), False),
@@ -167,18 +163,13 @@ def test_repetition_of_a_strategy_on_a_concept(times: int, word: str) -> None:
     assert detect(seen, ["deepen", "clarify"]).pairs["clarify", "a1"]["graph.node.strategy_repetition"] == "none"
 
 
-def test_repetition_of_a_strategy_counts_each_over_the_last_five_turns() -> None:
+def test_repetition_is_counted_over_five_turns_and_kinds_by_the_rarest() -> None:
     seen = view(turns=[past("explore"), *[past("deepen")] * 3, past("clarify"), past("deepen")])
     found = detect(seen, ["deepen", "clarify", "explore"]).strategies
     assert [found[name]["temporal.strategy_repetition_count"] for name in found] == [4, 1, 0]
-
-
-def test_a_strategy_knows_how_many_there_are_of_the_rarest_kind_it_asks_for() -> None:
     asks = {
-        "deepen": frozenset({"attribute", "terminal_value"}),
-        "explore": frozenset({"attribute"}),
-        "reflect": frozenset[str](),
-    }
+        "deepen": frozenset({"attribute", "terminal_value"}), "explore": frozenset({"attribute"}),
+        "reflect": frozenset[str]()}  # fmt: skip
     found = detect(replace(view(graph("a1 a2 f1")), asks=asks), list(asks)).strategies
     assert [found[name].get("graph.kind_count") for name in asks] == [0, 2, None]
 
@@ -208,50 +199,6 @@ def test_a_nodes_signals_win_over_the_interviews() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "bin_"), [(1, "low"), (2, "low"), (3, "mid"), (4, "high"), (5, "high"), (0, "low"), (9, "high")]
-)
-def test_numbers_are_binned_after_normalising(value: float, bin_: str) -> None:
-    """A raw 1–5 rubric would be "high" throughout."""
-    assert SignalRange(1, 5).bin(value) == bin_
-
-
-def test_a_signal_is_a_row_and_its_value_a_word() -> None:
-    one = Signal("graph.answer_count", SignalRange(0, 20), lambda view: len(view.past), "…", "…")
-    assert one.word(one.detect(view(turns=[past()] * 16)) or 0) == "high"
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        "graph.node.exhausted.true",
-        "graph.max_depth.low",
-        "graph.max_depth",
-        "graph.node.exhausted",
-        "meta.node.opportunity.fresh",
-    ],
-)
-def test_weight_keys_that_hold(key: str) -> None:
-    assert checked_key(key) == key
-    assert split_key(key)[0] in SIGNALS
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        "graph.nodes",
-        "graph.node.exhausted.yes",
-        "meta.interview.phase",
-        "graph.max_depth.0.5",
-        "exhaustion_score.low",
-        "",
-    ],
-)
-def test_weight_keys_that_do_not(key: str) -> None:
-    with pytest.raises(PydanticCustomError):
-        checked_key(key)
-
-
-@pytest.mark.parametrize(
     ("answer", "rating", "depth"),
     [
         ("Das ist so.", None, "surface"),
@@ -274,12 +221,102 @@ def test_depth_of_an_answer_can_be_shallow(answer: str, rating: int | None, dept
     assert depth_of(answer, readings) == depth
 
 
-def test_propositions_are_clauses_of_three_words() -> None:
-    assert propositions("Das ist mir wichtig, weil ich dann ruhig schlafe. Ja.") == 2
-    assert propositions("") == 0
-
-
 def test_reasons_are_cut_to_twenty_words() -> None:
     long = Readings(valence=AnswerRating(rating=3, rationale=" ".join(["wort"] * 40)))
     data = JudgementInput(topic="t", question="?", answer="!")
     assert len((trimmed(data, long).valence or AnswerRating(rating=1)).rationale.split()) == 20
+
+
+# --- what a concept goes through --------------------------------------------------------------------------------------
+
+
+S: Depth = "surface"
+M: Depth = "moderate"
+
+
+@pytest.mark.parametrize(
+    ("since_yield", "streak", "depths", "score"),
+    [
+        # .4 × dryness/10 + .3 × streak/5 + .3 × share of shallow ones among the last three, worked by hand
+        (0, 0, (), 0.0),
+        (3, 2, (S, S, M), 0.4 * 0.3 + 0.3 * 0.4 + 0.3 * 2 / 3),
+        (10, 5, (S, S, S), 1.0),
+        (25, 9, (S, S, S), 1.0),  # both counts are capped
+        (5, 0, (M, M, M), 0.2),
+        (0, 5, (), 0.3),
+        (0, 0, (M, S), 0.15),
+        (0, 0, (S, S, M, M, M), 0.0),  # only the last three count
+    ],
+)
+def test_exhaustion_score(since_yield: int, streak: int, depths: tuple[Depth, ...], score: float) -> None:
+    state = NodeState(focused=1, streak=streak, since_yield=since_yield, depths=depths)
+    assert state.exhaustion_score == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    ("focused", "since_yield", "streak", "depths", "exhausted"),
+    [
+        (1, 3, 2, (S, S, M), True),  # each condition at its boundary
+        (0, 3, 2, (S, S, M), False),  # never in focus
+        (1, 2, 2, (S, S, M), False),  # two turns dry
+        (1, 3, 1, (S, S, M), False),  # once in focus
+        (1, 3, 2, (S, M, M), False),  # one third shallow
+        (1, 3, 2, (), False),
+    ],
+)
+def test_exhausted(focused: int, since_yield: int, streak: int, depths: tuple[Depth, ...], exhausted: bool) -> None:
+    state = NodeState(focused=focused, since_yield=since_yield, streak=streak, depths=depths)
+    assert state.exhausted is exhausted
+
+
+def test_focus_yield_and_depth_move_every_turn() -> None:
+    """Port point 1: without recording, exhaustion, streak and recency never move.
+
+    n1 is asked about three times; the first answer yields n2, the others nothing.
+    """
+    states = after_answer({}, ["n1"], "", M, yielded=True)
+    states = after_choice(states, "n1", "deepen")
+    assert (states["n1"].focused, states["n1"].streak, states["n1"].strategies) == (1, 1, {"deepen": 1})
+    states = after_answer(states, ["n1", "n2"], "n1", M, yielded=True)
+    assert (states["n1"].yields, states["n1"].since_yield, states["n1"].depths) == (1, 0, (M,))
+    for turn in (1, 2, 3):
+        states = after_answer(after_choice(states, "n1", "deepen"), ["n1", "n2"], "n1", S, yielded=False)
+        assert states["n1"].since_yield == turn
+        assert states["n2"].since_yield == turn  # every node ages, not the focus alone
+        assert states["n2"].since_focus == turn
+    assert states["n1"].depths == (M, S, S, S)
+    assert states["n1"].exhausted
+    assert states["n2"].depths == ()  # the depth belongs to what was asked about
+
+
+def test_depth_goes_to_the_focus_and_only_a_change_of_focus_ends_a_streak() -> None:
+    states = after_choice(after_answer({}, ["n1", "n2"], "", M, yielded=True), "n1", "deepen")
+    states = after_choice(after_answer(states, ["n1", "n2"], "n1", S, yielded=False), "n2", "deepen")
+    assert states["n1"].depths == (S,)
+    assert states["n2"].depths == ()
+    # Port point 2.
+    states = after_choice(after_answer({}, ["n1", "n2"], "", M, yielded=True), "n1", "deepen")
+    states = after_choice(after_answer(states, ["n1", "n2"], "n1", M, yielded=True), "n1", "deepen")
+    assert states["n1"].streak == 2
+    states = after_choice(states, "n2", "deepen")
+    assert (states["n1"].streak, states["n2"].streak) == (0, 1)
+    states = after_choice(states, "", "explore")  # a question about no concept is a change as well
+    assert states["n2"].streak == 0
+
+
+turns = st.lists(st.tuples(st.sampled_from(["", "n1", "n2"]), st.sampled_from([S, M]), st.booleans()), max_size=25)
+
+
+@given(turns)
+def test_counts_are_consistent_whatever_happens(history: list[tuple[str, Depth, bool]]) -> None:
+    states = after_answer({}, ["n1", "n2"], "", M, yielded=True)
+    for focus, depth, yielded in history:
+        states = after_answer(after_choice(states, focus, "deepen"), ["n1", "n2"], focus, depth, yielded=yielded)
+    for node, state in states.items():
+        asked = [turn for turn in history if turn[0] == node]
+        assert state.focused == len(asked) == len(state.depths) == sum(state.strategies.values())
+        assert state.yields == sum(turn[2] for turn in asked)
+        assert (state.exhaustion_score is None) is (state.focused == 0)
+        assert 0 <= (state.exhaustion_score or 0) <= 1
+        assert state.streak <= state.focused
+        assert state.yield_rate is None if not asked else 0 <= (state.yield_rate or 0) <= 1

@@ -130,14 +130,10 @@ def test_a_methodology_is_read_with_ladder_edges_weights_phases_and_guidelines(f
 def test_dead_keys_are_named_with_the_nearest_that_there_is(folder: Path) -> None:
     fates = {one.key: (one.fate, one.into) for one in method_of(folder).translation}
     assert fates["strategies.deepen.signal_weights.llm.response_depth.shallow"] == (
-        "dead",
-        "llm.response_depth.surface",
-    )
+        "dead", "llm.response_depth.surface")  # fmt: skip
     assert fates["signals.graph.graph.avg_depth"] == ("dead", "graph.max_depth")
     assert fates["strategies.deepen.signal_weights.meta.conversation.saturation.high"] == (
-        "translated",
-        "meta.saturation.high",
-    )
+        "translated", "meta.saturation.high")  # fmt: skip
     assert fates["strategies.wander.focus_mode"][0] == "ignored"
     assert fates["strategies.deepen.techniques"] == ("lent", "means_end_chain")
     assert fates["strategies.wander.techniques"] == ("lent", "plain questions")
@@ -200,7 +196,7 @@ def test_a_file_of_this_program_leaves_no_trace_of_another_and_still_needs_all_i
 def test_a_run_says_what_was_translated_and_an_operation_says_it_before(folder: Path) -> None:
     named = {"file": str(folder / "methodologies" / "rung_ladder.yaml")}
     told = asyncio.run(operate("read_laddering_file", named, folder))
-    assert "strategies.deepen.signal_weights.llm.response_depth.shallow → llm.response_depth.surface" in told["dead"]  # type: ignore[operator]
+    assert "strategies.deepen.signal_weights.llm.response_depth.shallow → llm.response_depth.surface" in told["dead"]
     run = enquete.conduct_interviews(
         str(personas(folder, 2)), out=str(folder / "out"), methods=["laddering"], respondent="synthetic", language="en",
         settings={"laddering": {"concept": str(folder / "concepts" / "gardens.yaml"), "turns": 4}},

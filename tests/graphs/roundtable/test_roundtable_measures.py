@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import spearmanr
 
 from enquete.analysis.stopping import Limits, RoundStanding, exit_after
 from enquete.graphs.roundtable.agreement import (
@@ -20,7 +23,7 @@ from enquete.graphs.roundtable.agreement import (
     should_exit,
 )
 from enquete.graphs.roundtable.modes import Response, Stance
-from enquete.graphs.roundtable.movement import moves, persuasion
+from enquete.graphs.roundtable.movement import Reason, conformity, deliberative_reason, moves, persuasion
 from enquete.respondents.rule_coder import Theme
 
 LEVY = "Introduce the carbon levy quickly across every county"  # content words: introduce carbon levy quickly county
@@ -32,16 +35,13 @@ def said(position: str, confidence: float | None = 0.5, stance: Stance = "", rea
     return Response(position=position, confidence=confidence, stance=stance, reasoning=reasoning)
 
 
-# --- agreement --------------------------------------------------------------------------------------------------------
+# --- agreement -------------------------------------------------------------------------------------------------------
 
 
-def test_opposites_share_their_words_and_are_no_cluster() -> None:
+def test_opposites_share_their_words_and_are_no_cluster_and_stances_decide() -> None:
     group = {"a": said(LEVY), "b": said(NO_LEVY), "c": said(LEVY)}
     assert clusters(group) == [("a", "c"), ("b",)]
     assert likeness(group["a"], group["b"]) == 0
-
-
-def test_stances_decide_where_both_have_one() -> None:
     assert clusters({"a": said(LEVY, stance="yes"), "b": said(LEVY, stance="no")}) == [("a",), ("b",)]
     assert clusters({"a": said(LEVY, stance="yes"), "b": said(NO_LEVY, stance="yes")}) == [("a", "b")]
 
@@ -63,29 +63,21 @@ def test_one_word_is_no_position(one: str, other: str, alike: bool) -> None:
     assert should_exit([{"a": said(one), "b": said(other)}]).reason == ("consensus" if alike else "")
 
 
-def test_agreement_of_two_in_three_with_equal_confidence() -> None:
+def test_agreement_by_hand() -> None:
     """.7 · 2/3 + .3 · (1 − 0) = .7667."""
     assert agreement({"a": said(LEVY), "b": said(LEVY), "c": said(NO_LEVY)}) == pytest.approx(0.7 * 2 / 3 + 0.3)
-
-
-def test_all_different_agree_on_nothing_but_their_confidence() -> None:
-    """Confidences 0 and 1: variance .25, so .7 · 0 + .3 · 0."""
+    # Confidences 0 and 1: variance .25, so .7 · 0 + .3 · 0.
     assert agreement({"a": said(LEVY, 0.0), "b": said(SCHOOLS, 1.0)}) == 0
     assert agreement({"a": said(LEVY, 0.5), "b": said(SCHOOLS, 0.5)}) == pytest.approx(0.3)
-
-
-def test_without_confidences_positions_alone_count_and_one_voice_is_no_agreement() -> None:
     assert agreement({"a": said(LEVY, None), "b": said(LEVY, None)}) == 1
     assert agreement({"a": said(LEVY), "b": said("")}) is None
 
 
 WORDS = ["carbon", "levy", "schools", "county", "harbour", "never", "against", "tariff"]
 RESPONSES = st.builds(
-    Response,
-    position=st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join),
-    confidence=st.none() | st.floats(0, 1),
-    stance=st.sampled_from(["yes", "no", "neutral"]),
-)
+    Response, position=st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join),
+    confidence=st.none() | st.floats(0, 1), stance=st.sampled_from(["yes", "no", "neutral"]),
+)  # fmt: skip
 
 
 @settings(max_examples=60, deadline=None)
@@ -107,32 +99,26 @@ def test_likeness_is_symmetric_and_a_share(one: Response, other: Response) -> No
     assert 0 <= likeness(one, other) <= 1
 
 
-# --- groupthink -------------------------------------------------------------------------------------------------------
+# --- groupthink ------------------------------------------------------------------------------------------------------
 
 
-def test_a_like_minded_group_is_flagged() -> None:
+def test_groupthink_has_three_signs() -> None:
     group = {name: said(LEVY, 0.9) for name in "abc"}
     found = groupthink(group)
     assert found.detected
     assert found.indicators == ("all_sure", "one_side", "same_words")
     assert found.recommendation == "evidence"  # certainty is one of the signs, and weak evidence
-
-
-def test_like_minded_without_being_sure_is_flagged_by_side_and_words() -> None:
     found = groupthink({name: said(LEVY, 0.4) for name in "abc"})
     assert found.indicators == ("one_side", "same_words")
     assert found.recommendation == "opposition"
-
-
-def test_sure_opponents_are_no_groupthink() -> None:
-    """One sign of three: all sure. Their words are the same but for "never", which the measure of words counts as
-    none."""
+    # One sign of three: all sure. Their words are the same but for "never", which the measure of words counts as
+    # none.
     found = groupthink({"a": said(LEVY, 0.95, "yes"), "b": said(SCHOOLS, 0.95, "no")})
     assert found.indicators == ("all_sure",)
     assert not found.detected
 
 
-# --- exit -------------------------------------------------------------------------------------------------------------
+# --- exit ------------------------------------------------------------------------------------------------------------
 
 
 def test_two_confident_opponents_are_not_ended_by_confidence() -> None:
@@ -157,11 +143,8 @@ def test_a_converging_group_ends_in_the_round_in_which_all_have_stayed_twice() -
     then = {**first, "b": said(LEVY)}
     limits = Limits(most_rounds=6)
     assert [should_exit([first, then, then, then][:n], limits).reason for n in range(1, 5)] == [
-        "",
-        "",
-        "",
-        "convergence",
-    ]
+        "", "", "", "convergence",
+    ]  # fmt: skip
 
 
 def test_consensus_comes_first_and_confidence_needs_agreement() -> None:
@@ -174,10 +157,8 @@ def test_consensus_comes_first_and_confidence_needs_agreement() -> None:
 
 def test_the_last_round_ends_it_and_the_least_number_holds_it() -> None:
     apart = [
-        {"a": said(LEVY), "b": said(SCHOOLS)},
-        {"a": said(SCHOOLS), "b": said(LEVY)},
-        {"a": said(LEVY), "b": said(SCHOOLS)},
-    ]
+        {"a": said(LEVY), "b": said(SCHOOLS)}, {"a": said(SCHOOLS), "b": said(LEVY)},
+        {"a": said(LEVY), "b": said(SCHOOLS)}]  # fmt: skip
     assert should_exit(apart).reason == "max_rounds"
     agreed = [{"a": said(LEVY), "b": said(LEVY)}]
     assert should_exit(agreed, Limits(least_rounds=2)).should_exit is False
@@ -192,20 +173,16 @@ def test_a_share_of_a_panel_may_do() -> None:
     assert exit_after(rounds, Limits(stable_rounds=1)).reason == ""
 
 
-# --- movement ---------------------------------------------------------------------------------------------------------
+# --- movement --------------------------------------------------------------------------------------------------------
 
 
-def test_who_moved_toward_whom_and_on_what() -> None:
+def test_who_moved_toward_whom_on_what_and_equally_near_ones_share_a_move() -> None:
     before = {
-        "a": said(LEVY, 0.9, "yes"),
-        "b": said("Leave prices alone", 0.8, "no"),
-        "c": said(SCHOOLS, 0.5, "neutral"),
-    }
+        "a": said(LEVY, 0.9, "yes"), "b": said("Leave prices alone", 0.8, "no"), "c": said(SCHOOLS, 0.5, "neutral"),
+    }  # fmt: skip
     after = {
-        "a": said(LEVY, 0.95, "yes"),
-        "b": said("Introduce the levy", 0.6, "yes", "Rebates protect poorer households"),
-        "c": said(SCHOOLS, 0.5, "neutral"),
-    }
+        "a": said(LEVY, 0.95, "yes"), "b": said("Introduce the levy", 0.6, "yes", "Rebates protect poorer households"),
+        "c": said(SCHOOLS, 0.5, "neutral")}  # fmt: skip
     arguments = [
         Theme(id="x1", label="Rebates protect", description="households with little money", statements=["a|g#1.1"]),
         Theme(
@@ -217,22 +194,98 @@ def test_who_moved_toward_whom_and_on_what() -> None:
     assert (found["b"].toward, found["b"].argument) == (("a",), "x1")
     assert found["b"].surer == pytest.approx(-0.2)
     assert persuasion(found.values()) == {("b", "a"): 1.0}
-
-
-def test_equally_near_ones_share_a_move() -> None:
     before = {"a": said(LEVY), "b": said(LEVY), "c": said(SCHOOLS)}
     found = moves(before, {**before, "c": said(LEVY)})
     assert persuasion(found) == {("c", "a"): 0.5, ("c", "b"): 0.5}
 
 
-# --- the model's reading ----------------------------------------------------------------------------------------------
+# --- the model's reading ---------------------------------------------------------------------------------------------
 
 
 def test_a_models_reading_is_used_where_it_counts_everybody() -> None:
     data = RoundSaid(topic="levy", said={"1": said(LEVY), "2": said(NO_LEVY)})
     used = ANALYST.check(data, Analysed(agreement=0.2, camp_of={"1": 1, "2": 2}, conflicts=list("abcd")))
-    assert used is not None
     assert used.conflicts == ["a", "b", "c"]
     assert ANALYST.check(data, Analysed(agreement=0.2, camp_of={"1": 1})) is None
     assert ANALYST.rule(data) == Analysed()  # nobody reads in its place
     assert LEVY in ANALYST.prompt(data, "en")
+
+
+# --- deliberative reason and conformity -------------------------------------------------------------------------------
+
+
+def table(**rows: str) -> dict[str, dict[str, float]]:
+    return {who: {str(at): float(digit) for at, digit in enumerate(row)} for who, row in rows.items()}
+
+
+def test_deliberative_reason_by_hand() -> None:
+    """r_C = r_P = 1 for a and b, −1 with c: d = 0 for all pairs, index 2 · (1 − λ)/(1 − λ) − 1 = 1."""
+    found = deliberative_reason(table(a="1234", b="1234", c="4321"), {"a": "xyz", "b": "xyz", "c": "zyx"})
+    assert (found.index, found.adjusted, found.pairs) == (pytest.approx(1), pytest.approx(1), 3)
+    # Ranks 1234 and 2143: Spearman 1 − 6·4/(4·15) = .6; options in reverse: −1; d = 1.6/√2 = 1.1314; index = 1 −
+    # 2d/(√2/2) = 1 − 3.2 = −2.2: below −1 where the two could not be further apart.
+    found = deliberative_reason(table(a="1234", b="2143"), {"a": "xyz", "b": "zyx"})
+    assert found.index == pytest.approx(-2.2)
+    assert found.adjusted == pytest.approx(-2.2)
+    # Considerations 12345 and 25314: Σd² = 1+9+0+9+1 = 20, r = 1 − 120/120 = 0; options 1234 and 2413: Σd² = 1+4+4+1
+    # = 10, r = 1 − 60/60 = 0. d = 0, index 1; the adjusted form has strength 0: 2 · (0 − λ)/(1 − λ) − 1 = −1.8284, λ
+    # = 1 − √2/2.
+    found = deliberative_reason(table(a="12345", b="25314"), {"a": "wxyz", "b": "ywzx"})
+    assert found.index == pytest.approx(1)
+    assert found.adjusted == pytest.approx(-2 * (1 - np.sqrt(0.5)) / np.sqrt(0.5) - 1)
+    ranked = dict.fromkeys("abcd", "xyz")
+    found = deliberative_reason(table(a="123", b="132", c="222", d="12"), ranked)
+    assert (found.n, found.pairs, found.left_out) == (3, 1, 2)
+    assert deliberative_reason({}, {}).adjusted is None
+
+
+TABLES = st.lists(
+    st.tuples(st.lists(st.integers(1, 7), min_size=5, max_size=5), st.permutations("wxyz")), min_size=2, max_size=6
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(answers=TABLES, data=st.data())
+def test_the_order_of_people_does_not_matter_and_weak_pairs_only_take_away(
+    answers: list[tuple[list[int], list[str]]], data: st.DataObject
+) -> None:
+    def reason(people: list[int]) -> Reason:
+        rated = {str(who): {str(at): float(one) for at, one in enumerate(answers[who][0])} for who in people}
+        return deliberative_reason(rated, {str(who): answers[who][1] for who in people})
+
+    people = list(range(len(answers)))
+    found, again = reason(people), reason(data.draw(st.permutations(people)))
+    if found.index is None or found.adjusted is None:
+        assert again.index is None
+        return
+    assert again.index == pytest.approx(found.index)
+    assert again.adjusted == pytest.approx(found.adjusted)
+    assert found.adjusted <= found.index + 1e-9
+    assert found.index <= 1 + 1e-9
+
+
+def test_against_scipys_spearman_pair_by_pair() -> None:
+    """The formula of [niemeyer_2024] and [veri_2026] written out, with scipy.stats.spearmanr as the oracle of r."""
+    draw = np.random.default_rng(7)
+    rated = {str(who): {str(item): float(draw.integers(1, 8)) for item in range(8)} for who in range(6)}
+    ranked = {who: [str(option) for option in draw.permutation(5)] for who in rated}
+    terms = []
+    for one, other in combinations(rated, 2):
+        r_c = spearmanr(list(rated[one].values()), list(rated[other].values())).statistic
+        r_p = spearmanr(*([ranked[who].index(str(option)) for option in range(5)] for who in (one, other))).statistic
+        terms.append((1 - abs(r_c - r_p) / np.sqrt(2)) * min(1, max(abs(r_c), abs(r_p)) / 0.2))
+    lowest = 1 - np.sqrt(0.5)
+    expected = 2 * (np.mean(terms) - lowest) / (1 - lowest) - 1
+    assert deliberative_reason(rated, ranked).adjusted == pytest.approx(expected)
+
+
+def test_conformity_by_hand() -> None:
+    """a: 1 4 7 → 3 4 7, b: 7 4 3 → 7 4 3. One of six ratings changed, by 2 of the 6 points of the scale: 1/6 and 1/18.
+    Its others' mean was 7: closer. SDs (n − 1) of two: |difference|/√2, so 6, 0, 4 → 4, 0, 4: ratios 2/3 and 1, mean
+    5/6."""
+    found = conformity(table(a="147", b="743"), table(a="347", b="743"), {"a": "g", "b": "g"}, (1, 7))
+    assert found.changed == pytest.approx(1 / 6)
+    assert found.mean_change == pytest.approx(1 / 18)
+    assert found.toward_group == 1
+    assert found.spread == pytest.approx(5 / 6)
+    assert conformity({}, {}, {}, (1, 7)).changed is None

@@ -4,7 +4,6 @@ made up here."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -20,17 +19,13 @@ from enquete.graphs.roundtable.agreement import PairsOfModels, pairs_of_models
 from enquete.graphs.roundtable.modes import Response
 from enquete.reports.run_reading import open_run
 from enquete.state.errors import EnqueteError, SettingsError
-from enquete.study.method_operations import operate
+from tests.graphs.roundtable.callers import QUESTION, SEATS, python
+from tests.graphs.unreported import without_reports
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import personas
 
-QUESTION = "Should the bakery close on Mondays?"
 KEYS = {"ANTHROPIC_KEY": "key-of-claude", "GPT_KEY": "key-of-chatgpt", "GEMINI_KEY": "key-of-gemini"}
-
-
-def python(root: Path, name: str, **given: Any) -> Any:
-    return asyncio.run(operate(name, given, root, str(root / "shelf")))
 
 
 def label(model: str, server: ModelServer) -> str:
@@ -93,7 +88,8 @@ def debate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debate]:
                 "temperature": 0},
         ]  # fmt: skip
         given = {"roundtable_id": "four", "question": QUESTION, "mode": "adversarial", "rounds": 2, "personas": seats}
-        begun = python(root, "start_roundtable", **given, budget_tokens=30_000, confirm=True)
+        with without_reports():
+            begun = python(root, "start_roundtable", **given, budget_tokens=30_000, confirm=True)
         ended = python(root, "continue_roundtable", roundtable_id="four", budget_tokens=3_000_000)
         yield Debate(root, servers, begun, ended)
 
@@ -179,7 +175,7 @@ def test_agreement_is_shown_within_and_between_models(debate: Debate) -> None:
         assert len(reading.procedure("roundtable").served(reading.settings("roundtable"))) == 5
     found = json.loads((debate.folder / "T1" / "roundtable" / debate.run.name / "roundtable.json").read_text("utf-8"))
     assert [one["how"] for one in found["between_models"]] == ["between"] * 6
-    said = {who: Response(position=who, stance=side) for who, side in {"a": "yes", "b": "no", "c": "yes"}.items()}  # type: ignore[arg-type]
+    said = {who: Response(position=who, stance=side) for who, side in {"a": "yes", "b": "no", "c": "yes"}.items()}
     assert pairs_of_models(said, {"a": "x", "b": "x", "c": "y"}) == [
         PairsOfModels("x", "x", 1, 0), PairsOfModels("x", "y", 2, 1)
     ]  # fmt: skip
@@ -200,19 +196,18 @@ def test_agents_of_a_simulation_and_a_bare_model_sit_at_one_table(
         monkeypatch.setenv("LLM_API_KEY", "of-the-run")
         given = {"sim_id": "sim_x", "agents": [ada, {"name": ben, "model": "second"}], "model": "first",
                  "personas": [{"name": "Guest", "model": "third", "base_url": other.base_url}]}  # fmt: skip
-        done = python(
-            tmp_path, "start_roundtable", roundtable_id="mixed", question=QUESTION, rounds=1, private=False, **given
-        )
+        with without_reports():
+            done = python(
+                tmp_path, "start_roundtable", roundtable_id="mixed", question=QUESTION, rounds=1, private=False, **given
+            )
         assert (done["status"], done["groups"][0]["participants"]) == ("completed", [ada, ben, "Guest"])
         assert {one.model for one in own.requests if "moderated roundtable" in str(one.body)} == {"first", "second"}
         assert {one.model for one in other.requests} == {"third"}
         assert {one.authorization for one in other.requests} == {"Bearer none"}
     said = python(tmp_path, "get_round_details", roundtable_id="mixed")["responses"]
     assert {one["name"]: one["model"].partition(" (")[0] for one in said} == {
-        ada: "first",
-        ben: "second",
-        "Guest": "third",
-    }
+        ada: "first", ben: "second", "Guest": "third",
+    }  # fmt: skip
 
 
 def test_the_estimate_prices_every_model_at_its_own_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,16 +230,11 @@ def test_the_estimate_prices_every_model_at_its_own_server(tmp_path: Path, monke
     assert set(lines) == {"m (a.example)", "m (b.example)"}
     cheap, dear = lines["m (a.example)"], lines["m (b.example)"]
     assert cheap.calls.likely == dear.calls.likely == 3
-    assert cheap.usd is not None
-    assert dear.usd is not None
     assert dear.usd.likely / dear.tokens.likely == pytest.approx(100 * cheap.usd.likely / cheap.tokens.likely)
 
 
-TWO = [{"name": "Ada", "persona": "Bakes"}, {"name": "Ben", "persona": "Sells"}]
-
-
 def with_model(**given: Any) -> dict[str, Any]:
-    return {"personas": [{**TWO[0], **given}, TWO[1]]}
+    return {"personas": [{**SEATS[0], **given}, SEATS[1]]}
 
 
 @pytest.mark.parametrize(
@@ -267,9 +257,8 @@ def with_model(**given: Any) -> dict[str, Any]:
         (with_model(model="m", base_url="http://listed.example/v1"), "key_variable: 'LISTED_KEY' is not set"),
         ({**with_model(model="m"), "people": ["Ada"]}, "Ada: a person's seat has no model"),
         ({**with_model(model="m"), "synthetic": True}, "synthetic: the seat of Ada names a model"),
-        ({"personas": [TWO[0], TWO[0]]}, "of different names"),
-        ({"personas": TWO, "agents": ["Ada"]}, "agents: they are a simulation's; name its sim_id"),
-        ({"personas": TWO, "sim_id": "sim_x"}, "or both with `agents`"),
+        ({"personas": SEATS, "agents": ["Ada"]}, "agents: they are a simulation's; name its sim_id"),
+        ({"personas": SEATS, "sim_id": "sim_x"}, "or both with `agents`"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_seat_is_said_before_any_call(

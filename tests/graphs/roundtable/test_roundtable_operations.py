@@ -8,62 +8,41 @@ import contextlib
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from mcp import Client
-from starlette.testclient import TestClient
 
-from enquete.graphs.roundtable.discussion import Discussion, RoundtableSettings, RoundtableTurn, Weighed
+from enquete.graphs.roundtable.discussion import Discussion, Document, RoundtableSettings, RoundtableTurn, Weighed
 from enquete.graphs.roundtable.modes import Response
 from enquete.graphs.roundtable.operations import MOST_CHARS, fitted
+from enquete.graphs.roundtable.synthesis import SYNTHESIST, DiscussionSaid, DiscussionSynthesis, Point, TurnSaid, claims
 from enquete.graphs.roundtable.table import due
 from enquete.interfaces.cli import app as cli
-from enquete.interfaces.mcp.server import make_server, make_server_state
-from enquete.interfaces.server_state import ServerSettings
-from enquete.interfaces.web.application import make_app
 from enquete.reports.run_reading import open_run
 from enquete.state.errors import EnqueteError, OverBudget
 from enquete.state.visible_text import SOME_SYNTHETIC, SYNTHETIC
 from enquete.study.method_operations import FacadePort, operate
+from enquete.study.tasks import PathSandbox, Tasks
+from tests.graphs.roundtable.callers import QUESTION, SEATS, TABLE, http, mcp, python
+from tests.graphs.unreported import without_reports
+from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 
-QUESTION = "Should the bakery close on Mondays?"
 REMARK = "Please think of the apprentices, too."
 ROUND_1, MODERATOR, NOW = "What was said in round 1", "What the moderator says before round 2", (
     "What has been said in this round already"
 )  # fmt: skip
 WITH_A_PERSON = ["synthetic", "synthetic", SOME_SYNTHETIC]
-TABLE = {"roundtable_id": "monday"}
 BOB = {
     "position": "Yes, we should.", "stance": "yes", "steel_man": "Regulars\nHabit\nIncome",
     "weaknesses": "Cost\nStaff\nLight",
     "reasoning": "Nobody comes.", "key_points": "Nobody comes\nEverybody is tired", "citations": "the till",
     "confidence": 0.7,
 }  # fmt: skip
-
-
-def python(root: Path, name: str, **given: Any) -> Any:
-    return asyncio.run(operate(name, given, root, str(root / "shelf")))
-
-
-def http(root: Path, name: str, **given: Any) -> Any:
-    with TestClient(make_app(ServerSettings(root=root)), base_url="http://127.0.0.1") as client:
-        answered = client.post(f"/api/operations/{name}", json=given).json()
-    return answered["data"] if answered["success"] else f"{answered['error']} {answered['details']['remedy']}"
-
-
-def mcp(root: Path, name: str, **given: Any) -> Any:
-    async def call() -> Any:
-        async with Client(make_server(make_server_state(root))) as client:
-            return await client.call_tool(name, given)
-
-    found = asyncio.run(call())
-    return found.content[0].text if found.is_error else found.structured_content["answer"]
 
 
 def terminal(root: Path, name: str, **given: Any) -> Any:
@@ -90,13 +69,13 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Held:
     """Ada and Ben by program, Bob a person; two rounds, one after the other, between which a caller steers."""
     root = tmp_path_factory.mktemp("roundtables")
     (root / "simulations").mkdir()
-    seats = [{"name": "Ada", "persona": "Bakes"}, {"name": "Ben", "persona": "Sells"}, {"name": "Bob"}]
+    seats = [*SEATS, {"name": "Bob"}]
     given = {"mode": "adversarial", "private": False, "rounds": 2, "cast": "convergence", "synthetic": True}
-    begun = http(
-        root, "start_roundtable", **TABLE, question=QUESTION, personas=seats, people=["Bob"], steering=True, **given
-    )
-    answered = mcp(root, "continue_roundtable", **TABLE, answers={"Bob": BOB})
-    went_on = terminal(root, "continue_roundtable", **TABLE, remark=REMARK)
+    start = {"question": QUESTION, "personas": seats, "people": ["Bob"], "steering": True, **given}
+    with without_reports():
+        begun = http(root, "start_roundtable", **TABLE, **start)
+        answered = mcp(root, "continue_roundtable", **TABLE, answers={"Bob": BOB})
+        went_on = terminal(root, "continue_roundtable", **TABLE, remark=REMARK)
     ended = python(root, "continue_roundtable", **TABLE, answers={"Bob": BOB})
     return Held(root, {"begun": begun, "answered": answered, "steered": went_on, "ended": ended})
 
@@ -146,6 +125,7 @@ def test_a_persons_answers_are_theirs_and_cost_no_call(held: Held) -> None:
     assert not [one for one in subjects if "bob" in one]
 
 
+@pytest.mark.usefixtures("unreported")
 def test_a_call_that_was_cut_short_is_made_again_in_the_same_words(tmp_path: Path) -> None:
     """Cut off once the answers, and then the remark, were filed, before anybody was asked."""
     seats = [{"name": "Bob"}, {"name": "Ada", "persona": "Bakes"}]
@@ -172,20 +152,19 @@ def test_what_was_said_is_read_from_every_interface(held: Held) -> None:
     assert list(decided)[7:11] == ["decision", "agent_responses", "evidence", "metadata"]
     assert [one["name"] for one in decided["agent_responses"]] == ["Ada", "Ben", "Bob"]
     assert decided["metadata"]["rounds"] == 2
+    made = python(held.root, "synthesize_roundtable", **TABLE)  # without a model, of what the decision holds
+    assert (made["synthesized_by"], made["confidence"], made["warning"]) == ("rule", None, SOME_SYNTHETIC)
+    assert made["conclusion"] == decided["evidence"]["consensus_summary"]
     second = mcp(held.root, "get_round_details", **TABLE)
     assert (second["round"], second["remark"], second["weighed"]["reason"]) == (2, REMARK, "max_rounds")
     first = terminal(held.root, "get_round_details", **TABLE, round=1)
     assert (first["round"], first["remark"], [one["name"] for one in first["responses"]]) == (
-        1,
-        "",
-        ["Ada", "Ben", "Bob"],
-    )
+        1, "", ["Ada", "Ben", "Bob"],
+    )  # fmt: skip
     own = python(held.root, "get_response_detail", **TABLE, agent="Bob", round=2)
     assert (own["answered_by"], own["sections"]["weaknesses"], own["confidence"]) == (
-        "person",
-        "Cost\nStaff\nLight",
-        0.7,
-    )
+        "person", "Cost\nStaff\nLight", 0.7,
+    )  # fmt: skip
     other = mcp(held.root, "get_response_detail", **TABLE, agent="Ada", round=2)
     for one, by in (
         *((one, WITH_A_PERSON) for one in (decided, second, first, *held.steps.values())),
@@ -211,6 +190,7 @@ def test_all_of_it_is_written_to_a_file_and_read_page_by_page(held: Held) -> Non
     assert whole["groups"][0]["rounds"][1]["turns"][2]["reasoning"] == "Nobody comes."
 
 
+@pytest.mark.usefixtures("unreported")
 def test_one_that_is_over_goes_on_and_only_what_is_new_is_asked(tmp_path: Path) -> None:
     """Privately asked before and after: before once, after again. A budget that is short pauses it, a larger one does
     not ask anything twice."""
@@ -222,10 +202,8 @@ def test_one_that_is_over_goes_on_and_only_what_is_new_is_asked(tmp_path: Path) 
     assert paused["status"] == "paused"
     done = python(tmp_path, "continue_roundtable", **TABLE, budget_tokens=1_000_000)
     assert (done["status"], done["run_id"], done["groups"][0]["participants"]) == (
-        "completed",
-        paused["run_id"],
-        agents,
-    )
+        "completed", paused["run_id"], agents,
+    )  # fmt: skip
     more = python(tmp_path, "continue_roundtable", **TABLE, remark=REMARK)
     assert (more["status"], more["groups"][0]["rounds"]) == ("completed", 2)
     runs = tmp_path / "roundtables" / "monday" / "runs"
@@ -245,24 +223,25 @@ def test_one_that_is_over_goes_on_and_only_what_is_new_is_asked(tmp_path: Path) 
         python(tmp_path, "start_roundtable", **TABLE, **{**given, "question": "Another?"})
 
 
-def test_several_groups_wait_and_go_on_together(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("unreported")
+def test_several_groups_wait_go_on_and_end_together_without_private_answers(tmp_path: Path) -> None:
     """More agents than an unpaid rehearsal plays with: what they said before is not known to all who rehearse."""
     mirofish_folder(tmp_path / "simulations" / "sim_x", 8)
-    given = {
-        "sim_id": "sim_x",
-        "groups": 2,
-        "size": 4,
-        "rounds": 2,
-        "private": False,
-        "steering": True,
-        "synthetic": True,
-    }
-    begun = python(tmp_path, "start_roundtable", **TABLE, question=QUESTION, mode="delphi", **given)
+    given = {"sim_id": "sim_x", "groups": 2, "size": 4, "rounds": 3, "private": False, "steering": True}
+    begun = python(tmp_path, "start_roundtable", **TABLE, question=QUESTION, mode="delphi", synthetic=True, **given)
     assert begun["waiting_for_word"] == ["group_01", "group_02"]
-    done = python(tmp_path, "continue_roundtable", **TABLE)
-    more = python(tmp_path, "continue_roundtable", **TABLE, remark=REMARK)
-    assert (done["status"], more["status"]) == ("completed", "completed")
-    groups = [[(one["group"], one["participants"], one["rounds"]) for one in step["groups"]] for step in (done, more)]
+    for wrong, says in (
+        ({"action": "ask"}, "ask needs one"), ({"action": "end", "question": "Why?"}, "it goes with action ask"),
+    ):  # fmt: skip
+        with pytest.raises(EnqueteError, match=says):
+            python(tmp_path, "control_roundtable", **TABLE, **wrong)
+    went_on = python(tmp_path, "continue_roundtable", **TABLE)
+    ended = python(tmp_path, "control_roundtable", **TABLE, action="end")
+    more = python(tmp_path, "continue_roundtable", **TABLE, remark=REMARK)  # closed ones may be opened again
+    assert [one["status"] for one in (went_on, ended, more)] == ["waiting", "completed", "completed"]
+    # one of them had ended by itself
+    assert [(one["exit_reason"], one["rounds"]) for one in ended["groups"]] == [("consensus", 2), ("closed", 2)]
+    groups = [[(one["group"], one["participants"], one["rounds"]) for one in step["groups"]] for step in (ended, more)]
     assert groups[1] == [(group, people, rounds + 1) for group, people, rounds in groups[0]]
     second = python(tmp_path, "get_consensus", **TABLE, group="group_02")
     assert (second["group"], [one["group"] for one in second["other_groups"]]) == ("group_02", ["group_01"])
@@ -287,7 +266,6 @@ def test_a_discussion_that_was_over_is_open_again_after_a_remark() -> None:
     assert [(one.turn, one.participant, one.round) for one in due(again, settings)] == [(8, "a", 2), (9, "b", 2)]
 
 
-TWO = [{"name": "Ada", "persona": "x"}, {"name": "Ben", "persona": "y"}]
 START = {"roundtable_id": "new", "question": "Why?"}
 
 
@@ -295,13 +273,13 @@ START = {"roundtable_id": "new", "question": "Why?"}
     ("name", "given", "says"),
     [
         ("start_roundtable", {**START}, "Name either sim_id (its agents) or personas"),
-        ("start_roundtable", {**START, "personas": TWO[:1]}, "a group has 2 to 10 participants"),
-        ("start_roundtable", {**START, "personas": [TWO[0], TWO[0]]}, "of different names"),
-        ("start_roundtable", {**START, "personas": [TWO[0], {"name": "Bob"}]}, "say in prose who Bob is"),
-        ("start_roundtable", {**START, "personas": TWO, "people": ["Bob"]}, "Bob not among agents"),
-        ("start_roundtable", {**START, "personas": [TWO[0], {"name": "B, C", "persona": "z"}]}, "without commas"),
-        ("start_roundtable", {**START, "personas": TWO, "mode": "adversarail"}, "did you mean 'adversarial'?"),
-        ("start_roundtable", {**START, "personas": TWO, "mode": "/etc/x.yaml"}, "nothing else can be named here"),
+        ("start_roundtable", {**START, "personas": SEATS[:1]}, "a group has 2 to 10 participants"),
+        ("start_roundtable", {**START, "personas": [SEATS[0], SEATS[0]]}, "of different names"),
+        ("start_roundtable", {**START, "personas": [SEATS[0], {"name": "Bob"}]}, "say in prose who Bob is"),
+        ("start_roundtable", {**START, "personas": SEATS, "people": ["Bob"]}, "Bob not among agents"),
+        ("start_roundtable", {**START, "personas": [SEATS[0], {"name": "B, C", "persona": "z"}]}, "without commas"),
+        ("start_roundtable", {**START, "personas": SEATS, "mode": "adversarail"}, "did you mean 'adversarial'?"),
+        ("start_roundtable", {**START, "personas": SEATS, "mode": "/etc/x.yaml"}, "nothing else can be named here"),
         ("start_roundtable", {**START, "sim_id": "sim_none"}, "no simulation 'sim_none'"),
         ("start_roundtable", {**START, "roundtable_id": "../x"},
             "roundtable_id: '../x' is not taken; write a text of the form"),
@@ -315,21 +293,15 @@ START = {"roundtable_id": "new", "question": "Why?"}
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_what_to_do(held: Held, name: str, given: dict[str, Any], says: str) -> None:
-    with pytest.raises(EnqueteError) as caught:
+    with pytest.raises(EnqueteError, match=re.escape(says)):
         python(held.root, name, **given)
-    assert says in str(caught.value)
     assert not (held.root / "roundtables" / "new" / "roundtable.json").exists()
 
 
-def test_errors_are_the_same_words_over_http_and_mcp(held: Held) -> None:
-    wrong = {**TABLE, "remark": "Now!", "rounds": 12}
-    assert "at most 12" in str(http(held.root, "continue_roundtable", **wrong))
-    assert "at most 12" in mcp(held.root, "continue_roundtable", **wrong)
-
-
+@pytest.mark.usefixtures("unreported")
 def test_over_budget_names_the_roundtables_own_calls(tmp_path: Path) -> None:
     """In every interface; and what is named then does begin it."""
-    asked = {**START, "personas": TWO, "rounds": 1, "synthetic": True, "budget_tokens": 1000}
+    asked = {**START, "personas": SEATS, "rounds": 1, "synthetic": True, "budget_tokens": 1000}
     own = "start_roundtable with budget_tokens="
     for said in (str(http(tmp_path, "start_roundtable", **asked)), mcp(tmp_path, "start_roundtable", **asked)):
         assert own in said
@@ -347,3 +319,178 @@ def test_a_reply_that_is_too_long_is_cut_and_says_so() -> None:
     assert (len(json.dumps(cut)) <= MOST_CHARS, cut["digest"]) == (True, "short")
     assert "export_roundtable everything" in str(cut["shortened"])
     assert fitted({"a": "b"}) == {"a": "b"}
+
+
+# --- thoughts, citations, syntheses and control, as ai-roundtable has them -------------------------------------------
+
+
+TILL = {
+    "title": "Till report",
+    "text": "On Mondays the till took a third of what it takes on Fridays. Rent is due monthly.",
+}
+
+
+def script(body: dict[str, Any]) -> str | None:
+    """A synthesis that names two turns that there are, and one point that rests on none."""
+    text = body["messages"][-1]["content"]
+    if "Sum up a discussion" not in text:
+        return None
+    turns = [int(number) for number in re.findall(r"^\[(\d+)\]", text, re.MULTILINE)]
+    made = {
+        "common_ground": [{"text": "Mondays are slow.", "turns": turns[:2]},
+            {"text": "Everybody is happy.", "turns": [999]}],
+        "differences": [{"text": "Who bears the loss.", "turns": turns[-1:]}], "evolution": "Ben moved.",
+        "conclusion": "Close for a trial.", "recommendation": "Try it for three months.", "confidence": 0.6,
+    }  # fmt: skip
+    return json.dumps(made)
+
+
+@dataclass(frozen=True)
+class Led:
+    root: Path
+    server: ModelServer
+
+
+@pytest.fixture(scope="module")
+def led(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Led]:
+    """Two rounds, one after the other, with a document given."""
+    root = tmp_path_factory.mktemp("led")
+    (root / "simulations").mkdir()
+    with ModelServer(script=script) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LLM_BASE_URL", server.base_url)
+        patch.setenv("LLM_MODEL_NAME", "m")
+        given = {"mode": "adversarial", "rounds": 2, "personas": SEATS, "documents": [TILL]}
+        with without_reports():
+            done = python(root, "start_roundtable", **TABLE, question=QUESTION, **given)
+        assert done["status"] == "completed"
+        yield Led(root, server)
+
+
+def test_documents_are_shown_to_everybody_as_data(led: Led) -> None:
+    asked = [one.body["messages"][-1]["content"] for one in led.server.requests if QUESTION in str(one.body)]
+    turns = [text for text in asked if "Your position, in one to three sentences" in text]
+    assert len(turns) >= 8  # before, two rounds, after; two seats
+    assert all("Till report:" in text and TILL["text"] in text for text in turns)
+
+
+def test_one_participants_thoughts_from_round_to_round(led: Led) -> None:
+    told = mcp(led.root, "get_thoughts", **TABLE, agent="Ben")
+    assert [one["round"] for one in told["thoughts"]] == ["before", 1, 2, "after"]
+    assert list(told["confidence"]) == ["before", "1", "2", "after"]
+    assert (told["name"], told["respondent"], told["thoughts"][0]["likeness_to_own_last"]) == ("Ben", "llm", None)
+    assert told["thoughts"][2]["likeness_to_own_last"] == 1.0  # the stand-in says the same in every round
+    assert told["moved_by"]
+    with pytest.raises(EnqueteError, match="nobody called 'Zoe' has spoken in group_01; who sits there: Ada, Ben"):
+        python(led.root, "get_thoughts", **TABLE, agent="Zoe")
+
+
+def test_a_synthesis_is_bought_once_and_rests_on_turns_that_there_were(led: Led) -> None:
+    def bought() -> int:
+        return sum("Sum up a discussion" in str(one.body) for one in led.server.requests)
+
+    made = http(led.root, "synthesize_roundtable", **TABLE)
+    assert (made["synthesized_by"], made["conclusion"], made["confidence"]) == ("m", "Close for a trial.", 0.6)
+    assert [one["text"] for one in made["common_ground"]] == ["Mondays are slow."]  # nobody's happiness was turn 999
+    assert set(made["turns"].values()) == {"Ada", "Ben"}
+    assert mcp(led.root, "synthesize_roundtable", **TABLE) == made
+    assert bought() == 1
+    (request,) = (one for one in led.server.requests if "Sum up a discussion" in str(one.body))
+    assert request.body["temperature"] == 0
+    (run,) = (led.root / "roundtables/monday/runs").iterdir()
+    with open_run(run) as reading:
+        calls = [one for one in reading.calls("roundtable", "T1") if one["purpose"] == "synthesis"]
+    assert [(one["status"], one["input_tokens"] > 0) for one in calls] == [("settled", True)]
+
+
+def test_citations_over_http_say_by_what_they_were_matched(led: Led) -> None:
+    told = http(led.root, "get_citations", **TABLE, round=1, agent="Ada")
+    assert (told["matched_by"], {one["name"] for one in told["rests_on"]}) == ("words", {"Ada"})
+    assert told["claims"] == len(told["rests_on"]) > 0
+    assert {one["round"] for one in told["rests_on"]} == {1}
+
+
+def test_what_a_claim_rests_on() -> None:
+    """By hand: a post that Ada remembers, the document by its title, Ben's turn by his name, a URL, and nothing."""
+    points = ("Mondays bring few customers to the shop", "We owe the apprentices their rest")
+    talk = Discussion("group_01", participants=("b", "a"))
+    said = [
+        ("b", Response(position="Apprentices need their rest after weekends", key_points=(),
+            citations=("Nobody knows",))),
+        ("a", Response(position="x", key_points=points,
+            citations=("Till report, first line", "as Ben says", "https://bakers.example/x"))),
+        ("b", Response(position="Something else entirely", citations=())),
+    ]  # fmt: skip
+    for turn, (who, response) in enumerate(said, 1):
+        one = RoundtableTurn(turn=turn, participant=who, round=1, status="ok", response=response, number=1)
+        talk = talk.after(one)
+    memory = "What you did:\n- [P1] Few customers came to the shop on Mondays again."
+    first, second, third, last = claims(talk, {"a": "Ada", "b": "Ben"}, {"a": memory}, [Document(**TILL)])
+    assert [(one.kind, one.said) for one in first.rests_on] == [("source", "Nobody knows")]
+    kinds = {(one.kind, one.where) for one in second.rests_on}
+    assert kinds == {("document", "Till report"), ("turn", "1"), ("source", "https://bakers.example/x"), ("post", "")}
+    assert (
+        next(one.text for one in second.rests_on if one.kind == "post")
+        == "Few customers came to the shop on Mondays again."
+    )
+    assert ("turn", "") in {(one.kind, one.said) for one in third.rests_on}  # by the words of the claim itself
+    assert last.rests_on == ()
+
+
+def test_a_synthesis_without_a_conclusion_is_not_used() -> None:
+    data = DiscussionSaid(
+        topic="x", turns=(TurnSaid(turn=3, round=1, who="Ada", position="p"),),
+        by_rule=DiscussionSynthesis(conclusion="by rule"))  # fmt: skip
+    assert SYNTHESIST.check(data, DiscussionSynthesis(common_ground=[Point(text="a", turns=[3])])) is None
+    assert SYNTHESIST.rule(data).conclusion == "by rule"
+    used = SYNTHESIST.check(
+        data, DiscussionSynthesis(conclusion="c", differences=[Point(text="a", turns=[3, 4]), Point(text="b")])
+    )
+    assert [(one.text, one.turns) for one in used.differences] == [("a", [3])]
+
+
+@pytest.mark.usefixtures("unreported")
+def test_a_discussion_that_goes_on_is_paused_asked_and_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one server's loop: the call that drives it returns paused; a question stands before the next round; the end
+    comes before the rounds are over, with the private answers after it. No request is made twice."""
+    asked = "What if only the shop closes?"
+
+    async def lead(server: ModelServer) -> tuple[Any, ...]:
+        tasks, shelf = Tasks(PathSandbox(tmp_path)), str(tmp_path / "shelf")
+
+        async def call(name: str, **given: Any) -> Any:
+            return await operate(name, {**TABLE, **given}, tmp_path, shelf, tasks)
+
+        start = {"question": QUESTION, "mode": "adversarial", "rounds": 12, "personas": SEATS}
+        driving = asyncio.create_task(call("start_roundtable", **start))
+        await asyncio.to_thread(server.wait_for, 4)  # both privately, the first round under way
+        paused = await call("control_roundtable", action="pause")
+        begun = await driving
+        with pytest.raises(EnqueteError, match="nothing goes on that could be paused"):
+            await call("control_roundtable", action="pause")
+        going = asyncio.create_task(call("control_roundtable", action="ask", question=asked))
+        n = len(server.requests)
+        while not any(asked in str(one.body) for one in list(server.requests)[n:]):
+            await asyncio.to_thread(server.wait_for, len(server.requests) + 1)
+        ended = await call("control_roundtable", action="end")
+        return begun, paused, await going, ended
+
+    (tmp_path / "simulations").mkdir()
+    with ModelServer(latency=0.05) as server:
+        monkeypatch.setenv("LLM_BASE_URL", server.base_url)
+        monkeypatch.setenv("LLM_MODEL_NAME", "m")
+        begun, paused, asking, ended = asyncio.run(lead(server))
+        (run,) = (tmp_path / "roundtables/monday/runs").iterdir()
+        with open_run(run) as reading:
+            (sent,) = reading.ledger.read("SELECT sum(sends) FROM calls").fetchone()
+        assert len(server.requests) == sent
+    assert [one["status"] for one in (begun, paused, asking, ended)] == ["paused", "paused", "paused", "completed"]
+    (group,) = ended["groups"]
+    assert (group["exit_reason"], group["over"]) == ("closed", True)
+    assert group["rounds"] < 12
+    assert python(tmp_path, "get_thoughts", **TABLE, agent="Ada")["thoughts"][-1]["round"] == "after"
+    remarks = json.loads(
+        (tmp_path / python(tmp_path, "export_roundtable", **TABLE, format="json")["file"]).read_text("utf-8")
+    )
+    assert asked in [one["remark"] for one in remarks["groups"][0]["rounds"]]
+    with pytest.raises(EnqueteError, match="the discussion is over"):
+        python(tmp_path, "control_roundtable", **TABLE, action="end")

@@ -11,6 +11,7 @@ import pytest
 
 import enquete
 from enquete import Run
+from tests.support import unwritten
 from tests.support.filling import answered
 from tests.support.studies import personas
 
@@ -25,7 +26,7 @@ SETTINGS = {
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """It waits for the person, who is asked alone first."""
     folder = tmp_path_factory.mktemp("seat")
-    return enquete.conduct_interviews(
+    return unwritten.interview(
         personas(folder, 12), methods=["roundtable"], settings={"roundtable": SETTINGS}, language="en",
         out=str(folder / "out"),
     )  # fmt: skip
@@ -34,9 +35,9 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.fixture(scope="module")
 def run(begun: Run) -> Run:
     sim, out = begun.folder.parents[2] / "personas_12.json", begun.folder.parents[1]
-    done = answered(begun, sim=str(sim), out=str(out), by=enquete.resume)
-    assert done.status == "completed"
-    return done
+    assert answered(begun, sim=str(sim), out=str(out)).status == "completed"
+    enquete.export(str(sim), out=str(out))
+    return enquete.load_run(str(sim), out=str(out))
 
 
 def test_progress_counts_seats_not_the_population(begun: Run) -> None:
@@ -58,7 +59,7 @@ def test_a_person_is_named_as_one_wherever_the_run_is_told_of(run: Run) -> None:
     assert "Whether things should be done" not in page["question"]
 
 
-def test_rows_of_a_person_name_no_model(run: Run) -> None:
+def test_rows_of_a_person_name_no_model_and_stances_are_said_to_be_assigned(run: Run) -> None:
     table = pd.read_csv(Path(run.path) / "exports/all_responses.csv", keep_default_na=False)
     person = table["agent_name"].eq("Person 5")
     assert set(table["agent_name"]) == {"Person 3", "Person 5", "Person 8"}
@@ -71,9 +72,6 @@ def test_rows_of_a_person_name_no_model(run: Run) -> None:
     meanings = {one["name"]: one["description"] for one in answers["schema"]["fields"]}
     assert "a person" in meanings["respondent"]
     assert "person" in meanings["model"]
-
-
-def test_the_section_says_that_stances_were_assigned(run: Run) -> None:
     found = run.results["roundtable"]
     assert found["assigned"]
     assert [one["exit"] for one in found["discussions"]] == ["max_rounds"]
