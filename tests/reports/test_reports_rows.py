@@ -12,6 +12,8 @@ from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
 from enquete.ledger.ledger import Usage
 from enquete.nodes.run_session import RunSession
+from enquete.reports.responses import responses
+from enquete.reports.run_reading import open_run
 from enquete.reports.writing import COLUMNS, ResponseRow, lines, records
 from enquete.state.asking import Answer, Arm, CallKey
 from enquete.state.interview_context import Completion, Prompt
@@ -36,9 +38,8 @@ def test_rows_equal_the_plan_and_none_stands_twice(whole):
     assert set(table["status"]) == {"ok"}
 
 
-def test_delphi_rows_never_stand_twice_and_rounds_two_and_three_do_not_collide(make, personas):
-    delphi = make(**personas(5), methods=["delphi"]).table()
-    assert not delphi.duplicated(KEY).any()
+def test_rounds_two_and_three_of_a_delphi_do_not_collide(whole):
+    delphi = whole.table()[lambda rows: rows["methodology"].eq("delphi")]
     second, third = (delphi[delphi["round"].eq(n)] for n in (2, 3))
     assert len(second) == len(third) > 0
     assert list(second["item_id"]) == list(third["item_id"])
@@ -46,27 +47,22 @@ def test_delphi_rows_never_stand_twice_and_rounds_two_and_three_do_not_collide(m
     assert second["text"].eq("").all()
 
 
-def test_what_is_planned_but_unanswered_is_not_reached(make, personas):
-    made = make(**personas(6), methods=["longitudinal"], agents=[0, 3], partial=True)
-    table = made.table()
+def test_what_is_planned_but_unanswered_is_not_reached_and_stands_where_it_would(make, personas):
+    asked = personas(6)
+    table = make(**asked, methods=["longitudinal"], agents=[3, 0], partial=True).table()
     assert len(table) == 6 * 15
     assert table["status"].value_counts().to_dict() == {"not_reached": 4 * 15, "ok": 2 * 15}
     missing = table[table["status"].eq("not_reached")]
     assert missing[["value", "confidence", "item_position"]].isna().all().all()
     assert missing["agent_name"].ne("").all()
     assert missing.loc[missing["item_id"].eq("stock_closures"), "scale_max"].eq(5).all()
+    everybody = make(**asked, methods=["longitudinal"]).table()
+    assert everybody[["participant", "item_id"]].equals(table[["participant", "item_id"]])
 
 
 def test_ratings_do_not_exist_before_there_are_themes(make, personas):
     table = make(**personas(3), methods=["delphi"], stages=[], partial=True).table()
     assert table[["round", "status"]].value_counts().to_dict() == {(1, "not_reached"): 3 * 4}
-
-
-def test_rows_stand_in_the_same_order_whoever_answered_first(make, personas):
-    asked = personas(5)
-    whole = make(**asked, methods=["longitudinal"]).table()
-    some = make(**asked, methods=["longitudinal"], agents=[4, 1], partial=True).table()
-    assert whole[["participant", "item_id"]].equals(some[["participant", "item_id"]])
 
 
 @pytest.mark.parametrize("asking", ["block", "item"])
@@ -102,8 +98,12 @@ def test_a_block_that_was_paid_but_not_answered_keeps_its_tokens(make, personas)
     assert (table["input_tokens"].sum(), table["output_tokens"].sum()) == (20, 10)
 
 
-def test_reverse_coded_items_are_rekeyed_and_the_raw_value_stays(make, simulation):
-    table = make(simulation, methods=["longitudinal"]).table()
+def longitudinal(run):
+    return run.table()[lambda rows: rows["methodology"].eq("longitudinal")]
+
+
+def test_reverse_coded_items_are_rekeyed_and_the_raw_value_stays(whole):
+    table = longitudinal(whole)
     instrument = load_shipped(LongitudinalInstrument, "longitudinal")
     reverse = [item.item_id for item in instrument.items if item.reverse_coded]
     turned = table[table["item_id"].isin(reverse)]
@@ -143,8 +143,8 @@ def test_three_and_seven_point_scales_keep_their_range(make, personas, tmp_path)
     assert [value for item, value in points if item == "seven"] == [*range(1, 8)]
 
 
-def test_memory_is_available_where_a_digest_was_pinned(make, simulation):
-    table = make(simulation, methods=["longitudinal"]).table()
+def test_memory_is_available_where_a_digest_was_pinned(whole):
+    table = longitudinal(whole)
     by_wave = table.groupby("phase")["memory_available"]
     assert not by_wave.get_group("T0").any()
     assert by_wave.get_group("T1").all()
@@ -168,8 +168,7 @@ def test_every_row_is_what_the_row_model_says(whole):
 
 
 def test_a_line_of_jsonl_is_what_was_asked_at_once_and_has_every_answer(whole):
-    table = whole.table()
-    own = table[table["methodology"].eq("longitudinal") & table["phase"].eq("T1")]
+    own = longitudinal(whole)[lambda rows: rows["phase"].eq("T1")]
     found = list(lines(own))
     assert len(found) == 7  # agents, each asked in one block
     assert sum(line["input_tokens"] for line in found) == own["input_tokens"].sum()
@@ -198,27 +197,8 @@ def test_a_failed_answer_has_its_status_and_no_value(make, personas):
     assert table["value"].isna().all()
 
 
-def test_an_earlier_baseline_is_in_the_table_under_its_own_run(make, simulation, set_status):
-    set_status(simulation, "running")
-    before = make(simulation, methods=["longitudinal"], phase="T0")
-    set_status(simulation, "completed")
-    after = make(simulation, methods=["longitudinal"], baseline=before.folder.name, write=True)
-    table = after.table()
-    assert table.groupby("phase")["run_id"].unique().map(list).to_dict() == {
-        "T0": [before.folder.name],
-        "T1": [after.folder.name],
-    }
-    assert set(table.loc[table["phase"].eq("T0"), "baseline"]) == {"measured"}
-    found = after.results()["longitudinal"]
-    assert (found["kind"], found["interpretable"], found["pairs"]) == ("drift", True, 7 * 14)
-
-
-def test_no_rows_at_all_is_an_empty_table_with_all_columns(make, personas):
-    made = make(**personas(1), methods=["longitudinal"], stages=[], write=False)
-    from enquete.reports.responses import responses
-    from enquete.reports.run_reading import open_run
-
-    with open_run(made.folder) as reading:
+def test_no_rows_at_all_is_an_empty_table_with_all_columns(whole):
+    with open_run(whole.folder) as reading:
         table = responses(reading, [])
     assert tuple(table.columns) == COLUMNS
     assert table.empty
@@ -243,7 +223,6 @@ def test_probabilities_are_exported_whole_and_the_report_says_so(make, personas)
     assert "value then is the median" in column["description"]
 
 
-def test_point_answers_have_no_distribution(make, personas):
-    made = make(**personas(3), methods=["longitudinal"], language="en", write=True)
-    assert set(made.table()["distribution"].fillna("")) == {""}
-    assert "Every closed question asked for one answer." in made.report()
+def test_point_answers_have_no_distribution(whole):
+    assert set(whole.table()["distribution"].fillna("")) == {""}
+    assert "Every closed question asked for one answer." in whole.report()
