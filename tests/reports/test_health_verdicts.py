@@ -149,7 +149,7 @@ def test_of_data_that_are_not_usable_the_report_tells_what_was_tested(tmp_path: 
     and neither it nor the section has a mean or a figure, which are in the appendix."""
     sim = mirofish_folder(tmp_path / "sim_1", 30)
     said = {"methods": ["longitudinal"], "confirm": True, "respondent": "synthetic", "language": "en"}
-    run = enquete.conduct_interviews(sim, out=str(tmp_path / "out"), **said)
+    run = interview(sim, out=str(tmp_path / "out"), **said)
     with closing(sqlite3.connect(Path(run.folder) / LEDGER)) as ledger, ledger:
         ledger.execute("UPDATE answers SET value = 4 WHERE value IS NOT NULL")
     write_synthesis(Path(run.folder))

@@ -63,9 +63,11 @@ def test_the_files_of_the_design_are_there(whole):
     assert load_summary(whole.folder)["status"] == "completed"
 
 
-def test_everything_can_be_rebuilt_from_the_ledger_with_the_same_bytes(own, monkeypatch):
-    """As a large table would be, too, whose columns are of another type."""
+def test_everything_can_be_rebuilt_from_the_ledger_with_the_same_bytes(full, tmp_path, monkeypatch):
+    """Of all methodologies, and as a large table would be, whose columns are of another type."""
     monkeypatch.setattr(response_table, "LARGE", 1)
+    sim = full.interviews.parent
+    own = Made(shutil.copytree(sim, tmp_path / sim.name) / full.folder.relative_to(sim))
     first = files_of(own.interviews)
     for name in ("T0", "T1", "synthesis"):
         shutil.rmtree(own.interviews / name)
