@@ -4,6 +4,7 @@ that fits, and with a word on what such a draft cannot know."""
 from __future__ import annotations
 
 import csv
+import re
 import shutil
 from pathlib import Path
 
@@ -128,7 +129,7 @@ def test_a_question_of_days_gets_a_future_of_days(tmp_path: Path) -> None:
     drafts = draft_instruments(DATA / "sim_5ad1e6c0b742", into=tmp_path / "d")
     assert text_of(drafts, "scenario").count("In sechs Tagen") == 4
     for file in drafts.folder.glob("*.yaml"):
-        assert "fünf Jahre" not in file.read_text("utf-8"), file.name
+        assert not re.search(r"five years|fünf Jahre", file.read_text("utf-8")), file.name
     assert "rule" not in drafts.findings  # they have written enough
 
 
