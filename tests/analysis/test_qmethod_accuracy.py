@@ -64,10 +64,6 @@ def test_planted_views_are_recovered_as_factors(agents: int, extraction: Extract
     assert recovered(agents, 4, extraction) == 1
 
 
-def test_planted_views_are_recovered_as_clusters() -> None:
-    assert clustered(50, 2) == 1
-
-
 @pytest.fixture(scope="module")
 def five_thousand() -> tuple[Matrix, Matrix]:
     (sorts, _), view = planted(5000, 0)

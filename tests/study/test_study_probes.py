@@ -28,9 +28,11 @@ from tests.support.studies import call_keys, personas, rows, spent, stored_answe
 
 ENOUGH = 50_000_000
 AGENTS, FEW = 4, 2
-ALL: dict[str, Any] = {"probes": ["all"], "replicates": 2, "probe_sample": FEW}
-SHORT: dict[str, Any] = {"laddering": {"settings": {"laddering": {"turns": 4}}}}
-"""An interview need not be long for its probes."""
+EVERYTHING: dict[str, Any] = {
+    "methods": sorted(methodologies()), "probes": ["all"], "replicates": 2, "probe_sample": FEW,
+    "settings": {"laddering": {"turns": 4}},
+}  # fmt: skip
+"""Of every methodology; an interview need not be long for its probes."""
 CLOSED_PROBES = {
     "retest", "options_reversed", "items_shuffled", "items_shuffled_2", "paraphrase", "persona_swapped", "persona_null",
 }  # fmt: skip
@@ -38,10 +40,6 @@ CLOSED_PROBES = {
 
 def interview(sim: Path, out: Path, *, by: Callable[..., Run] = unwritten.interview, **said: Any) -> Run:
     return by(sim, out=str(out), confirm=True, **{"budget_tokens": ENOUGH, **said})
-
-
-def asked(name: str) -> dict[str, Any]:
-    return {**ALL, **SHORT.get(name, {})}
 
 
 def interview_again(sim: Path, run: Run) -> Run:
@@ -200,45 +198,54 @@ class TestFalseMedian:
         return {item: values["median"] for item, values in json.loads(text).items()}
 
 
-@pytest.fixture(scope="module", params=sorted(methodologies()))
-def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, Run]:
-    folder = tmp_path_factory.mktemp(request.param)
-    run = interview(personas(folder, AGENTS), folder / "out", methods=[request.param], **asked(request.param))
-    return request.param, personas(folder, AGENTS), run
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Run]:
+    folder = tmp_path_factory.mktemp("whole")
+    sim = personas(folder, AGENTS)
+    return sim, interview(sim, folder / "out", **EVERYTHING)
 
 
 class TestEveryMethodology:
     """Conformance with all probes on."""
 
-    def test_rows_and_calls_are_as_estimated(self, whole: tuple[str, Path, Run], tmp_path: Path) -> None:
-        name, sim, run = whole
-        expected = enquete.estimate(sim, out=str(tmp_path / "out"), methods=[name], **asked(name))
+    def test_rows_and_calls_are_as_estimated(self, whole: tuple[Path, Run], tmp_path: Path) -> None:
+        sim, run = whole
+        expected = enquete.estimate(sim, out=str(tmp_path / "out"), **EVERYTHING)
         assert run.status == "completed"
         assert "not_reached" not in set(run.responses["status"])
-        assert expected.calls.likely == len(call_keys(run.folder))
-        assert expected.tokens.low <= spent(run.folder) <= expected.tokens.high
-        assert {line.claim for line in expected.lines if line.arm != "main"} == {f"{name}/T1/probes"}
-        n = run.responses.groupby(["arm", "arm_role"])["participant"].nunique()
-        assert {role: set(n.xs(role, level="arm_role")) for role in {role for _, role in n.index}} == {
-            "main": {AGENTS},
-            "replicate": {AGENTS},
-            **({"probe": {FEW}} if len(n) > 2 else {}),
-        }
+        paid = rows(
+            run.folder,
+            "SELECT methodology, count(*), sum(input_tokens + output_tokens + allowance) FROM calls "
+            "WHERE status='settled' GROUP BY methodology",
+        )
+        assert {name for name, *_ in paid} == set(EVERYTHING["methods"])
+        for name, calls, tokens in paid:
+            own = [line for line in expected.lines if line.methodology == name]
+            assert round(sum(line.calls.likely for line in own)) == calls, name
+            assert sum(line.tokens.low for line in own) <= tokens <= sum(line.tokens.high for line in own), name
+            assert {line.claim for line in own if line.arm != "main"} == {f"{name}/T1/probes"}
+            answers = run.responses[run.responses["methodology"].eq(name)]
+            n = answers.groupby(["arm", "arm_role"])["participant"].nunique()
+            assert {role: set(n.xs(role, level="arm_role")) for role in {role for _, role in n.index}} == {
+                "main": {AGENTS},
+                "replicate": {AGENTS},
+                **({"probe": {FEW}} if len(n) > 2 else {}),
+            }, name
 
-    def test_a_replay_is_the_same_in_every_arm(self, whole: tuple[str, Path, Run]) -> None:
-        _, sim, run = whole
+    def test_a_replay_is_the_same_in_every_arm(self, whole: tuple[Path, Run]) -> None:
+        sim, run = whole
         again = interview_again(sim, run)
         assert sorted(call_keys(again.folder)) == sorted(call_keys(run.folder))
         for arm in run.record.arms:
             assert stored_answers(again.folder, arm.id) == stored_answers(run.folder, arm.id)
 
     def test_a_tight_cap_starves_probes_never_the_main_arm_and_a_resume_goes_on_in_the_middle(
-        self, whole: tuple[str, Path, Run], tmp_path: Path
+        self, whole: tuple[Path, Run], tmp_path: Path
     ) -> None:
-        name, sim, run = whole
+        sim, run = whole
         by_arm = dict(rows(run.folder, "SELECT arm, sum(input_tokens + output_tokens) FROM calls GROUP BY arm"))
         cap = (by_arm["main"] + spent(run.folder)) // 2
-        cut = interview(sim, tmp_path / "cut", methods=[name], **asked(name), budget_tokens=cap, concurrency=2)
+        cut = interview(sim, tmp_path / "cut", **EVERYTHING, budget_tokens=cap, concurrency=2)
         assert cut.status == "paused"
         assert stored_answers(cut.folder) == stored_answers(run.folder)
         settled = call_keys(cut.folder)
