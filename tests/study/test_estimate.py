@@ -30,7 +30,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "agents": 4,
         "arms": [Arm(respondent="llm", model="m"), Arm(id="b", role="b", respondent="llm", model="other", seed=2)],
     },
-    "more agents than rehearse": {"methods": ["delphi"], "agents": 50},
+    "more agents than rehearse": {"methods": ["delphi"], "agents": 42},
     "one agent": {"agents": 1},
     "faults at a fifth": {"methods": ["longitudinal", "delphi"], "faults": {"http_500": 0.1, "bad_json": 0.1}},
 }
@@ -209,17 +209,18 @@ def test_money_goes_to_methodologies_in_the_order_asked_for(tmp_path: Path, pric
     assert (run.spent_usd or 0) <= cap
 
 
-@pytest.mark.parametrize("paid", [0.1, 0.5])
-def test_the_cap_named_after_a_pause_is_enough(tmp_path: Path, paid: float) -> None:
-    """A Delphi's last rounds cost several times its first: what the first calls cost must not be taken for the mean."""
+def test_the_cap_named_after_a_pause_is_enough(tmp_path: Path) -> None:
+    """A Delphi's last rounds cost several times its first: what the first calls cost must not be taken for the mean.
+    Named at a tenth of the cost and at the half; the smaller of the two is enough."""
     people = personas(tmp_path, 30)
     common = {"out": str(tmp_path / "o"), "methods": ["delphi"]}
     likely = enquete.estimate(people, **common).tokens.likely
-    run = interview(people, **common, budget_tokens=round(paid * likely), confirm=True)
-    assert run.status == "paused"
-    named = run.standing.enough_tokens
-    assert named < 1.25 * likely
-    assert resume(run.resume_token, out=common["out"], budget_tokens=named).status == "completed"
+    run = interview(people, **common, budget_tokens=round(0.1 * likely), confirm=True)
+    half = resume(run.resume_token, out=common["out"], budget_tokens=round(0.5 * likely))
+    assert (run.status, half.status) == ("paused", "paused")
+    named = [run.standing.enough_tokens, half.standing.enough_tokens]
+    assert max(named) < 1.25 * likely
+    assert resume(run.resume_token, out=common["out"], budget_tokens=min(named)).status == "completed"
 
 
 def test_what_a_finished_methodology_did_not_use_goes_to_the_next_in_the_same_session(tmp_path: Path) -> None:
@@ -236,7 +237,7 @@ def test_what_a_finished_methodology_did_not_use_goes_to_the_next_in_the_same_se
 
 
 def test_probes_come_after_the_main_arm_and_never_starve_it(tmp_path: Path) -> None:
-    people = personas(tmp_path, 30)
+    people = personas(tmp_path, 15)
     alone = interview(people, out=str(tmp_path / "alone"), methods=["delphi"])
     arms = [Arm(temperature=0), Arm(id="again", role="replicate", seed=4)]
     run = interview(
