@@ -216,9 +216,10 @@ def test_the_cap_named_after_a_pause_is_enough(tmp_path: Path) -> None:
     common = {"out": str(tmp_path / "o"), "methods": ["delphi"]}
     likely = enquete.estimate(people, **common).tokens.likely
     run = interview(people, **common, budget_tokens=round(0.1 * likely), confirm=True)
+    named = [run.standing.enough_tokens]
     half = resume(run.resume_token, out=common["out"], budget_tokens=round(0.5 * likely))
+    named.append(half.standing.enough_tokens)
     assert (run.status, half.status) == ("paused", "paused")
-    named = [run.standing.enough_tokens, half.standing.enough_tokens]
     assert max(named) < 1.25 * likely
     assert resume(run.resume_token, out=common["out"], budget_tokens=min(named)).status == "completed"
 
