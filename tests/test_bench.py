@@ -79,11 +79,6 @@ def test_a_false_claim_is_counted_and_a_true_one_is_found() -> None:
     assert counts["found"]["intervals"] >= counts["found"]["covered"] > 0
     assert set(counts["power"]) == {"drift", "groups", "camps", "feedback", "scenario", BESIDE}
     assert {name.partition(": ")[2] for name in counts["found"]} <= {
-        *FALSE,
-        "any",
-        "another test",
-        "intervals",
-        "covered",
-        "",
-    }
+        *FALSE, "any", "another test", "intervals", "covered", "",
+    }  # fmt: skip
     assert {name for name, _ in INTERVALS} < set(METHODS)

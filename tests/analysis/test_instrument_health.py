@@ -19,15 +19,9 @@ def examine_answers(frame: pd.DataFrame) -> list[Diagnostic]:
     """Coherence, order, style, quality and nonresponse, in the table's order."""
     answers = read_answers(frame)
     return [
-        coherence(answers),
-        order_smoothness(answers),
-        *style(answers),
-        flat_items(answers),
-        variance_ratio(answers, None),
-        persona_flattening(answers),
-        *nonresponse(frame),
-        *human_anchor(answers, None),
-    ]
+        coherence(answers), order_smoothness(answers), *style(answers), flat_items(answers),
+        variance_ratio(answers, None), persona_flattening(answers), *nonresponse(frame), *human_anchor(answers, None),
+    ]  # fmt: skip
 
 
 def people(n: int, m: int, seed: int = 0) -> pd.DataFrame:

@@ -80,15 +80,10 @@ async def langchain_structured(work: Work, requests: list[dict[str, Any]]) -> di
     from langchain_openai import ChatOpenAI
 
     chat = ChatOpenAI(
-        model="bench",
-        base_url=work.base_url,
-        api_key="none",
-        max_retries=0,
-        timeout=PATIENCE_S,
-        temperature=requests[0]["temperature"],
-        seed=requests[0]["seed"],
+        model="bench", base_url=work.base_url, api_key="none", max_retries=0, timeout=PATIENCE_S,
+        temperature=requests[0]["temperature"], seed=requests[0]["seed"],
         max_completion_tokens=requests[0]["max_completion_tokens"],
-    )
+    )  # fmt: skip
     schema = {"title": "answer", "description": "The answers.", **_schema(requests[0])}
     asked = chat.with_structured_output(schema, method="json_schema", include_raw=True)
 

@@ -242,29 +242,14 @@ def _polls(found: dict[str, Any]) -> list[str]:
 
 
 TITLES = {
-    "calls": "A call",
-    "peers": "Other programs",
-    "start": "Start-up",
-    "sizes": "A run by its agents",
-    "methods": "Methodologies",
-    "null": "Where nothing is to be found",
-    "disk": "On disk",
-    "kills": "At a kill",
-    "install": "Installed",
-    "polls": "Polls",
-}
+    "calls": "A call", "peers": "Other programs", "start": "Start-up", "sizes": "A run by its agents",
+    "methods": "Methodologies", "null": "Where nothing is to be found", "disk": "On disk", "kills": "At a kill",
+    "install": "Installed", "polls": "Polls",
+}  # fmt: skip
 SECTIONS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
-    "calls": _calls,
-    "peers": _calls,
-    "start": _start,
-    "sizes": _sizes,
-    "methods": _methods,
-    "null": _null,
-    "disk": _disk,
-    "kills": _kills,
-    "install": _install,
-    "polls": _polls,
-}
+    "calls": _calls, "peers": _calls, "start": _start, "sizes": _sizes, "methods": _methods, "null": _null,
+    "disk": _disk, "kills": _kills, "install": _install, "polls": _polls,
+}  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -65,14 +65,9 @@ Make = Callable[..., Made]
 
 def spec(run_session: RunSession, name: str, phase: str, arm: str, number: int) -> ShardSpec:
     return ShardSpec(
-        run=str(run_session.folder),
-        methodology=name,
-        phase=phase,
-        arm=arm,
-        round=number,
-        lo=0,
+        run=str(run_session.folder), methodology=name, phase=phase, arm=arm, round=number, lo=0,
         hi=len(run_session.population),
-    )
+    )  # fmt: skip
 
 
 async def _stage(run_session: RunSession, name: str, phase: str, agents: Sequence[int] | None) -> None:

@@ -153,12 +153,8 @@ def test_a_missing_quartile_draws_no_line_and_leaves_its_point() -> None:
     ]  # fmt: skip
     themes = [{"theme": one["theme"], "label": f"Name {one['theme']}"} for one in rated]
     facts = {
-        "last_round": 2,
-        "main_dimension": "importance",
-        "dimensions": ["importance"],
-        "scale_min": 1,
-        "scale_max": 5,
-    }
+        "last_round": 2, "main_dimension": "importance", "dimensions": ["importance"], "scale_min": 1, "scale_max": 5,
+    }  # fmt: skip
     svg = pictures(results(DELPHI, {"themes": themes, "ratings": rated}, facts))["convergence"].svg()
     assert [marks(svg, f"Name {name}") for name in "abc"] == [["line", "path"], ["path"], ["line"]]
 

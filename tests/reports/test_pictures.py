@@ -76,12 +76,8 @@ def test_what_was_drawn_is_kept_as_it_was(full: Made) -> None:
     for one in read(full.synthesis):
         again = Picture.read(json.loads(json.dumps(one.as_json())))
         assert (again.name, again.title, again.alt, again.at, again.svg()) == (
-            one.name,
-            one.title,
-            one.alt,
-            one.at,
-            one.svg(),
-        )
+            one.name, one.title, one.alt, one.at, one.svg(),
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("wrong", [{"figures": [{"name": "a"}]}, {"figures": 3}, {"figures": ["a"]}])
@@ -186,13 +182,8 @@ def test_further_runs_stand_beside_the_main_arm_the_least_found_again_on_top() -
 # --- page one's small ones --------------------------------------------------------------------------------------------
 
 FACTS = {
-    "last_round": 2,
-    "main_dimension": "importance",
-    "scale_min": 1,
-    "scale_max": 5,
-    "n_judged": 4,
-    "n_consensus": 3,
-}
+    "last_round": 2, "main_dimension": "importance", "scale_min": 1, "scale_max": 5, "n_judged": 4, "n_consensus": 3,
+}  # fmt: skip
 RATED = {"theme": "a", "dimension": "importance", "round": 2, "n": 9, "n_total": 9, "median": 4, "label": "consensus",
          "tied": 1, "scale_min": 1, "scale_max": 5}  # fmt: skip
 

@@ -277,13 +277,8 @@ def test_a_workbook_has_a_sheet_a_file_and_a_codebook(written: Written) -> None:
     (path,) = (written.folder / "xlsx").glob("*.xlsx")
     book = openpyxl.load_workbook(path)
     assert book.sheetnames == [
-        "Codebook",
-        "panel.facts",
-        "panel.themes",
-        "panel.ratings",
-        "panel.agents",
-        "panel.wide_T1",
-    ]
+        "Codebook", "panel.facts", "panel.themes", "panel.ratings", "panel.agents", "panel.wide_T1",
+    ]  # fmt: skip
     ratings = list(book["panel.ratings"].iter_rows(values_only=True))
     names = ("theme", "by", "n", "median", "share", "p", "agreed", "label", "low")
     assert ratings == [names, *(tuple(one[name] for name in names) for one in ROWS["ratings"])]
@@ -294,14 +289,10 @@ def test_a_workbook_has_a_sheet_a_file_and_a_codebook(written: Written) -> None:
     told = [row for row in book["Codebook"].iter_rows(values_only=True) if row[:2] == ("panel.ratings", "label")]
     assert told == [
         (
-            "panel.ratings",
-            "label",
-            "Verdict",
-            "Verdict",
-            "string",
+            "panel.ratings", "label", "Verdict", "Verdict", "string",
             "consensus = consensus; open = open; disagreement = disputed",
         )
-    ]
+    ]  # fmt: skip
 
 
 def test_a_sheet_takes_no_more_rows_than_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

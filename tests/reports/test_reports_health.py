@@ -144,18 +144,13 @@ def test_scenarios_are_told_apart_within_the_dimension_that_asks_for_desirabilit
     """Ten agents wish for four scenarios alike and differ in plausibility alone."""
     rows = [
         row(
-            a,
-            f"s{s}/{dimension}",
-            value,
-            methodology="scenario",
-            dimension=dimension,
-            block=f"s{s}",
+            a, f"s{s}/{dimension}", value, methodology="scenario", dimension=dimension, block=f"s{s}",
             item_position=place,
         )
         for a in range(10)
         for s in range(4)
         for place, (dimension, value) in enumerate((("wish", 3.0), ("likely", float(1 + (a + s) % 5))), start=1)
-    ]
+    ]  # fmt: skip
     found = examined(rows, {"scenario": {"desirability": "wish"}})
     assert named(found, "rated_alike") == [("T1", "caution", "above")]
     assert named(examined(rows, {"scenario": {}}), "rated_alike") == [("T1", "not computed", "no_desirability")]
@@ -316,20 +311,13 @@ def test_a_false_median_that_pulls_like_the_true_one():
 
 CIRCLES = OwnCheck(
     Threshold(
-        "share of agents that prefer in a circle",
-        (None, 0.1),
-        (None, 0.3),
-        {"agents": 10},
-        "",
-        "definition",
-        "",
-        "",
+        "share of agents that prefer in a circle", (None, 0.1), (None, 0.3), {"agents": 10}, "", "definition", "", "",
         decisive=True,
     ),
     "share",
     ("Agents in a circle", "Nobody chooses so."),
     {"circular": "in a circle"},
-)
+)  # fmt: skip
 
 
 def circles(found, rows, humans):

@@ -22,14 +22,10 @@ from tests.reports.conftest import ALL, made, people_file
 
 FRAME = pd.DataFrame(
     {
-        "arm_role": "main",
-        "arm": "main",
-        "run_id": "r",
-        "phase": ["T0", "T1"] * 3,
-        "participant": ["a", "a", "b", "b", "c", "c"],
-        "value": 3.0,
+        "arm_role": "main", "arm": "main", "run_id": "r", "phase": ["T0", "T1"] * 3,
+        "participant": ["a", "a", "b", "b", "c", "c"], "value": 3.0,
     }
-)
+)  # fmt: skip
 
 
 def test_an_arm_stands_in_with_its_own_rows_and_an_earlier_t0():

@@ -23,18 +23,10 @@ def test_completed_is_completed(tmp_path: Path, word: str) -> None:
 @pytest.mark.parametrize(
     "word",
     [
-        "idle",
-        "starting",
-        "running",
-        "paused",
-        "stopping",
-        "stopped",
-        "failed",
-        "profiles_ready",
-        "awaiting-finish",
+        "idle", "starting", "running", "paused", "stopping", "stopped", "failed", "profiles_ready", "awaiting-finish",
         "?",
     ],
-)
+)  # fmt: skip
 def test_any_other_word_is_not_even_if_the_logs_have_ended(tmp_path: Path, word: str) -> None:
     run_state(tmp_path, word)
     write_log(tmp_path, "reddit", [START, END])

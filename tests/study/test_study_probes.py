@@ -340,11 +340,7 @@ def test_a_model_is_asked_under_every_condition(tmp_path: Path) -> None:
         main = by_arm["main"][subject]
         same = {arm: tuple(a == b for a, b in zip(main, by_arm[arm][subject], strict=True)) for arm in CLOSED_PROBES}
         assert same == {
-            "retest": (True, True),
-            "options_reversed": (True, False),
-            "items_shuffled": (True, False),
-            "items_shuffled_2": (True, False),
-            "paraphrase": (False, False),
-            "persona_swapped": (False, True),
+            "retest": (True, True), "options_reversed": (True, False), "items_shuffled": (True, False),
+            "items_shuffled_2": (True, False), "paraphrase": (False, False), "persona_swapped": (False, True),
             "persona_null": (False, True),
-        }
+        }  # fmt: skip
