@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from enquete.state.errors import SettingsError
 from enquete.study.run import Run
 from tests.support.model_server import ModelServer
 from tests.support.studies import call_keys, personas, rows, stored_answers
-from tests.support.unwritten import interview
 
 QUESTION = "What is the boiling point of water at sea level?"
 SAID = {"model-a": "At 100 degrees Celsius.", "model-b": "When it bubbles."}
@@ -133,11 +131,9 @@ def test_short_of_budget_the_critic_waits_and_goes_on(tmp_path: Path) -> None:
 # --- planted: without a model ---------------------------------------------------------------------------------------
 
 
-def planted(
-    folder: Path, agents: int, *, by: Callable[..., Run] = enquete.conduct_interviews, **asked: Any
-) -> Run:
+def planted(folder: Path, agents: int, **asked: Any) -> Run:
     common = {"out": str(folder / "out"), "methods": ["scenario"], "respondent": "synthetic", "language": "en"}
-    return by(str(personas(folder, agents)), **{**common, "respondent_b": True, **asked})
+    return enquete.conduct_interviews(str(personas(folder, agents)), **{**common, "respondent_b": True, **asked})
 
 
 def test_a_plainly_worse_second_model_loses(tmp_path: Path) -> None:
@@ -156,11 +152,6 @@ def test_a_plainly_worse_second_model_loses(tmp_path: Path) -> None:
     assert found["agreement"][0]["kappa"] > 0.8
 
 
-def test_an_equal_one_ties_within_the_interval(tmp_path: Path) -> None:
-    whole = preference(planted(tmp_path, 8))["win_rates"][0]["found"]
-    assert whole["low"] < 0.5 < whole["high"]
-
-
 def test_a_critic_that_always_prefers_the_first_place_is_caught(tmp_path: Path) -> None:
     run = planted(tmp_path, 4, critic_model="synthetic:first", model_b="synthetic:worse")
     found = preference(run)
@@ -175,10 +166,12 @@ def test_a_critic_that_always_prefers_the_first_place_is_caught(tmp_path: Path) 
         assert memory.preferences() == []  # its word is no preference
 
 
-def test_without_it_nothing_changes(tmp_path: Path) -> None:
+def test_an_equal_one_ties_within_the_interval_and_changes_nothing_of_a(tmp_path: Path) -> None:
     """A's calls, prompts and answers are the same bytes with B and without; a run without B says nothing of one."""
-    both = planted(tmp_path, 3, by=interview)
-    alone = planted(tmp_path, 3, respondent_b=False, new=True)
+    both = planted(tmp_path, 8)
+    whole = preference(both)["win_rates"][0]["found"]
+    assert whole["low"] < 0.5 < whole["high"]
+    alone = planted(tmp_path, 8, respondent_b=False, new=True)
     asked = (
         "SELECT methodology, purpose, subject, attempt, messages_hash, response FROM calls WHERE arm='main' ORDER BY "
         "subject"
