@@ -51,9 +51,9 @@ def inventing(claims: list[dict[str, Any]]) -> str:
     return paragraph("Alles wie gehabt.", claims[0], ["run/main/x"])
 
 
-def interview(tmp_path: Path, server: ModelServer, **more: Any) -> enquete.Run:
+def interview(tmp_path: Path, server: ModelServer, agents: int = 22, **more: Any) -> enquete.Run:
     asked = {"methods": ["scenario"], "model": "m", "base_url": server.base_url, "budget_tokens": ENOUGH, "new": True}
-    return enquete.conduct_interviews(personas(tmp_path, 22), out=str(tmp_path / "out"), **{**asked, **more})
+    return enquete.conduct_interviews(personas(tmp_path, agents), out=str(tmp_path / "out"), **{**asked, **more})
 
 
 def scripted(*replies: Callable[[list[dict[str, Any]]], str]) -> tuple[ModelServer, list[int]]:
@@ -118,24 +118,24 @@ def test_a_corrected_text_is_printed_and_asked_for_once_whatever_the_run_is_call
     assert first.report == written[0]
 
 
-def test_no_json_leaves_a_complete_run_and_a_false_text_is_refused_twice(tmp_path: Path) -> None:
-    """Where nothing could be read a walk tries again; there it is refused once for a figure and, after the one
-    corrective retry, for an answer that nobody gave."""
-    mute, unread = scripted(lambda claims: "I would rather not.")
-    with mute:
-        run = interview(tmp_path, mute)
-    assert unread
-    assert run.status == "completed"
-    assert summary(run)["by"] == "unwritten"
-    assert "Ein Text des Modells liegt nicht vor" in run.report
-    server, asked = scripted(lying, inventing)
+@pytest.mark.parametrize(
+    ("replies", "requests", "by", "told"),
+    [  # for a figure, and after the one corrective retry for an answer that nobody gave; no JSON at all
+        ((lying, inventing), 2, "refused", "wurde auch nach einer Korrektur zurückgewiesen"),
+        ((lambda claims: "I would rather not.",), None, "unwritten", "Ein Text des Modells liegt nicht vor"),
+    ],
+    ids=["false", "unreadable"],
+)
+def test_a_text_that_cannot_be_printed_leaves_a_complete_run(
+    tmp_path: Path, replies: Any, requests: int | None, by: str, told: str
+) -> None:
+    server, asked = scripted(*replies)
     with server:
-        out = str(tmp_path / "out")
-        run = enquete.resume(run.run_id, out=out, fresh=True, budget_tokens=ENOUGH, base_url=server.base_url)
+        run = interview(tmp_path, server, 6)
     assert run.status == "completed"
-    assert len(asked) == 2
-    assert summary(run)["by"] == "refused"
-    assert "wurde auch nach einer Korrektur zurückgewiesen" in run.report
+    assert len(asked) == requests if requests else asked
+    assert summary(run)["by"] == by
+    assert told in run.report
     assert "98,76 Punkte" not in run.report
 
 

@@ -18,7 +18,7 @@ from enquete.reports.writing import replacing, write_csv, write_json, write_json
 json_like = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=20,
+    max_leaves=8,
 )
 
 

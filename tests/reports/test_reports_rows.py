@@ -50,7 +50,8 @@ def test_rows_equal_the_plan_and_none_stands_twice(run, agents, request):
     assert known.items() <= found.items()
     assert set(table["methodology"]) == set(ALL if run == "full" else AVAILABLE)
     assert not table.duplicated(KEY).any()
-    assert tuple(table.columns) == COLUMNS
+    own = {"placed", "notes"} if run == "full" else set()  # a methodology's own columns
+    assert tuple(column for column in table.columns if column not in own) == COLUMNS
     assert set(table["status"]) == {"ok"}
     assert table["participant"].nunique() == agents
     assert table[table["phase"].eq("T1")]["memory_available"].all()
