@@ -95,11 +95,10 @@ def test_a_rerun_that_was_interrupted_is_gone_on_with(tmp_path: Path, edited: st
 
 
 def test_a_rerun_asks_ones_own_instrument_again_unless_the_shipped_one_is_named(tmp_path: Path, edited: str) -> None:
-    base = study(tmp_path, by=unwritten.interview, methods=["delphi"], instruments={"delphi": edited})
-    again = {"by": unwritten.interview, "methods": ["delphi"], "rerun": True}
+    base = study(tmp_path, methods=["delphi"], instruments={"delphi": edited})
     runs = {"again": study(tmp_path, methods=["delphi"], rerun=True)}
-    runs["shipped"] = study(tmp_path, **again, instruments={"delphi": "shipped"})
-    runs["as shipped"] = study(tmp_path, **again)
+    runs["shipped"] = study(tmp_path, methods=["delphi"], rerun=True, instruments={"delphi": "shipped"})
+    runs["as shipped"] = study(tmp_path, by=unwritten.interview, methods=["delphi"], rerun=True)
     assert f"delphi: asked anew with the instrument of run {base.run_id} (delphi.yaml)" in runs["again"].flags
     hashes = {name: read_record(run.folder).instruments["delphi"].hash for name, run in runs.items()}
     model = methodologies()["delphi"].instrument
@@ -109,7 +108,8 @@ def test_a_rerun_asks_ones_own_instrument_again_unless_the_shipped_one_is_named(
 
 
 def test_a_rerun_of_a_rerun_names_who_asked_first(base: enquete.Run, tmp_path: Path) -> None:
-    second, third = (study(tmp_path, by=unwritten.interview, methods=["delphi"], rerun=True) for _ in range(2))
+    second = study(tmp_path, methods=["delphi"], rerun=True)
+    third = study(tmp_path, by=unwritten.interview, methods=["delphi"], rerun=True)
     assert len({base.run_id, second.run_id, third.run_id}) == 3
     assert third.record.carried == {"scenario": base.run_id}
     assert compare(second, third).changed.keys() <= {"run_id", "asked_at"}
@@ -117,7 +117,7 @@ def test_a_rerun_of_a_rerun_names_who_asked_first(base: enquete.Run, tmp_path: P
 
 def test_longitudinal_is_asked_anew_without_its_first_wave_being_taken_twice(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", 5)
-    base = unwritten.interview(sim, methods=["longitudinal", "scenario"])
+    base = enquete.conduct_interviews(sim, methods=["longitudinal", "scenario"])
     run = enquete.conduct_interviews(sim, methods=["scenario"], rerun=True)
     assert run.status == "completed"
     assert run.record.carried == {"longitudinal": base.run_id}
