@@ -34,7 +34,7 @@ from tests.support.processes import environment
 ROOT = Path(__file__).parents[2]
 LISTED = json.loads((ROOT / "langgraph.json").read_text("utf-8"))["graphs"]
 START_S = 90
-FEW = 12
+FEW = 6
 """Of the demo's fifty agents, where it is about what happens after one another."""
 WATCH = """
 import sys
