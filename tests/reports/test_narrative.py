@@ -141,7 +141,7 @@ def test_a_text_that_cannot_be_printed_leaves_a_complete_run(
 
 def test_a_synthetic_run_buys_no_narrative_and_without_budget_nothing_is_sent_or_pinned(tmp_path: Path) -> None:
     """With a model and a budget the text is written."""
-    run = enquete.conduct_interviews(personas(tmp_path, 22), out=str(tmp_path / "out"), methods=["scenario"])
+    run = enquete.conduct_interviews(personas(tmp_path, 10), out=str(tmp_path / "out"), methods=["scenario"])
     assert narratives(run) == []
     assert summary(run)["by"] == "nobody"
     prepared = prepare(run.folder, planned(run.record))

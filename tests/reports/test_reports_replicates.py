@@ -61,8 +61,8 @@ def test_variance_lies_where_it_is_put():
 
 @pytest.fixture(scope="module")
 def repeated(tmp_path_factory):
-    """Twenty personas, five a type, asked about the scenarios six times."""
-    asked = people_file(tmp_path_factory.mktemp("repeated"), 20)
+    """Eight personas, asked about the scenarios six times."""
+    asked = people_file(tmp_path_factory.mktemp("repeated"), 8)
     return made(**asked, language="en", methods=["scenario"], replicates=6, available=ALL)
 
 
