@@ -49,12 +49,10 @@ def test_figures_of_another_commit_or_another_day_are_dropped() -> None:
         return {"at": f"{at} UTC", "commit": commit}
 
     measured = {
-        "calls": part("2026-11-24 10:00", "abc"),
-        "peers": part("2026-11-24 08:00", "abc"),
-        "start": part("2026-11-24 09:00", "other"),
-        "disk": part("2026-11-22 10:00", "abc"),
+        "calls": part("2026-11-24 10:00", "abc"), "peers": part("2026-11-24 08:00", "abc"),
+        "start": part("2026-11-24 09:00", "other"), "disk": part("2026-11-22 10:00", "abc"),
         "null": part("2026-11-25 10:00", "third"),
-    }
+    }  # fmt: skip
     assert set(of_one_sitting(measured)) == {"calls", "peers", "null"}
     assert of_one_sitting({}) == {}
 

@@ -14,6 +14,7 @@ ANXIETY = [
     [2, 1, 4, 4, 3, 2, 1, 6, 1, 1, 1, 2, 3, 3, 1, 1, 3, 3, 2, 2],
 ]
 
+
 def test_anxiety_example_of_irr():
     found = kendall_w(ANXIETY)
     assert found.w == pytest.approx(0.540, abs=5e-4)  # irr: Wt = 0.54

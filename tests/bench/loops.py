@@ -131,11 +131,9 @@ async def _all(work: Work, requests: list[dict[str, Any]], send: Send) -> dict[s
 
 
 LOOPS = {
-    "aiohttp": bare_aiohttp,
-    "openai": openai_httpx,
-    "openai-aiohttp": openai_aiohttp,
+    "aiohttp": bare_aiohttp, "openai": openai_httpx, "openai-aiohttp": openai_aiohttp,
     "langchain": langchain_structured,
-}
+}  # fmt: skip
 
 
 def read_requests(work: Work) -> list[dict[str, Any]]:

@@ -28,13 +28,10 @@ AT = "%Y-%m-%d %H:%M UTC"
 def stamped(found: dict[str, Any], began: float, load: float) -> dict[str, Any]:
     """With where, when and beside how much other work: load averages (15 minutes) at the beginning and the end."""
     return found | {
-        "at": time.strftime(AT, time.gmtime(began)),
-        "minutes": round((time.time() - began) / 60, 1),
-        "commit": commit(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
+        "at": time.strftime(AT, time.gmtime(began)), "minutes": round((time.time() - began) / 60, 1),
+        "commit": commit(), "cores": os.cpu_count(), "python": platform.python_version(),
         "load": [round(load, 1), round(os.getloadavg()[2], 1)],
-    }
+    }  # fmt: skip
 
 
 def commit() -> str:

@@ -332,10 +332,8 @@ def common(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     n = own["n"]
     reach = stats.t.ppf(1 - 0.025 / k, n - 1) * np.sqrt(((n - 1) * own["sd"] ** 2 + 2 * pooled) / (n + 1) / n)
     return {
-        **own,
-        "low": max(own["scale_min"], own["mean"] - reach),
-        "high": min(own["scale_max"], own["mean"] + reach),
-    }
+        **own, "low": max(own["scale_min"], own["mean"] - reach), "high": min(own["scale_max"], own["mean"] + reach),
+    }  # fmt: skip
 
 
 def talked(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:

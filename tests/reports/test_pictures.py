@@ -211,11 +211,9 @@ def test_what_is_drawn_is_named_and_a_missing_interval_too() -> None:
 def test_dots_and_line_stand_where_their_values_lie() -> None:
     """The scale is WIDTH px wide: of 1–5, 2 to 4 is half of it, and 3 its middle."""
     two = Strip(
-        1,
-        5,
-        (Dot(5.0, "5.00"), Dot(1.0, "1.00")),
+        1, 5, (Dot(5.0, "5.00"), Dot(1.0, "1.00")),
         "dot: highest mean 5.00 (anglers); diamond: lowest mean 1.00 (fishers); no interval",
-    )
+    )  # fmt: skip
     one = Strip(1, 5, (Dot(3.0, "3.00", 2.0, 4.0),), "dot: mean a < b 3.00; line: 95% interval 2.00 to 4.00")
     some = [KeyFinding(str(n), "text", "position", 0.5, 9, 10, strip=each) for n, each in enumerate((one, two, None))]
     [first, second] = strips(some, "en").values()

@@ -325,12 +325,9 @@ def test_names_that_every_program_takes(wanted: str, name: str) -> None:
 
 def test_a_text_that_a_program_does_not_take_whole_ends_with_dots(tmp_path: Path) -> None:
     long = DataFile(
-        name="x",
-        title="x",
-        frame=pd.DataFrame({"t": ["ä" * 40_000]}),
-        variables=[Variable(name="t", label="t")],
+        name="x", title="x", frame=pd.DataFrame({"t": ["ä" * 40_000]}), variables=[Variable(name="t", label="t")],
         key=(),
-    )
+    )  # fmt: skip
     for format_ in ("sav", "xlsx"):
         writer = WRITERS[format_](tmp_path, "x", "en")
         writer.add(long)

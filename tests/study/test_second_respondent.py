@@ -156,10 +156,8 @@ def test_a_critic_that_always_prefers_the_first_place_is_caught(tmp_path: Path) 
     run = planted(tmp_path, 4, critic_model="synthetic:first", model_b="synthetic:worse")
     found = preference(run)
     assert (found["position_bias"]["rate"], found["position_bias"]["verdict"], found["usable"]) == (
-        1.0,
-        "unusable",
-        False,
-    )
+        1.0, "unusable", False,
+    )  # fmt: skip
     assert "it prefers whichever answer stands first" in run.report
     assert "preference/win-rates" not in run.figures
     with LocalMemory.opened(run.folder.parent.parent, read_only=True) as memory:
