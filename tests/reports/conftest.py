@@ -19,6 +19,7 @@ from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import RunSession, using
 from enquete.nodes.shards import conduct_unit
 from enquete.nodes.waves import open_t1
+from enquete.reports.analyses import find
 from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesise
@@ -55,6 +56,11 @@ class Made:
     def report(self) -> str:
         """Report and appendix."""
         return "\n".join((self.synthesis / name).read_text("utf-8") for name in ("report.md", "appendix.md"))
+
+    def found(self) -> dict:
+        """The results of a run whose report was not written."""
+        with open_run(self.folder) as reading:
+            return dict(find(reading, responses(reading), raise_bugs=True).results)
 
     def results(self) -> dict:
         return json.loads((self.synthesis / "results.json").read_text("utf-8"))["results"]

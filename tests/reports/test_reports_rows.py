@@ -151,14 +151,14 @@ items:
 def test_three_and_seven_point_scales_keep_their_range(make, personas, tmp_path):
     file = tmp_path / "scales.yaml"
     file.write_text(SCALES, "utf-8")
-    made = make(**personas(12), methods=["longitudinal"], instruments={"longitudinal": str(file)}, write=True)
+    made = make(**personas(12), methods=["longitudinal"], instruments={"longitudinal": str(file)})
     by_item = dict(list(made.table().groupby("item_id")))
     assert set(by_item["three"]["scale_max"]) == {3}
     assert by_item["three"]["value"].between(1, 3).all()
     assert set(by_item["seven"]["scale_max"]) == {7}
     assert by_item["seven"]["value"].max() > 3
     assert by_item["seven"]["value_rekeyed"].equals(8 - by_item["seven"]["value"])  # 1–7: min + max = 8
-    points = [(one["item"], one["value"]) for one in made.results()["longitudinal"]["distribution"]]
+    points = [(one["item"], one["value"]) for one in made.found()["longitudinal"]["distribution"]]
     assert [value for item, value in points if item == "three"] == [1, 2, 3]
     assert [value for item, value in points if item == "seven"] == [*range(1, 8)]
 
@@ -170,12 +170,13 @@ def test_baselines_are_named_where_there_is_one(whole):
 
 def test_every_arm_has_its_rows_and_says_which_it_is(make, personas):
     arms = [Arm(temperature=0), Arm(id="b", role="b", temperature=0, seed=7)]
-    made = make(**personas(3), methods=["delphi"], arms=arms, respondent=None, write=True)
+    made = make(**personas(3), methods=["delphi"], arms=arms, respondent=None)
     table = made.table()
     assert table["arm_role"].value_counts().nunique() == 1  # both arms owe the same rows
     assert not table.duplicated(KEY).any()
-    assert made.results()["delphi"]["arms"] == ["main"]
-    assert made.results()["delphi"]["rounds"][0]["n_planned"] == 3 * 4  # arm b never leaks into a finding
+    found = made.found()["delphi"]
+    assert found["arms"] == ["main"]
+    assert found["rounds"][0]["n_planned"] == 3 * 4  # arm b never leaks into a finding
 
 
 def test_every_row_is_what_the_row_model_says(whole):
