@@ -147,8 +147,8 @@ def test_the_synthesis_works_where_methodologies_failed_before_a_question(make, 
     assert made.report().count("(T1): fehlgeschlagen. round 1") >= len(failed)
 
 
-def test_a_partial_run_gives_a_partial_report(make, simulation):
-    made = make(simulation, methods=list(ALL), available=ALL, agents=[1, 4, 6], partial=True)
+def test_a_partial_run_gives_a_partial_report(make, personas):
+    made = make(**personas(4), methods=list(ALL), available=ALL, agents=[1, 3], partial=True)
     assert "Zwischenstand" in made.report()
     assert not (made.interviews / "latest.json").exists()
     assert (load_summary(made.folder)["partial"], load_summary(made.folder)["status"]) == (True, "started")
