@@ -49,12 +49,10 @@ def test_figures_of_another_commit_or_another_day_are_dropped() -> None:
         return {"at": f"{at} UTC", "commit": commit}
 
     measured = {
-        "calls": part("2026-11-24 10:00", "abc"),
-        "peers": part("2026-11-24 08:00", "abc"),
-        "start": part("2026-11-24 09:00", "other"),
-        "disk": part("2026-11-22 10:00", "abc"),
+        "calls": part("2026-11-24 10:00", "abc"), "peers": part("2026-11-24 08:00", "abc"),
+        "start": part("2026-11-24 09:00", "other"), "disk": part("2026-11-22 10:00", "abc"),
         "null": part("2026-11-25 10:00", "third"),
-    }
+    }  # fmt: skip
     assert set(of_one_sitting(measured)) == {"calls", "peers", "null"}
     assert of_one_sitting({}) == {}
 
@@ -79,11 +77,6 @@ def test_a_false_claim_is_counted_and_a_true_one_is_found() -> None:
     assert counts["found"]["intervals"] >= counts["found"]["covered"] > 0
     assert set(counts["power"]) == {"drift", "groups", "camps", "feedback", "scenario", BESIDE}
     assert {name.partition(": ")[2] for name in counts["found"]} <= {
-        *FALSE,
-        "any",
-        "another test",
-        "intervals",
-        "covered",
-        "",
-    }
+        *FALSE, "any", "another test", "intervals", "covered", "",
+    }  # fmt: skip
     assert {name for name, _ in INTERVALS} < set(METHODS)

@@ -229,38 +229,23 @@ HEALTH = (
 
 PREFERENCE = (
     Line(
-        "Wilson's interval",
-        "preference.wilson",
-        "statsmodels, proportion_confint",
-        ".2366 to .7634",
-        "test_preference.py::test_wilsons_interval",
-        "(0.2366, 0.7634)",
+        "Wilson's interval", "preference.wilson", "statsmodels, proportion_confint", ".2366 to .7634",
+        "test_preference.py::test_wilsons_interval", "(0.2366, 0.7634)",
     ),
     Line(
-        "win rate over agents' several answers",
-        "preference.win_rate",
-        "by hand: four agents, five alike answers each",
-        "n_e = 3",
-        "test_preference.py::test_an_agents_own_answers_count_as_little_as_they_say",
-        "0.25 / 3",
+        "win rate over agents' several answers", "preference.win_rate",
+        "by hand: four agents, five alike answers each", "n_e = 3",
+        "test_preference.py::test_an_agents_own_answers_count_as_little_as_they_say", "0.25 / 3",
     ),
     Line(
-        "Bradley–Terry strengths",
-        "preference.bradley_terry",
-        "by hand: the likelihood's maximum for two",
-        "½ log(11/4)",
-        "test_preference.py::test_strengths_of_two_are_the_logit_of_their_wins",
-        "math.log(11 / 4)",
+        "Bradley–Terry strengths", "preference.bradley_terry", "by hand: the likelihood's maximum for two",
+        "½ log(11/4)", "test_preference.py::test_strengths_of_two_are_the_logit_of_their_wins", "math.log(11 / 4)",
     ),
     Line(
-        "position bias of a critic",
-        "preference.position_bias",
-        "planted: always the first place",
-        "20 of 20",
-        "test_preference.py::test_a_critic_that_always_prefers_the_first_place_is_unusable",
-        "20, 20, 20, 1.0",
+        "position bias of a critic", "preference.position_bias", "planted: always the first place", "20 of 20",
+        "test_preference.py::test_a_critic_that_always_prefers_the_first_place_is_unusable", "20, 20, 20, 1.0",
     ),
-)
+)  # fmt: skip
 
 LINES: tuple[Line, ...] = (*CHANGE, *TOGETHER, *AGREEMENT, *GROUPS, *VIEWS, *HEALTH, *PREFERENCE)
 

@@ -68,7 +68,7 @@ def share(panels: list[np.ndarray]) -> float:
     return float(np.mean([has_camps(one) for one in panels]))
 
 
-@pytest.mark.parametrize("n", [10, 20, 50])
+@pytest.mark.parametrize("n", [10, 50])
 def test_camps_are_claimed_of_no_even_spread_and_no_bell(n: int) -> None:
     """400 panels: a rate of .05 exceeds .08 with probability .01."""
     rng = np.random.default_rng(SEED)
@@ -76,7 +76,7 @@ def test_camps_are_claimed_of_no_even_spread_and_no_bell(n: int) -> None:
     assert share([on_five(rng.normal(3, 1, n)) for _ in range(200)]) == 0
 
 
-@pytest.mark.parametrize(("n", "least"), [(10, 0.2), (20, 0.3), (50, 0.6)])
+@pytest.mark.parametrize(("n", "least"), [(10, 0.2), (50, 0.6)])
 def test_two_camps_are_found(n: int, least: float) -> None:
     rng = np.random.default_rng(SEED)
     panels = [on_five(np.where(rng.random(n) < 0.5, 1.3, 4.7) + rng.normal(0, 0.6, n)) for _ in range(200)]

@@ -70,8 +70,6 @@ def test_agreement_under_reversed_options() -> None:
 
 
 def test_only_answers_whose_options_stood_otherwise_count() -> None:
-    orders = np.where(np.arange(10)[:, None] < 2, UP, DOWN) * np.ones((10, 10), dtype=object) if False else None
-    assert orders is None
     mixed = np.where(np.arange(10)[:, None] < 2, UP, np.full((10, 10), DOWN))
     kappa, shift = option_order(table(HALF, option_orders=UP), table(HALF, option_orders=mixed))
     assert (kappa.n, kappa.reason_code, shift.reason_code) == (80, "too_few_answers", "too_few_answers")

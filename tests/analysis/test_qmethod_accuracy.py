@@ -48,7 +48,7 @@ def clustered(agents: int, seeds: int) -> float:
     return float(np.mean(hits))
 
 
-@pytest.mark.parametrize(("agents", "seeds"), [(20, 20), (50, 20), (200, 5)])  # more: below
+@pytest.mark.parametrize(("agents", "seeds"), [(20, 20), (200, 5)])  # more: below
 def test_no_factors_in_noise(agents: int, seeds: int) -> None:
     assert without_factors(agents, seeds) >= 0.95
 
@@ -59,13 +59,9 @@ def test_no_typology_in_noise_of_other_sizes(agents: int, seeds: int) -> None:
 
 
 @pytest.mark.parametrize("extraction", ["pca", "centroid"])
-@pytest.mark.parametrize("agents", [20, 50, 200])
+@pytest.mark.parametrize("agents", [20, 200])
 def test_planted_views_are_recovered_as_factors(agents: int, extraction: Extraction) -> None:
     assert recovered(agents, 4, extraction) == 1
-
-
-def test_planted_views_are_recovered_as_clusters() -> None:
-    assert clustered(50, 2) == 1
 
 
 @pytest.fixture(scope="module")

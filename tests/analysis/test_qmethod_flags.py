@@ -43,12 +43,10 @@ def test_changes_by_hand() -> None:
     ("edits", "message"),
     [
         (FlagEdits(add=[(1, 0)]), "sort 1 is not among the 6 analysed"),
-        (FlagEdits(add=[(0, 2)]), "factors are 0 … 1"),
-        (FlagEdits(add=[(0, 0)]), "is already set"),
-        (FlagEdits(remove=[(2, 0)]), "is not set"),
-        (FlagEdits(add=[(0, 1)], remove=[(0, 1)]), "added and removed"),
+        (FlagEdits(add=[(0, 2)]), "factors are 0 … 1"), (FlagEdits(add=[(0, 0)]), "is already set"),
+        (FlagEdits(remove=[(2, 0)]), "is not set"), (FlagEdits(add=[(0, 1)], remove=[(0, 1)]), "added and removed"),
     ],
-)
+)  # fmt: skip
 def test_changes_that_do_not_fit_are_refused(edits: FlagEdits, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         edited(np.array(FLAGS), edits, [0, 2, 3, 5, 6, 9])

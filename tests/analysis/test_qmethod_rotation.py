@@ -34,7 +34,7 @@ def test_an_exact_saddle_point_is_left() -> None:
     assert np.sort(np.abs(found), axis=1) == pytest.approx(np.array([[0.0, 1]] * 4), abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_agreement_with_statsmodels(seed: int) -> None:
     """statsmodels does not normalise: so it gets rows of length 1. Columns are compared by size, up to sign."""
     rng = np.random.default_rng(seed)

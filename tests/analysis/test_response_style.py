@@ -36,14 +36,10 @@ def shares(hits: int, hit: float, other: float) -> np.ndarray:
 @pytest.mark.parametrize(
     ("forward", "reversed_", "value", "verdict"),
     [
-        (4, 2, 0, "fine"),
-        (4, 3, 0.5, "fine"),
-        (4, 4, 1, "caution"),
-        (5, 4, 1.5, "caution"),
-        (2, 3, -0.5, "fine"),
+        (4, 2, 0, "fine"), (4, 3, 0.5, "fine"), (4, 4, 1, "caution"), (5, 4, 1.5, "caution"), (2, 3, -0.5, "fine"),
         (1, 2, -1.5, "caution"),
     ],
-)
+)  # fmt: skip
 def test_agreeing_to_both_sides(forward: int, reversed_: int, value: float, verdict: str) -> None:
     """By hand: (forward − 3 + reversed − 3)/2."""
     found = acquiescence(table(np.tile([forward, reversed_], (10, 3)), reverse=[1, 3, 5]))

@@ -26,26 +26,14 @@ from tests.http.bench_polls import CLIENTS, EVERY_S, ratio
 def polls(size: Size) -> dict[str, Any]:
     rounds = min(3, size.rounds)
     return {
-        "clients": CLIENTS,
-        "every_s": EVERY_S,
-        "agents": size.polled,
-        "rounds": rounds,
-        **ratio(size.polled, rounds),
-    }
+        "clients": CLIENTS, "every_s": EVERY_S, "agents": size.polled, "rounds": rounds, **ratio(size.polled, rounds),
+    }  # fmt: skip
 
 
 PARTS = {
-    "calls": calls,
-    "start": start,
-    "sizes": sizes,
-    "methods": methods,
-    "null": null,
-    "disk": disk,
-    "kills": kills,
-    "install": install,
-    "polls": polls,
-    "peers": peers,
-}
+    "calls": calls, "start": start, "sizes": sizes, "methods": methods, "null": null, "disk": disk, "kills": kills,
+    "install": install, "polls": polls, "peers": peers,
+}  # fmt: skip
 
 
 def main() -> None:

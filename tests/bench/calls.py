@@ -139,11 +139,7 @@ def whole(work: Work, folder: Path) -> Record:
 
 
 OURS: dict[str, Contender] = {
-    "aiohttp alone": _loop("aiohttp"),
-    "AsyncOpenAI": _loop("openai"),
-    REFERENCE: _loop("openai-aiohttp"),
-    "ChatOpenAI, structured": _loop("langchain"),
-    "Enquete, graph, context and ledger alone": _ours("context"),
-    INTERVIEWING: _ours("interviewing"),
-    WHOLE: whole,
-}
+    "aiohttp alone": _loop("aiohttp"), "AsyncOpenAI": _loop("openai"), REFERENCE: _loop("openai-aiohttp"),
+    "ChatOpenAI, structured": _loop("langchain"), "Enquete, graph, context and ledger alone": _ours("context"),
+    INTERVIEWING: _ours("interviewing"), WHOLE: whole,
+}  # fmt: skip

@@ -20,10 +20,8 @@ def install(size: Size) -> dict[str, Any]:
     _add(Requirement("enquete"), sizes, set())
     largest = sorted(sizes, key=lambda name: -sizes[name])[:LARGEST]
     return {
-        "packages": len(sizes),
-        "mb": sum(sizes.values()),
-        "largest": {name: sizes[name] for name in largest},
-    }
+        "packages": len(sizes), "mb": sum(sizes.values()), "largest": {name: sizes[name] for name in largest},
+    }  # fmt: skip
 
 
 def _add(requirement: Requirement, sizes: dict[str, float], seen: set[tuple[str, str]]) -> None:

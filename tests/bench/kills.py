@@ -33,12 +33,10 @@ def kills(size: Size) -> dict[str, Any]:
     with TemporaryDirectory() as name:
         found = [_killed(Path(name), number) for number in range(size.rounds)]
     return {
-        "rounds": size.rounds,
-        "in_flight": IN_FLIGHT,
-        "received": median(received for received, _ in found),
+        "rounds": size.rounds, "in_flight": IN_FLIGHT, "received": median(received for received, _ in found),
         "unsettled": median(received - settled for received, settled in found),
         "most": max(received - settled for received, settled in found),
-    }
+    }  # fmt: skip
 
 
 def _killed(folder: Path, number: int) -> tuple[int, int]:

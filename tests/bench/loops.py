@@ -80,15 +80,10 @@ async def langchain_structured(work: Work, requests: list[dict[str, Any]]) -> di
     from langchain_openai import ChatOpenAI
 
     chat = ChatOpenAI(
-        model="bench",
-        base_url=work.base_url,
-        api_key="none",
-        max_retries=0,
-        timeout=PATIENCE_S,
-        temperature=requests[0]["temperature"],
-        seed=requests[0]["seed"],
+        model="bench", base_url=work.base_url, api_key="none", max_retries=0, timeout=PATIENCE_S,
+        temperature=requests[0]["temperature"], seed=requests[0]["seed"],
         max_completion_tokens=requests[0]["max_completion_tokens"],
-    )
+    )  # fmt: skip
     schema = {"title": "answer", "description": "The answers.", **_schema(requests[0])}
     asked = chat.with_structured_output(schema, method="json_schema", include_raw=True)
 
@@ -136,11 +131,9 @@ async def _all(work: Work, requests: list[dict[str, Any]], send: Send) -> dict[s
 
 
 LOOPS = {
-    "aiohttp": bare_aiohttp,
-    "openai": openai_httpx,
-    "openai-aiohttp": openai_aiohttp,
+    "aiohttp": bare_aiohttp, "openai": openai_httpx, "openai-aiohttp": openai_aiohttp,
     "langchain": langchain_structured,
-}
+}  # fmt: skip
 
 
 def read_requests(work: Work) -> list[dict[str, Any]]:

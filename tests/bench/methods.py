@@ -26,13 +26,11 @@ def methods(size: Size) -> dict[str, Any]:
     taken = [{each: python("-m", "tests.bench.methods", *each) for each in wanted} for _ in range(min(3, size.rounds))]
     found = [
         {
-            "method": each[0],
-            "agents": each[1],
-            "calls": taken[0][each]["calls"],
+            "method": each[0], "agents": each[1], "calls": taken[0][each]["calls"],
             "cpu_ms": median(round[each]["cpu_s"] * 1000 / round[each]["calls"] for round in taken),
         }
         for each in wanted
-    ]
+    ]  # fmt: skip
     return {"rounds": len(taken), "methods": found}
 
 

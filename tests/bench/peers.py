@@ -51,12 +51,9 @@ def inspect(work: Work, requests: list[dict[str, Any]], folder: str) -> dict[str
         for system, user in (request["messages"] for request in requests)
     ]
     (log,) = eval(
-        Task(dataset=samples, solver=generate()),
-        model=model,
-        log_dir=folder,
-        display="none",
+        Task(dataset=samples, solver=generate()), model=model, log_dir=folder, display="none",
         max_samples=work.in_flight,
-    )
+    )  # fmt: skip
     assert log.status == "success", log.error
     used = [sample.output for sample in log.samples or []]
     assert all(json.loads(output.completion) for output in used)

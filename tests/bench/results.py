@@ -28,13 +28,10 @@ AT = "%Y-%m-%d %H:%M UTC"
 def stamped(found: dict[str, Any], began: float, load: float) -> dict[str, Any]:
     """With where, when and beside how much other work: load averages (15 minutes) at the beginning and the end."""
     return found | {
-        "at": time.strftime(AT, time.gmtime(began)),
-        "minutes": round((time.time() - began) / 60, 1),
-        "commit": commit(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
+        "at": time.strftime(AT, time.gmtime(began)), "minutes": round((time.time() - began) / 60, 1),
+        "commit": commit(), "cores": os.cpu_count(), "python": platform.python_version(),
         "load": [round(load, 1), round(os.getloadavg()[2], 1)],
-    }
+    }  # fmt: skip
 
 
 def commit() -> str:
@@ -242,29 +239,14 @@ def _polls(found: dict[str, Any]) -> list[str]:
 
 
 TITLES = {
-    "calls": "A call",
-    "peers": "Other programs",
-    "start": "Start-up",
-    "sizes": "A run by its agents",
-    "methods": "Methodologies",
-    "null": "Where nothing is to be found",
-    "disk": "On disk",
-    "kills": "At a kill",
-    "install": "Installed",
-    "polls": "Polls",
-}
+    "calls": "A call", "peers": "Other programs", "start": "Start-up", "sizes": "A run by its agents",
+    "methods": "Methodologies", "null": "Where nothing is to be found", "disk": "On disk", "kills": "At a kill",
+    "install": "Installed", "polls": "Polls",
+}  # fmt: skip
 SECTIONS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
-    "calls": _calls,
-    "peers": _calls,
-    "start": _start,
-    "sizes": _sizes,
-    "methods": _methods,
-    "null": _null,
-    "disk": _disk,
-    "kills": _kills,
-    "install": _install,
-    "polls": _polls,
-}
+    "calls": _calls, "peers": _calls, "start": _start, "sizes": _sizes, "methods": _methods, "null": _null,
+    "disk": _disk, "kills": _kills, "install": _install, "polls": _polls,
+}  # fmt: skip
 
 
 if __name__ == "__main__":

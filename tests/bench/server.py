@@ -97,15 +97,13 @@ async def _answer(request: web.BaseRequest) -> web.Response:
             "system_fingerprint": "fp_bench",
             "choices": [
                 {
-                    "index": 0,
-                    "message": {"role": "assistant", "content": text, "refusal": None},
-                    "finish_reason": "stop",
-                    "logprobs": None,
+                    "index": 0, "message": {"role": "assistant", "content": text, "refusal": None},
+                    "finish_reason": "stop", "logprobs": None,
                 }
             ],
             "usage": {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written},
         }
-    )
+    )  # fmt: skip
 
 
 def tokens(said: str, form: Any) -> int:

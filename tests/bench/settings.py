@@ -23,28 +23,10 @@ class Size:
 
 
 FULL = Size(
-    agents=1500,
-    rounds=5,
-    in_flight=(64, 256),
-    latencies=("0", "0.2", "lognormal"),
-    whole_runs=(50, 500),
-    asked=(50, 500, 5_000, 50_000),
-    reported=5_000,
-    delphi=(500, 2_000),
-    laddering=100,
-    polled=150,
-    null=134,
-)
+    agents=1500, rounds=5, in_flight=(64, 256), latencies=("0", "0.2", "lognormal"), whole_runs=(50, 500),
+    asked=(50, 500, 5_000, 50_000), reported=5_000, delphi=(500, 2_000), laddering=100, polled=150, null=134,
+)  # fmt: skip
 QUICK = Size(
-    agents=400,
-    rounds=3,
-    in_flight=(64, 256),
-    latencies=("0.2",),
-    whole_runs=(50, 150),
-    asked=(50, 500, 2_000),
-    reported=200,
-    delphi=(50, 200),
-    laddering=20,
-    polled=50,
-    null=25,
-)
+    agents=400, rounds=3, in_flight=(64, 256), latencies=("0.2",), whole_runs=(50, 150), asked=(50, 500, 2_000),
+    reported=200, delphi=(50, 200), laddering=20, polled=50, null=25,
+)  # fmt: skip

@@ -38,15 +38,10 @@ def sizes(size: Size) -> dict[str, Any]:
         asked = {str(agents): _shown(run(folder, agents, ONE)) for agents in size.asked}
         report = reported(folder, size.reported)
     return {
-        "rounds": size.rounds,
-        "few": few,
-        "many": many,
-        "cpu_s": fixed,
-        "cpu_s_many": median(large.cpu_s for _, large in runs),
-        "growth_ms": growth * 1000,
-        "asked": asked,
+        "rounds": size.rounds, "few": few, "many": many, "cpu_s": fixed,
+        "cpu_s_many": median(large.cpu_s for _, large in runs), "growth_ms": growth * 1000, "asked": asked,
         "reported": {"agents": size.reported, **report},
-    }
+    }  # fmt: skip
 
 
 def run(folder: Path, agents: int, methods: str) -> Spent:

@@ -19,11 +19,9 @@ from tests.support.populations import mirofish_folder
 
 SIM, AGENTS = "sim_1", 50
 INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}},
-}
+}  # fmt: skip
 PROGRAM = "from enquete.interfaces.cli.app import main; main()"
 
 

@@ -36,15 +36,11 @@ def _start(command: str) -> Value:
 
 
 VALUES: dict[str, Value] = {
-    "interviewing_64": _call(INTERVIEWING, "cpu_ratio", 64),
-    "interviewing_256": _call(INTERVIEWING, "cpu_ratio", 256),
-    "wall_64": _call(INTERVIEWING, "wall_ratio", 64),
-    "wall_256": _call(INTERVIEWING, "wall_ratio", 256),
-    "whole_64": _call(WHOLE, "of_interviewing", 64),
-    "whole_256": _call(WHOLE, "of_interviewing", 256),
+    "interviewing_64": _call(INTERVIEWING, "cpu_ratio", 64), "interviewing_256": _call(INTERVIEWING, "cpu_ratio", 256),
+    "wall_64": _call(INTERVIEWING, "wall_ratio", 64), "wall_256": _call(INTERVIEWING, "wall_ratio", 256),
+    "whole_64": _call(WHOLE, "of_interviewing", 64), "whole_256": _call(WHOLE, "of_interviewing", 256),
     "tokens": lambda measured: _call(INTERVIEWING, "read", 64)(measured) / measured["calls"]["items"],
-    "fixed": lambda measured: measured["sizes"]["cpu_s"],
-    "growth": lambda measured: measured["sizes"]["growth_ms"],
+    "fixed": lambda measured: measured["sizes"]["cpu_s"], "growth": lambda measured: measured["sizes"]["growth_ms"],
     "delphi": lambda measured: _method("delphi")(measured)[-1] / _method("delphi")(measured)[0],
     "laddering": lambda measured: _method("laddering")(measured)[0],
     "false_pages": lambda measured: max(_of_pages(one, "page one: any") for one in _null(measured)),
@@ -53,18 +49,12 @@ VALUES: dict[str, Value] = {
     "unfound_scenario": lambda measured: _unfound(measured, 20, "scenario"),
     "unfound_groups": lambda measured: _unfound(measured, 50, "groups"),
     "memory": lambda measured: _at(measured, "50000")["peak_mb"] / _at(measured, "500")["peak_mb"],
-    "report_s": lambda measured: _large(measured)["cpu_s"],
-    "report_mb": lambda measured: _large(measured)["peak_mb"],
-    "bytes": lambda measured: _on_disk(measured["disk"]),
-    "unsettled": lambda measured: measured["kills"]["unsettled"],
-    "install": lambda measured: measured["install"]["mb"],
-    "help": _start("enquete --help"),
-    "run_help": _start("enquete run --help"),
-    "list": _start("enquete list"),
-    "check": _start("enquete check"),
-    "import": _start("import enquete"),
-    "mcp": _start("enquete mcp, to its handshake"),
-}
+    "report_s": lambda measured: _large(measured)["cpu_s"], "report_mb": lambda measured: _large(measured)["peak_mb"],
+    "bytes": lambda measured: _on_disk(measured["disk"]), "unsettled": lambda measured: measured["kills"]["unsettled"],
+    "install": lambda measured: measured["install"]["mb"], "help": _start("enquete --help"),
+    "run_help": _start("enquete run --help"), "list": _start("enquete list"), "check": _start("enquete check"),
+    "import": _start("import enquete"), "mcp": _start("enquete mcp, to its handshake"),
+}  # fmt: skip
 
 
 def _null(measured: dict[str, Any]) -> list[dict[str, Any]]:

@@ -96,13 +96,9 @@ def test_a_run_shows_a_table_and_its_figures(outputs: dict[str, list[Any]]) -> N
     assert "Synthetic answers" in page
     for name in ("longitudinal", "diversity", "delphi", "scenario"):
         assert f">{name}</td>" in page
+        (figure,) = figures(outputs[f"figure-{name}"])
+        assert re.search(r"simulated respondents (·|\\u00b7) .*\d of \d", figure), name
     assert len(figures(outputs["run"])) >= 4
-
-
-@pytest.mark.parametrize("name", ["longitudinal", "diversity", "delphi", "scenario"])
-def test_each_methodology_has_its_figure(outputs: dict[str, list[Any]], name: str) -> None:
-    (figure,) = figures(outputs[f"figure-{name}"])
-    assert re.search(r"simulated respondents (·|\\u00b7) .*\d of \d", figure)
 
 
 def test_one_methodology_is_asked_anew_and_compared(outputs: dict[str, list[Any]]) -> None:

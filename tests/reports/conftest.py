@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -18,6 +19,7 @@ from enquete.nodes.run_choice import begin, choose_run
 from enquete.nodes.run_session import RunSession, using
 from enquete.nodes.shards import conduct_unit
 from enquete.nodes.waves import open_t1
+from enquete.reports.analyses import find
 from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesise
@@ -55,6 +57,11 @@ class Made:
         """Report and appendix."""
         return "\n".join((self.synthesis / name).read_text("utf-8") for name in ("report.md", "appendix.md"))
 
+    def found(self) -> dict:
+        """The results of a run whose report was not written."""
+        with open_run(self.folder) as reading:
+            return dict(find(reading, responses(reading), raise_bugs=True).results)
+
     def results(self) -> dict:
         return json.loads((self.synthesis / "results.json").read_text("utf-8"))["results"]
 
@@ -64,14 +71,9 @@ Make = Callable[..., Made]
 
 def spec(run_session: RunSession, name: str, phase: str, arm: str, number: int) -> ShardSpec:
     return ShardSpec(
-        run=str(run_session.folder),
-        methodology=name,
-        phase=phase,
-        arm=arm,
-        round=number,
-        lo=0,
+        run=str(run_session.folder), methodology=name, phase=phase, arm=arm, round=number, lo=0,
         hi=len(run_session.population),
-    )
+    )  # fmt: skip
 
 
 async def _stage(run_session: RunSession, name: str, phase: str, agents: Sequence[int] | None) -> None:
@@ -97,42 +99,34 @@ async def _stage(run_session: RunSession, name: str, phase: str, agents: Sequenc
     await run_session.ledger.set_stage(name, phase, "done")
 
 
-async def _make(
-    request: RunRequest,
-    stages: Sequence[tuple[str, str]] | None,
-    agents: Sequence[int] | None,
-    partial: bool,
-    write: bool,
-    prepare: Callable[[RunSession], object] | None,
-    available: dict[str, str] | None = None,
+def made(
+    sim: str | Path, *, stages=None, agents=None, partial=False, write=True, prepare=None, available=None, **asked
 ) -> Made:
+    """Conduct a run and write its synthesis. stages: (methodology, phase), all that are planned unless said; agents:
+    positions of those who are reached; prepare: what is done with the session before the synthesis."""
+    request = RunRequest(sim=str(sim), **{"respondent": "synthetic", "new": True, **asked})
     choice, population = choose_run(request, Environment(), available or AVAILABLE)
-    await begin(choice, population)
-    async with using(str(choice.folder), Machine()) as run_session:
-        for name, phase in planned(run_session.record) if stages is None else stages:
-            if phase == "T1":
-                await open_t1(run_session)
-            await _stage(run_session, name, phase, agents)
-        if prepare is not None:
-            await prepare(run_session)
-        if write:
-            closed = await synthesise(run_session, planned(run_session.record), partial=partial)
-            await run_session.ledger.set_stage("", "", closed["status"])
+
+    async def conduct() -> None:
+        await begin(choice, population)
+        async with using(str(choice.folder), Machine()) as run_session:
+            for name, phase in planned(run_session.record) if stages is None else stages:
+                if phase == "T1":
+                    await open_t1(run_session)
+                await _stage(run_session, name, phase, agents)
+            if prepare is not None:
+                await prepare(run_session)
+            if write:
+                closed = await synthesise(run_session, planned(run_session.record), partial=partial)
+                await run_session.ledger.set_stage("", "", closed["status"])
+
+    asyncio.run(conduct())
     return Made(choice.folder)
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Make:
-    """make(sim=…, stages=…, agents=…): conduct a run and write its synthesis."""
-
-    def run(
-        sim: str | Path, *, stages=None, agents=None, partial=False, write=True, prepare=None, available=None, **asked
-    ) -> Made:
-        asked = {"respondent": "synthetic", "new": True, **asked}
-        request = RunRequest(sim=str(sim), **asked)
-        return asyncio.run(_make(request, stages, agents, partial, write, prepare, available))
-
-    return run
+def make() -> Make:
+    return made
 
 
 @pytest.fixture
@@ -149,8 +143,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
     def run(folder: Path) -> Path:
         simulation = shutil.copytree(DATA / "sim_683e8059ab27", folder / "sim_683e8059ab27")
-        request = RunRequest(sim=str(simulation), respondent="synthetic", language="en")
-        return asyncio.run(_make(request, None, None, False, True, None)).folder
+        return made(simulation, language="en").folder
 
     return Made(made_once(tmp_path_factory, "whole", run))
 
@@ -161,8 +154,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
     def run(folder: Path) -> Path:
         simulation = shutil.copytree(DATA / "sim_oasisreal0001", folder / "sim_oasisreal0001")
-        request = RunRequest(sim=str(simulation), respondent="synthetic", language="de", methods=list(ALL))
-        return asyncio.run(_make(request, None, None, False, True, None, ALL)).folder
+        return made(simulation, language="de", methods=list(ALL), available=ALL).folder
 
     return Made(made_once(tmp_path_factory, "full", run))
 
@@ -172,20 +164,9 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """Twenty-four personas of four types, in English: enough for groups to be compared."""
 
     def run(folder: Path) -> Path:
-        kinds = [TYPES[i % len(TYPES)] for i in range(24)]
-        people = [
-            {"name": f"Agent {i}", "persona": f"{kind} no. {i} at the Baltic coast, a fisher", "type": kind}
-            for i, kind in enumerate(kinds)
-        ]
-        (folder / "people.json").write_text(json.dumps(people), "utf-8")
-        request = RunRequest(
-            sim=str(folder / "people.json"),
-            out=str(folder / "out"),
-            respondent="synthetic",
-            language="en",
-            methods=["longitudinal", "diversity", "delphi", "scenario"],
-        )
-        return asyncio.run(_make(request, None, None, False, True, None, ALL)).folder
+        methods = ["longitudinal", "diversity", "delphi", "scenario"]
+        people = people_file(folder, 24, persona="{type} no. {i} at the Baltic coast, a fisher")
+        return made(**people, language="en", methods=methods, available=ALL).folder
 
     return Made(made_once(tmp_path_factory, "crowd", run))
 
@@ -197,40 +178,32 @@ def own(whole: Made, tmp_path: Path) -> Made:
     return Made(shutil.copytree(sim, tmp_path / sim.name) / whole.folder.relative_to(sim))
 
 
-@pytest.fixture
-def set_status() -> Callable[[Path, str], None]:
-    """set_status(folder, status): what a simulation says of itself; once it has completed, it has gone on until
-    then."""
-    return _set_status
-
-
-def _set_status(folder: Path, status: str) -> None:
+def set_status(folder: Path, status: str) -> None:
+    """What a simulation says of itself; once it has completed, it has gone on until then."""
     for name in ("run_state.json", "state.json"):
         path = folder / name
         content = json.loads(path.read_text("utf-8"))
-        for key in ("status", "runner_status"):
-            if key in content:
-                content[key] = status
+        content |= dict.fromkeys({"status", "runner_status"} & content.keys(), status)
         path.write_text(json.dumps(content), "utf-8")
     if status == "completed":
         go_on(folder)
 
 
+def people_file(
+    folder: Path, n: int, name: str = "Agent {i}", persona: str = "{type} Nr. {i} an der Ostsee"
+) -> dict[str, str]:
+    """A file of n personas of four types, as arguments of `make`."""
+    types = [TYPES[i % len(TYPES)] for i in range(n)]
+    people = [
+        {"name": name.format(i=i), "persona": persona.format(i=i, type=kind), "type": kind}
+        for i, kind in enumerate(types)
+    ]
+    path = folder / "people.json"
+    path.write_text(json.dumps(people), "utf-8")
+    return {"sim": str(path), "out": str(folder / "out")}
+
+
 @pytest.fixture
-def personas(tmp_path: Path) -> Callable[[int], dict[str, str]]:
-    """personas(n): a file of n personas, as arguments of `make`."""
-
-    def write(n: int, name: str = "Agent {i}") -> dict[str, str]:
-        people = [
-            {
-                "name": name.format(i=i),
-                "persona": f"{TYPES[i % len(TYPES)]} Nr. {i} an der Ostsee",
-                "type": TYPES[i % len(TYPES)],
-            }
-            for i in range(n)
-        ]
-        path = tmp_path / "people.json"
-        path.write_text(json.dumps(people), "utf-8")
-        return {"sim": str(path), "out": str(tmp_path / "out")}
-
-    return write
+def personas(tmp_path: Path) -> Callable[..., dict[str, str]]:
+    """personas(n): see people_file."""
+    return partial(people_file, tmp_path)

@@ -332,10 +332,8 @@ def common(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     n = own["n"]
     reach = stats.t.ppf(1 - 0.025 / k, n - 1) * np.sqrt(((n - 1) * own["sd"] ** 2 + 2 * pooled) / (n + 1) / n)
     return {
-        **own,
-        "low": max(own["scale_min"], own["mean"] - reach),
-        "high": min(own["scale_max"], own["mean"] + reach),
-    }
+        **own, "low": max(own["scale_min"], own["mean"] - reach), "high": min(own["scale_max"], own["mean"] + reach),
+    }  # fmt: skip
 
 
 def talked(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
@@ -360,28 +358,13 @@ def classes(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
 
 
 RECIPES: dict[tuple[str, str], Callable[[dict[str, Any], pd.DataFrame], Numbers]] = {
-    ("longitudinal", "drift"): drift,
-    ("longitudinal", "highest"): agreement,
-    ("longitudinal", "lowest"): agreement,
-    ("longitudinal", "groups"): group_levels,
-    ("scenario", "highest"): ends_of_scenarios,
-    ("scenario", "further"): ends_of_scenarios,
-    ("scenario", "place"): place,
-    ("scenario", "groups"): groups_of_scenarios,
-    ("delphi", "groups"): group_means,
-    ("delphi", "camps"): camps,
-    ("delphi", "highest"): highest_theme,
-    ("delphi", "agreed"): agreed,
-    ("delphi", "revision"): revision,
-    ("laddering", "by_rule"): by_rule,
-    ("across", "together"): joined,
-    ("discovery", "complete"): talked,
-    ("poll", "chosen"): chosen,
-    ("poll", "mean"): rated,
-    ("diversity", "types"): classes,
-    ("diversity", "views"): views,
-    ("diversity", "largest"): largest,
-    ("diversity", "divides"): statement,
-    ("diversity", "common"): common,
-    ("diversity", "groups"): group_means,
-}
+    ("longitudinal", "drift"): drift, ("longitudinal", "highest"): agreement, ("longitudinal", "lowest"): agreement,
+    ("longitudinal", "groups"): group_levels, ("scenario", "highest"): ends_of_scenarios,
+    ("scenario", "further"): ends_of_scenarios, ("scenario", "place"): place,
+    ("scenario", "groups"): groups_of_scenarios, ("delphi", "groups"): group_means, ("delphi", "camps"): camps,
+    ("delphi", "highest"): highest_theme, ("delphi", "agreed"): agreed, ("delphi", "revision"): revision,
+    ("laddering", "by_rule"): by_rule, ("across", "together"): joined, ("discovery", "complete"): talked,
+    ("poll", "chosen"): chosen, ("poll", "mean"): rated, ("diversity", "types"): classes,
+    ("diversity", "views"): views, ("diversity", "largest"): largest, ("diversity", "divides"): statement,
+    ("diversity", "common"): common, ("diversity", "groups"): group_means,
+}  # fmt: skip

@@ -74,15 +74,8 @@ PRESENTATION = Presentation(
 
 def sold(fruit: str, town: str, price: float | None, p: float | None = None, **more: Any) -> dict[str, Any]:
     known = {
-        "n": 6,
-        "n_total": 8,
-        "low": price,
-        "high": price,
-        "part": 0.25,
-        "ripe": True,
-        "change": "up",
-        "buyers": ["x"],
-    }
+        "n": 6, "n_total": 8, "low": price, "high": price, "part": 0.25, "ripe": True, "change": "up", "buyers": ["x"],
+    }  # fmt: skip
     return {"fruit": fruit, "town": town, "price": price, "p": p, **known, **more}
 
 
@@ -170,12 +163,8 @@ def test_a_tested_row_is_told_once_it_survives_the_correction() -> None:
     # two tests in one family: Holm gives .02 and .5
     assert (one.text, one.kind, one.p) == ("“Apples | red” rose in Kiel (p = 0.02; n = 6)", "difference", 0.02)
     assert (one.estimate, one.low, one.test, one.family, one.numbers["n"]) == (
-        2.5,
-        2.5,
-        "t",
-        f"shop/{PRESENTATION.findings[0].name}",
-        6,
-    )
+        2.5, 2.5, "t", f"shop/{PRESENTATION.findings[0].name}", 6,
+    )  # fmt: skip
     (null,) = stated_of(read(made(sold("a", "Kiel", 2.5, 0.03), sold("b", "Kiel", 1.0, 0.5))))
     assert (null.kind, null.text) == ("null", "Nothing of 2 moved (the smallest p = 0.06)")
 

@@ -24,8 +24,9 @@ from enquete.reports.health_checks import REASONS, VERDICTS, with_blocks
 from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesis_folder, write_synthesis
+from tests.reports.conftest import Made
 from tests.support.populations import mirofish_folder
-from tests.support.unwritten import interview
+from tests.support.unwritten import interview, resume
 
 METHODS = ["longitudinal", "delphi", "scenario"]
 FILES = ("report.md", "appendix.md")
@@ -109,14 +110,14 @@ def written(folder: Path) -> dict[str, str]:
 
 def test_before_there_is_anything_there_is_no_verdict_and_of_what_goes_on_none(tmp_path: Path) -> None:
     """One run: paused with 0 calls, then in the second round of the Delphi: what is done has its verdict, what goes on
-    has none, and no number of planned answers is told that the next round would change; finished; and as the ledger of
-    one that runs is between the first answer and the last, with a stage that is not closed."""
+    has none, and no number of planned answers is told that the next round would change; and as the ledger of one that
+    runs is between the first answer and the last, with a stage that is not closed."""
     sim = mirofish_folder(tmp_path / "sim_1", 12)
     out = str(tmp_path / "out")
-    said = {"out": out, "methods": METHODS, "confirm": True, "respondent": "synthetic", "language": "en"}
+    said = {"out": out, "methods": METHODS[:2], "confirm": True, "respondent": "synthetic", "language": "en"}
     run = enquete.conduct_interviews(sim, **said, budget_tokens=1)
     assert run.status == "paused"
-    assert written(Path(run.folder)) == dict.fromkeys(METHODS, "nothing to judge")
+    assert written(Path(run.folder)) == dict.fromkeys(METHODS[:2], "nothing to judge")
     assert not [flag for flag in run.flags if "judge" in flag]
 
     run = enquete.resume(run.resume_token, out=out, budget_tokens=60_000)
@@ -131,17 +132,21 @@ def test_before_there_is_anything_there_is_no_verdict_and_of_what_goes_on_none(t
     assert "planned" not in run.brief + run.report.partition("## Limits")[2]
     assert f"Delphi: {VERDICTS['interim']} ({REASONS['not_finished']})." in run.flags
 
-    done = enquete.resume(run.resume_token, out=out, budget_tokens=10_000_000)
-    assert done.page_one["interim"] is False
-    assert "planned answers are there" in done.page_one["asked"]
-    assert not {"interim", "nothing to judge"} & set(written(Path(done.folder)).values())
-
+    done = resume(run.resume_token, out=out, budget_tokens=10_000_000)
+    assert done.status == "completed"
     with closing(sqlite3.connect(Path(done.folder) / LEDGER)) as ledger, ledger:
         ledger.execute("DELETE FROM stages WHERE methodology = 'delphi'")
     write_synthesis(Path(done.folder), partial=True)
     found = written(Path(done.folder))
     assert found["delphi"] == "nothing to judge"
-    assert found["scenario"] != "nothing to judge"
+    assert found["longitudinal"] != "nothing to judge"
+
+
+def test_of_what_is_finished_nothing_is_interim(whole: Made) -> None:
+    page = json.loads((whole.synthesis / "page_one.json").read_text("utf-8"))
+    assert page["interim"] is False
+    assert "planned answers are there" in page["asked"]
+    assert not {"interim", "nothing to judge"} & set(written(whole.folder).values())
 
 
 def test_of_data_that_are_not_usable_the_report_tells_what_was_tested(tmp_path: Path) -> None:
@@ -149,7 +154,7 @@ def test_of_data_that_are_not_usable_the_report_tells_what_was_tested(tmp_path: 
     and neither it nor the section has a mean or a figure, which are in the appendix."""
     sim = mirofish_folder(tmp_path / "sim_1", 30)
     said = {"methods": ["longitudinal"], "confirm": True, "respondent": "synthetic", "language": "en"}
-    run = enquete.conduct_interviews(sim, out=str(tmp_path / "out"), **said)
+    run = interview(sim, out=str(tmp_path / "out"), **said)
     with closing(sqlite3.connect(Path(run.folder) / LEDGER)) as ledger, ledger:
         ledger.execute("UPDATE answers SET value = 4 WHERE value IS NOT NULL")
     write_synthesis(Path(run.folder))

@@ -15,9 +15,8 @@ import enquete
 from enquete.nodes.planning import planned
 from enquete.nodes.run_session import using
 from enquete.reports import narrative
-from enquete.reports.synthesis import prepare, write_synthesis
+from enquete.reports.synthesis import prepare
 from enquete.state.settings import Machine
-from enquete.study.run import Run
 from tests.support.ledgers import ScriptedSender
 from tests.support.model_server import ModelServer
 from tests.support.studies import call_keys, personas
@@ -36,30 +35,25 @@ def findings_in(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines() if line.startswith('{"id"')]
 
 
+def paragraph(text: str, claim: dict[str, Any], answers: list[str]) -> str:
+    return json.dumps({"paragraphs": [{"text": text, "finding_ids": [claim["id"]], "answer_ids": answers}]})
+
+
 def truthful(claims: list[dict[str, Any]]) -> str:
-    first = claims[0]
-    text = f"Auffällig ist: {first['says']}"
-    return json.dumps(
-        {"paragraphs": [{"text": text, "finding_ids": [first["id"]], "answer_ids": first["answers"][:1]}]}
-    )
+    return paragraph(f"Auffällig ist: {claims[0]['says']}", claims[0], claims[0]["answers"][:1])
 
 
 def lying(claims: list[dict[str, Any]]) -> str:
-    first = claims[0]
-    text = "Die Zustimmung stieg um 98,76 Punkte."
-    return json.dumps(
-        {"paragraphs": [{"text": text, "finding_ids": [first["id"]], "answer_ids": first["answers"][:1]}]}
-    )
+    return paragraph("Die Zustimmung stieg um 98,76 Punkte.", claims[0], claims[0]["answers"][:1])
 
 
 def inventing(claims: list[dict[str, Any]]) -> str:
-    paragraph = {"text": "Alles wie gehabt.", "finding_ids": [claims[0]["id"]], "answer_ids": ["run/main/x"]}
-    return json.dumps({"paragraphs": [paragraph]})
+    return paragraph("Alles wie gehabt.", claims[0], ["run/main/x"])
 
 
-def interview(tmp_path: Path, server: ModelServer, **more: Any) -> enquete.Run:
+def interview(tmp_path: Path, server: ModelServer, agents: int = 22, **more: Any) -> enquete.Run:
     asked = {"methods": ["scenario"], "model": "m", "base_url": server.base_url, "budget_tokens": ENOUGH, "new": True}
-    return enquete.conduct_interviews(personas(tmp_path, 22), out=str(tmp_path / "out"), **{**asked, **more})
+    return enquete.conduct_interviews(personas(tmp_path, agents), out=str(tmp_path / "out"), **{**asked, **more})
 
 
 def scripted(*replies: Callable[[list[dict[str, Any]]], str]) -> tuple[ModelServer, list[int]]:
@@ -85,74 +79,66 @@ def narratives(run: enquete.Run) -> list[tuple[Any, ...]]:
     return [key for key in call_keys(run.folder) if key[3] == "narrative"]
 
 
-def appendix(run: Run) -> str:
-    return (run.path / "appendix.md").read_text("utf-8")
-
-
-def test_a_truthful_text_is_printed_and_asked_for_once_whatever_the_run_is_called(
+def test_a_corrected_text_is_printed_and_asked_for_once_whatever_the_run_is_called(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ids of answers begin with their run's: were they shown whole, no cache could ever answer for another run with the
-    same answers."""
+    same answers. Walked again nothing is bought, and what is written is the same."""
     monkeypatch.setenv("ENQUETE_CACHE_DIR", str(tmp_path / "cache"))
-    server, asked = scripted(truthful)
+    server, asked = scripted(lying, truthful)
     with server:
         first = interview(tmp_path, server, cache=True)
         before = len(server.requests)
-        told = next(e.body["messages"][-1]["content"] for e in server.requests if shown_findings(e.body))
+        told = [entry.body["messages"][-1]["content"] for entry in server.requests if shown_findings(entry.body)]
         second = interview(tmp_path, server, cache=True)
         assert len(server.requests) == before
+        written = (first.report, call_keys(first.folder))
+        again = enquete.resume(
+            first.run_id, out=str(tmp_path / "out"), fresh=True, budget_tokens=ENOUGH, base_url=server.base_url
+        )
+        assert (again.report, call_keys(again.folder)) == written
     assert first.status == "completed"
+    assert len(asked) == 2
     assert asked[0] > 1
+    assert "98,76 is no figure of the findings cited" in told[1]
     assert "Auffällig ist: " in first.report
     assert "Diese Zusammenfassung hat das Modell m aus den Befunden geschrieben" in first.report
-    (key,) = narratives(first)
-    assert key[:3] == ("synthesis", "", "main")
-    assert "| Synthese |  | `main` | narrative | 1 |" in appendix(first)
+    assert {key[:4] for key in narratives(first)} == {("synthesis", "", "main", "narrative")}
+    assert "| Synthese |  | `main` | narrative | 2 |" in (first.path / "appendix.md").read_text("utf-8")
     audited = [json.loads(line) for line in (first.path / "audit.jsonl").read_text("utf-8").splitlines()]
-    assert [call["purpose"] for call in audited] == ["narrative"]
+    assert [call["purpose"] for call in audited] == ["narrative"] * 2
     assert first.run_id != second.run_id
-    assert first.run_id not in told
-    assert len(asked) == 1
+    assert first.run_id not in told[0]
     for run in (first, second):
         assert summary(run)["by"] == "model"
         cited = [one for paragraph in summary(run)["paragraphs"] for one in paragraph["answer_ids"]]
         assert cited
 
 
-def test_a_false_text_is_refused_twice(tmp_path: Path) -> None:
-    """Once for a figure, once for an answer that nobody gave."""
-    server, asked = scripted(lying, inventing)
+@pytest.mark.parametrize(
+    ("replies", "requests", "by", "told"),
+    [  # for a figure, and after the one corrective retry for an answer that nobody gave; no JSON at all
+        ((lying, inventing), 2, "refused", "wurde auch nach einer Korrektur zurückgewiesen"),
+        ((lambda claims: "I would rather not.",), None, "unwritten", "Ein Text des Modells liegt nicht vor"),
+    ],
+    ids=["false", "unreadable"],
+)
+def test_a_text_that_cannot_be_printed_leaves_a_complete_run(
+    tmp_path: Path, replies: Any, requests: int | None, by: str, told: str
+) -> None:
+    server, asked = scripted(*replies)
     with server:
-        run = interview(tmp_path, server)
+        run = interview(tmp_path, server, 6)
     assert run.status == "completed"
-    assert len(asked) == 2  # one corrective retry
-    assert summary(run)["by"] == "refused"
-    assert "wurde auch nach einer Korrektur zurückgewiesen" in run.report
+    assert len(asked) == requests if requests else asked
+    assert summary(run)["by"] == by
+    assert told in run.report
     assert "98,76 Punkte" not in run.report
-
-
-def test_a_corrected_text_is_printed_and_neither_bought_again_nor_changed(tmp_path: Path) -> None:
-    """Walked again nothing is bought, and rebuilt the bytes are the same."""
-    server, asked = scripted(lying, truthful)
-    with server:
-        run = interview(tmp_path, server)
-        told = [entry.body["messages"][-1]["content"] for entry in server.requests if shown_findings(entry.body)]
-        assert summary(run)["by"] == "model"
-        assert "98,76 is no figure of the findings cited" in told[1]
-        before = (run.report, call_keys(run.folder), len(asked))
-        again = enquete.resume(
-            run.run_id, out=str(tmp_path / "out"), fresh=True, budget_tokens=ENOUGH, base_url=server.base_url
-        )
-        assert (again.report, call_keys(again.folder), len(asked)) == before
-    (run.path / "report.md").unlink()
-    write_synthesis(run.folder)
-    assert run.report == before[0]
 
 
 def test_a_synthetic_run_buys_no_narrative_and_without_budget_nothing_is_sent_or_pinned(tmp_path: Path) -> None:
     """With a model and a budget the text is written."""
-    run = enquete.conduct_interviews(personas(tmp_path, 22), out=str(tmp_path / "out"), methods=["scenario"])
+    run = enquete.conduct_interviews(personas(tmp_path, 10), out=str(tmp_path / "out"), methods=["scenario"])
     assert narratives(run) == []
     assert summary(run)["by"] == "nobody"
     prepared = prepare(run.folder, planned(run.record))
@@ -173,16 +159,6 @@ def test_a_synthetic_run_buys_no_narrative_and_without_budget_nothing_is_sent_or
     assert found["by"] == "model"
     assert asyncio.run(written(ENOUGH)) == found
     assert len(sender.sent) == 1
-
-
-def test_a_server_that_answers_no_json_leaves_a_complete_run(tmp_path: Path) -> None:
-    server, asked = scripted(lambda claims: "I would rather not.")
-    with server:
-        run = interview(tmp_path, server)
-    assert asked
-    assert run.status == "completed"
-    assert summary(run)["by"] == "unwritten"
-    assert "Ein Text des Modells liegt nicht vor" in run.report
 
 
 SAID = "“Quotas of 2027” fell by 0.64 (scale 1–5; 95% interval 0.46 to 0.82; adjusted p < 0.01; n = 48/50)."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -98,13 +97,6 @@ def test_of_data_that_are_not_usable_only_what_was_tested_is_found_and_that_stan
     assert "Delphi: not usable. What was not tested is no finding: see the appendix." in found.notices
     text = brief(found, "en")
     assert text.index("not usable") < text.index("## What was found")
-
-
-def test_its_figures_are_there(run: Made) -> None:
-    for one in page(run)["findings"]:
-        assert (
-            not one["figure"] or Path(run.synthesis / "figures" / f"{one['methodology']}-{one['figure']}.svg").is_file()
-        ), one["id"]
 
 
 def test_nothing_is_called_untested_beside_its_test(crowd: Made) -> None:

@@ -76,12 +76,8 @@ def test_what_was_drawn_is_kept_as_it_was(full: Made) -> None:
     for one in read(full.synthesis):
         again = Picture.read(json.loads(json.dumps(one.as_json())))
         assert (again.name, again.title, again.alt, again.at, again.svg()) == (
-            one.name,
-            one.title,
-            one.alt,
-            one.at,
-            one.svg(),
-        )
+            one.name, one.title, one.alt, one.at, one.svg(),
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("wrong", [{"figures": [{"name": "a"}]}, {"figures": 3}, {"figures": ["a"]}])
@@ -186,13 +182,8 @@ def test_further_runs_stand_beside_the_main_arm_the_least_found_again_on_top() -
 # --- page one's small ones --------------------------------------------------------------------------------------------
 
 FACTS = {
-    "last_round": 2,
-    "main_dimension": "importance",
-    "scale_min": 1,
-    "scale_max": 5,
-    "n_judged": 4,
-    "n_consensus": 3,
-}
+    "last_round": 2, "main_dimension": "importance", "scale_min": 1, "scale_max": 5, "n_judged": 4, "n_consensus": 3,
+}  # fmt: skip
 RATED = {"theme": "a", "dimension": "importance", "round": 2, "n": 9, "n_total": 9, "median": 4, "label": "consensus",
          "tied": 1, "scale_min": 1, "scale_max": 5}  # fmt: skip
 
@@ -220,11 +211,9 @@ def test_what_is_drawn_is_named_and_a_missing_interval_too() -> None:
 def test_dots_and_line_stand_where_their_values_lie() -> None:
     """The scale is WIDTH px wide: of 1–5, 2 to 4 is half of it, and 3 its middle."""
     two = Strip(
-        1,
-        5,
-        (Dot(5.0, "5.00"), Dot(1.0, "1.00")),
+        1, 5, (Dot(5.0, "5.00"), Dot(1.0, "1.00")),
         "dot: highest mean 5.00 (anglers); diamond: lowest mean 1.00 (fishers); no interval",
-    )
+    )  # fmt: skip
     one = Strip(1, 5, (Dot(3.0, "3.00", 2.0, 4.0),), "dot: mean a < b 3.00; line: 95% interval 2.00 to 4.00")
     some = [KeyFinding(str(n), "text", "position", 0.5, 9, 10, strip=each) for n, each in enumerate((one, two, None))]
     [first, second] = strips(some, "en").values()

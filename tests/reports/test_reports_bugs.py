@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from enquete.graphs.longitudinal import METHODOLOGY as LONGITUDINAL
 from enquete.graphs.longitudinal.procedure import Wave
 from enquete.graphs.longitudinal.results import EVALUATION
+from enquete.ledger.ledger import Failure
+from enquete.nodes.run_session import RunSession
 from enquete.reports.synthesis import load_summary
 
 
@@ -25,33 +25,34 @@ def broken_analysis(frame, instrument, settings, context):
     raise ZeroDivisionError("n is 0")
 
 
-STUMBLING = replace(LONGITUDINAL, asks=lambda: LONGITUDINAL.asks()._replace(procedure=Stumbling))
-BROKEN = replace(EVALUATION, analyse=broken_analysis)
-UNANALYSED = replace(LONGITUDINAL, evaluation=lambda: BROKEN)
+STUMBLING = replace(
+    LONGITUDINAL,
+    asks=lambda: LONGITUDINAL.asks()._replace(procedure=Stumbling),
+    evaluation=lambda: replace(EVALUATION, analyse=broken_analysis),
+)
 
 
-def dotted(name: str) -> dict[str, str]:
-    return {"longitudinal": f"{__name__}:{name}", "delphi": "enquete.graphs.delphi:METHODOLOGY"}
+def test_bugs_stay_with_their_unit_and_their_analysis_and_fail_the_run(make, personas, monkeypatch):
+    """A unit that cannot say what it owes keeps nobody else from the report, a broken analysis leaves the other
+    methodology its findings."""
+    monkeypatch.delenv("ENQUETE_RAISE_BUGS")
+    available = {"longitudinal": f"{__name__}:STUMBLING", "delphi": "enquete.graphs.delphi:METHODOLOGY"}
 
+    async def more(run_session: RunSession) -> None:
+        who = run_session.population[1].id
+        for of in (("delphi", "T1", 2, who, "KeyError: 'x|y'"), ("synthesis", "", 0, "narrative", "KeyError: 'x'")):
+            await run_session.ledger.record_failure(Failure("main", *of, "Traceback"))
 
-@pytest.fixture(autouse=True)
-def bugs_are_recorded(monkeypatch):
-    monkeypatch.delenv("ENQUETE_RAISE_BUGS", raising=False)
-
-
-def test_a_unit_that_cannot_say_what_it_owes_keeps_nobody_else_from_the_report(make, personas):
-    made = make(**personas(3), available=dotted("STUMBLING"), methods=["longitudinal"], language="en")
-    table = made.table()
-    assert table["agent_name"].unique().tolist() == ["Agent 0", "Agent 2"]
-    assert load_summary(made.folder)["status"] == "failed"
-    assert "Agent 1: KeyError: 'second agent'" in made.report()
-
-
-def test_a_bug_in_one_analysis_leaves_the_other_its_findings_and_fails_the_run(make, personas):
-    made = make(**personas(3), available=dotted("UNANALYSED"), language="en")
-    summary = load_summary(made.folder)
+    made = make(**personas(3), available=available, language="en", prepare=more)
+    table, summary, report = made.table(), load_summary(made.folder), made.report()
+    assert table[table["methodology"].eq("longitudinal")]["agent_name"].unique().tolist() == ["Agent 0", "Agent 2"]
     assert set(summary["results"]) == {"delphi"}
     assert summary["status"] == "failed"
-    assert [failure["unit"] for failure in summary["failures"]] == ["analysis"]
-    assert "The analysis was stopped by a bug: ZeroDivisionError: n is 0." in made.report()
+    assert sorted(failure["error"] for failure in summary["failures"]) == [
+        "KeyError: 'second agent'", "KeyError: 'x'", "KeyError: 'x|y'", "ZeroDivisionError: n is 0",
+    ]  # fmt: skip
+    assert "Agent 1: KeyError: 'second agent'" in report
+    assert "A bug in Delphi T1, round 2, Agent 1: KeyError: 'x\\|y'" in report
+    assert "A bug in Synthesis" in report
+    assert "The analysis was stopped by a bug: ZeroDivisionError: n is 0." in report
     assert (made.interviews / "T1" / "longitudinal" / made.folder.name / "audit.jsonl").stat().st_size > 0

@@ -21,7 +21,7 @@ from enquete.state.visible_text import visible
 json_like = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=20,
+    max_leaves=8,
 )
 
 
@@ -48,11 +48,6 @@ def test_csv_neutralises_formulas_and_leaves_numbers_alone(tmp_path):
     assert [row[0] for row in rows[1:]] == ["'=1+1", "'+49", "'-x", "'@sum", "'\tx", 'ok, "so"\nneu', ""]
     assert [row[1] for row in rows[1:]] == ["-1", "2.5", "", "3", "0", "1", "2"]
     assert raw.startswith(b"text,value\r\n")
-
-
-def test_a_carriage_return_at_the_start_is_neutralised(tmp_path):
-    write_csv(tmp_path / "a.csv", pd.DataFrame({"text": ["\r=1"]}).astype("str"))
-    assert (tmp_path / "a.csv").read_bytes() == b'text\r\n"\'\r=1"\r\n'
 
 
 def test_readers_see_the_old_file_until_the_new_one_is_whole(tmp_path):
@@ -88,17 +83,14 @@ def test_jsonl_is_one_object_a_line(tmp_path):
     assert (tmp_path / "a.jsonl").read_text("utf-8") == '{"a":"ä\\n"}\n{"a":null}\n'
 
 
-@pytest.mark.parametrize(
-    "text", ["=1", " =1", "\u00a0=1", "\u200b=1", "\ufeff+1", "\n=1", "＝1", "＋1", "－1", "＠sum", "\u2060＝1"]
-)
-def test_a_formula_behind_what_nobody_sees_is_one(tmp_path, text) -> None:
-    write_csv(tmp_path / "t.csv", pd.DataFrame({"text": [text]}))
-    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
-        assert list(csv.reader(file))[1] == ["'" + text]
+HIDDEN = (
+    "=1", " =1", "\u00a0=1", "\u200b=1", "\ufeff+1", "\n=1", "\r=1", "＝1", "＋1", "－1", "＠sum", "\u2060＝1",
+)  # fmt: skip
+HARMLESS = ("1 = 1", "", " ", "\u200b", "a-b", "„=“", "→ =1")
 
 
-@pytest.mark.parametrize("text", ["1 = 1", "", " ", "\u200b", "a-b", "„=“", "→ =1"])
-def test_what_is_no_formula_is_left_alone(tmp_path, text) -> None:
-    write_csv(tmp_path / "t.csv", pd.DataFrame({"text": [text, "x"]}))
+def test_a_formula_behind_what_nobody_sees_is_one_and_what_is_none_is_left_alone(tmp_path) -> None:
+    write_csv(tmp_path / "t.csv", pd.DataFrame({"text": [*HIDDEN, *HARMLESS], "value": 1}))
     with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
-        assert list(csv.reader(file))[1] == [text]
+        told = [row[0] for row in csv.reader(file)][1:]
+    assert told == [*(f"'{text}" for text in HIDDEN), *HARMLESS]

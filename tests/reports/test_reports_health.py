@@ -87,12 +87,10 @@ def test_drift_is_looked_at_only_where_there_is_some(still: int, verdict: str):
 @pytest.mark.parametrize(
     ("findings", "why"),
     [
-        ({"kind": "experience_effect"}, "reconstructed"),
-        ({"kind": None}, "one_wave"),
-        ({}, "one_wave"),
+        ({"kind": "experience_effect"}, "reconstructed"), ({"kind": None}, "one_wave"), ({}, "one_wave"),
         ({"kind": "drift", "interpretable": False}, "incomparable"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_computed_is_never_a_pass(findings: dict, why: str):
     found = examined(wave(random(10, 6)), {"longitudinal": findings})
     assert named(found, "zero_drift") == named(found, "direction_flips") == [("", "not computed", why)]
@@ -104,13 +102,6 @@ def test_small_runs_get_no_verdict_from_checks_but_say_so():
         "not computed"
     }
     assert found.verdicts["longitudinal"] == Overall("cannot be judged", ("coherence:too_few_agents",))
-
-
-def test_random_answers_from_4_to_11_agents_are_not_usable_with_caution():
-    """24 items; by chance one of the eight panels may pass."""
-    found = [examined(wave(random(n, 24, seed=n))).verdicts["longitudinal"].verdict for n in range(4, 12)]
-    assert found[0] == "cannot be judged"
-    assert sum(verdict in ("not usable", "cannot be judged") for verdict in found) >= 7
 
 
 def test_a_forced_grid_has_profiles_but_no_style():
@@ -144,18 +135,13 @@ def test_scenarios_are_told_apart_within_the_dimension_that_asks_for_desirabilit
     """Ten agents wish for four scenarios alike and differ in plausibility alone."""
     rows = [
         row(
-            a,
-            f"s{s}/{dimension}",
-            value,
-            methodology="scenario",
-            dimension=dimension,
-            block=f"s{s}",
+            a, f"s{s}/{dimension}", value, methodology="scenario", dimension=dimension, block=f"s{s}",
             item_position=place,
         )
         for a in range(10)
         for s in range(4)
         for place, (dimension, value) in enumerate((("wish", 3.0), ("likely", float(1 + (a + s) % 5))), start=1)
-    ]
+    ]  # fmt: skip
     found = examined(rows, {"scenario": {"desirability": "wish"}})
     assert named(found, "rated_alike") == [("T1", "caution", "above")]
     assert named(examined(rows, {"scenario": {}}), "rated_alike") == [("T1", "not computed", "no_desirability")]
@@ -316,20 +302,13 @@ def test_a_false_median_that_pulls_like_the_true_one():
 
 CIRCLES = OwnCheck(
     Threshold(
-        "share of agents that prefer in a circle",
-        (None, 0.1),
-        (None, 0.3),
-        {"agents": 10},
-        "",
-        "definition",
-        "",
-        "",
+        "share of agents that prefer in a circle", (None, 0.1), (None, 0.3), {"agents": 10}, "", "definition", "", "",
         decisive=True,
     ),
     "share",
     ("Agents in a circle", "Nobody chooses so."),
     {"circular": "in a circle"},
-)
+)  # fmt: skip
 
 
 def circles(found, rows, humans):
@@ -506,13 +485,12 @@ def test_gaps_of_nothing_have_no_row():
     assert re.findall(gaps, told(examined(rows)).at("appendix"))[0] == "Refused"
 
 
-@pytest.mark.parametrize("language", ["de", "en"])
-def test_tables_are_filled_in(language):
-    results = told(still(), language)
+def test_tables_are_filled_in():
+    results = told(still(), "de")
     text = results.at("section") + results.at("appendix")
     assert "None" not in text
     assert "{" not in text
-    assert ("zu wenige Gruppen" if language == "de" else "too few types") in text
+    assert "zu wenige Gruppen" in text
 
 
 @pytest.mark.parametrize(

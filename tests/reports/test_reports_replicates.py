@@ -3,7 +3,6 @@ run."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import replace
 
@@ -19,25 +18,19 @@ from enquete.reports.further_arms import (
     standing_in,
     taken_over,
 )
-from enquete.state.request import RunRequest
-from tests.reports.conftest import TYPES, _make
+from tests.reports.conftest import ALL, made, people_file
 
 FRAME = pd.DataFrame(
     {
-        "arm_role": "main",
-        "arm": "main",
-        "run_id": "r",
-        "phase": ["T0", "T1"] * 3,
-        "participant": ["a", "a", "b", "b", "c", "c"],
-        "value": 3.0,
+        "arm_role": "main", "arm": "main", "run_id": "r", "phase": ["T0", "T1"] * 3,
+        "participant": ["a", "a", "b", "b", "c", "c"], "value": 3.0,
     }
-)
+)  # fmt: skip
 
 
 def test_an_arm_stands_in_with_its_own_rows_and_an_earlier_t0():
-    frame = FRAME
-    again = frame.assign(arm="replicate_2", arm_role="replicate", value=1.0)
-    rows = standing_in(pd.concat([frame, again]), "replicate_2", frame[frame["phase"].eq("T0")])
+    again = FRAME.assign(arm="replicate_2", arm_role="replicate", value=1.0)
+    rows = standing_in(pd.concat([FRAME, again]), "replicate_2", FRAME[FRAME["phase"].eq("T0")])
     assert set(rows["arm_role"]) == {"main"}
     assert rows[rows["phase"].eq("T1")]["value"].eq(1).all()
 
@@ -68,16 +61,9 @@ def test_variance_lies_where_it_is_put():
 
 @pytest.fixture(scope="module")
 def repeated(tmp_path_factory):
-    """Twenty personas, five a type, asked about the scenarios six times."""
-    folder = tmp_path_factory.mktemp("repeated")
-    said = [{"name": f"P{i}", "persona": f"{TYPES[i % 4]} {i}", "type": TYPES[i % 4]} for i in range(20)]
-    (folder / "people.json").write_text(json.dumps(said), "utf-8")
-    request = RunRequest(
-        sim=str(folder / "people.json"), out=str(folder / "out"), respondent="synthetic", new=True, language="en",
-        methods=["scenario"], replicates=6,
-    )  # fmt: skip
-    available = {"scenario": "enquete.graphs.scenario:METHODOLOGY"}
-    return asyncio.run(_make(request, None, None, False, True, None, available))
+    """Eight personas, asked about the scenarios six times."""
+    asked = people_file(tmp_path_factory.mktemp("repeated"), 8)
+    return made(**asked, language="en", methods=["scenario"], replicates=6, available=ALL)
 
 
 def test_a_run_with_replicates_judges_its_verdicts(repeated):
@@ -94,11 +80,7 @@ def test_a_run_with_replicates_judges_its_verdicts(repeated):
 
 
 def test_the_main_arm_alone_is_in_the_table_of_agents(repeated):
-    assert len({row["n_planned"] for row in _agents(repeated)}) == 1
-
-
-def _agents(made) -> list[dict]:
-    return pd.read_csv(made.synthesis / "exports" / "agents.csv").to_dict("records")
+    assert pd.read_csv(repeated.synthesis / "exports" / "agents.csv")["n_planned"].nunique() == 1
 
 
 def test_a_run_without_replicates_says_nothing_of_them(full):

@@ -12,9 +12,12 @@ from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
 from enquete.ledger.ledger import Usage
 from enquete.nodes.run_session import RunSession
+from enquete.reports.responses import responses
+from enquete.reports.run_reading import open_run
 from enquete.reports.writing import COLUMNS, ResponseRow, lines, records
 from enquete.state.asking import Answer, Arm, CallKey
 from enquete.state.interview_context import Completion, Prompt
+from tests.reports.conftest import ALL, AVAILABLE
 
 
 @pytest.fixture
@@ -26,19 +29,37 @@ def make(make):
 KEY = ["run_id", "arm", "methodology", "phase", "session", "round", "turn", "participant", "item_id"]
 
 
-def test_rows_equal_the_plan_and_none_stands_twice(whole):
-    # 7 agents × (14 items + 1 comment) × 2 waves, and × (4 questions + 2 rounds × themes × 2 dimensions)
-    table = whole.table()
-    themes = len(whole.results()["delphi"]["themes"])
-    assert len(table) == 7 * 15 * 2 + 7 * (4 + 2 * themes * 2)
+def expected_rows(agents: int, themes: int) -> dict[tuple[str, str, int], int]:
+    """By hand from the shipped instruments: 14 items and a comment a wave; 24 statements and 6 axes; 4 open questions,
+    then each theme on 2 dimensions, twice; 4 scenarios on 4 dimensions and an open question each."""
+    return {
+        ("longitudinal", "T0", 0): agents * 15, ("longitudinal", "T1", 0): agents * 15,
+        ("diversity", "T1", 0): agents * 30, ("delphi", "T1", 1): agents * 4, ("delphi", "T1", 2): agents * themes * 2,
+        ("delphi", "T1", 3): agents * themes * 2, ("scenario", "T1", 0): agents * 20,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("run", "agents"), [("whole", 7), ("full", 12)])
+def test_rows_equal_the_plan_and_none_stands_twice(run, agents, request):
+    """Of both stored simulations, one in each language: everybody is asked everything once."""
+    made = request.getfixturevalue(run)
+    table, themes = made.table(), len(made.results()["delphi"]["themes"])
+    assert 1 <= themes <= 15
+    found = table.groupby(["methodology", "phase", "round"]).size().to_dict()
+    known = {key: n for key, n in expected_rows(agents, themes).items() if run == "full" or key[0] in AVAILABLE}
+    assert known.items() <= found.items()
+    assert set(table["methodology"]) == set(ALL if run == "full" else AVAILABLE)
     assert not table.duplicated(KEY).any()
-    assert tuple(table.columns) == COLUMNS
+    own = {"placed", "notes"} if run == "full" else set()  # a methodology's own columns
+    assert tuple(column for column in table.columns if column not in own) == COLUMNS
     assert set(table["status"]) == {"ok"}
+    assert table["participant"].nunique() == agents
+    assert table[table["phase"].eq("T1")]["memory_available"].all()
+    assert not table[table["phase"].eq("T0")]["memory_available"].any()
 
 
-def test_delphi_rows_never_stand_twice_and_rounds_two_and_three_do_not_collide(make, personas):
-    delphi = make(**personas(5), methods=["delphi"]).table()
-    assert not delphi.duplicated(KEY).any()
+def test_rounds_two_and_three_of_a_delphi_do_not_collide(whole):
+    delphi = whole.table()[lambda rows: rows["methodology"].eq("delphi")]
     second, third = (delphi[delphi["round"].eq(n)] for n in (2, 3))
     assert len(second) == len(third) > 0
     assert list(second["item_id"]) == list(third["item_id"])
@@ -46,27 +67,22 @@ def test_delphi_rows_never_stand_twice_and_rounds_two_and_three_do_not_collide(m
     assert second["text"].eq("").all()
 
 
-def test_what_is_planned_but_unanswered_is_not_reached(make, personas):
-    made = make(**personas(6), methods=["longitudinal"], agents=[0, 3], partial=True)
-    table = made.table()
+def test_what_is_planned_but_unanswered_is_not_reached_and_stands_where_it_would(make, personas):
+    asked = personas(6)
+    table = make(**asked, methods=["longitudinal"], agents=[3, 0], partial=True).table()
     assert len(table) == 6 * 15
     assert table["status"].value_counts().to_dict() == {"not_reached": 4 * 15, "ok": 2 * 15}
     missing = table[table["status"].eq("not_reached")]
     assert missing[["value", "confidence", "item_position"]].isna().all().all()
     assert missing["agent_name"].ne("").all()
     assert missing.loc[missing["item_id"].eq("stock_closures"), "scale_max"].eq(5).all()
+    everybody = make(**asked, methods=["longitudinal"]).table()
+    assert everybody[["participant", "item_id"]].equals(table[["participant", "item_id"]])
 
 
 def test_ratings_do_not_exist_before_there_are_themes(make, personas):
     table = make(**personas(3), methods=["delphi"], stages=[], partial=True).table()
     assert table[["round", "status"]].value_counts().to_dict() == {(1, "not_reached"): 3 * 4}
-
-
-def test_rows_stand_in_the_same_order_whoever_answered_first(make, personas):
-    asked = personas(5)
-    whole = make(**asked, methods=["longitudinal"]).table()
-    some = make(**asked, methods=["longitudinal"], agents=[4, 1], partial=True).table()
-    assert whole[["participant", "item_id"]].equals(some[["participant", "item_id"]])
 
 
 @pytest.mark.parametrize("asking", ["block", "item"])
@@ -102,8 +118,12 @@ def test_a_block_that_was_paid_but_not_answered_keeps_its_tokens(make, personas)
     assert (table["input_tokens"].sum(), table["output_tokens"].sum()) == (20, 10)
 
 
-def test_reverse_coded_items_are_rekeyed_and_the_raw_value_stays(make, simulation):
-    table = make(simulation, methods=["longitudinal"]).table()
+def longitudinal(run):
+    return run.table()[lambda rows: rows["methodology"].eq("longitudinal")]
+
+
+def test_reverse_coded_items_are_rekeyed_and_the_raw_value_stays(whole):
+    table = longitudinal(whole)
     instrument = load_shipped(LongitudinalInstrument, "longitudinal")
     reverse = [item.item_id for item in instrument.items if item.reverse_coded]
     turned = table[table["item_id"].isin(reverse)]
@@ -131,35 +151,32 @@ items:
 def test_three_and_seven_point_scales_keep_their_range(make, personas, tmp_path):
     file = tmp_path / "scales.yaml"
     file.write_text(SCALES, "utf-8")
-    made = make(**personas(12), methods=["longitudinal"], instruments={"longitudinal": str(file)}, write=True)
+    made = make(**personas(12), methods=["longitudinal"], instruments={"longitudinal": str(file)})
     by_item = dict(list(made.table().groupby("item_id")))
     assert set(by_item["three"]["scale_max"]) == {3}
     assert by_item["three"]["value"].between(1, 3).all()
     assert set(by_item["seven"]["scale_max"]) == {7}
     assert by_item["seven"]["value"].max() > 3
     assert by_item["seven"]["value_rekeyed"].equals(8 - by_item["seven"]["value"])  # 1–7: min + max = 8
-    points = [(one["item"], one["value"]) for one in made.results()["longitudinal"]["distribution"]]
+    points = [(one["item"], one["value"]) for one in made.found()["longitudinal"]["distribution"]]
     assert [value for item, value in points if item == "three"] == [1, 2, 3]
     assert [value for item, value in points if item == "seven"] == [*range(1, 8)]
 
 
-def test_memory_is_available_where_a_digest_was_pinned(make, simulation):
-    table = make(simulation, methods=["longitudinal"]).table()
-    by_wave = table.groupby("phase")["memory_available"]
-    assert not by_wave.get_group("T0").any()
-    assert by_wave.get_group("T1").all()
-    assert set(table.loc[table["phase"].eq("T0"), "baseline"]) == {"reconstructed"}
-    assert set(table.loc[table["phase"].eq("T1"), "baseline"]) == {""}
+def test_baselines_are_named_where_there_is_one(whole):
+    baselines = longitudinal(whole).groupby("phase")["baseline"].agg(set).to_dict()
+    assert baselines == {"T0": {"reconstructed"}, "T1": {""}}
 
 
 def test_every_arm_has_its_rows_and_says_which_it_is(make, personas):
     arms = [Arm(temperature=0), Arm(id="b", role="b", temperature=0, seed=7)]
-    made = make(**personas(3), methods=["delphi"], arms=arms, respondent=None, write=True)
+    made = make(**personas(3), methods=["delphi"], arms=arms, respondent=None)
     table = made.table()
     assert table["arm_role"].value_counts().nunique() == 1  # both arms owe the same rows
     assert not table.duplicated(KEY).any()
-    assert made.results()["delphi"]["arms"] == ["main"]
-    assert made.results()["delphi"]["rounds"][0]["n_planned"] == 3 * 4  # arm b never leaks into a finding
+    found = made.found()["delphi"]
+    assert found["arms"] == ["main"]
+    assert found["rounds"][0]["n_planned"] == 3 * 4  # arm b never leaks into a finding
 
 
 def test_every_row_is_what_the_row_model_says(whole):
@@ -168,8 +185,7 @@ def test_every_row_is_what_the_row_model_says(whole):
 
 
 def test_a_line_of_jsonl_is_what_was_asked_at_once_and_has_every_answer(whole):
-    table = whole.table()
-    own = table[table["methodology"].eq("longitudinal") & table["phase"].eq("T1")]
+    own = longitudinal(whole)[lambda rows: rows["phase"].eq("T1")]
     found = list(lines(own))
     assert len(found) == 7  # agents, each asked in one block
     assert sum(line["input_tokens"] for line in found) == own["input_tokens"].sum()
@@ -198,27 +214,8 @@ def test_a_failed_answer_has_its_status_and_no_value(make, personas):
     assert table["value"].isna().all()
 
 
-def test_an_earlier_baseline_is_in_the_table_under_its_own_run(make, simulation, set_status):
-    set_status(simulation, "running")
-    before = make(simulation, methods=["longitudinal"], phase="T0")
-    set_status(simulation, "completed")
-    after = make(simulation, methods=["longitudinal"], baseline=before.folder.name, write=True)
-    table = after.table()
-    assert table.groupby("phase")["run_id"].unique().map(list).to_dict() == {
-        "T0": [before.folder.name],
-        "T1": [after.folder.name],
-    }
-    assert set(table.loc[table["phase"].eq("T0"), "baseline"]) == {"measured"}
-    found = after.results()["longitudinal"]
-    assert (found["kind"], found["interpretable"], found["pairs"]) == ("drift", True, 7 * 14)
-
-
-def test_no_rows_at_all_is_an_empty_table_with_all_columns(make, personas):
-    made = make(**personas(1), methods=["longitudinal"], stages=[], write=False)
-    from enquete.reports.responses import responses
-    from enquete.reports.run_reading import open_run
-
-    with open_run(made.folder) as reading:
+def test_no_rows_at_all_is_an_empty_table_with_all_columns(whole):
+    with open_run(whole.folder) as reading:
         table = responses(reading, [])
     assert tuple(table.columns) == COLUMNS
     assert table.empty
@@ -243,7 +240,6 @@ def test_probabilities_are_exported_whole_and_the_report_says_so(make, personas)
     assert "value then is the median" in column["description"]
 
 
-def test_point_answers_have_no_distribution(make, personas):
-    made = make(**personas(3), methods=["longitudinal"], language="en", write=True)
-    assert set(made.table()["distribution"].fillna("")) == {""}
-    assert "Every closed question asked for one answer." in made.report()
+def test_point_answers_have_no_distribution(whole):
+    assert set(whole.table()["distribution"].fillna("")) == {""}
+    assert "Every closed question asked for one answer." in whole.report()

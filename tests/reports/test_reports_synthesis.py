@@ -7,21 +7,25 @@ import csv
 import json
 import re
 import shutil
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from enquete.ledger.ledger import Failure, Usage
+from enquete.nodes.planning import planned
 from enquete.nodes.run_session import RunSession, using
 from enquete.reports import responses as response_table
 from enquete.reports.accounts import STATUSES
 from enquete.reports.exports import validate
 from enquete.reports.synthesis import load_results, load_summary, synthesise, write_synthesis
-from enquete.state.asking import Answer, CallKey
+from enquete.state.asking import Answer, Arm, CallKey
 from enquete.state.errors import LedgerError
 from enquete.state.interview_context import Prompt
 from enquete.state.settings import Machine
+from tests.reports.conftest import DATA, Made, made, set_status
 
 
 def strict(path: Path):
@@ -59,9 +63,11 @@ def test_the_files_of_the_design_are_there(whole):
     assert load_summary(whole.folder)["status"] == "completed"
 
 
-def test_everything_can_be_rebuilt_from_the_ledger_with_the_same_bytes(own, monkeypatch):
-    """As a large table would be, too, whose columns are of another type."""
+def test_everything_can_be_rebuilt_from_the_ledger_with_the_same_bytes(full, tmp_path, monkeypatch):
+    """Of all methodologies, and as a large table would be, whose columns are of another type."""
     monkeypatch.setattr(response_table, "LARGE", 1)
+    sim = full.interviews.parent
+    own = Made(shutil.copytree(sim, tmp_path / sim.name) / full.folder.relative_to(sim))
     first = files_of(own.interviews)
     for name in ("T0", "T1", "synthesis"):
         shutil.rmtree(own.interviews / name)
@@ -91,29 +97,83 @@ def test_the_csv_holds_the_table(whole):
 # --- defects of others, as tests -------------------------------------------------------------------------------------
 
 
-def test_synthesis_works_without_t0(make, personas):
-    made = make(**personas(4))
+@dataclass
+class Waves:
+    """One simulation asked four times: T0 reconstructed, T0 measured, T1 after it, and T1 of another model."""
+
+    measured: Made
+    after: Made
+    other: Made
+    latest: list[dict[str, str]]
+    kept: tuple[dict[str, bytes], dict[str, bytes]]
+
+
+@pytest.fixture(scope="module")
+def waves(tmp_path_factory) -> Waves:
+    simulation = tmp_path_factory.mktemp("waves") / "sim_683e8059ab27"
+    shutil.copytree(DATA / simulation.name, simulation)
+
+    def asked(model: str, **more: str) -> Made:
+        arms = [Arm(model=model, temperature=0)]
+        return made(simulation, methods=["longitudinal"], language="en", arms=arms, respondent=None, **more)
+
+    def latest() -> dict[str, str]:
+        return strict(simulation / "interviews" / "latest.json")
+
+    asked("model-a")
+    found = [latest()]
+    set_status(simulation, "running")
+    measured = asked("model-a", phase="T0")
+    found.append(latest())
+    set_status(simulation, "completed")
+    after = asked("model-a")
+    before = files_of(after.interviews)
+    other = asked("model-b", baseline=measured.folder.name)
+    return Waves(measured, after, other, [*found, latest()], (before, files_of(after.interviews)))
+
+
+def test_a_later_run_leaves_the_older_report_and_csv_alone(waves):
+    before, after = waves.kept
+    assert waves.after.folder != waves.other.folder
+    assert all(after[name] == content for name, content in before.items() if name != "latest.json")
+    assert waves.latest[2]["synthesis"] == waves.other.folder.name
+
+
+def test_a_measured_t0_becomes_canonical_and_a_reconstructed_one_does_not(waves):
+    assert "T0/longitudinal" not in waves.latest[0]
+    assert waves.latest[1]["T0/longitudinal"] == waves.measured.folder.name
+
+
+def test_a_measured_baseline_gives_drift_with_tests_and_says_what_it_cannot_show(waves):
+    found, table = waves.after.results()["longitudinal"], waves.after.table()
+    assert (found["kind"], found["interpretable"], found["pairs"]) == ("drift", True, 7 * 14)
+    assert all(one["p"] is not None or not one["n_changed"] for one in found["changes"])
+    assert "no placebo arm" in waves.after.report()
+    assert set(table.loc[table["phase"].eq("T0"), "baseline"]) == {"measured"}
+    assert table.groupby("phase")["run_id"].unique().map(list).to_dict() == {
+        "T0": [waves.measured.folder.name], "T1": [waves.after.folder.name],
+    }  # fmt: skip
+
+
+def test_a_changed_model_makes_drift_not_interpretable(waves):
+    found = waves.other.results()["longitudinal"]
+    assert found["interpretable"] is False
+    assert "model-a" in found["reasons"][0]
+    assert {(one["outcome"], one["p"]) for one in found["changes"]} == {("untested", None)}
+    assert "The change cannot be interpreted" in waves.other.report()
+
+
+def test_two_agents_with_hostile_names_have_neither_t0_nor_nan_and_names_stay_text(make, personas):
+    made = make(**personas(2, name="| # <b>Eve{i}</b> =1+1 [x](http://evil.example)"))
     found = made.results()["longitudinal"]
     assert (found["kind"], found["changes"]) == ("one_wave", [])
     assert [one["phase"] for one in found["waves"]] == ["T1"]
-
-
-def test_a_rerun_leaves_the_older_report_and_csv_alone(make, simulation):
-    older = make(simulation, methods=["longitudinal"])
-    before = files_of(older.interviews)
-    newer = make(simulation, methods=["longitudinal"], seed=1)
-    after = files_of(older.interviews)
-    assert older.folder != newer.folder
-    assert all(after[name] == content for name, content in before.items() if name != "latest.json")
-    assert strict(older.interviews / "latest.json")["synthesis"] == newer.folder.name
-
-
-@pytest.mark.parametrize("agents", [1, 2])
-def test_no_nan_in_json_with_one_or_two_agents(make, personas, agents):
-    made = make(**personas(agents))
-    assert made.results()
     for path in made.interviews.rglob("*.json"):
         strict(path)
+    report = made.report()
+    assert "<b>" not in report.replace("\\<b", "")
+    assert not re.search(r"(?<!\\)\]\((?!figures/)", report)
+    assert "evil.example" in report
 
 
 def test_n_total_stands_beside_every_n(whole):
@@ -181,27 +241,13 @@ def test_every_number_of_the_longitudinal_section_equals_the_table(whole):
 # --- what is missing, failed, partial --------------------------------------------------------------------------------
 
 
-def test_a_partial_synthesis_says_so_and_moves_nothing(make, personas):
-    made = make(**personas(4), agents=[0], partial=True)
-    assert "Zwischenstand" in made.report()
-    assert not (made.interviews / "latest.json").exists()
-    assert load_summary(made.folder)["partial"] is True
-    assert load_summary(made.folder)["status"] == "started"
-
-
 def test_nothing_answered_yet_gives_a_report_without_findings_but_with_the_plan(make, personas):
     made = make(**personas(3), stages=[], partial=True, language="en")
     assert "45 / 45" not in made.report()
     assert "0 / 45" in made.report()
     assert made.results()["delphi"]["themes"] == []
-
-
-def test_a_measured_t0_becomes_canonical_and_a_reconstructed_one_does_not(make, simulation, set_status):
-    reconstructed = make(simulation, methods=["longitudinal"])
-    assert "T0/longitudinal" not in strict(reconstructed.interviews / "latest.json")
-    set_status(simulation, "running")
-    measured = make(simulation, methods=["longitudinal"], phase="T0")
-    assert strict(measured.interviews / "latest.json")["T0/longitudinal"] == measured.folder.name
+    planned = made.table()[lambda rows: rows["methodology"].eq("delphi")]  # ratings are not, before there are themes
+    assert planned[["round", "status"]].value_counts().to_dict() == {(1, "not_reached"): 3 * 4}
 
 
 async def every_call_fails(run_session: RunSession) -> None:
@@ -226,17 +272,6 @@ def test_when_every_call_failed_the_run_failed_and_says_so_loudly(make, personas
     assert spent[-1] == "150"  # 3 calls × 50 tokens that may have been billed
 
 
-def test_a_bug_is_shown_and_makes_the_run_failed(make, personas):
-    async def bug(run_session: RunSession) -> None:
-        who = run_session.population[1].id
-        await run_session.ledger.record_failure(Failure("main", "delphi", "T1", 2, who, "KeyError: 'x|y'", "Traceback"))
-
-    made = make(**personas(3), prepare=bug, language="en")
-    assert load_summary(made.folder)["status"] == "failed"
-    assert load_summary(made.folder)["failures"][0]["error"] == "KeyError: 'x|y'"
-    assert "A bug in Delphi T1, round 2, Agent 1: KeyError: 'x\\|y'" in made.report()
-
-
 def test_a_failed_methodology_keeps_its_answers_and_the_other_its_findings(make, personas):
     async def fail(run_session: RunSession) -> None:
         await run_session.ledger.set_stage("delphi", "T1", "failed", "round 1")
@@ -250,24 +285,14 @@ def test_a_failed_methodology_keeps_its_answers_and_the_other_its_findings(make,
     assert "T1/delphi" not in latest
 
 
-def test_an_earlier_bug_in_an_analysis_is_cleared_once_it_is_mended(make, personas):
-    made = make(**personas(3), methods=["longitudinal"])
-
+def test_an_earlier_bug_in_an_analysis_is_cleared_once_it_is_mended(own):
     async def again() -> tuple[str, int]:
-        async with using(str(made.folder), Machine()) as run_session:
+        async with using(str(own.folder), Machine()) as run_session:
             await run_session.ledger.record_failure(Failure("main", "longitudinal", "", 0, "analysis", "E: x", "T"))
-            closed = await synthesise(run_session, [("longitudinal", "T1")])
+            closed = await synthesise(run_session, planned(run_session.record))
             return closed["status"], len(run_session.ledger.failures())
 
     assert asyncio.run(again()) == ("completed", 0)
-
-
-def test_hostile_names_and_comments_stay_text(make, personas):
-    made = make(**personas(2, name="| # <b>Eve{i}</b> =1+1 [x](http://evil.example)"))
-    report = made.report()
-    assert "<b>" not in report.replace("\\<b", "")
-    assert not re.search(r"(?<!\\)\]\((?!figures/)", report)
-    assert "evil.example" in report
 
 
 def test_both_languages_leave_no_placeholder(whole, full):
@@ -276,26 +301,8 @@ def test_both_languages_leave_no_placeholder(whole, full):
         assert "\n\n\n" not in report
 
 
-def test_a_changed_model_makes_drift_not_interpretable(make, simulation, set_status):
-    from enquete.state.asking import Arm
-
-    set_status(simulation, "running")
-    arms = [Arm(model="model-a", temperature=0)]
-    before = make(simulation, methods=["longitudinal"], phase="T0", arms=arms, respondent=None)
-    set_status(simulation, "completed")
-    arms = [Arm(model="model-b", temperature=0)]
-    after = make(simulation, methods=["longitudinal"], baseline=before.folder.name, arms=arms, respondent=None)
-    found = after.results()["longitudinal"]
-    assert found["interpretable"] is False
-    assert "model-a" in found["reasons"][0]
-    assert {(one["outcome"], one["p"]) for one in found["changes"]} == {("untested", None)}
-    assert "nicht interpretierbar" in after.report()
-
-
-def test_the_table_is_refused_when_a_row_stands_twice_or_is_off(make, personas):
-    import pandas as pd
-
-    table = make(**personas(1), methods=["longitudinal"], write=False).table()
+def test_the_table_is_refused_when_a_row_stands_twice_or_is_off(whole):
+    table = whole.table()
     with pytest.raises(ValueError, match="stands twice"):
         validate(pd.concat([table, table]))
     table.loc[3, "confidence"] = 1.5
@@ -312,15 +319,3 @@ def test_results_before_a_synthesis_are_empty_and_a_damaged_file_is_named(make, 
         load_results(made.folder)
     with pytest.raises(LedgerError, match="no ledger"):
         write_synthesis(made.interviews / "runs" / "run_none")
-
-
-def test_a_measured_baseline_gives_drift_with_tests_and_says_what_it_cannot_show(make, simulation, set_status):
-    set_status(simulation, "running")
-    make(simulation, methods=["longitudinal"], language="en", phase="T0")
-    set_status(simulation, "completed")
-    made = make(simulation, methods=["longitudinal"], language="en")
-    found = made.results()["longitudinal"]
-    assert found["kind"] == "drift"
-    assert all(one["p"] is not None or not one["n_changed"] for one in found["changes"])
-    assert "no placebo arm" in made.report()
-    assert set(made.table().loc[made.table()["phase"].eq("T0"), "baseline"]) == {"measured"}

@@ -11,20 +11,26 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.ledger.ledger import Failure
+from enquete.analysis.coherence import coherence
+from enquete.analysis.quality import persona_flattening
 from enquete.locale import whole
 from enquete.nodes.run_session import RunSession
-from enquete.reports.accounts import STATUSES
+from enquete.reports.accounts import STATUSES, limitations
 from enquete.reports.exports import shortened
+from enquete.reports.health import Health
+from enquete.reports.health_checks import HealthCheck
 from enquete.reports.markdown import excerpt
 from enquete.reports.page import Embedded, page
 from enquete.reports.responses import labels_of
+from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import load_summary
 from enquete.reports.writing import COLUMN_MEANINGS, COLUMNS, STATUS_MEANINGS
 from tests.reports.conftest import ALL, Made
+from tests.support.answer_frames import table
 from tests.support.studies import with_ids
 
 
@@ -71,9 +77,33 @@ def test_limitations_follow_from_the_metadata(full):
         assert used["hash"][:12] in report
 
 
+@pytest.mark.parametrize(
+    ("run", "begins", "ends"),
+    [
+        ("crowd", "Agents were compared with one another on a part of them, drawn in the same way in every run: the "
+         "number of types on 300 of 304 agents; Likeness within types", "on 20,000 pairs of 304 agents."),
+        ("full", "Agenten wurden nur zum Teil miteinander verglichen, in jedem Lauf gleich gezogen: die Zahl der "
+         "Typen an 300 von 304 Agenten; ", "an 20.000 Paaren von 304 Agenten."),
+    ],
+)  # fmt: skip
+def test_limitations_name_what_was_sampled_and_of_how_many(run, begins, ends, request):
+    """304 agents: types are sought among 300, pairs of profiles are 20,000 of 46,056; coherence looks at all of
+    them."""
+    answers = table(np.random.default_rng(1).integers(1, 6, (304, 12)), types=[f"t{i % 4}" for i in range(304)])
+    checks = tuple(HealthCheck("diversity", "T1", check(answers)) for check in (persona_flattening, coherence))
+    made = request.getfixturevalue(run)
+    assert made.results()["diversity"]["n"] == (12 if run == "full" else 24)
+    with open_run(made.folder) as reading:
+        lines = limitations(reading, made.table(), {"diversity": {"n": 304}}, Health(checks), partial=False)
+    (said,) = (line for line in lines if "300 " in line)
+    assert said.startswith(begins)
+    assert said.endswith(ends)
+    assert not {"Coherence", "Kohärenz"} & set(re.findall(r"\w+", said))
+
+
 def test_the_shape_of_every_closed_item_is_in_health(full):
-    table = full.table()
-    closed = table[table["scale_min"].notna()].drop_duplicates(["methodology", "phase", "round", "item_id"])
+    rows = full.table()
+    closed = rows[rows["scale_min"].notna()].drop_duplicates(["methodology", "phase", "round", "item_id"])
     shapes = read(full, "health.json")["shapes"]
     assert len(shapes) == len(closed)
 
@@ -117,25 +147,21 @@ def test_the_synthesis_works_where_methodologies_failed_before_a_question(make, 
     assert made.report().count("(T1): fehlgeschlagen. round 1") >= len(failed)
 
 
-@pytest.mark.parametrize("agents", [[1, 4, 6]])
-def test_a_partial_run_gives_a_partial_report(make, simulation, agents):
-    made = make(simulation, methods=list(ALL), available=ALL, agents=agents, partial=True)
+def test_a_partial_run_gives_a_partial_report(make, personas):
+    made = make(**personas(4), methods=list(ALL), available=ALL, agents=[1, 3], partial=True)
     assert "Zwischenstand" in made.report()
+    assert not (made.interviews / "latest.json").exists()
+    assert (load_summary(made.folder)["partial"], load_summary(made.folder)["status"]) == (True, "started")
     verdicts = {one["name"]: one["verdict"] for one in read(made, "health.json")["diagnostics"]}
     assert verdicts["unrevised"] == "not computed"
 
 
-def test_one_agent_gives_a_report_without_claims(make, personas):
+def test_one_agent_gives_a_report_without_claims_or_nan(make, personas):
     made = make(**personas(1), methods=list(ALL), available=ALL)
     assert {one["kind"] for one in read(made, "page_one.json")["findings"]} <= {"position"}
     assert "Noch lässt sich nichts sagen" in made.report()
-
-
-def test_a_bug_in_the_narrative_is_shown_by_name(make, personas):
-    async def bug(run_session: RunSession) -> None:
-        await run_session.ledger.record_failure(Failure("main", "synthesis", "", 0, "narrative", "KeyError: 'x'", "T"))
-
-    assert "Programmfehler in Synthese" in make(**personas(2), prepare=bug).report()
+    for path in made.interviews.rglob("*.json"):
+        json.loads(path.read_text("utf-8"), parse_constant=pytest.fail)
 
 
 # --- codebook --------------------------------------------------------------------------------------------------------

@@ -9,17 +9,12 @@ from pathlib import Path
 import pytest
 
 DATA = Path(__file__).parent.parent / "data"
-REAL_RUN, OASIS_RUN = "sim_683e8059ab27", "sim_oasisreal0001"
+OASIS_RUN = "sim_oasisreal0001"
 
 
 @pytest.fixture
 def data() -> Path:
     return DATA
-
-
-@pytest.fixture
-def real_run(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(DATA / REAL_RUN, tmp_path / REAL_RUN))
 
 
 @pytest.fixture

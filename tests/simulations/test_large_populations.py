@@ -184,9 +184,6 @@ def test_equal_agents_are_numbered_and_gaps_are_counted(tmp_path: Path) -> None:
         ("people.toml", b'url = "sqlite:///x.db"', "people.toml: 'table' is missing; a file that names a table says"),
         ("people.toml", b'url = "x"\ntable = "t"\nkey = 1', "people.toml: 'key' is unknown; there are url and table"),
         ("people.toml", b'url = "nothing"\ntable = "people"', "people.toml, table 'people': cannot be read"),
-        ("people.csv", b"name,persona\nAnn,p\nB\xe9n,p\n", "people.csv: byte 0xe9 at offset 20 is no UTF-8"),
-        ("people.csv", b"name,persona\nAnn,p,q\n", "people.csv, line 2: 3 fields, but the header names 2"),
-        ("people.jsonl", b'{"name": "Ann"}\n{"name": \n', "people.jsonl, line 2: not valid JSON"),
         ("people.jsonl", b'{"name": "Ann\xc3', "people.jsonl: byte 0xc3 at offset 13 is no UTF-8"),
     ],
 )
@@ -213,15 +210,16 @@ def test_a_folder_of_several_kinds_is_no_population(tmp_path: Path) -> None:
 
 
 def test_an_agent_more_takes_no_memory(tmp_path: Path) -> None:
-    """Peaks of processes that read 8,000 and 28,000 personas of 1 kB and draw a sample: less than 100 bytes apart for
-    each more, a tenth of what its text alone would take."""
-    peaks = []
-    for number in (8_000, 28_000):
-        people = ({**row(n), "persona": "x" * 1000} for n in range(number))
-        found = measured(as_csv(tmp_path / f"{number}.csv", people), code=READ)
-        assert found.code == 0, found.said
-        peaks.append(found.megabytes)
-    assert peaks[1] - peaks[0] < 100 * 20_000 / 1e6
+    """Peaks of a process that reads 8,000 and then 28,000 personas of 1 kB and draws a sample: less than 100 bytes
+    apart for each more, a tenth of what its text alone would take."""
+    files = [
+        as_csv(tmp_path / f"{number}.csv", ({**row(n), "persona": "x" * 1000} for n in range(number)))
+        for number in (8_000, 28_000)
+    ]
+    found = measured(*files, code=READ)
+    assert found.code == 0, found.said
+    first, second = (int(kilobytes) * 1024 for kilobytes in found.said.split())
+    assert second - first < 100 * 20_000
 
 
 READ = """
@@ -230,7 +228,11 @@ from pathlib import Path
 from enquete.nodes.run_choice import chosen
 from enquete.simulations.population import load_population, population_hash
 from enquete.state.request import RunRequest
-population = load_population(Path(sys.argv[1]))
-population_hash(population.participants)
-assert len(chosen(population, RunRequest(sample=100)).participants) == 100
+status = Path("/proc/self/status")
+for name in sys.argv[1:]:
+    population = load_population(Path(name))
+    population_hash(population.participants)
+    assert len(chosen(population, RunRequest(sample=100)).participants) == 100
+    print(status.read_text().partition("VmHWM:")[2].split()[0] if status.exists() else 0)
+    del population
 """

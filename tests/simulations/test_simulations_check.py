@@ -1,10 +1,7 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from enquete.simulations.check import check
-from enquete.state.errors import SimulationNotFound
 from tests.simulations.conftest import Folder
 
 
@@ -40,9 +37,3 @@ def test_what_does_not_match_is_reported_not_raised(folder: Folder) -> None:
     assert "Error: reddit_profiles.json: entry 1" in report.render("en")
     assert "entities_count is 3, but 2 agents were found" in report.render("en")
     assert "Befragung nicht möglich" in report.render("de")
-
-
-def test_an_unknown_simulation_creates_nothing(tmp_path: Path) -> None:
-    with pytest.raises(SimulationNotFound):
-        check("sim_unknown", tmp_path)
-    assert list(tmp_path.iterdir()) == []

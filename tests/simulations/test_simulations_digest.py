@@ -84,12 +84,10 @@ def test_logs_give_the_newest_words_of_both_platforms(data: Path) -> None:
 def test_newest_first_doubles_once_and_failed_actions_left_out(folder: Folder) -> None:
     path = folder(config=["Ann", "Bob"], reddit=["Ann", "Bob"])
     actions = [
-        post(0, "Ann", "Initial post."),
-        post(0, "Ann", "Initial post.", post_id=1),
-        post(0, "Ann", "Second post.", post_id=2),
-        {**post(0, "Ann", "Never sent."), "success": False},
+        post(0, "Ann", "Initial post."), post(0, "Ann", "Initial post.", post_id=1),
+        post(0, "Ann", "Second post.", post_id=2), {**post(0, "Ann", "Never sent."), "success": False},
         {**post(0, "Ann", ""), "action_type": "MUTE", "action_args": {}},
-    ]
+    ]  # fmt: skip
     write_log(path, "reddit", actions, tail='{"round": 2, "agent_id": 0, "act')
     found = digests(load_population(path), language="en")
     assert found.texts["agent:uuid-ann"] == "Own posts (newest first):\n- [P1] Second post.\n- [P2] Initial post."
@@ -118,11 +116,6 @@ def test_nothing_readable_is_none_not_a_crash(oasis_run: Path) -> None:
     assert set(found.texts.values()) == {None}
     assert set(found.sources.values()) == {"none"}
     assert len(found.issues) == 4
-
-
-def test_personas_have_no_memory(data: Path) -> None:
-    found = digests(load_population(data / "oasis_user_data_36.json"))
-    assert set(found.texts.values()) == {None}
 
 
 def test_after_an_index_shift_nobody_gets_anothers_words(folder: Folder) -> None:

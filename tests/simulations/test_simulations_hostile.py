@@ -160,15 +160,11 @@ def long_names(agents: int) -> Callable[[Path], Path]:
 
 
 SIZES: dict[str, tuple[Callable[[int], Callable[[Path], Path]], int, int]] = {
-    "blobs": (blobs, 250, 2),
-    "texts": (texts, 250, 2),
-    "one blob": (one_blob, 250, 5),
-    "no index": (no_index, 200_000, 5_000),
-    "one line": (long_line, 250, 5),
-    "a million rows": (million_people, 1_000_000, 20_000),
-    "brackets": (brackets, 20_000_000, 1_500_000),
+    "blobs": (blobs, 250, 2), "texts": (texts, 250, 2), "one blob": (one_blob, 250, 5),
+    "no index": (no_index, 200_000, 5_000), "one line": (long_line, 250, 5),
+    "a million rows": (million_people, 1_000_000, 20_000), "brackets": (brackets, 20_000_000, 1_500_000),
     "names of a megabyte": (long_names, 25, 2),
-}
+}  # fmt: skip
 """How each is made, at its real size and at the sample's."""
 
 

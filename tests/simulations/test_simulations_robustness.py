@@ -17,7 +17,7 @@ from enquete.simulations.population import load_population, population_hash
 from enquete.state.errors import InputError
 from tests.simulations.conftest import DATA, OASIS_RUN
 
-FEW = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=settings().max_examples // 5, deadline=None, suppress_health_check=list(HealthCheck))
 
 leaves = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=20) | st.just(10**400)

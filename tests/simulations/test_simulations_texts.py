@@ -9,15 +9,10 @@ from enquete.simulations.sources import clean, clip, one_line, whole
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (" a\x00b ", "a\\u0000b"),
-        ("lone \ud800 surrogate", "lone ? surrogate"),
-        (30, "30"),
-        (True, ""),
-        (None, ""),
-        (["A", None, 2], "A, 2"),
-        ({"a": 1}, ""),
+        (" a\x00b ", "a\\u0000b"), ("lone \ud800 surrogate", "lone ? surrogate"), (30, "30"), (True, ""), (None, ""),
+        (["A", None, 2], "A, 2"), ({"a": 1}, ""),
     ],
-)
+)  # fmt: skip
 def test_clean(value: object, text: str) -> None:
     assert clean(value) == text  # type: ignore[arg-type]
 
@@ -29,17 +24,10 @@ def test_a_number_too_long_to_print_holds_no_text() -> None:
 @pytest.mark.parametrize(
     ("value", "number"),
     [
-        (3, 3),
-        (3.0, 3),
-        ("3", 3),
-        (" 3.0 ", 3),
-        (True, None),
-        (3.5, None),
-        ("x", None),
-        (float("nan"), None),
+        (3, 3), (3.0, 3), ("3", 3), (" 3.0 ", 3), (True, None), (3.5, None), ("x", None), (float("nan"), None),
         (None, None),
     ],
-)
+)  # fmt: skip
 def test_whole(value: object, number: int | None) -> None:
     assert whole(value) == number  # type: ignore[arg-type]
 

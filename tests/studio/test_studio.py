@@ -34,7 +34,7 @@ from tests.support.processes import environment
 ROOT = Path(__file__).parents[2]
 LISTED = json.loads((ROOT / "langgraph.json").read_text("utf-8"))["graphs"]
 START_S = 90
-FEW = 12
+FEW = 6
 """Of the demo's fifty agents, where it is about what happens after one another."""
 WATCH = """
 import sys
@@ -84,15 +84,13 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
             [sys.executable, "-m", "langgraph_cli", *words, "--port", str(port)],
             cwd=folder,
             env={
-                **environment(),
-                "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}",
-                "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+                **environment(), "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "LANGGRAPH_CLI_NO_ANALYTICS": "1",
                 "HOME": str(folder),
             },
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-        )
+        )  # fmt: skip
         try:
             wait_until_up(process, f"http://127.0.0.1:{port}/ok", folder / "server.log")
             with get_sync_client(url=f"http://127.0.0.1:{port}", api_key=None) as client:
@@ -197,11 +195,8 @@ def test_the_parent_pauses_after_t0_is_resumed_and_finished_on_disk(
     """On the demo population, which no input had to name; its simulation runs to its end when the run is resumed."""
     thread = studio.thread()
     context: Any = {
-        "methods": ["longitudinal", "delphi"],
-        "language": "en",
-        "sample": FEW,
-        "budget_tokens": 3_000_000,
-    }
+        "methods": ["longitudinal", "delphi"], "language": "en", "sample": FEW, "budget_tokens": 3_000_000,
+    }  # fmt: skip
     first = studio.go("interviews", thread, input={}, context=context)
     (pause,) = interrupts(studio, thread)
     assert pause["reason"] == "awaiting_simulation"

@@ -136,10 +136,8 @@ def test_kills_at_every_step_of_an_order_buy_nothing_twice(server: ModelServer, 
     """One study, killed while the provider is at each step. `create`: it never takes the order, which nobody can know,
     so what it asked counts as paid; `created`: it has taken it and not said so; from there on it is that one batch."""
     arguments = {
-        "sim_id": str(people),
-        "out": str(tmp_path / "out"),
-        **asked(server, batch=True, methods=["longitudinal"]),
-    }
+        "sim_id": str(people), "out": str(tmp_path / "out"), **asked(server, batch=True, methods=["longitudinal"]),
+    }  # fmt: skip
     for step in ("upload", "create", "created", "poll", "content"):
         server.batches.stop_at(step)
         driven = Driven(arguments)

@@ -64,6 +64,13 @@ def test_the_questionnaire_is_balanced_and_reads_well(drafts: Drafts) -> None:
     assert drafts.findings["longitudinal.yaml"] == []
 
 
+def test_a_question_of_days_gets_a_future_of_days(drafts: Drafts) -> None:
+    assert (drafts.folder / "scenario.yaml").read_text("utf-8").count("In 14 days") == 4
+    for file in drafts.folder.glob("*.yaml"):
+        assert not re.search(r"five years|fünf Jahre", file.read_text("utf-8")), file.name
+    assert "rule" not in drafts.findings  # they have written enough
+
+
 def test_by_rule_it_says_in_which_language_topic_and_themes_are(drafts: Drafts) -> None:
     text = (drafts.folder / "roundtable.yaml").read_text("utf-8")
     assert "# Topic and themes are in English, the language of the texts" in text

@@ -125,10 +125,9 @@ def test_german_descriptions_keep_their_verbs_last(tmp_path: Path) -> None:
     assert "in den nächsten sechs Tagen den Ausschlag geben?" in text_of(drafts, "delphi")
 
 
-@pytest.mark.parametrize(("sim", "then"), [("sim_683e8059ab27", "In 14 days"), ("sim_5ad1e6c0b742", "In sechs Tagen")])
-def test_a_question_of_days_gets_a_future_of_days(tmp_path: Path, sim: str, then: str) -> None:
-    drafts = draft_instruments(DATA / sim, into=tmp_path / "d")
-    assert text_of(drafts, "scenario").count(then) == 4
+def test_a_question_of_days_gets_a_future_of_days(tmp_path: Path) -> None:
+    drafts = draft_instruments(DATA / "sim_5ad1e6c0b742", into=tmp_path / "d")
+    assert text_of(drafts, "scenario").count("In sechs Tagen") == 4
     for file in drafts.folder.glob("*.yaml"):
         assert not re.search(r"five years|fünf Jahre", file.read_text("utf-8")), file.name
     assert "rule" not in drafts.findings  # they have written enough

@@ -79,11 +79,9 @@ MORE: dict[str, Study] = {
     "a roundtable item by item": (6, {**table(6, size=3, rounds=1)[1], "asking": "item"}),
     "a keyless roundtable": (33, {**table(33, size=4, rounds=2)[1], "respondent": "synthetic"}),
     "waves of some": asked(30, "longitudinal", agents=some(2, 3, 29)),
-    "waves of two arms": asked(9, "longitudinal", **HALF),
-    "waves, persons beside": asked(5, "longitudinal", **BOTH),
+    "waves of two arms": asked(9, "longitudinal", **HALF), "waves, persons beside": asked(5, "longitudinal", **BOTH),
     "a Delphi of some": asked(30, "delphi", agents=some(0, 7, 14, 21, 28)),
-    "a Delphi of persons": asked(3, "delphi", **PERSONS),
-    "a Delphi, persons beside": asked(5, "delphi", **BOTH),
+    "a Delphi of persons": asked(3, "delphi", **PERSONS), "a Delphi, persons beside": asked(5, "delphi", **BOTH),
     "sorts of some": asked(30, "diversity", agents=some(4, 8, 12, 16)),
     "sorts of persons": asked(3, "diversity", **PERSONS),
     "scenarios of some": asked(30, "scenario", agents=some(1, 2)),
@@ -92,11 +90,10 @@ MORE: dict[str, Study] = {
     "ladders of persons": asked(2, "laddering", settings=TURNS, **PERSONS),
     "a discovery of some": asked(30, "discovery", agents=some(1, 2, 3)),
     "a discovery of persons": asked(2, "discovery", **PERSONS),
-    "a poll of some": asked(30, "poll", agents=some(6, 7, 8)),
-    "a poll of persons": asked(3, "poll", **PERSONS),
+    "a poll of some": asked(30, "poll", agents=some(6, 7, 8)), "a poll of persons": asked(3, "poll", **PERSONS),
     "a poll of fifty": asked(50, "poll"),
     "all of some": asked(20, "longitudinal", "delphi", "diversity", "scenario", agents=some(3, 6, 9)),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("study", [*FEW, *(pytest.param(name, marks=pytest.mark.soak) for name in MORE)])
@@ -105,11 +102,8 @@ def test_what_a_study_cost_lies_in_the_range_said_before(tmp_path: Path, study: 
     named = "arms" in request or "respondent" in request
     with ModelServer() as server:
         common = {
-            "out": str(tmp_path / "out"),
-            "base_url": server.base_url,
-            **({} if named else {"model": "m"}),
-            **request,
-        }
+            "out": str(tmp_path / "out"), "base_url": server.base_url, **({} if named else {"model": "m"}), **request,
+        }  # fmt: skip
         expected = enquete.estimate(personas(tmp_path, agents), **common)
         assert not server.requests
         where = {"sim": str(personas(tmp_path, agents)), "out": common["out"], "base_url": server.base_url}

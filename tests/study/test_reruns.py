@@ -17,6 +17,9 @@ from enquete.graphs.registry import methodologies
 from enquete.instruments.load import instrument_hash, load_instrument, load_shipped
 from enquete.instruments.pack import pack_named
 from enquete.ledger.folders import read_record
+from enquete.reports.analyses import find
+from enquete.reports.responses import responses
+from enquete.reports.run_reading import open_run
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
 from enquete.study.runs import compare
 from tests.support import unwritten
@@ -96,7 +99,7 @@ def test_a_rerun_that_was_interrupted_is_gone_on_with(tmp_path: Path, edited: st
 
 def test_a_rerun_asks_ones_own_instrument_again_unless_the_shipped_one_is_named(tmp_path: Path, edited: str) -> None:
     base = study(tmp_path, methods=["delphi"], instruments={"delphi": edited})
-    runs = {"again": study(tmp_path, methods=["delphi"], rerun=True)}
+    runs = {"again": study(tmp_path, by=unwritten.interview, methods=["delphi"], rerun=True)}
     runs["shipped"] = study(tmp_path, methods=["delphi"], rerun=True, instruments={"delphi": "shipped"})
     runs["as shipped"] = study(tmp_path, by=unwritten.interview, methods=["delphi"], rerun=True)
     assert f"delphi: asked anew with the instrument of run {base.run_id} (delphi.yaml)" in runs["again"].flags
@@ -109,7 +112,7 @@ def test_a_rerun_asks_ones_own_instrument_again_unless_the_shipped_one_is_named(
 
 def test_a_rerun_of_a_rerun_names_who_asked_first(base: enquete.Run, tmp_path: Path) -> None:
     second = study(tmp_path, methods=["delphi"], rerun=True)
-    third = study(tmp_path, methods=["delphi"], rerun=True)
+    third = study(tmp_path, by=unwritten.interview, methods=["delphi"], rerun=True)
     assert len({base.run_id, second.run_id, third.run_id}) == 3
     assert third.record.carried == {"scenario": base.run_id}
     assert compare(second, third).changed.keys() <= {"run_id", "asked_at"}
@@ -118,10 +121,12 @@ def test_a_rerun_of_a_rerun_names_who_asked_first(base: enquete.Run, tmp_path: P
 def test_longitudinal_is_asked_anew_without_its_first_wave_being_taken_twice(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", 5)
     base = enquete.conduct_interviews(sim, methods=["longitudinal", "scenario"])
-    run = enquete.conduct_interviews(sim, methods=["scenario"], rerun=True)
+    run = unwritten.interview(sim, methods=["scenario"], rerun=True)
     assert run.status == "completed"
     assert run.record.carried == {"longitudinal": base.run_id}
-    assert run.results["longitudinal"].keys() == base.results["longitudinal"].keys()
+    with open_run(run.folder) as reading:
+        found = find(reading, responses(reading), raise_bugs=True).results["longitudinal"]
+    assert (found["kind"], found["pairs"]) == ("experience_effect", 5 * 14)
     again = unwritten.interview(sim, methods=["longitudinal"], rerun=True)
     assert again.status == "completed"
     assert set(again.responses["phase"]) == {"T0", "T1"}
@@ -179,6 +184,6 @@ def test_a_replay_of_a_run_that_made_no_such_call_says_so(base: enquete.Run, tmp
     with closing(sqlite3.connect(base.folder / "ledger.sqlite")) as connection:
         connection.execute("DELETE FROM calls WHERE id = (SELECT min(id) FROM calls)")
         connection.commit()
-    again = study(tmp_path, respondent="replay")
+    again = study(tmp_path, by=unwritten.interview, respondent="replay")
     assert again.status == "failed"
     assert "cannot be replayed" in again.note

@@ -80,7 +80,7 @@ def test_results_are_of_the_finished_run_and_the_status_is_of_the_unfinished_one
         sandbox.finished("sim")
     asked: dict[str, Any] = {"root": str(sandbox.root), "methods": QUICK, "respondent": "synthetic"}
     done = enquete.conduct_interviews("sim", **asked)
-    later = enquete.conduct_interviews("sim", **asked, new=True, confirm=True, budget_tokens=100)
+    later = interview("sim", **asked, new=True, confirm=True, budget_tokens=100)
     assert (done.status, later.status) == ("completed", "paused")
     assert sandbox.finished("sim").run_id == done.run_id
     assert sandbox.run("sim").run_id == later.run_id

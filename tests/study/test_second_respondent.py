@@ -152,29 +152,24 @@ def test_a_plainly_worse_second_model_loses(tmp_path: Path) -> None:
     assert found["agreement"][0]["kappa"] > 0.8
 
 
-def test_an_equal_one_ties_within_the_interval(tmp_path: Path) -> None:
-    whole = preference(planted(tmp_path, 8))["win_rates"][0]["found"]
-    assert whole["low"] < 0.5 < whole["high"]
-
-
 def test_a_critic_that_always_prefers_the_first_place_is_caught(tmp_path: Path) -> None:
     run = planted(tmp_path, 4, critic_model="synthetic:first", model_b="synthetic:worse")
     found = preference(run)
     assert (found["position_bias"]["rate"], found["position_bias"]["verdict"], found["usable"]) == (
-        1.0,
-        "unusable",
-        False,
-    )
+        1.0, "unusable", False,
+    )  # fmt: skip
     assert "it prefers whichever answer stands first" in run.report
     assert "preference/win-rates" not in run.figures
     with LocalMemory.opened(run.folder.parent.parent, read_only=True) as memory:
         assert memory.preferences() == []  # its word is no preference
 
 
-def test_without_it_nothing_changes(tmp_path: Path) -> None:
+def test_an_equal_one_ties_within_the_interval_and_changes_nothing_of_a(tmp_path: Path) -> None:
     """A's calls, prompts and answers are the same bytes with B and without; a run without B says nothing of one."""
-    both = planted(tmp_path, 3)
-    alone = planted(tmp_path, 3, respondent_b=False, new=True)
+    both = planted(tmp_path, 8)
+    whole = preference(both)["win_rates"][0]["found"]
+    assert whole["low"] < 0.5 < whole["high"]
+    alone = planted(tmp_path, 8, respondent_b=False, new=True)
     asked = (
         "SELECT methodology, purpose, subject, attempt, messages_hash, response FROM calls WHERE arm='main' ORDER BY "
         "subject"

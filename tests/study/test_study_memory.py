@@ -1,5 +1,6 @@
-"""A study of five agents beside a Zep contract server: facts of the graph in what they remember, their interviews in
-the graph, each once, whatever the server does."""
+"""The life of a study of five agents beside a Zep contract server, T0 when the simulation is ready and everything else
+when it has completed: facts of the graph in what they remember, their interviews in the graph, each once, whatever the
+server does."""
 
 from __future__ import annotations
 
@@ -11,20 +12,24 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import enquete
+from enquete.graphs.registry import methodologies
 from enquete.interfaces.cli.app import run as command
+from enquete.ledger.canonical import latest
 from enquete.ledger.ledger import Ledger
+from enquete.locale import tell
 from enquete.memory.local import LocalMemory
 from enquete.memory.recall import Preference, complete
 from enquete.reports.accounts import citations, citations_section
 from enquete.reports.run_reading import open_run
 from enquete.state.errors import MemoryFault, SettingsError
 from tests.support.populations import mirofish_folder, set_status
-from tests.support.studies import with_ids
+from tests.support.studies import stored_answers, with_ids
 from tests.support.zep_server import KEY, ZepServer, edge, node
 
 AGENTS = 5
@@ -54,6 +59,9 @@ class Story:
     sim: Path
     paused: enquete.Run
     at_t0: list[str]
+    asked_at_t0: set[tuple[Any, ...]]
+    report_at_t0: str
+    latest_at_t0: dict[str, str]
     run: enquete.Run
     server: ZepServer
 
@@ -68,11 +76,13 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         patch.setenv("ZEP_API_URL", server.url)
         paused = enquete.conduct_interviews(sim, language="en", memory="zep-cloud")
         at_t0 = [one["content"] for one in server.episodes]
+        asked = {row[:2] for row in stored_answers(paused.folder)}
+        then = at_t0, asked, paused.report, latest(sim / "interviews")
         log.rename(sim / "reddit")
         set_status(sim, "completed")
         server.next("POST /graph/node", 429)  # a free plan's, while the graph is read
         server.retry_after = "1"
-        yield Story(sim, paused, at_t0, enquete.resume(paused.resume_token or "", sim=str(sim)), server)
+        yield Story(sim, paused, *then, enquete.resume(paused.resume_token or "", sim=str(sim)), server)
 
 
 def episodes(story: Story) -> list[str]:
@@ -81,19 +91,30 @@ def episodes(story: Story) -> list[str]:
 
 class TestTheStory:
     def test_t0_is_taken_and_remembered_before_the_simulation(self, story: Story) -> None:
-        assert story.paused.status == "awaiting_simulation"
+        assert (story.paused.status, story.paused.exit_code) == ("awaiting_simulation", 4)
+        assert story.asked_at_t0 == {("longitudinal", "T0")}
+        assert story.report_at_t0  # what is there is written up, marked partial
+        assert story.latest_at_t0 == {}
         assert len(story.at_t0) == AGENTS + 1  # every agent, and all of them
         assert story.at_t0[0].startswith("Agent Agent 0 (interview/longitudinal/T0): “")
         assert story.at_t0[-1].startswith("All agents (interview/longitudinal/T0): 5 of 5 agents answered")
 
     def test_everything_is_done_with_its_table(self, story: Story) -> None:
-        assert story.run.status == "completed"
-        table = pd.read_csv(story.run.path / "exports" / "all_responses.csv")
+        done, default = story.run, {name: one for name, one in methodologies().items() if one.default}
+        assert (done.status, done.exit_code, done.run_id) == ("completed", 0, story.paused.run_id)
+        asked = {(stage.methodology, stage.phase) for stage in done.stages}
+        assert asked == {("longitudinal", "T0"), *((name, "T1") for name in default)}
+        assert all((stage.outcome, stage.responded, stage.total) == ("done", AGENTS, AGENTS) for stage in done.stages)
+        table = pd.read_csv(done.path / "exports" / "all_responses.csv")
+        assert len(table) == len(done.responses) == len(stored_answers(done.folder))
         assert set(table["participant"]) == {f"agent:uuid-{number:04d}" for number in range(AGENTS)}
-        assert set(zip(table["methodology"], table["phase"], strict=True)) == {
-            (stage.methodology, stage.phase) for stage in story.run.stages
-        }
-        assert not table["status"].eq("not_reached").any()
+        assert set(zip(table["methodology"], table["phase"], strict=True)) == asked
+        assert set(table["status"]) == {"ok"}
+        told = map(json.loads, (done.path / "exports" / "episodes.jsonl").read_text("utf-8").splitlines())
+        stages = {(e["participant"], e["methodology"], e["phase"]) for e in told if e["participant"]}
+        assert stages == set(table[["participant", "methodology", "phase"]].itertuples(index=False, name=None))
+        assert all(tell(one.title, "en") in done.report for one in default.values())
+        assert {key.split("/")[-1] for key in latest(story.sim / "interviews")} == {"synthesis", *default}
 
     def test_every_agent_theme_and_scenario_is_in_the_graph_once(self, story: Story) -> None:
         told = episodes(story)

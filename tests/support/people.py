@@ -1,6 +1,5 @@
 """Panels of people before and after deliberation (tests/data/humans), what health says of them, and of panels in their
-shape
-without any opinion: what tests/reports/README.md prints and the test beside it holds it to.
+shape without any opinion: what tests/reports/README.md prints and the test beside it holds it to.
 
 People's smaller panels are drawn from theirs without replacement.
 """
@@ -34,7 +33,7 @@ from enquete.analysis.quality import direction_flips, flat_items, persona_flatte
 FILE = Path(__file__).parents[1] / "data" / "humans" / "answers.csv"
 SIZES = (10, 20, 50)
 FEW = 9
-FAULTY_SIZES = (10, 20)
+FAULTY_SIZE = 20
 Matrix = NDArray[np.float64]
 
 
