@@ -141,7 +141,8 @@ def wanted(run_session: RunSession) -> bool:
 async def write(run_session: RunSession, findings: Sequence[FindingData]) -> None:
     """Have the model write the summary of these findings and pin the outcome; nothing where it is there already.
 
-    Budget, server or form may fail: then nothing is pinned and a re-run tries again.
+    Where budget or server failed nothing is pinned, and whoever goes on tries again; three unreadable replies are not
+    asked for again.
     """
     if not findings or not wanted(run_session):
         return
