@@ -95,7 +95,7 @@ def fields_for(model: type[BaseModel], names: Iterable[str], prefix: str = "") -
     return made
 
 
-def labelled(fields: Iterable[Field], labels: Mapping[str, str], language: Spoken) -> list[Field]:
+def labelled(fields: Iterable[Field], labels: Mapping[str, str], language: str) -> list[Field]:
     """With what their methodology calls them."""
     return [replace(one, label=tell(labels[one.name], language)) if one.name in labels else one for one in fields]
 
