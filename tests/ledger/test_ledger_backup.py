@@ -13,16 +13,7 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.ledger.backup import (
-    SHARE,
-    BackupCopies,
-    copies,
-    is_sound,
-    require_sound,
-    restore,
-    whole_copy,
-    writes_in,
-)
+from enquete.ledger.backup import SHARE, BackupCopies, copies, is_sound, require_sound, restore, whole_copy, writes_in
 from enquete.ledger.entries import Usage
 from enquete.ledger.folders import CHECKPOINTS, LEDGER, held, read_run
 from enquete.ledger.ledger import Ledger
@@ -256,12 +247,9 @@ def test_too_many_open_files_are_no_damage(run: Path) -> None:
     asyncio.run(opened(run))
     (run / CHECKPOINTS).touch()
     done = subprocess.run(
-        [sys.executable, "-c", TOO_MANY, run],
-        capture_output=True,
-        text=True,
-        timeout=60,
+        [sys.executable, "-c", TOO_MANY, run], capture_output=True, text=True, timeout=60,
         env={**os.environ, "PYTHONPATH": str(Path(enquete.__file__).parents[1])},
-    )
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert len(lines) >= 5

@@ -137,7 +137,10 @@ def test_a_damaged_file_is_set_aside_and_the_position_starts_anew(tmp_path: Path
             assert connection.execute("SELECT count(*) > 0 FROM checkpoints").fetchone() == (1,)
 
 
-def test_a_position_of_zeros_that_are_sound_to_sqlite_starts_anew(tmp_path: Path) -> None:
+def test_a_position_of_zeros_starts_anew_and_an_empty_file_is_as_good_as_none(tmp_path: Path) -> None:
+    (tmp_path / CHECKPOINTS).touch()
+    asyncio.run(walk_whole(tmp_path))
+    assert [p.name for p in tmp_path.iterdir()] == [CHECKPOINTS]
     asyncio.run(walk_whole(tmp_path))
     with closing(sqlite3.connect(tmp_path / CHECKPOINTS)) as connection, connection:
         connection.execute("UPDATE checkpoints SET type=zeroblob(7), checkpoint=zeroblob(4096)")
@@ -149,9 +152,3 @@ def test_a_position_of_zeros_that_are_sound_to_sqlite_starts_anew(tmp_path: Path
             return bool((await compiled(checkpointer).aget_state(CONFIG)).interrupts)
 
     assert asyncio.run(again())
-
-
-def test_an_empty_file_is_as_good_as_none(tmp_path: Path) -> None:
-    (tmp_path / CHECKPOINTS).touch()
-    asyncio.run(walk_whole(tmp_path))
-    assert [p.name for p in tmp_path.iterdir()] == [CHECKPOINTS]

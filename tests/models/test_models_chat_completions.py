@@ -59,13 +59,10 @@ def test_a_rejected_parameter_is_dropped_and_stays_dropped(field: str) -> None:
     assert {request.rung for request in server.requests} == {"json_schema"}
 
 
-def test_a_server_that_takes_no_output_limit_is_not_asked_without_one() -> None:
+def test_limits_of_the_output_by_the_name_that_a_server_takes() -> None:
     faults = {"reject_max_tokens": 1.0, "reject_max_completion_tokens": 1.0}
     with ModelServer(faults=faults) as server, pytest.raises(Rejected, match="max_completion_tokens"):
         asyncio.run(ask(server))
-
-
-def test_the_official_server_gets_only_the_new_name_of_the_limit() -> None:
     body = (
         fallback_of("https://api.openai.com/v1", "gpt-test")
         .form()
@@ -97,11 +94,8 @@ def test_an_unexplained_400_about_one_prompt_is_not_remembered() -> None:
             asyncio.run(ask(server, "odd"))
         server.faults = {}
         asyncio.run(ask(server, "fine again"))
-        assert [request.rung for request in server.requests] == [
-            "json_schema",
-            *("json_schema", "json_object", "prompt"),
-            "json_schema",
-        ]
+        assert [request.rung for request in server.requests] == ["json_schema",
+            *("json_schema", "json_object", "prompt"), "json_schema"]  # fmt: skip
 
 
 def test_a_tried_format_is_kept_only_while_no_better_one_works() -> None:
@@ -152,17 +146,12 @@ def test_a_schema_is_closed_and_strict_where_it_can_be() -> None:
         (422, "body.seed: Extra inputs are not permitted", "seed"),
         (400, "Invalid schema for response_format 'answer'", "response_format"),
         (404, "No endpoints found that can handle the requested parameters.", "response_format"),
-        (501, "Not implemented", "response_format"),
-        (415, "unsupported media", "response_format"),
+        (501, "Not implemented", "response_format"), (415, "unsupported media", "response_format"),
         (400, "'max_tokens' is too large: 900. This model's maximum context length is 512 tokens.", ""),
-        (400, "API key not valid. Please pass a valid API key.", ""),
-        (400, "model `x` does not exist", ""),
-        (404, "404: Not Found", ""),
-        (400, "", "unknown"),
-        (401, "json_schema", ""),
-        (413, "too large", ""),
+        (400, "API key not valid. Please pass a valid API key.", ""), (400, "model `x` does not exist", ""),
+        (404, "404: Not Found", ""), (400, "", "unknown"), (401, "json_schema", ""), (413, "too large", ""),
     ],
-)
+)  # fmt: skip
 def test_complaints_are_told_apart(status: int, message: str, about: str) -> None:
     assert complaint(status, ServerError(message)) == about
 
@@ -170,16 +159,12 @@ def test_complaints_are_told_apart(status: int, message: str, about: str) -> Non
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ({"error": {"message": "no"}}, "no"),
-        ({"message": "no", "code": 3}, "no"),
+        ({"error": {"message": "no"}}, "no"), ({"message": "no", "code": 3}, "no"),
         ({"detail": [{"loc": ["body", "seed"], "msg": "extra", "input": {"secret": 1}}]}, "body.seed: extra"),
-        ({"error": "no"}, "no"),
-        ("<html><body>502</body></html>", "an HTML page"),
-        ("x" * 999, "x" * 300),
-        (None, ""),
+        ({"error": "no"}, "no"), ("<html><body>502</body></html>", "an HTML page"), ("x" * 999, "x" * 300), (None, ""),
         ({"error": {"message": "bad key abcdefgh"}}, "bad key ***"),
     ],
-)
+)  # fmt: skip
 def test_error_bodies_of_every_shape_are_read(body: object, message: str) -> None:
     assert read_error(body, "abcdefgh").message == message
 

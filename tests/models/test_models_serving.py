@@ -61,7 +61,7 @@ def test_what_servers_say(bodies: tuple[Any, Any, Any, Any], facts: Facts) -> No
     assert facts_of("m", *bodies) == facts
 
 
-def test_an_unknown_server_has_the_time_it_was_given_and_a_slow_one_what_it_takes() -> None:
+def test_patience_grows_with_what_a_server_took() -> None:
     speed = Speed()
     assert speed.patience(PROMPT, 120, small=False) == 120
     speed.note(PROMPT, 30, None)
@@ -71,11 +71,13 @@ def test_an_unknown_server_has_the_time_it_was_given_and_a_slow_one_what_it_take
     twice = replace(PROMPT, system="x" * (4000 + len(PROMPT.system) - 2))
     assert speed.patience(twice, 120, small=False) == pytest.approx(PATIENT * 200, rel=0.001)
     assert speed.patience(PROMPT, 5000, small=False) == 5000  # never less than was asked for
-
-
-def test_a_small_server_has_time_to_read_before_anything_is_known() -> None:
-    """1,000 tokens by four characters each, and a reply of 500."""
+    # 1,000 tokens by four characters each, and a reply of 500.
     assert Speed().patience(PROMPT, 120, small=True) == 1000 / SLOWEST_READING + 500 / SLOWEST_WRITING
+    speed = Speed()
+    assert speed.tokens(PROMPT) == 1000
+    speed.note(PROMPT, 1, 2000)
+    speed.note(PROMPT, 1, 1500)
+    assert speed.tokens(PROMPT) == 2000
 
 
 def test_what_fits_a_context_and_what_gives_way() -> None:
@@ -86,14 +88,6 @@ def test_what_fits_a_context_and_what_gives_way() -> None:
     assert fitted(PROMPT, 1250, 1000) == replace(PROMPT, max_output_tokens=250)
     assert fitted(PROMPT, 1249, 1000) is None
     assert fitted(replace(PROMPT, max_output_tokens=100), 1063, 1000) is None  # nor to less than 64
-
-
-def test_tokens_of_a_question_are_the_model_s_own_once_measured() -> None:
-    speed = Speed()
-    assert speed.tokens(PROMPT) == 1000
-    speed.note(PROMPT, 1, 2000)
-    speed.note(PROMPT, 1, 1500)
-    assert speed.tokens(PROMPT) == 2000
 
 
 def test_a_time_out_looks_again_when_it_is_due() -> None:
