@@ -23,13 +23,10 @@ def post(url: str, **headers: str) -> int:
     return httpx.post(url, json=PING, headers=ACCEPT | headers).status_code
 
 
-def test_a_page_of_another_site_is_refused(served: Served) -> None:
+def test_a_page_of_another_site_and_a_request_that_is_too_large_are_refused(served: Served) -> None:
     assert post(served.url, Host="evil.example") == 421
     assert post(served.url, Origin="https://evil.example") == 403
     assert post(served.url, Origin="http://localhost:6274") not in (401, 403, 421)
-
-
-def test_a_request_that_is_too_large_is_refused(served: Served) -> None:
     big = {**PING, "params": {"x": "y" * 1_100_000}}
     assert httpx.post(served.url, json=big, headers=ACCEPT).status_code == 413
 

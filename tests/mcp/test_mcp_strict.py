@@ -30,16 +30,13 @@ def test_no_tool_takes_what_it_does_not_name(served: Served) -> None:
     assert not enquete.list_runs(served.untouched, root=str(served.root))
 
 
-def test_wrong_values_are_told_in_words_of_their_own(served: Served) -> None:
+def test_wrong_values_are_told_in_words_of_their_own_and_advice_fits(served: Served) -> None:
     text = text_of(served.call("conduct_interviews", sim_id=served.untouched, budget_tokens=-5, wait_seconds="soon"))
     assert "budget_tokens: -5 is not taken; write a number above 0" in text
     assert "wait_seconds: " in text
     assert "pydantic" not in text
     missing = text_of(served.call("interview_status"))
     assert missing == "interview_status: sim_id: is missing."
-
-
-def test_advice_fits_what_was_asked(served: Served) -> None:
     page = text_of(served.call("get_interview_results", sim_id=served.finished, methodology=METHOD, page=9))
     assert page.endswith("page: 9 is none; there is only page 1.")
     untouched = text_of(served.call("interview_status", sim_id=served.untouched))

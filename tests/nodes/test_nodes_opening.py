@@ -276,11 +276,8 @@ class TestNothingIsWrittenWhereSomethingIsWrong:
             ({"methods": ["delfi"]}, SettingsError, "delfi unknown; there are longitudinal, "),
             ({"methods": []}, SettingsError, "none unknown"),
             ({"methods": ["delphi", "delphi"]}, SettingsError, "names one twice"),
-            (
-                {"methods": ["delphi"], "instruments": {"longitudinal": "x.yaml"}},
-                SettingsError,
-                "not among the methods",
-            ),
+            ({"methods": ["delphi"], "instruments": {"longitudinal": "x.yaml"}}, SettingsError,
+             "not among the methods"),
             ({"instruments": {"delphi": "no_such.yaml"}}, InstrumentError, "no_such.yaml"),
             ({"settings": {"delphi": {"rounds": 9}}}, SettingsError, "delphi.rounds: there is no such field"),
             ({"settings": {"delfi": {}}}, SettingsError, "'delfi' is not among the methods"),
@@ -289,7 +286,7 @@ class TestNothingIsWrittenWhereSomethingIsWrong:
             ({"arms": [{"respondent": "llm", "model": "gpt"}]}, SettingsError, "LLM_API_KEY"),
             ({"baseline": "run_none"}, RunNotFound, "run_none"),
         ],
-    )
+    )  # fmt: skip
     def test_request(
         self, sim: Path, tmp_path: Path, request_: dict[str, Any], error: type[Exception], message: str
     ) -> None:

@@ -160,10 +160,13 @@ def test_what_the_run_does_not_have_is_not_there(site: Site, path: str) -> None:
     assert site.client.get(f"/runs/sim_r/{site.run.run_id}/{path}").status_code == 404
 
 
-def test_files_are_saved_and_never_shown(site: Site) -> None:
+def test_files_are_saved_and_pages_speak_the_readers_language(site: Site) -> None:
     answer = site.client.get(f"/runs/sim_r/{site.run.run_id}/files/report.html")
     assert answer.headers["content-disposition"].startswith("attachment")
     assert answer.content == (site.run.path / "report.html").read_bytes()
+    page = site.client.get(f"/runs/sim_r/{site.run.run_id}/m/longitudinal", headers={"Accept-Language": "de"}).text
+    assert '<html lang="de">' in page
+    assert '<section class="report" lang="en">' in page
 
 
 def test_tables_and_figures_can_be_heard(site: Site) -> None:
@@ -179,12 +182,6 @@ def test_tables_and_figures_can_be_heard(site: Site) -> None:
     drawn = re.findall(r"<svg .*?</svg>", site.page("m/longitudinal"), re.DOTALL)
     assert drawn
     assert all('role="group"' in one and "<title>" in one and "<desc>" in one for one in drawn)
-
-
-def test_pages_speak_the_readers_language_and_the_report_its_own(site: Site) -> None:
-    page = site.client.get(f"/runs/sim_r/{site.run.run_id}/m/longitudinal", headers={"Accept-Language": "de"}).text
-    assert '<html lang="de">' in page
-    assert '<section class="report" lang="en">' in page
 
 
 def test_a_run_without_a_report_says_so(site: Site, tmp_path: Path) -> None:

@@ -101,13 +101,6 @@ def test_questions_are_drafted_read_and_taken_into_the_form(folder: Path, client
     assert (refused.status_code, "is there already" in refused.text) == (400, True)
 
 
-def test_no_methodology_is_no_study(client: TestClient, folder: Path) -> None:
-    for step in ("estimate", "begin"):
-        refused = client.post(f"/simulations/sim_a/{step}", data={"language": "en"})
-        assert (refused.status_code, "none is ticked" in refused.text) == (400, True)
-    assert not (folder / "interviews").exists()
-
-
 def test_a_run_is_weighed_begun_and_deleted(client: TestClient, folder: Path) -> None:
     asked = {"methods": "scenario", "language": "en", "more": HOSTILE}
     weighed = client.post("/simulations/sim_a/estimate", data=asked)
