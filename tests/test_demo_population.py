@@ -71,12 +71,13 @@ def own_words(folder: Path) -> dict[int, list[str]]:
     return found
 
 
-def test_fifty_different_people(population: Population) -> None:
+def test_fifty_different_people_and_as_many_rounds_on_both_platforms(population: Population) -> None:
     people = population.participants
     assert len(people) == len({p.id for p in people}) == len({p.name for p in people}) == 50
     assert Counter(type_of(person, FISHERIES) for person in people) == SIZES
     assert len({person.stakeholder_type for person in people}) == 12
     assert population.issues == ()
+    assert len(load_course("twitter")) == len(load_course("reddit")) == 9  # the initial posts and eight rounds
 
 
 def test_personas_are_written_one_by_one() -> None:
@@ -162,14 +163,10 @@ def test_nobody_reacts_to_what_they_were_not_shown(folder: Path, platform: str) 
     for who, action, info in trace(folder, platform):
         if action == "refresh":
             shown.setdefault(who, set()).update(post["post_id"] for post in info["posts"])
-        post = {
-            "like_post": info.get("post_id"),
-            "dislike_post": info.get("post_id"),
-            "quote_post": info.get("quoted_id"),
-            "repost": info.get("reposted_id"),
-            "create_comment": parents.get(info.get("comment_id")),
-            "like_comment": parents.get(info.get("comment_id")),
-        }.get(action)
+        post = {"like_post": info.get("post_id"), "dislike_post": info.get("post_id"),
+                "quote_post": info.get("quoted_id"), "repost": info.get("reposted_id"),
+                "create_comment": parents.get(info.get("comment_id")),
+                "like_comment": parents.get(info.get("comment_id"))}.get(action)  # fmt: skip
         assert post is None or post in shown[who], (who, action, info)
 
 
@@ -240,7 +237,3 @@ def test_a_course_that_cannot_have_happened_is_refused(steps: list[str | dict[st
         network.sign_up(agents)
         with pytest.raises(SimulationError, match=message):
             network.play(((), second))
-
-
-def test_both_platforms_have_as_many_rounds() -> None:
-    assert len(load_course("twitter")) == len(load_course("reddit")) == 9  # the initial posts and eight rounds

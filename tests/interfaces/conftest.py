@@ -70,12 +70,9 @@ def start(*words: object, **options: Any) -> subprocess.Popen[str]:
     """A command line in a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-c", "from enquete.interfaces.cli.app import main; main()", *map(str, words)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
         **options,
-    )
+    )  # fmt: skip
 
 
 def ended(process: subprocess.Popen[str], seconds: float = 60) -> Said:

@@ -65,14 +65,10 @@ def advised(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("damage", "status", "says"),
     [
-        (cut(0.2), "damaged", "doctor --repair"),
-        (cut(0.6), "damaged", "doctor --repair"),
-        (cut(0.9), "damaged", "doctor --repair"),
-        (cut(0), "damaged", "the file is empty"),
-        (Path.unlink, "damaged", "ledger is missing"),
-        (newer, "newer", "Update Enquete"),
+        (cut(0.6), "damaged", "doctor --repair"), (cut(0), "damaged", "the file is empty"),
+        (Path.unlink, "damaged", "ledger is missing"), (newer, "newer", "Update Enquete"),
     ],
-)
+)  # fmt: skip
 def test_every_command_says_that_the_ledger_cannot_be_read(
     command: Command, study: tuple[Path, Path, Path], damage: Callable[[Path], None], status: str, says: str
 ) -> None:
@@ -93,7 +89,7 @@ def test_every_command_says_that_the_ledger_cannot_be_read(
     assert [path.name for path in (out / "runs").iterdir()] == [folder.name]  # no second run was begun
 
 
-@pytest.mark.parametrize("share", [0.1, 0.35, 0.55, 0.65, 0.8, 0.95])
+@pytest.mark.parametrize("share", [0.1, 0.55, 0.95])
 def test_an_emptied_page_is_typed_by_whichever_command_comes_upon_it(
     command: Command, study: tuple[Path, Path, Path], share: float
 ) -> None:
@@ -165,6 +161,8 @@ def test_repair_finds_the_run_by_any_name(command: Command, study: tuple[Path, P
     assert said.code == 0, said.out
     assert Path(said.object["kept"]).parent == folder
     assert "nothing is wrong" in command("doctor", "--repair", names[by], "--out", out).out
+    missing = command("doctor", "--repair", "nowhere")
+    assert (missing.code, "nowhere" in missing.err) == (2, True)
 
 
 def test_a_newer_ledger_is_not_repaired(command: Command, study: tuple[Path, Path, Path]) -> None:

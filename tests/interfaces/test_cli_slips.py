@@ -37,12 +37,9 @@ def test_a_value_that_is_not_taken(command: Command, tmp_path: Path, words: tupl
     assert not any(wording in refused.err for wording in LIBRARIES)
 
 
-def test_a_value_that_is_not_taken_elsewhere(command: Command) -> None:
+def test_a_value_or_file_that_is_not_taken_elsewhere(command: Command, tmp_path: Path) -> None:
     assert "--figures: 'gif' is not one of 'svg', 'png'" in command("export", "sim", "--figures", "gif").err
     assert "--port: 'abc' is not taken; write a whole number" in command("serve", "--port", "abc").err
-
-
-def test_a_missing_file_is_no_such_file(command: Command, tmp_path: Path) -> None:
     people = personas(tmp_path, 2)
     assert f"nope.csv: no such file; there are {people.name}" in command("run", tmp_path / "nope.csv", "--out", "o").err
     assert "nowhere/nope.csv: no such file; the folder nowhere does not" in command("check", "nowhere/nope.csv").err
