@@ -86,9 +86,9 @@ def test_findings_of_what_is_done_are_there_before_the_end(two: dict[str, Any], 
 
 def test_a_run_is_paused_and_gone_on_with_at_once(tmp_path: Path, slow_model: ModelServer) -> None:
     """The resume waits for the pause that was asked for just before it."""
-    simulation(tmp_path, "slow", "completed", agents=2)
+    simulation(tmp_path, "slow", "completed", agents=8)
     with serving(tmp_path) as client:
-        run = client.post(f"{API}/slow/post", json={"methods": ["scenario"]}).json()["data"]["run_id"]
+        run = client.post(f"{API}/slow/post", json={"methods": ["poll"]}).json()["data"]["run_id"]
         while not client.get(f"{API}/slow/status").json()["data"]["budget"]["tokens"]:
             time.sleep(0.1)
         paused = client.post(f"{API}/slow/runs/{run}/pause").json()["data"]

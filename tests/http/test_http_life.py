@@ -44,7 +44,7 @@ def test_t0_then_everything_else_then_the_data(shared: httpx.Client, shared_root
     assert early.json()["details"]["type"] == "NotCompleted"
 
     set_status(folder, "completed")
-    asked = shared.post(f"{API}/whole/post", json={"methods": ["longitudinal", "scenario"]})
+    asked = shared.post(f"{API}/whole/post", json={"methods": ["longitudinal", "poll"]})
     assert asked.status_code == 202
     after = settled(shared, "whole", asked.json()["data"]["task_id"]).json()["data"]
     assert after["status"] == "completed"
@@ -52,7 +52,7 @@ def test_t0_then_everything_else_then_the_data(shared: httpx.Client, shared_root
     record = json.loads((folder / "interviews" / "runs" / after["run_id"] / "instruments_used.json").read_text("utf-8"))
     assert record["baseline_run_id"] == before["run_id"]
 
-    found = shared.get(f"{API}/whole/results/scenario").json()["data"]
+    found = shared.get(f"{API}/whole/results/poll").json()["data"]
     assert found["run_id"] == after["run_id"]
     assert found["result"]
     report = shared.get(f"{API}/whole/results/synthesis").json()["data"]
@@ -61,21 +61,21 @@ def test_t0_then_everything_else_then_the_data(shared: httpx.Client, shared_root
     assert table.headers["content-type"] == "text/csv; charset=utf-8"
     rows = list(csv.DictReader(io.StringIO(table.text)))
     assert {row["sim_id"] for row in rows} == {"whole"}
-    assert {row["methodology"] for row in rows} == {"longitudinal", "scenario"}
+    assert {row["methodology"] for row in rows} == {"longitudinal", "poll"}
 
     packed = shared.get(f"{API}/whole/export/csv?layout=wide&bom=true")
     assert (packed.headers["content-type"], packed.headers["x-run-id"]) == ("application/zip", after["run_id"])
     with zipfile.ZipFile(io.BytesIO(packed.content)) as files:
         book = json.loads(files.read("csv/datapackage.json"))
         assert {f"csv/{one['path']}" for one in book["resources"]} | {"csv/datapackage.json"} == set(files.namelist())
-        assert files.read("csv/scenario/wide_T1.csv").startswith(b"\xef\xbb\xbf")
+        assert files.read("csv/poll/wide_T1.csv").startswith(b"\xef\xbb\xbf")
         assert "csv/all_responses.csv" not in files.namelist()
     workbook = openpyxl.load_workbook(io.BytesIO(shared.get(f"{API}/whole/export/xlsx?layout=long").content))
     assert workbook["all_responses"].max_row == len(rows) + 1
     assert shared.get(f"{API}/whole/export/spss").status_code == 422
     assert not (folder / "interviews" / "synthesis" / after["run_id"] / "exports" / "csv").exists()
 
-    again = shared.post(f"{API}/whole/post", json={"methods": ["longitudinal", "scenario"]})
+    again = shared.post(f"{API}/whole/post", json={"methods": ["longitudinal", "poll"]})
     assert (again.status_code, again.json()["data"]["shown"]) == (200, True)
 
 
@@ -118,12 +118,12 @@ def test_over_budget_is_refused_with_the_estimate_then_pauses_and_goes_on(
     shared: httpx.Client, shared_root: Path
 ) -> None:
     simulation(shared_root, "dear", "completed", agents=2)
-    body: dict[str, Any] = {"methods": ["scenario"], "budget_tokens": 1500}
+    body: dict[str, Any] = {"methods": ["poll"], "budget_tokens": 500}
     refused = shared.post(f"{API}/dear/post", json=body)
     assert refused.status_code == 400
     assert refused.json()["details"]["type"] == "OverBudget"
     estimate = refused.json()["data"]["estimate"]
-    assert estimate["tokens"]["high"] > 1500
+    assert estimate["tokens"]["high"] > 500
     assert not (shared_root / "simulations" / "dear" / "interviews" / "runs").exists()
     assert "--" not in refused.text
     assert f"send budget_tokens={estimate['sufficient_tokens']}, or confirm=true" in refused.json()["details"]["remedy"]

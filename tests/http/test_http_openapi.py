@@ -38,12 +38,12 @@ SECONDS = 120
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    """A simulation that runs and one that has completed and was asked about scenarios, of two agents each."""
+    """A simulation that runs and one that has completed and was asked, of two agents each."""
     root = tmp_path_factory.mktemp("fuzzed")
     simulation(root, "running", agents=2)
     simulation(root, "over", "completed", agents=2)
     with serving(root, most_runs=1) as client:
-        client.post("/api/interview/over/post", json={"methods": ["scenario"]})
+        client.post("/api/interview/over/post", json={"methods": ["poll"]})
         settled(client, "over")
         yield client
 

@@ -92,7 +92,7 @@ def uploads(tmp_path: Path) -> Path:
 def _finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def make(root: Path) -> Path:
         shutil.copytree(DATA / SIM_ID, root / "simulations" / SIM_ID)
-        enquete.conduct_interviews(SIM_ID, root=str(root), methods=["longitudinal"], respondent="synthetic")
+        enquete.conduct_interviews(SIM_ID, root=str(root), methods=["poll"], respondent="synthetic")
         return root
 
     return made_once(tmp_path_factory, "finished_uploads", make)
@@ -100,7 +100,7 @@ def _finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def finished(_finished: Path, tmp_path: Path) -> Path:
-    """The same with a finished run of the questionnaire; each test its own copy."""
+    """The same with a finished run of the poll; each test its own copy."""
     return Path(shutil.copytree(_finished, tmp_path / "uploads"))
 
 

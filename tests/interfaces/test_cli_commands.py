@@ -75,9 +75,9 @@ def test_check_says_what_is_there_and_one_broken_simulation_does_not_hide_the_ot
 
 def test_a_finished_run_is_shown_reported_listed_and_exported(command: Command, finished: Path) -> None:
     uploads = finished
-    first = command("run", SIM_ID, "--root", uploads, "--methods", "longitudinal", "--json")
+    first = command("run", SIM_ID, "--root", uploads, "--methods", "poll", "--json")
     run_id = first.object["run_id"]
-    shown = command("run", SIM_ID, "--root", uploads, "--methods", "longitudinal")
+    shown = command("run", SIM_ID, "--root", uploads, "--methods", "poll")
     assert shown.code == 0
     assert "nothing was asked" in shown.out
 
@@ -101,7 +101,7 @@ def test_a_finished_run_is_shown_reported_listed_and_exported(command: Command, 
     assert "enquete export" in missing.err
     assert "report.md" in command("export", SIM_ID, "--root", uploads).out
 
-    other = command("run", SIM_ID, "--root", uploads, "--methods", "longitudinal", "--new", "--json")
+    other = command("run", SIM_ID, "--root", uploads, "--methods", "poll", "--new", "--json")
     assert other.code == other.object["exit_code"] == 0
     assert other.object["run_id"] != run_id
     assert other.object["synthetic"] is True
@@ -276,7 +276,7 @@ def test_german_words_where_the_locale_is_german(
     command: Command, finished: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LANG", "de_DE.UTF-8")
-    said = command("run", SIM_ID, "--root", finished, "--methods", "longitudinal", "--quiet")
+    said = command("run", SIM_ID, "--root", finished, "--methods", "poll", "--quiet")
     assert "DER SYNTHETISCHE RESPONDENT HAT GEANTWORTET" in said.out
     assert "Agenten: 7" in command("check", SIM_ID, "--root", finished).out
 

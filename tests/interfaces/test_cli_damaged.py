@@ -23,7 +23,7 @@ PAGE = 4096
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("made")
-    enquete.conduct_interviews(personas(base, 4), out=str(base / "out"), respondent="synthetic", methods=["diversity"])
+    enquete.conduct_interviews(personas(base, 4), out=str(base / "out"), respondent="synthetic", methods=["poll"])
     return base
 
 
@@ -76,7 +76,7 @@ def test_every_command_says_that_the_ledger_cannot_be_read(
     damage(folder / LEDGER)
     place = ("--out", out)
     for words in (["status", sim], ["status", sim, folder.name], ["report", sim], ["export", sim], ["resume", sim],
-                  ["resume", folder.name], ["run", sim, "--methods", "diversity"]):  # fmt: skip
+                  ["resume", folder.name], ["run", sim, "--methods", "poll"]):  # fmt: skip
         said = command(*words, *place)
         assert (said.code, said.out) == (1, ""), words
         assert says in said.err, words
@@ -84,7 +84,7 @@ def test_every_command_says_that_the_ledger_cannot_be_read(
         assert "nobody" not in said.err.replace("nobody can tell", "")
     (known,) = command("list", sim, *place, "--json").object["runs"]
     assert (known["run_id"], known["status"], known["resume_token"]) == (folder.name, status, None)
-    assert known["methods"] == ["diversity"]  # instruments_used.json still tells
+    assert known["methods"] == ["poll"]  # instruments_used.json still tells
     assert says in command("list", sim, *place).out
     assert [path.name for path in (out / "runs").iterdir()] == [folder.name]  # no second run was begun
 
@@ -122,10 +122,10 @@ def typed(command: Command, study: tuple[Path, Path, Path], content: bytes, page
 def test_a_missing_ledger_needs_new_to_be_paid_for_again(command: Command, study: tuple[Path, Path, Path]) -> None:
     sim, out, folder = study
     (folder / LEDGER).unlink()
-    said = command("run", sim, "--out", out, "--methods", "diversity")
+    said = command("run", sim, "--out", out, "--methods", "poll")
     assert said.code == 1
     assert "beside it: --new" in said.err
-    again = command("run", sim, "--out", out, "--methods", "diversity", "--new", "--json")
+    again = command("run", sim, "--out", out, "--methods", "poll", "--new", "--json")
     assert (again.code, again.object["run_id"] != folder.name) == (0, True)
     assert command("status", sim, "--out", out, "--json").object["run_id"] == again.object["run_id"]
 

@@ -106,7 +106,7 @@ def test_export_writes_everything_or_the_data_in_other_formats(
     command: Command, finished: Path, tmp_path: Path
 ) -> None:
     told = command("export", SIM_ID, "--root", finished, "--format", "csv,parquet", "--wide", "--json").object
-    packages = {"csv/datapackage.json", "csv/agents.csv", "parquet/longitudinal/wide_T1.parquet"}
+    packages = {"csv/datapackage.json", "csv/agents.csv", "parquet/poll/wide_T1.parquet"}
     assert packages <= set(told["files"])
     assert "csv/all_responses.csv" not in told["files"]
     assert all((Path(told["path"]) / file).is_file() for file in told["files"])
@@ -118,7 +118,7 @@ def test_export_writes_everything_or_the_data_in_other_formats(
         "exports/codebook.md", "exports/agents.csv", "exports/all_responses.csv", "exports/items.csv",
         "exports/episodes.jsonl"}  # fmt: skip
     assert named <= set(every["files"])
-    assert any(file.startswith("../../T1/longitudinal/") for file in every["files"])
+    assert any(file.startswith("../../T1/poll/") for file in every["files"])
     assert all((Path(every["path"]) / file).is_file() for file in every["files"])
     assert not (Path(every["path"]) / "exports" / "csv").exists()  # it agreed with an earlier state of the run
 

@@ -20,7 +20,7 @@ from enquete.interfaces.mcp.server import http_app, make_server_state
 from tests.support.populations import mirofish_folder
 
 METHOD = "diversity"
-QUICK = "scenario"
+QUICK = "poll"
 AGENTS = 24
 
 

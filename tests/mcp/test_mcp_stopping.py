@@ -18,7 +18,7 @@ import enquete
 from tests.support.model_server import ModelServer
 from tests.support.processes import Forked, environment
 
-ASKED = {"sim_id": "sim_slow", "methods": ["scenario"], "language": "en", "wait_seconds": 0}
+ASKED = {"sim_id": "sim_slow", "methods": ["poll"], "language": "en", "wait_seconds": 0}
 AGENTS = 10
 """One at a time, 2 s each: the run would go on for 20 s."""
 WAIT_S = 60

@@ -111,12 +111,12 @@ def test_another_study_is_told_apart_without_hashes_and_without_commands(tmp_pat
     name = simulation(tmp_path, "sim_other")
     asked: dict[str, Any] = {"root": str(tmp_path), "respondent": "synthetic"}
     with pytest.raises(OverBudget) as over:
-        enquete.conduct_interviews(name, **asked, methods=["scenario"], budget_tokens=100)
+        enquete.conduct_interviews(name, **asked, methods=["poll"], budget_tokens=100)
     assert "--" not in error_words(over.value, mask_of(tmp_path))
-    enquete.conduct_interviews(name, **asked, methods=["scenario"], confirm=True, budget_tokens=100)
+    enquete.conduct_interviews(name, **asked, methods=["poll"], confirm=True, budget_tokens=100)
     with pytest.raises(RunMismatch) as refused:
         enquete.conduct_interviews(name, **asked, methods=["delphi"], budget_tokens=10_000_000)
-    assert '\n  methods: ["scenario"] → ["delphi"]\nGo on with it: enquete.resume(\'run_' in str(refused.value)
+    assert '\n  methods: ["poll"] → ["delphi"]\nGo on with it: enquete.resume(\'run_' in str(refused.value)
     told = error_words(refused.value, mask_of(tmp_path))
     assert "enquete.resume" not in told
     assert '["delphi"]. Go on with the unfinished run by resume_interviews' in told

@@ -102,7 +102,7 @@ def test_questions_are_drafted_read_and_taken_into_the_form(folder: Path, client
 
 
 def test_a_run_is_weighed_begun_and_deleted(client: TestClient, folder: Path) -> None:
-    asked = {"methods": "scenario", "language": "en", "more": HOSTILE}
+    asked = {"methods": "poll", "language": "en", "more": HOSTILE}
     weighed = client.post("/simulations/sim_a/estimate", data=asked)
     assert "synthetic answers: nothing is paid" in weighed.text
     assert 'name="more" value="&lt;script&gt;alert(1)&lt;/script&gt; \\u202e' in weighed.text
