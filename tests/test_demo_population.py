@@ -145,7 +145,7 @@ def test_log_and_database_agree(folder: Path, platform: str) -> None:
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_counters_are_sums_of_rows(folder: Path, platform: str) -> None:
+def test_counters_are_sums_of_rows_and_nobody_reacts_to_what_they_were_not_shown(folder: Path, platform: str) -> None:
     for query in (
         'SELECT num_likes, (SELECT count(*) FROM "like" l WHERE l.post_id = p.post_id) FROM post p',
         "SELECT num_dislikes, (SELECT count(*) FROM dislike d WHERE d.post_id = p.post_id) FROM post p",
@@ -154,10 +154,6 @@ def test_counters_are_sums_of_rows(folder: Path, platform: str) -> None:
         "SELECT num_followers, (SELECT count(*) FROM follow f WHERE f.followee_id = u.user_id) FROM user u",
     ):
         assert all(counter == counted for counter, counted in rows(folder, platform, query)), query
-
-
-@pytest.mark.parametrize("platform", PLATFORMS)
-def test_nobody_reacts_to_what_they_were_not_shown(folder: Path, platform: str) -> None:
     parents = dict(rows(folder, platform, "SELECT comment_id, post_id FROM comment"))
     shown: dict[int, set[int]] = {}
     for who, action, info in trace(folder, platform):

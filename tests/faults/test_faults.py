@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -13,7 +12,6 @@ import pytest
 
 import enquete
 from enquete import Run
-from enquete.models.transport import MOST_RETURNS
 from tests.support import unwritten
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
@@ -177,16 +175,6 @@ def test_a_rejected_key_stops_the_run_without_failed_answers(tmp_path: Path) -> 
     assert set(shares(done)) == {"ok"}
 
 
-def goes_away_for_a_while(tmp_path: Path) -> None:
-    """As a server that is restarted: connections break, then none are accepted, then it answers again."""
-    with ModelServer(latency=0.02) as server:
-        server.vanish(4.0, after=30)
-        run = interview(tmp_path, server, 50, methods=METHODS[:1], patience_s=60, timeout_s=20)
-    assert run.status == "completed"
-    assert set(shares(run)) == {"ok"}
-    assert_everybody_was_asked_once(run, 50)
-
-
 def stays_away(tmp_path: Path) -> None:
     with ModelServer(latency=0.02) as server:
         server.vanish(None, after=40)
@@ -227,28 +215,7 @@ def refuses_one_agent(tmp_path: Path) -> None:
     assert again.standing.failed_closed == run.standing.failed_closed
 
 
-def refuses_some_agents(tmp_path: Path) -> None:
-    """Persons 3 and 30 to 34 of 35: six of them, at the default patience of three minutes, which nobody waits for."""
-    with ModelServer() as server:
-        server.poison = "Nr. 3"
-        started = time.monotonic()
-        run = unwritten.interview(
-            personas(tmp_path, 35), out=str(tmp_path / "out"), model="test", base_url=server.base_url,
-            methods=METHODS[:1], concurrency=64,
-        )  # fmt: skip
-        assert time.monotonic() - started < 90
-        refused = Counter(request.key for request in server.requests if "http_500" in request.faults)
-    assert (run.status, run.standing.failed) == ("completed", 6 * 15)
-    assert shares(run) == {"ok": 29 * 15, "failed": 6 * 15}
-    assert len(refused) == 6
-    assert all(3 <= times <= 3 + MOST_RETURNS for times in refused.values())
-
-
-WAITING: tuple[Waiting, ...] = (refuses_one_agent, refuses_some_agents, stays_away, goes_away_for_a_while)
-
-
-def test_a_server_that_goes_away_for_a_while_fails_nobody(waited_for: Callable[[Waiting], None]) -> None:
-    waited_for(goes_away_for_a_while)
+WAITING: tuple[Waiting, ...] = (refuses_one_agent, stays_away)
 
 
 def test_a_server_that_stays_away_pauses_the_run_with_what_it_has(waited_for: Callable[[Waiting], None]) -> None:
@@ -257,12 +224,6 @@ def test_a_server_that_stays_away_pauses_the_run_with_what_it_has(waited_for: Ca
 
 def test_what_failed_is_asked_again_and_nothing_else(waited_for: Callable[[Waiting], None]) -> None:
     waited_for(refuses_one_agent)
-
-
-def test_agents_that_are_always_refused_fail_alone_and_the_run_goes_on_to_its_end(
-    waited_for: Callable[[Waiting], None],
-) -> None:
-    waited_for(refuses_some_agents)
 
 
 @pytest.mark.soak

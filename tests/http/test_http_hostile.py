@@ -281,7 +281,9 @@ def test_a_key_is_masked_whatever_its_length_or_refused(
         assert "EMPTY" not in str(refused.value)
 
 
-def test_what_changes_under_the_reader_is_read_again_and_damage_is_told() -> None:
+def test_what_changes_under_the_reader_is_read_again_and_a_run_only_just_begun_is_no_server_error(
+    tmp_path: Path,
+) -> None:
     left = [OSError("replaced"), LedgerError("half")]
 
     def read() -> str:
@@ -292,17 +294,7 @@ def test_what_changes_under_the_reader_is_read_again_and_damage_is_told() -> Non
     assert views.retry_read(read) == "read"
     with pytest.raises(LedgerError, match="damage"):
         views.retry_read(raising(lambda: LedgerError("damage")))
-
-
-def raising(error: Callable[[], Exception]) -> Callable[[], None]:
-    def read() -> None:
-        raise error()
-
-    return read
-
-
-def test_a_run_that_is_only_just_being_begun_is_no_server_error(tmp_path: Path) -> None:
-    """Its ledger is there before its record: for 20 ms on an idle machine, and every poll of them got a 500."""
+    # Its ledger is there before its record: for 20 ms on an idle machine, and every poll of them got a 500.
     simulation(tmp_path, "sim")
     folder = tmp_path / "simulations" / "sim" / "interviews" / "runs" / "run_20260101T000000_abcdef"
     folder.mkdir(parents=True)
@@ -317,3 +309,10 @@ def test_a_run_that_is_only_just_being_begun_is_no_server_error(tmp_path: Path) 
     assert re.search("only just being begun", answer.text)
     with pytest.raises(RunNotFound):
         views.retry_read(lambda: PathSandbox(tmp_path).run("sim", folder.name))
+
+
+def raising(error: Callable[[], Exception]) -> Callable[[], None]:
+    def read() -> None:
+        raise error()
+
+    return read

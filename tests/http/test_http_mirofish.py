@@ -211,8 +211,8 @@ def test_polling_ends_with_a_run_that_failed_and_with_one_that_was_paused(
         assert (pages.poll(task), pages.status["run_status"]) == ("failed", "paused")
 
 
-def test_archetypes_are_clusters_whose_agents_have_the_simulations_numbers() -> None:
-    """A person's seat has no number there."""
+def test_archetypes_are_clusters_and_findings_of_another_kind_have_an_empty_aggregate() -> None:
+    # A person's seat has no number there.
     agent_ids = {"agent:a": 3, "agent:b": 0, "person:Bob": None}
     found: dict = {
         "items": [{"item": "s1", "label": "rest"}, {"item": "s2", "label": "trade"}],
@@ -228,10 +228,7 @@ def test_archetypes_are_clusters_whose_agents_have_the_simulations_numbers() -> 
     ]
     alone = aggregate_of({**found, "types": []}, agent_ids).clusters
     assert [(one.label, one.n, one.agent_ids) for one in alone] == [("", 2, [3, "person:Bob"])]
-
-
-def test_findings_of_another_kind_have_an_empty_aggregate() -> None:
-    """Of a methodology that means something else by these names, say."""
+    # Of a methodology that means something else by these names, say.
     found = {
         "themes": [{"title": "x"}], "kind": "poll", "changes": [{"change": 1}], "archetypes": 2, "poll": {"items": [1]},
         "types": 2, "polarity": "high", "structure": [],

@@ -35,17 +35,11 @@ def raw(client: httpx.Client, request: bytes) -> bytes:
         return b"".join(iter(lambda: connection.recv(65536), b""))
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "evil.example:80", "", "localhost@evil.example"]
-)
-def test_another_host_is_refused(shared: httpx.Client, host: str) -> None:
-    answer = shared.get(f"{API}/any/status", headers={"Host": host})
-    assert answer.status_code in (400, 421)
-
-
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:8642", "[::1]:8642", "localhost."])
-def test_this_machine_by_any_of_its_names(shared: httpx.Client, host: str) -> None:
-    assert shared.get(f"{API}/any/status", headers={"Host": host}).status_code == 404
+def test_another_host_is_refused_and_this_machine_answers_by_any_of_its_names(shared: httpx.Client) -> None:
+    for host in ("evil.example", "127.0.0.1.evil.example", "evil.example:80", "", "localhost@evil.example"):
+        assert shared.get(f"{API}/any/status", headers={"Host": host}).status_code in (400, 421), host
+    for host in ("localhost", "LOCALHOST:1", "127.0.0.1:8642", "[::1]:8642", "localhost."):
+        assert shared.get(f"{API}/any/status", headers={"Host": host}).status_code == 404, host
 
 
 def test_hosts_twice_and_bodies_too_large_are_refused(shared: httpx.Client) -> None:

@@ -165,17 +165,16 @@ def test_repair_finds_the_run_by_any_name(command: Command, study: tuple[Path, P
     assert (missing.code, "nowhere" in missing.err) == (2, True)
 
 
-def test_a_newer_ledger_is_not_repaired(command: Command, study: tuple[Path, Path, Path]) -> None:
+def test_a_newer_ledger_is_not_repaired_and_one_without_a_record_was_never_begun(
+    command: Command, study: tuple[Path, Path, Path]
+) -> None:
     _, _, folder = study
     newer(folder / LEDGER)
     content = (folder / LEDGER).read_bytes()
     said = command("doctor", "--repair", folder)
     assert (said.code, "newer version" in said.err) == (1, True)
     assert (folder / LEDGER).read_bytes() == content
-
-
-def test_a_ledger_without_a_record_was_never_begun(command: Command, study: tuple[Path, Path, Path]) -> None:
-    """A process killed while it made the run: nothing was paid for, so nothing stands in the way."""
+    # A process killed while it made the run: nothing was paid for, so nothing stands in the way.
     sim, out, folder = study
     for path in folder.iterdir():
         path.unlink()

@@ -6,9 +6,7 @@ import asyncio
 import random
 import sqlite3
 import tempfile
-from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -29,8 +27,6 @@ from tests.support.populations import participants
 from tests.support.studies import rows, spent
 
 pytestmark = pytest.mark.anyio
-
-Work = Callable[[Ledger], Coroutine[Any, Any, None]]
 
 
 def counters(ledger: Ledger) -> dict[tuple[object, ...], int]:

@@ -72,10 +72,19 @@ async def walk(folder: Path) -> None:
         assert "disk full" in str(checkpointer.fault)
 
 
-def test_a_full_disk_is_said_in_the_end_and_cancels_nothing(tmp_path: Path) -> None:
-    """max_page_count makes SQLite itself say "database or disk is full"."""
+def test_a_full_disk_is_said_in_the_end_and_the_position_before_is_gone_on_from(tmp_path: Path) -> None:
+    # max_page_count makes SQLite itself say "database or disk is full".
     with pytest.raises(LedgerError, match=r"checkpoints\.sqlite.*disk full.*free in .*enquete resume"):
         asyncio.run(walk(tmp_path))
+    with pytest.raises(LedgerError):
+        asyncio.run(walk(tmp_path))
+
+    async def again() -> bool:
+        async with saver(tmp_path) as checkpointer:
+            await compiled(checkpointer).ainvoke(None, CONFIG)
+            return bool((await compiled(checkpointer).aget_state(CONFIG)).interrupts)
+
+    assert asyncio.run(again())
 
 
 def test_room_that_is_made_is_used(tmp_path: Path) -> None:
@@ -94,18 +103,6 @@ def test_room_that_is_made_is_used(tmp_path: Path) -> None:
     assert asyncio.run(work())
     assert room.told
     assert "full" in room.told[0]
-
-
-def test_the_position_stored_before_is_gone_on_from(tmp_path: Path) -> None:
-    with pytest.raises(LedgerError):
-        asyncio.run(walk(tmp_path))
-
-    async def again() -> bool:
-        async with saver(tmp_path) as checkpointer:
-            await compiled(checkpointer).ainvoke(None, CONFIG)
-            return bool((await compiled(checkpointer).aget_state(CONFIG)).interrupts)
-
-    assert asyncio.run(again())
 
 
 def damaged(path: Path, how: str) -> None:

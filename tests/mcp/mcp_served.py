@@ -21,7 +21,7 @@ from tests.support.populations import mirofish_folder
 
 METHOD = "diversity"
 QUICK = "poll"
-AGENTS = 24
+AGENTS = 12
 
 
 @dataclass(frozen=True)

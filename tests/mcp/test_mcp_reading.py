@@ -27,7 +27,7 @@ TOOLS = {
 }  # fmt: skip
 
 
-def test_every_tool_is_listed_with_both_schemas_and_says_what_its_arguments_mean(served: Served) -> None:
+def test_every_tool_is_listed_with_both_schemas_and_all_definitions_fit_beside_a_conversation(served: Served) -> None:
     tools = served.session(lambda client: client.list_tools()).tools
     assert {tool.name for tool in tools} == TOOLS | operations().keys()
     for tool in tools:
@@ -37,10 +37,7 @@ def test_every_tool_is_listed_with_both_schemas_and_says_what_its_arguments_mean
             assert argument.get("description"), (tool.name, name)
             assert name not in ("ctx", "begun"), tool.name
             assert name not in ("participant", "participants", "text", "words"), tool.name  # agent, agents, query
-
-
-def test_definitions_fit_beside_a_conversation_and_instructions_name_every_tool(served: Served) -> None:
-    """51 kB, 44 tools, is about 12,700 tokens, which a calling model has in its context all the time."""
+    # 51 kB, 44 tools, is about 12,700 tokens, which a calling model has in its context all the time.
     found = served.session(lambda client: client.list_tools()).model_dump(mode="json", by_alias=True, exclude_none=True)
     assert len(json.dumps(found["tools"], ensure_ascii=False, separators=(",", ":")).encode()) <= 51_000
     said = instructions()
@@ -171,7 +168,7 @@ def test_sentences_are_in_the_callers_language_and_ids_have_names(served: Served
     assert told <= names
 
 
-def test_exports_say_rows_and_columns_and_can_be_read_as_resources(served: Served) -> None:
+def test_exports_and_resources_give_the_whole(served: Served) -> None:
     state = served.call("export_responses", sim_id=served.finished).structured_content
     frame = enquete.load_run(served.finished, root=str(served.root)).responses
     assert state["rows"] == len(frame)
@@ -183,9 +180,6 @@ def test_exports_say_rows_and_columns_and_can_be_read_as_resources(served: Serve
     uris = {file["name"]: file["resource_uri"] for file in more["files"]}
     table = served.session(lambda client: client.read_resource(uris["parquet/all_responses.parquet"]))
     assert len(read_parquet(io.BytesIO(base64.b64decode(table.contents[0].blob))).read_all()) == len(frame)
-
-
-def test_resources_give_the_whole(served: Served) -> None:
     base = f"enquete://runs/{served.finished}/{served.run_id}"
     run = enquete.load_run(served.finished, root=str(served.root))
 

@@ -72,8 +72,8 @@ def test_limits_of_the_output_by_the_name_that_a_server_takes() -> None:
     assert "max_tokens" not in body
 
 
-def test_an_outage_does_not_wear_the_ladder_down() -> None:
-    """500 on every format says nothing about any of them: after the outage the first is used again."""
+def test_an_outage_or_one_odd_prompt_does_not_wear_the_ladder_down() -> None:
+    # 500 on every format says nothing about any of them: after the outage the first is used again.
     with ModelServer(faults={"http_500": 1.0}) as server:
         with pytest.raises(Exception, match="answered 500"):
             asyncio.run(ask(server))
@@ -83,10 +83,7 @@ def test_an_outage_does_not_wear_the_ladder_down() -> None:
         server.faults = {"http_500": 1.0}
         with pytest.raises(Exception, match="asked 3 times"):  # a format that has worked is not to blame
             asyncio.run(ask(server))
-
-
-def test_an_unexplained_400_about_one_prompt_is_not_remembered() -> None:
-    """The server dislikes one question on the upper format only; everybody else stays there."""
+    # The server dislikes one question on the upper format only; everybody else stays there.
     with ModelServer() as server:
         asyncio.run(ask(server, "fine"))
         server.faults = {"http_400": 1.0}
@@ -110,7 +107,7 @@ def test_a_tried_format_is_kept_only_while_no_better_one_works() -> None:
     assert fallback.form().reply_format is ResponseFormat.JSON_OBJECT
 
 
-def test_the_prompt_is_sufficient_on_every_format() -> None:
+def test_the_prompt_suffices_on_every_format_and_a_schema_is_strict_where_it_can_be() -> None:
     asked = Prompt(
         "system", ({"role": "user", "content": "q1"}, {"role": "assistant", "content": "a1"}), compact(SCHEMA), 10
     )
@@ -122,9 +119,6 @@ def test_the_prompt_is_sufficient_on_every_format() -> None:
     assert messages(prompt("q"), ResponseFormat.PROMPT)[-1][1].startswith("q\n\nJSON schema:\n{")
     said = replace(prompt("q"), says_form=True)  # and the schema is sent beside it on the first format
     assert [messages(said, each)[-1][1] == "q" for each in ResponseFormat] == [True, False, False]
-
-
-def test_a_schema_is_closed_and_strict_where_it_can_be() -> None:
     fixed = format_field(ResponseFormat.JSON_SCHEMA, compact(SCHEMA))["response_format"]
     assert isinstance(fixed, dict)
     inner = fixed["json_schema"]

@@ -192,7 +192,7 @@ def test_several_event_loops_wait_for_one_server() -> None:
     assert failures(ended) == []
 
 
-def test_a_server_is_away_until_it_answers_and_work_still_going_on_behind_a_closed_door_is_no_answer() -> None:
+def test_a_server_is_away_until_it_answers_and_who_asks_later_waits_anew() -> None:
     health = ServerHealth()
     health.failed("broke the connection")
     assert not health.away  # one fault proves nothing
@@ -209,9 +209,6 @@ def test_a_server_is_away_until_it_answers_and_work_still_going_on_behind_a_clos
     health.left(unreachable=False)
     health.answered(before)  # what it works on is an answer, where it is not even the door that is closed
     assert not health.away
-
-
-def test_who_asks_after_it_was_given_up_keeps_what_is_known_and_starts_the_clock_anew() -> None:
     health = ServerHealth()
     health.left(unreachable=True)
     old = health.silent_since
@@ -454,8 +451,8 @@ def lost(state: RetryState, health: ServerHealth) -> None:
     state.is_lost = True
 
 
-def test_an_answer_that_was_under_way_before_the_refusal_confirms_nothing() -> None:
-    """Only what was sent after the latest fault shows that the server served others at that time."""
+def test_an_answer_confirms_what_was_sent_after_the_fault_and_a_failed_probe_starts_over() -> None:
+    # Only what was sent after the latest fault shows that the server served others at that time.
     health, state, early = ServerHealth(), RetryState(ATTEMPTS, 0.01), time.monotonic()
     lost(state, health)
     health.answered(early)
@@ -466,9 +463,6 @@ def test_an_answer_that_was_under_way_before_the_refusal_confirms_nothing() -> N
         assert (state.confirmed, state.left) == (expected, 1)
         lost(state, health)
         assert state.goes_on(health) is None
-
-
-def test_a_probe_that_fails_starts_attempts_over_once_the_server_is_back() -> None:
     health, state = ServerHealth(), RetryState(ATTEMPTS, 0.01, confirmed=1)
     lost(state, health)
     health.left(unreachable=False)
@@ -535,7 +529,7 @@ def test_waits_for_a_server_that_is_away_and_for_the_next_try_end_at_once(backof
         assert not error.outage
 
 
-def test_what_is_on_its_way_is_answered_and_what_waits_for_its_turn_is_not_sent() -> None:
+def test_on_a_halt_what_is_on_its_way_is_answered_and_no_turn_or_pace_waited_for() -> None:
     with ModelServer(latency=0.6) as server:
         limits = {"m": ModelLimits(concurrency=1)}
         ended, took = halted_after(made(server.base_url, limits=limits), 0.3)
@@ -543,9 +537,6 @@ def test_what_is_on_its_way_is_answered_and_what_waits_for_its_turn_is_not_sent(
     assert took < 3
     assert [type(each) for each in ended].count(ModelResponse) == 1
     assert sum(isinstance(each, Unavailable) and each.short for each in ended) == 3
-
-
-def test_a_pace_of_one_a_minute_is_not_waited_for() -> None:
     with ModelServer() as server:
         limits = {"m": ModelLimits(requests_per_minute=1)}
         ended, took = halted_after(made(server.base_url, limits=limits), 0.5, requests=2)

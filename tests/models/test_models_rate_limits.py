@@ -19,6 +19,8 @@ from tests.models.test_models_outage import Ended, ask_all, failures, one
 from tests.models.test_models_transport import KEY, prompt
 from tests.support.model_server import ModelServer
 
+pytestmark = pytest.mark.anyio
+
 # --- The process-wide limit: never exceeded, over loops and cancellations, and never loses a slot.
 
 
@@ -71,40 +73,32 @@ def test_one_limit_for_several_event_loops() -> None:
     assert limiter.held == 0
 
 
-def test_resizing_lets_those_who_wait_in_at_once() -> None:
+async def test_resizing_lets_those_who_wait_in_at_once() -> None:
     gauge, limiter = Gauge(), Limiter(1)
-
-    async def main() -> None:
-        tasks = [asyncio.create_task(gauge.hold(limiter, 0.02)) for _ in range(4)]
-        await asyncio.sleep(0.005)
-        assert limiter.held == 1
-        limiter.resize(4)
-        await asyncio.sleep(0.005)
-        assert limiter.held == 4
-        limiter.resize(1)
-        await asyncio.gather(*tasks)
-
-    asyncio.run(main())
+    tasks = [asyncio.create_task(gauge.hold(limiter, 0.02)) for _ in range(4)]
+    await asyncio.sleep(0.005)
+    assert limiter.held == 1
+    limiter.resize(4)
+    await asyncio.sleep(0.005)
+    assert limiter.held == 4
+    limiter.resize(1)
+    await asyncio.gather(*tasks)
     assert (limiter.held, limiter.size) == (0, 1)
 
 
-def test_waiters_of_a_closed_loop_are_passed_over() -> None:
+async def test_waiters_of_a_closed_loop_are_passed_over() -> None:
     limiter = Limiter(1)
     dead = asyncio.new_event_loop()
-
-    async def main() -> None:
-        async with limiter:
-            waiter = limiter.__aenter__()
-            task = dead.create_task(waiter)
-            dead.call_soon(dead.stop)
-            await asyncio.to_thread(dead.run_forever)
-            assert not task.done()
-            dead.close()
-            setattr(task, "_log_destroy_pending", False)  # noqa: B010 - its loop was closed on purpose
-        async with asyncio.timeout(1), limiter:
-            assert limiter.held == 1
-
-    asyncio.run(main())
+    async with limiter:
+        waiter = limiter.__aenter__()
+        task = dead.create_task(waiter)
+        dead.call_soon(dead.stop)
+        await asyncio.to_thread(dead.run_forever)
+        assert not task.done()
+        dead.close()
+        setattr(task, "_log_destroy_pending", False)  # noqa: B010 - its loop was closed on purpose
+    async with asyncio.timeout(1), limiter:
+        assert limiter.held == 1
     assert limiter.held == 0
 
 
@@ -217,20 +211,16 @@ def test_requests_a_minute_hold_in_every_window() -> None:
     assert max(sum(begin <= at < begin + 0.5 for at in times) for begin in times) <= 20
 
 
-def test_tokens_a_minute_hold_and_estimates_are_corrected() -> None:
+async def test_tokens_a_minute_hold_and_estimates_are_corrected() -> None:
     """Sent one by one, so that each correction counts: 8 requests, at 60,000 tokens a minute (1000 a second), take as
     long as their usage asks for, which is less than what they could have cost."""
     with ModelServer() as server:
         limits = ModelLimits(tokens_per_minute=60_000)
         spent, began = server.tokens, time.monotonic()
-
-        async def main() -> None:
-            transport = Transport(server.base_url, SecretStr(KEY), limiter=Limiter(1), limits={"m": limits})
-            for number in range(8):
-                await one(transport, f"question {number:03}")
-            await transport.aclose()
-
-        asyncio.run(main())
+        transport = Transport(server.base_url, SecretStr(KEY), limiter=Limiter(1), limits={"m": limits})
+        for number in range(8):
+            await one(transport, f"question {number:03}")
+        await transport.aclose()
         took = time.monotonic() - began
         last = server.tokens - spent
     assert took >= 0.8 * (last * 7 / 8) / 1000  # the last one's own share lies after it
@@ -245,27 +235,23 @@ def test_a_cap_of_its_own_within_the_cap_of_the_process() -> None:
         assert server.max_in_flight == 5  # raised again, to what the process allows
 
 
-def test_who_waits_for_one_model_holds_no_slot_of_the_process() -> None:
+async def test_who_waits_for_one_model_holds_no_slot_of_the_process() -> None:
     """One slot for all; model "m" may be asked once a minute, its second question must not keep the other model
     waiting."""
     with ModelServer() as server:
-
-        async def main() -> None:
-            limiter = Limiter(1)
-            limits = {"m": ModelLimits(requests_per_minute=1)}
-            transport = Transport(server.base_url, SecretStr(KEY), limiter=limiter, limits=limits)
-            await one(transport, "first")
-            second = asyncio.create_task(one(transport, "second"))
-            await asyncio.sleep(0.05)
-            assert limiter.held == 0
-            async with asyncio.timeout(5):
-                await transport.send(prompt(), model="other", temperature=0, seed=0)
-            second.cancel()
-            await asyncio.gather(second, return_exceptions=True)
-            assert transport.rate_limiter("m").window.held == limiter.held == 0
-            await transport.aclose()
-
-        asyncio.run(main())
+        limiter = Limiter(1)
+        limits = {"m": ModelLimits(requests_per_minute=1)}
+        transport = Transport(server.base_url, SecretStr(KEY), limiter=limiter, limits=limits)
+        await one(transport, "first")
+        second = asyncio.create_task(one(transport, "second"))
+        await asyncio.sleep(0.05)
+        assert limiter.held == 0
+        async with asyncio.timeout(5):
+            await transport.send(prompt(), model="other", temperature=0, seed=0)
+        second.cancel()
+        await asyncio.gather(second, return_exceptions=True)
+        assert transport.rate_limiter("m").window.held == limiter.held == 0
+        await transport.aclose()
 
 
 @settings(max_examples=25)

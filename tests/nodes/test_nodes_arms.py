@@ -120,15 +120,13 @@ class TestPlacebo:
 
 
 class TestReplicates:
-    def test_other_seeds(self) -> None:
+    def test_other_seeds_and_models(self) -> None:
         arms = made(replicates=3, seed=1)
         assert list(arms) == ["main", "replicate_2", "replicate_3"]
         assert {arm.seed for arm in arms.values()} == {1, other_seed(1, "replicate_2"), other_seed(1, "replicate_3")}
         assert [arm.role for arm in arms.values()] == ["main", "replicate", "replicate"]
         assert arms["replicate_2"].methods == ()
         assert arms["replicate_2"].sample == 0
-
-    def test_other_models(self) -> None:
         llm = {"model": "m1", "base_url": "http://localhost:1/v1"}
         arms = made(**llm, replicate_models=["m2", "m3"])
         assert [arm.model for arm in arms.values()] == ["m1", "m2", "m3"]

@@ -66,10 +66,9 @@ def test_a_number_in_its_range(given: Any, value: float | None) -> None:
     assert (answer and answer.value) == value
 
 
-@pytest.mark.parametrize("given", ["9" * 400, 10**299 * 10**200, float("inf"), float("nan")])
-def test_a_number_too_large_to_be_one(given: Any) -> None:
-    assert read_answer(FREE, {"value": given}) is None
-    assert read(FREE, {"value": given}) is None
+def test_a_number_too_large_to_be_one() -> None:
+    for large in ("9" * 400, 10**299 * 10**200, float("inf"), float("nan")):
+        assert read_answer(FREE, {"value": large}) is read(FREE, {"value": large}) is None
 
 
 @pytest.mark.parametrize(

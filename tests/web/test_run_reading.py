@@ -23,7 +23,7 @@ def table(*texts: str) -> AnswerTable:
     )
 
 
-def test_words_are_found_in_any_row_and_across_none() -> None:
+def test_words_are_found_marked_and_ids_read_back() -> None:
     found = table("The Cod is back", "no fish", "", "cod\0and Cod", "Straße")
     for words, places in (
         ("cod", [0, 3]),
@@ -34,6 +34,12 @@ def test_words_are_found_in_any_row_and_across_none() -> None:
         ("fish", [1]),
     ):
         assert found.places(Where(words=words)).tolist() == places, words
+    assert phrases('Cod "two words"') == ["cod", "two words"]
+    assert marked("A cod, Cod", ["cod"]) == [("A ", False), ("cod", True), (", ", False), ("Cod", True)]
+    text = "run_1/main/m/T1//2/0/agent:x/theme:1/importance"
+    key = Key.parse(text)
+    assert (key.session, key.round, key.participant, key.item) == ("", 2, "agent:x", "theme:1/importance")
+    assert str(key) == text
 
 
 def test_an_address_chooses_and_a_mark_stands_for_more_people_than_it_holds() -> None:
@@ -53,15 +59,6 @@ def test_an_address_chooses_and_a_mark_stands_for_more_people_than_it_holds() ->
 @pytest.mark.parametrize(("cell", "text"), [("'=1+1", "=1+1"), ("'tis", "'tis"), ("a'=", "a'="), ("'-", "-")])
 def test_a_cell_is_read_as_it_was_written(cell: str, text: str) -> None:
     assert as_written(cell) == text
-
-
-def test_what_was_looked_for_is_marked_and_ids_are_read_back() -> None:
-    assert phrases('Cod "two words"') == ["cod", "two words"]
-    assert marked("A cod, Cod", ["cod"]) == [("A ", False), ("cod", True), (", ", False), ("Cod", True)]
-    text = "run_1/main/m/T1//2/0/agent:x/theme:1/importance"
-    key = Key.parse(text)
-    assert (key.session, key.round, key.participant, key.item) == ("", 2, "agent:x", "theme:1/importance")
-    assert str(key) == text
 
 
 def test_a_report_is_parted_by_its_chapters() -> None:
