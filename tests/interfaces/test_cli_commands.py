@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import shlex
 import subprocess
 import sys
@@ -240,20 +239,6 @@ def test_a_wrong_environment_a_missing_place_and_results_in_the_way_are_named(
     said = command("run", SIM_ID, "--root", uploads)
     assert said.code == 2
     assert "ENQUETE_CONCURRENCY" in said.err
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_simulation_needs_out(command: Command, uploads: Path) -> None:
-    folder = uploads / "simulations" / SIM_ID
-    folder.chmod(0o555)
-    try:
-        said = command("run", SIM_ID, "--root", uploads)
-        beside = command("run", SIM_ID, "--root", uploads, "--out", "results", "--methods", "longitudinal")
-    finally:
-        folder.chmod(0o755)
-    assert said.code == 2
-    assert "--out" in said.err
-    assert beside.code == 0
 
 
 def test_lists_of_methods_and_of_roots_and_the_help_without_a_command(command: Command, tmp_path: Path) -> None:

@@ -178,18 +178,6 @@ class TestFiles:
     async def _is_whole(self, ledger: Ledger) -> None:
         assert len(ledger.population()) == 200
 
-    @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-    def test_reading_from_read_only_media(self, tmp_path: Path) -> None:
-        path = self.made(tmp_path)
-        path.chmod(0o400)
-        tmp_path.chmod(0o500)
-        try:
-            ledger = Ledger.reading(path, RUN)
-            assert len(ledger.population()) == 200
-            ledger.close_reading()
-        finally:
-            tmp_path.chmod(0o700)
-
     def test_reading_beside_the_driver_sees_what_is_committed(self, tmp_path: Path) -> None:
         async def work(ledger: Ledger) -> None:
             reader = Ledger.reading(tmp_path / "ledger.sqlite", RUN)

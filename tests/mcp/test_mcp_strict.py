@@ -58,18 +58,6 @@ def test_a_simulation_that_links_out_of_the_root_is_neither_read_nor_written(ser
     (folder / "interviews" / "synthesis").unlink()
 
 
-def test_the_finished_run_is_read_while_a_later_one_is_paused(served: Served) -> None:
-    name = simulation(served.root, "sim_two_runs")
-    asked: dict[str, Any] = {"root": str(served.root), "methods": [QUICK], "language": "en"}
-    done = enquete.conduct_interviews(name, **asked)
-    paused = enquete.conduct_interviews(name, **asked, new=True, confirm=True, budget_tokens=100)
-    found = served.call("get_interview_results", sim_id=name, methodology=QUICK)
-    assert found.structured_content["run_id"] == done.run_id
-    assert served.call("get_interview_report", sim_id=name).structured_content["run_id"] == done.run_id
-    state = served.call("interview_status", sim_id=name).structured_content
-    assert (state["run_id"], state["status"]) == (paused.run_id, "paused")
-
-
 def test_the_prompt_does_without_a_topic(served: Served) -> None:
     prompt = served.session(lambda client: client.get_prompt("plan_a_stakeholder_study", {}))
     assert "Ask me first what is to be found out" in prompt.messages[0].content.text

@@ -205,13 +205,6 @@ def test_the_bound_counts_two_bytes_a_token_and_the_schema_twice() -> None:
     assert input_bound(text) >= least
 
 
-async def test_a_missing_transport_is_a_bug(tmp_path: Path) -> None:
-    async with opened(tmp_path) as ledger:
-        model, _ = metered(ledger, None)
-        with pytest.raises(RuntimeError, match="has no transport"):
-            await model.request(call(), prompt)
-
-
 async def test_admission_bounds_what_a_kill_can_lose_and_a_pause_must_wait_for(tmp_path: Path) -> None:
     """Of 20 calls with admission for 4, four are filed; after a stop the others are short without a row."""
     async with opened(tmp_path) as ledger:
@@ -233,25 +226,6 @@ async def test_admission_bounds_what_a_kill_can_lose_and_a_pause_must_wait_for(t
         got = await asyncio.gather(*requests)
         assert sorted(map(str, got)) == sorted([str(Completion("x", model="m"))] * 4 + ["short"] * 16)
         assert rows(tmp_path, filed) == [("settled", 4)]
-
-
-async def test_a_server_that_bills_many_times_the_limit_overshoots_by_a_twentieth_at_most(tmp_path: Path) -> None:
-    """256 at once, replies of 30 to 100 per cent of `factor` times the limit, a cap of 24 of the dearest calls. Without
-    what is learnt 256 calls would be under way at once: ten times the cap."""
-    factor = 200
-    draw, dearest = random.Random(factor), 50 + 100 * factor
-
-    def answer(prompt: Prompt) -> Any:
-        return response("x", read=50, written=int(100 * factor * draw.uniform(0.3, 1)))
-
-    async with opened(tmp_path) as ledger:
-        model, budget = metered(ledger, ScriptedSender(answer), 24 * dearest)
-        got = await asyncio.gather(*(model.request(call(f"a{i}"), prompt) for i in range(256)))
-        assert "short" in got
-        assert budget.spent == spent(tmp_path)
-        assert 0.8 < budget.spent / budget.cap <= 1.05
-        assert ledger.total("overlong") == len(got) - got.count("short")
-        assert budget.calibration.dearest > 0.5 * dearest
 
 
 async def test_a_request_that_got_no_answer_counts_as_the_dearest(tmp_path: Path) -> None:

@@ -94,8 +94,3 @@ def test_a_browser_signs_in_with_the_token_and_out_again(root: Path) -> None:
         assert client.post("/sign-out").status_code == 403  # from where?
         assert client.post("/sign-out", headers=OWN).headers["location"] == "/sign-in"
         assert client.get("/").status_code == 303
-
-
-@pytest.mark.parametrize("headers", [{}, {"Origin": "null"}, {"Origin": "https://evil.example"}])
-def test_a_form_comes_from_a_page_of_this_server(client: TestClient, headers: dict[str, str]) -> None:
-    assert client.post("/sign-in", data={"token": TOKEN}, headers=headers).status_code == 403
