@@ -39,12 +39,10 @@ def own_instrument(folder: Path, name: str, *, scale: int = 5, text: str = "Der 
 
 def test_the_instruments_of_an_earlier_run_are_not_overwritten(tmp_path: Path) -> None:
     common = {"out": str(tmp_path / "out"), "methods": ["longitudinal"]}
-    first = enquete.conduct_interviews(
-        personas(tmp_path, 2), instruments=own_instrument(tmp_path, "own.yaml"), **common
-    )
+    first = interview(personas(tmp_path, 2), instruments=own_instrument(tmp_path, "own.yaml"), **common)
     kept = (first.folder / RECORD).read_text("utf-8")
     edited = own_instrument(tmp_path, "own.yaml", text="Der Hafen ist laut.")
-    second = enquete.conduct_interviews(personas(tmp_path, 2), instruments=edited, **common)
+    second = interview(personas(tmp_path, 2), instruments=edited, **common)
     assert second.run_id != first.run_id
     assert (first.folder / RECORD).read_text("utf-8") == kept
     hashes = [

@@ -71,12 +71,13 @@ def own_words(folder: Path) -> dict[int, list[str]]:
     return found
 
 
-def test_fifty_different_people(population: Population) -> None:
+def test_fifty_different_people_and_as_many_rounds_on_both_platforms(population: Population) -> None:
     people = population.participants
     assert len(people) == len({p.id for p in people}) == len({p.name for p in people}) == 50
     assert Counter(type_of(person, FISHERIES) for person in people) == SIZES
     assert len({person.stakeholder_type for person in people}) == 12
     assert population.issues == ()
+    assert len(load_course("twitter")) == len(load_course("reddit")) == 9  # the initial posts and eight rounds
 
 
 def test_personas_are_written_one_by_one() -> None:
@@ -144,7 +145,7 @@ def test_log_and_database_agree(folder: Path, platform: str) -> None:
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_counters_are_sums_of_rows(folder: Path, platform: str) -> None:
+def test_counters_are_sums_of_rows_and_nobody_reacts_to_what_they_were_not_shown(folder: Path, platform: str) -> None:
     for query in (
         'SELECT num_likes, (SELECT count(*) FROM "like" l WHERE l.post_id = p.post_id) FROM post p',
         "SELECT num_dislikes, (SELECT count(*) FROM dislike d WHERE d.post_id = p.post_id) FROM post p",
@@ -153,23 +154,15 @@ def test_counters_are_sums_of_rows(folder: Path, platform: str) -> None:
         "SELECT num_followers, (SELECT count(*) FROM follow f WHERE f.followee_id = u.user_id) FROM user u",
     ):
         assert all(counter == counted for counter, counted in rows(folder, platform, query)), query
-
-
-@pytest.mark.parametrize("platform", PLATFORMS)
-def test_nobody_reacts_to_what_they_were_not_shown(folder: Path, platform: str) -> None:
     parents = dict(rows(folder, platform, "SELECT comment_id, post_id FROM comment"))
     shown: dict[int, set[int]] = {}
     for who, action, info in trace(folder, platform):
         if action == "refresh":
             shown.setdefault(who, set()).update(post["post_id"] for post in info["posts"])
-        post = {
-            "like_post": info.get("post_id"),
-            "dislike_post": info.get("post_id"),
-            "quote_post": info.get("quoted_id"),
-            "repost": info.get("reposted_id"),
-            "create_comment": parents.get(info.get("comment_id")),
-            "like_comment": parents.get(info.get("comment_id")),
-        }.get(action)
+        post = {"like_post": info.get("post_id"), "dislike_post": info.get("post_id"),
+                "quote_post": info.get("quoted_id"), "repost": info.get("reposted_id"),
+                "create_comment": parents.get(info.get("comment_id")),
+                "like_comment": parents.get(info.get("comment_id"))}.get(action)  # fmt: skip
         assert post is None or post in shown[who], (who, action, info)
 
 
@@ -240,7 +233,3 @@ def test_a_course_that_cannot_have_happened_is_refused(steps: list[str | dict[st
         network.sign_up(agents)
         with pytest.raises(SimulationError, match=message):
             network.play(((), second))
-
-
-def test_both_platforms_have_as_many_rounds() -> None:
-    assert len(load_course("twitter")) == len(load_course("reddit")) == 9  # the initial posts and eight rounds

@@ -86,16 +86,13 @@ def _forms(text: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:
     return (text,) if isinstance(text, str) else tuple(text)
 
 
-def test_a_text_is_told_in_its_language_and_a_name_as_it_is() -> None:
+def test_a_text_is_told_in_its_language_and_a_plural_fits_its_number() -> None:
     assert tell("Verdict", "de") == "Urteil"
     assert tell("Verdict", "en") == "Verdict"
     assert tell("Angler", "de") == "Angler"
     assert in_language({"a": "Verdict"}, "de")["a"] == "Urteil"
     with pytest.raises(LookupError, match="no words in 'xx'"):
         tell("Verdict", "xx")
-
-
-def test_a_plural_fits_its_number() -> None:
     assert plural(("{n} agent", "{n} agents"), 1, "en") == "1 agent"
     assert plural(("{n} agent", "{n} agents"), 2, "en") == "2 agents"
 

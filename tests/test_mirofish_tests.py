@@ -21,6 +21,7 @@ from tests.http.conftest import serving, simulation
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import personas
+from tests.support.unwritten import interview
 
 ROOT = Path(__file__).parents[1]
 THEIRS = {
@@ -136,11 +137,9 @@ def test_an_unknown_methodology_is_a_bad_request(tmp_path: Path) -> None:
 def test_without_a_graph_the_run_goes_on_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sim = mirofish_folder(tmp_path / "sim_no_state", 1)
     (sim / "state.json").unlink()
-    assert (
-        enquete.conduct_interviews(sim, methods=["scenario"]).status == "completed"
-    )  # no graph unless one is asked for
+    assert interview(sim, methods=["poll"]).status == "completed"  # no graph unless one is asked for
     monkeypatch.setenv("ZEP_API_KEY", "never used")
-    run = enquete.conduct_interviews(sim, methods=["scenario"], memory="zep-cloud", new=True)
+    run = enquete.conduct_interviews(sim, methods=["poll"], memory="zep-cloud", new=True)
     assert run.status == "completed"
     assert any("names a graph_id" in note for note in run.flags)
 

@@ -18,20 +18,14 @@ NAMES = {
 }  # fmt: skip
 
 
-def test_public_names() -> None:
+def test_public_names_are_those_that_checkers_know_and_a_run_shows_its_own() -> None:
     assert set(enquete.__all__) == NAMES
     assert all(getattr(enquete, name) is not None for name in NAMES)
-
-
-def test_checkers_know_the_same_names() -> None:
-    """What stands under `if TYPE_CHECKING:` is what is loaded on first use, from the same modules."""
+    # What stands under `if TYPE_CHECKING:` is what is loaded on first use, from the same modules.
     tree = ast.parse(Path(enquete.__file__).read_text("utf-8"))
     block = next(one for one in tree.body if isinstance(one, ast.If))
     imports = [one for one in block.body if isinstance(one, ast.ImportFrom)]
     assert {alias.name: one.module for one in imports for alias in one.names} == enquete.PUBLIC
-
-
-def test_a_run_shows_what_it_is_read_by() -> None:
     assert set(MEMBERS) <= set(vars(Run)) | {"note", "status"}
     assert all(member in (Run.__doc__ or "") for member in MEMBERS)
 

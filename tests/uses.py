@@ -18,23 +18,11 @@ def right(sim: Path) -> Run:
     expected = enquete.estimate(sim, methods=["delphi"], budget_tokens=10_000, root=sim.parent)
     print(expected.tokens.likely)
     run = enquete.conduct_interviews(
-        sim,
-        out="results",
-        methods="delphi",
-        types=("ngo", "union"),
-        language="en",
-        respondent="llm",
-        model="gpt-5-mini",
-        temperature=0.2,
-        probes=["retest", "paraphrase"],
-        instruments={"delphi": Path("mine.yaml"), "longitudinal": {"items": []}},
-        settings={"laddering": {"turns": 20}},
-        limits={"gpt-5-mini": {"requests_per_minute": 60}},
-        arms=[Arm()],
-        budget_usd=2.5,
-        seed=3,
-        new=True,
-    )
+        sim, out="results", methods="delphi", types=("ngo", "union"), language="en", respondent="llm",
+        model="gpt-5-mini", temperature=0.2, probes=["retest", "paraphrase"],
+        instruments={"delphi": Path("mine.yaml"), "longitudinal": {"items": []}}, settings={"laddering": {"turns": 20}},
+        limits={"gpt-5-mini": {"requests_per_minute": 60}}, arms=[Arm()], budget_usd=2.5, seed=3, new=True,
+    )  # fmt: skip
     table: pd.DataFrame = run.responses
     print(len(table), run.results["delphi"], run.brief, run.figures, run.page_one["findings"])
     same = enquete.compare(run, enquete.load_run(sim, run.run_id, out="results")).identical

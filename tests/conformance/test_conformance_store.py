@@ -82,7 +82,7 @@ def test_a_whole_study_in_a_store(postgres: Server, tmp_path: Path) -> None:
     """Its report and files, listed, asked anew in part, replayed and deleted; the password stands nowhere."""
     sim, out = personas(tmp_path, AGENTS), tmp_path / "out"
     common: dict[str, Any] = {"out": str(out), "confirm": True, "respondent": "synthetic"}
-    methods = ["diversity", "longitudinal"]
+    methods = ["poll", "longitudinal"]
     there = schemas(postgres)
     run = enquete.conduct_interviews(sim, methods=methods, store=postgres.url, **common)
     in_file = enquete.conduct_interviews(sim, methods=methods, **(common | {"out": str(tmp_path / "file")}))
@@ -91,7 +91,7 @@ def test_a_whole_study_in_a_store(postgres: Server, tmp_path: Path) -> None:
     assert schemas(postgres) - there == {run.run_id}
     assert shown(run) == shown(in_file)
     assert [one.run_id for one in enquete.list_runs(sim, out=str(out))] == [run.run_id]
-    again = enquete.conduct_interviews(sim, methods=["diversity"], rerun=True, store=postgres.url, **common)
+    again = enquete.conduct_interviews(sim, methods=["poll"], rerun=True, store=postgres.url, **common)
     assert again.record.carried == {"longitudinal": run.run_id}
     assert stored_answers(again.folder) == stored_answers(in_file.folder)
     replayed = enquete.conduct_interviews(sim, replay_of=run.run_id, **(common | {"respondent": "replay"}))

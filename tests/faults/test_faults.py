@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 
 import enquete
 from enquete import Run
-from enquete.models.transport import MOST_RETURNS
 from tests.support import unwritten
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
@@ -30,16 +28,28 @@ IN_THE_REPLY = (
     "trailing_prose", "length_stop", *REFUSALS,
 )  # fmt: skip
 PASSING = (*ON_THE_WAY, *IN_THE_REPLY)
+AS_SENT = (
+    "disconnect",
+    "http_500",
+    "http_503_retry_after",
+    "http_429",
+    "http_429_text",
+    "html_body",
+    "no_choices",
+    "slow",
+)
+"""Alone: tests/models/test_models_transport.py and test_models_outage.py."""
 """Faults that come and go. Those that say "never again" (a key, a model's name) have tests of their own below."""
 
-AGENTS, MANY = 12, 30
+AGENTS, ALONE = 12, 20
 ATTEMPTS = 3
+APART = tuple(fault for fault in PASSING if fault not in AS_SENT)
 METHODS = ["longitudinal", "delphi"]
-"""All transport, metering and reading is shared; tests/conformance runs over every methodology. What happens on the way
-is the same for whatever is asked: for such a fault alone a questionnaire does."""
+"""All transport, metering and reading is shared; tests/conformance runs over every methodology. A fault alone is the
+same for whatever is asked: a questionnaire does."""
 
 SEEDS = {"cut_body": 5, "big_body": 7}
-"""Where the usual 3 draws a fault three times running for one request: a questionnaire, or the only theme coding."""
+"""Where the usual 3 draws a fault three times running for one request."""
 
 
 def interview(
@@ -103,50 +113,28 @@ def with_fault(waited_for: object, pool: ThreadPoolExecutor, tmp_path_factory: p
     sent."""
 
     def run(fault: str) -> tuple[Run, int]:
-        if fault == BUSY:
-            return with_busy_server(tmp_path_factory.mktemp("busy")), 0
         with ModelServer(faults={fault: RATE}, seed=SEEDS.get(fault, 3), slow_s=0.2, retry_after="0.05") as server:
             # Long where time is not the fault: on a busy machine a short one would add time-outs of its own.
-            methods = METHODS[:1] if fault in ON_THE_WAY else METHODS
             patience = 2 if fault == "timeout" else 20
-            agents = MANY if fault in ON_THE_WAY else AGENTS
-            made = interview(tmp_path_factory.mktemp(fault), server, agents, methods=methods, timeout_s=patience)
+            folder = tmp_path_factory.mktemp(fault)
+            made = interview(folder, server, ALONE, methods=METHODS[:1], timeout_s=patience)
             assert server.count(fault) > 0
             refused = Counter(request.key for request in server.requests if request.faults)
         return made, sum(times >= ATTEMPTS for times in refused.values())
 
-    begun = {name: pool.submit(run, name) for name in (BUSY, *PASSING)}  # the longest first
+    begun = {name: pool.submit(run, name) for name in APART}
     wait(begun.values())  # pytest takes its variable out of the environment after a test, which clients look through
     return lambda name: begun[name].result()
 
 
-BUSY = "busy"
-
-
-def with_busy_server(folder: Path) -> Run:
-    with ModelServer(retry_after="", latency=0.02, seed=4) as server:
-        server.busy_s = 0.7
-        made = interview(folder, server, 6, methods=METHODS[:1], patience_s=60, timeout_s=20)
-        assert len(server.requests) > len(call_keys(made.folder))
-    return made
-
-
-def test_a_server_that_answers_429_for_half_of_the_time_fails_nobody(with_fault: Awaited) -> None:
-    """Half of all requests, with and without a time to wait: tests/models/test_models_rate_limits.py."""
-    run, _ = with_fault(BUSY)
-    assert run.status == "completed"
-    assert set(shares(run)) == {"ok"}
-
-
-@pytest.mark.parametrize("fault", PASSING)
+@pytest.mark.parametrize("fault", APART)
 def test_each_fault_alone_at_a_fifth(with_fault: Awaited, fault: str) -> None:
     run, lost = with_fault(fault)
     assert run.status == "completed"
+    assert_everybody_was_asked_once(run, ALONE)
     if fault in ON_THE_WAY:
-        assert_everybody_was_asked_once(run, MANY)
-        assert shares(run)["ok"] >= 15 * (MANY - lost)
+        assert shares(run)["ok"] >= 15 * (ALONE - lost)
     else:
-        assert_everybody_was_asked_once(run)
         assert_nearly_all_answered(run)
     if fault in ("bad_json", "wrong_keys", "missing_items"):
         assert shares(run)["repaired"] > 0
@@ -155,7 +143,7 @@ def test_each_fault_alone_at_a_fifth(with_fault: Awaited, fault: str) -> None:
 def test_all_faults_together_summing_to_a_fifth(tmp_path: Path) -> None:
     rates = {fault: RATE / len(PASSING) for fault in PASSING}
     with ModelServer(faults=rates, seed=5, slow_s=0.2, retry_after="0.05") as server:
-        run = interview(tmp_path, server, 40, by=enquete.conduct_interviews)
+        run = interview(tmp_path, server, 40)
         assert sum(server.count(fault) for fault in PASSING) > 20
     assert run.status == "completed"
     assert_everybody_was_asked_once(run, 40)
@@ -165,22 +153,20 @@ def test_all_faults_together_summing_to_a_fifth(tmp_path: Path) -> None:
     assert Counter(run.responses["status"]) == shares(run)
 
 
-@pytest.mark.parametrize("fault", ["no_json_schema", "json_schema_500", "no_json_object",
-    "reject_max_completion_tokens",
-                                   "reject_max_tokens", "reject_temperature", "reject_seed"])  # fmt: skip
-def test_a_server_that_never_takes_a_parameter_is_asked_without_it(tmp_path: Path, fault: str) -> None:
-    with ModelServer(faults={fault: 1.0}) as server:
+def test_a_server_that_never_takes_some_parameters_is_asked_without_them(tmp_path: Path) -> None:
+    """Each alone: tests/models/test_models_chat_completions.py."""
+    refused = ("no_json_schema", "reject_max_completion_tokens", "reject_temperature", "reject_seed")
+    with ModelServer(faults=dict.fromkeys(refused, 1.0)) as server:
         run = interview(tmp_path, server, 3)
     assert run.status == "completed"
     assert set(shares(run)) == {"ok"}
 
 
-@pytest.mark.parametrize(("fault", "setting"), [("http_401", "LLM_API_KEY"), ("http_404_model", "LLM_MODEL_NAME")])
-def test_a_rejected_key_or_model_stops_the_run_without_failed_answers(tmp_path: Path, fault: str, setting: str) -> None:
-    with ModelServer(faults={fault: 1.0}) as server:
+def test_a_rejected_key_stops_the_run_without_failed_answers(tmp_path: Path) -> None:
+    with ModelServer(faults={"http_401": 1.0}) as server:
         run = interview(tmp_path, server, methods=METHODS[:1])
         assert (run.status, run.exit_code) == ("failed", 1)
-        assert setting in run.note
+        assert "LLM_API_KEY" in run.note
         assert len(server.requests) <= 64
         assert stored_answers(run.folder) == []
         server.faults = {}
@@ -189,20 +175,11 @@ def test_a_rejected_key_or_model_stops_the_run_without_failed_answers(tmp_path: 
     assert set(shares(done)) == {"ok"}
 
 
-def goes_away_for_a_while(tmp_path: Path) -> None:
-    """As a server that is restarted: connections break, then none are accepted, then it answers again."""
-    with ModelServer(latency=0.02) as server:
-        server.vanish(4.0, after=30)
-        run = interview(tmp_path, server, 30, patience_s=60, timeout_s=20)
-    assert run.status == "completed"
-    assert set(shares(run)) == {"ok"}
-    assert_everybody_was_asked_once(run, 30)
-
-
 def stays_away(tmp_path: Path) -> None:
     with ModelServer(latency=0.02) as server:
         server.vanish(None, after=40)
-        run = interview(tmp_path, server, 40, by=enquete.conduct_interviews, patience_s=1.5, timeout_s=20)
+        patience: dict[str, Any] = {"methods": METHODS[:1], "patience_s": 1.5, "timeout_s": 20}
+        run = interview(tmp_path, server, 60, by=enquete.conduct_interviews, **patience)
         assert (run.status, run.exit_code) == ("paused", 3)
         assert server.base_url in run.note
         assert set(shares(run)) <= {"ok"}
@@ -214,18 +191,6 @@ def stays_away(tmp_path: Path) -> None:
     assert done.status == "completed"
     assert set(shares(done)) == {"ok"}
     assert set(kept) <= set(call_keys(done.folder))  # those that were in flight keep their earlier places
-
-
-def is_not_there(tmp_path: Path) -> None:
-    with ModelServer() as server:
-        address = server.base_url
-    run = unwritten.interview(
-        personas(tmp_path, 2), out=str(tmp_path / "out"), model="test", base_url=address, methods=METHODS[:1],
-        patience_s=1,
-    )  # fmt: skip
-    assert (run.status, run.exit_code) == ("paused", 3)
-    assert "LLM_BASE_URL" in run.note or address in run.note
-    assert stored_answers(run.folder) == []
 
 
 def refuses_one_agent(tmp_path: Path) -> None:
@@ -250,50 +215,25 @@ def refuses_one_agent(tmp_path: Path) -> None:
     assert again.standing.failed_closed == run.standing.failed_closed
 
 
-def refuses_some_agents(tmp_path: Path) -> None:
-    """Persons 3 and 30 to 34 of 35: six of them, at the default patience of three minutes, which nobody waits for."""
-    with ModelServer() as server:
-        server.poison = "Nr. 3"
-        started = time.monotonic()
-        run = unwritten.interview(
-            personas(tmp_path, 35), out=str(tmp_path / "out"), model="test", base_url=server.base_url,
-            methods=METHODS[:1], concurrency=64,
-        )  # fmt: skip
-        assert time.monotonic() - started < 90
-        refused = Counter(request.key for request in server.requests if "http_500" in request.faults)
-    assert (run.status, run.standing.failed) == ("completed", 6 * 15)
-    assert shares(run) == {"ok": 29 * 15, "failed": 6 * 15}
-    assert len(refused) == 6
-    assert all(3 <= times <= 3 + MOST_RETURNS for times in refused.values())
-
-
-WAITING: tuple[Waiting, ...] = (refuses_one_agent, refuses_some_agents, stays_away, goes_away_for_a_while, is_not_there)
-
-
-def test_a_server_that_goes_away_for_a_while_fails_nobody(waited_for: Callable[[Waiting], None]) -> None:
-    waited_for(goes_away_for_a_while)
+WAITING: tuple[Waiting, ...] = (refuses_one_agent, stays_away)
 
 
 def test_a_server_that_stays_away_pauses_the_run_with_what_it_has(waited_for: Callable[[Waiting], None]) -> None:
     waited_for(stays_away)
 
 
-def test_a_server_that_is_not_there_at_all_pauses_soon_and_fails_nobody(waited_for: Callable[[Waiting], None]) -> None:
-    waited_for(is_not_there)
-
-
 def test_what_failed_is_asked_again_and_nothing_else(waited_for: Callable[[Waiting], None]) -> None:
     waited_for(refuses_one_agent)
 
 
-def test_agents_that_are_always_refused_fail_alone_and_the_run_goes_on_to_its_end(
-    waited_for: Callable[[Waiting], None],
-) -> None:
-    waited_for(refuses_some_agents)
-
-
-def cut_with_256_in_flight(tmp_path: Path, marks: Sequence[str] | None = None, **said: Any) -> None:
-    """The server reports fewer tokens than the reserved upper bound, so the cap holds exactly."""
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+def test_a_budget_cut_in_any_round_holds_with_256_calls_in_flight(tmp_path: Path) -> None:
+    """The server reports fewer tokens than the reserved upper bound, so the cap holds exactly. (Without a server:
+    tests/models/test_metered.py; at any point with 64 in flight: tests/conformance.)"""
+    waves = ["longitudinal T0 answer 0", "longitudinal T1 answer 0"]
+    delphi = ["delphi T1 answer 1", "delphi T1 theme", "delphi T1 answer 2", "delphi T1 answer 3"]
+    said = {"sim": mirofish_folder(tmp_path / "sim_1", 260)}
     enough = 500_000_000
     common = {"concurrency": 256, "timeout_s": 60}
     with ModelServer(latency=0.6) as server:
@@ -301,8 +241,7 @@ def cut_with_256_in_flight(tmp_path: Path, marks: Sequence[str] | None = None, *
         assert whole.status == "completed"
         assert server.max_in_flight > 60  # as many as this machine can both send and take back within the latency
         expected, found = stored_answers(whole.folder), stages(whole.folder)
-        if marks is not None:
-            assert found.keys() == set(marks)
+        assert found.keys() == {*waves, *delphi}
         for number, (mark, cap) in enumerate(found.items()):
             out = str(tmp_path / f"cut{number}")
             run = interview(tmp_path, server, 260, budget_tokens=cap, confirm=True, **{**common, **said, "out": out})
@@ -316,25 +255,12 @@ def cut_with_256_in_flight(tmp_path: Path, marks: Sequence[str] | None = None, *
             assert set(settled) <= set(call_keys(done.folder)), mark
 
 
-def test_a_budget_cut_holds_with_256_calls_in_flight(tmp_path: Path) -> None:
-    cut_with_256_in_flight(tmp_path, ["longitudinal T1 answer 0"], methods=["longitudinal"])
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(900)
-def test_a_budget_cut_in_any_round_holds_with_256_calls_in_flight(tmp_path: Path) -> None:
-    waves = ["longitudinal T0 answer 0", "longitudinal T1 answer 0"]
-    delphi = ["delphi T1 answer 1", "delphi T1 theme", "delphi T1 answer 2", "delphi T1 answer 3"]
-    cut_with_256_in_flight(tmp_path, [*waves, *delphi], sim=mirofish_folder(tmp_path / "sim_1", 260))
-
-
 def stages(folder: Path) -> dict[str, int]:
     """For each wave, round and theme coding: a cap that runs out in the middle of it."""
     found: dict[str, list[int]] = {}
     total = 0
     for methodology, phase, purpose, subject, tokens in rows(
-        folder,
-        "SELECT methodology, phase, purpose, subject, input_tokens + output_tokens FROM calls ORDER BY id",
+        folder, "SELECT methodology, phase, purpose, subject, input_tokens + output_tokens FROM calls ORDER BY id"
     ):
         total += tokens
         number = f" {subject.split('|')[2]}" if purpose == "answer" else ""
@@ -350,16 +276,9 @@ def test_the_cap_holds_where_a_server_bills_many_times_the_limit(tmp_path: Path,
         server.calibration = factor
         cap = 24 * (1500 + 250 * factor)  # question and reply
         run = interview(
-            tmp_path,
-            server,
-            60,
-            concurrency=256,
-            budget_tokens=cap,
-            confirm=True,
-            timeout_s=20,
-            by=enquete.conduct_interviews,
-            methods=["longitudinal"],
-        )
+            tmp_path, server, 60, concurrency=256, budget_tokens=cap, confirm=True, timeout_s=20,
+            by=enquete.conduct_interviews, methods=["longitudinal"],
+        )  # fmt: skip
     assert run.status == "paused"
     assert 0.6 * cap < spent(run.folder) <= 1.05 * cap
     assert "the server ignores the limit on replies" in run.note

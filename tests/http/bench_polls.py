@@ -57,11 +57,9 @@ def enquete_serve(root: Path, model_url: str | None, concurrency: int = CONCURRE
     model["ENQUETE_CONCURRENCY"] = str(concurrency)
     command = [sys.executable, "-c", PROGRAM, "serve", "--root", str(root), "--port", "0"]
     process = subprocess.Popen(
-        command,
-        stderr=subprocess.PIPE,
-        text=True,
+        command, stderr=subprocess.PIPE, text=True,
         env={**environment(), **model, "PYTHONPATH": str(Path(enquete.__file__).parents[1])},
-    )
+    )  # fmt: skip
     assert process.stderr is not None
     try:
         line = process.stderr.readline()
@@ -152,15 +150,10 @@ async def _alternate(root: Path, model_url: str | None, names: list[str], client
     without, with_ = (min(m.seconds for m in each) for each in (quiet, polled))
     cpu, cpu_polled = (sum(m.cpu_s for m in each) for each in (quiet, polled))
     return {
-        "ratio": with_ / without,
-        "ratio_cpu": cpu_polled / cpu,
-        "seconds": without,
-        "seconds_polled": with_,
-        "cpu_s": cpu,
-        "cpu_s_polled": cpu_polled,
-        "polls": float(sum(m.polls for m in polled)),
+        "ratio": with_ / without, "ratio_cpu": cpu_polled / cpu, "seconds": without, "seconds_polled": with_,
+        "cpu_s": cpu, "cpu_s_polled": cpu_polled, "polls": float(sum(m.polls for m in polled)),
         "slowest_poll_s": max(m.slowest_s for m in polled),
-    }
+    }  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from enquete.ledger.folders import LEDGER
 from tests.http.conftest import simulation
 from tests.support.studies import run_folder
 
-PAGE, METHOD = 4096, "diversity"
+PAGE, METHOD = 4096, "poll"
 PATHS = ("status", f"results/{METHOD}", "results/synthesis", "export.csv")
 
 
@@ -22,7 +22,9 @@ def test_damage_is_typed_on_every_path(shared: httpx.Client, shared_root: Path, 
     whole = shared_root / "simulations" / "sim_whole"
     if not whole.exists():
         simulation(shared_root, whole.name, status="completed")
-        enquete.conduct_interviews(whole, respondent="synthetic", methods=[METHOD], language="en")
+        run = enquete.conduct_interviews(whole, respondent="synthetic", methods=[METHOD], language="en")
+        data = shared.get(f"/api/interview/{whole.name}/status").json()["data"]  # of whoever drove it
+        assert (data["run_id"], data["status"], data["started_by"]) == (run.run_id, "completed", "")
     torn = Path(shutil.copytree(whole, whole.with_name(f"sim_torn_{share * 100:.0f}")))
     ledger = run_folder(torn / "interviews") / LEDGER
     content = bytearray(ledger.read_bytes())

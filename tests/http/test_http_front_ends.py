@@ -29,7 +29,7 @@ def two(shared: httpx.Client, shared_root: Path) -> dict[str, Any]:
     first = shared.post(f"{API}/two/post", json=asked).json()["data"]["run_id"]
     with shared.stream("GET", f"{API}/two/runs/{first}/events") as answer:
         told = list(events(answer))
-    second = shared.post(f"{API}/two/post", json={"methods": ["delphi"]}).json()["data"]["run_id"]
+    second = shared.post(f"{API}/two/post", json={"methods": ["poll"]}).json()["data"]["run_id"]
     settled(shared, "two", second)
     return {"estimate": estimate, "begun": begun, "first": first, "second": second, "told": told}
 
@@ -45,13 +45,10 @@ def events(answer: httpx.Response) -> Iterator[tuple[str, Any]]:
             yield kind, json.loads(value)
 
 
-def test_an_estimate_says_what_a_run_would_cost_and_begins_none(two: dict[str, Any]) -> None:
+def test_an_estimate_begins_no_run_and_a_run_is_followed_to_its_end(two: dict[str, Any]) -> None:
     tokens = two["estimate"]["estimate"]["tokens"]
     assert 0 < tokens["low"] <= tokens["likely"] <= tokens["high"]
     assert (two["estimate"]["estimate"]["agents"], two["begun"]) == (2, False)
-
-
-def test_a_run_is_followed_to_its_end(two: dict[str, Any]) -> None:
     *statuses, last = two["told"]
     assert last == ("end", {})
     words = [data["data"]["run_status"] for kind, data in statuses if kind == "status"]
@@ -67,7 +64,7 @@ def test_what_there_is_is_listed(two: dict[str, Any], shared: httpx.Client) -> N
         2, True, [two["second"], two["first"]],
     )  # fmt: skip
     runs = shared.get(f"{API}/two/runs").json()["data"]["runs"]
-    assert [run["methods"] for run in runs] == [["delphi"], ["scenario"]]
+    assert [run["methods"] for run in runs] == [["poll"], ["scenario"]]
     asked = shared.get("/api/instruments", params={"language": "de"}).json()["data"]["instruments"]
     assert {one["methodology"] for one in asked} >= {"scenario", "delphi"}
 
@@ -75,7 +72,7 @@ def test_what_there_is_is_listed(two: dict[str, Any], shared: httpx.Client) -> N
 def test_results_are_those_of_the_run_that_counts_for_a_methodology(two: dict[str, Any], shared: httpx.Client) -> None:
     """The later run did not ask it, and hides nothing."""
     assert shared.get(f"{API}/two/results/scenario").json()["data"]["run_id"] == two["first"]
-    assert shared.get(f"{API}/two/results/delphi").json()["data"]["run_id"] == two["second"]
+    assert shared.get(f"{API}/two/results/poll").json()["data"]["run_id"] == two["second"]
     refused = shared.get(f"{API}/two/results/scenario", params={"run_id": two["second"]})
     assert (refused.status_code, two["first"] in refused.json()["error"]) == (404, True)
 
@@ -84,20 +81,14 @@ def test_findings_of_what_is_done_are_there_before_the_end(two: dict[str, Any], 
     run = load_run("two", two["first"], root=str(shared_root))
     early, final = run.early_results("scenario"), run.results["scenario"]
     assert {**early, "flags": final["flags"]} == final  # health flags come with the stop
-    assert run.early_results("delphi") == {}
-
-
-def test_the_schema_names_methodologies(shared: httpx.Client) -> None:
-    schemas = shared.get("/openapi.json").json()["components"]["schemas"]
-    methods = next(part for part in schemas["PostBody"]["properties"]["methods"]["anyOf"] if part["type"] == "array")
-    assert "scenario" in methods["items"]["enum"]
+    assert run.early_results("poll") == {}
 
 
 def test_a_run_is_paused_and_gone_on_with_at_once(tmp_path: Path, slow_model: ModelServer) -> None:
     """The resume waits for the pause that was asked for just before it."""
-    simulation(tmp_path, "slow", "completed", agents=2)
+    simulation(tmp_path, "slow", "completed", agents=8)
     with serving(tmp_path) as client:
-        run = client.post(f"{API}/slow/post", json={"methods": ["scenario"]}).json()["data"]["run_id"]
+        run = client.post(f"{API}/slow/post", json={"methods": ["poll"]}).json()["data"]["run_id"]
         while not client.get(f"{API}/slow/status").json()["data"]["budget"]["tokens"]:
             time.sleep(0.1)
         paused = client.post(f"{API}/slow/runs/{run}/pause").json()["data"]

@@ -230,8 +230,13 @@ def sent_before_the_end(connection: socket.socket, drop: bytes, every_s: float) 
     return 200
 
 
-def test_a_head_that_does_not_come_ends_the_connection(shared: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing at all, half a head, half a second one on a connection that was answered, one drop after another."""
+def test_a_head_that_does_not_come_or_does_not_end_ends_the_connection(
+    shared: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with connected(shared) as connection:
+        connection.sendall(WHOLE[:-2])
+        assert sent_before_the_end(connection, b"X-A: " + b"y" * 8000 + b"\r\n", 0.005) < 100
+    # Nothing at all, half a head, half a second one on a connection that was answered, one drop after another.
     monkeypatch.setattr(serving_module, "HEADERS_WITHIN_S", 0.4)
     for begun in (b"", WHOLE[:20], b"POST /x HTTP/1.1\r\nHost: localhost\r\nX-A:"):
         with connected(shared) as connection:
@@ -249,12 +254,6 @@ def test_a_head_that_does_not_come_ends_the_connection(shared: httpx.Client, mon
     with connected(shared) as connection:
         connection.sendall(WHOLE[:-2])
         assert sent_before_the_end(connection, b"X-A: 1\r\n", 0.05) < 60
-
-
-def test_a_head_without_end_ends_the_connection(shared: httpx.Client) -> None:
-    with connected(shared) as connection:
-        connection.sendall(WHOLE[:-2])
-        assert sent_before_the_end(connection, b"X-A: " + b"y" * 8000 + b"\r\n", 0.005) < 100
 
 
 def test_a_slow_answer_is_not_taken_for_a_slow_head(shared: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,7 +281,9 @@ def test_a_key_is_masked_whatever_its_length_or_refused(
         assert "EMPTY" not in str(refused.value)
 
 
-def test_what_changes_under_the_reader_is_read_again_and_damage_is_told() -> None:
+def test_what_changes_under_the_reader_is_read_again_and_a_run_only_just_begun_is_no_server_error(
+    tmp_path: Path,
+) -> None:
     left = [OSError("replaced"), LedgerError("half")]
 
     def read() -> str:
@@ -293,17 +294,7 @@ def test_what_changes_under_the_reader_is_read_again_and_damage_is_told() -> Non
     assert views.retry_read(read) == "read"
     with pytest.raises(LedgerError, match="damage"):
         views.retry_read(raising(lambda: LedgerError("damage")))
-
-
-def raising(error: Callable[[], Exception]) -> Callable[[], None]:
-    def read() -> None:
-        raise error()
-
-    return read
-
-
-def test_a_run_that_is_only_just_being_begun_is_no_server_error(tmp_path: Path) -> None:
-    """Its ledger is there before its record: for 20 ms on an idle machine, and every poll of them got a 500."""
+    # Its ledger is there before its record: for 20 ms on an idle machine, and every poll of them got a 500.
     simulation(tmp_path, "sim")
     folder = tmp_path / "simulations" / "sim" / "interviews" / "runs" / "run_20260101T000000_abcdef"
     folder.mkdir(parents=True)
@@ -318,3 +309,10 @@ def test_a_run_that_is_only_just_being_begun_is_no_server_error(tmp_path: Path) 
     assert re.search("only just being begun", answer.text)
     with pytest.raises(RunNotFound):
         views.retry_read(lambda: PathSandbox(tmp_path).run("sim", folder.name))
+
+
+def raising(error: Callable[[], Exception]) -> Callable[[], None]:
+    def read() -> None:
+        raise error()
+
+    return read

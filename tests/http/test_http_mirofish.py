@@ -145,15 +145,13 @@ def test_items_are_drawn_by_their_mean_change(pages: Pages) -> None:
     assert any(drawn.values())
 
 
-def test_agents_are_drawn_by_cluster(pages: Pages) -> None:
+def test_agents_themes_and_the_report_are_drawn(pages: Pages) -> None:
     assert sorted(pages.dots_of_agents()) == list(range(AGENTS))  # the simulation's own numbers
-
-
-def test_themes_are_drawn_by_who_came_to_the_last_round(pages: Pages) -> None:
     drawn = pages.bars_of_themes()
     assert len({theme for theme, _, _ in drawn}) == len(drawn) > 1
     assert all(label for _, label, _ in drawn)
     assert {share for _, _, share in drawn} == {1}
+    assert pages.report().startswith("# ")
 
 
 def test_scenarios_are_drawn_where_their_means_lie(pages: Pages) -> None:
@@ -165,10 +163,6 @@ def test_scenarios_are_drawn_where_their_means_lie(pages: Pages) -> None:
         for scenario, values in ((item.removesuffix("/desirability"), rated[item]) for item in list(rated))
         if f"{scenario}/desirability" in rated
     }
-
-
-def test_the_report_is_shown(pages: Pages) -> None:
-    assert pages.report().startswith("# ")
 
 
 def test_one_methodology_is_asked_anew_by_their_name_for_it(pages: Pages) -> None:
@@ -215,21 +209,10 @@ def test_polling_ends_with_a_run_that_failed_and_with_one_that_was_paused(
         client.post("/api/interview/slow/resume", json={"resume_token": task})
         client.post(f"/api/interview/slow/runs/{task}/pause")
         assert (pages.poll(task), pages.status["run_status"]) == ("failed", "paused")
-        assert pages.start_post() == task  # the same button goes on with it
 
 
-def test_polling_ends_with_a_spent_budget(tmp_path: Path) -> None:
-    """The answer's code is 503, at which axios rejects."""
-    simulation(tmp_path, "dear", "completed", agents=2)
-    with serving(tmp_path, allow_origins=(ORIGIN,)) as client:
-        body = {"methods": ["scenario"], "budget_tokens": 3000, "confirm": True}
-        task = client.post("/api/interview/dear/post", json=body).json()["data"]["task_id"]
-        with pytest.raises(Rejected, match="budget"):
-            Pages(client, "dear").poll(task)
-
-
-def test_archetypes_are_clusters_whose_agents_have_the_simulations_numbers() -> None:
-    """A person's seat has no number there."""
+def test_archetypes_are_clusters_and_findings_of_another_kind_have_an_empty_aggregate() -> None:
+    # A person's seat has no number there.
     agent_ids = {"agent:a": 3, "agent:b": 0, "person:Bob": None}
     found: dict = {
         "items": [{"item": "s1", "label": "rest"}, {"item": "s2", "label": "trade"}],
@@ -245,10 +228,7 @@ def test_archetypes_are_clusters_whose_agents_have_the_simulations_numbers() -> 
     ]
     alone = aggregate_of({**found, "types": []}, agent_ids).clusters
     assert [(one.label, one.n, one.agent_ids) for one in alone] == [("", 2, [3, "person:Bob"])]
-
-
-def test_findings_of_another_kind_have_an_empty_aggregate() -> None:
-    """Of a methodology that means something else by these names, say."""
+    # Of a methodology that means something else by these names, say.
     found = {
         "themes": [{"title": "x"}], "kind": "poll", "changes": [{"change": 1}], "archetypes": 2, "poll": {"items": [1]},
         "types": 2, "polarity": "high", "structure": [],

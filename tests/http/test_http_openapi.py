@@ -38,18 +38,21 @@ SECONDS = 120
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    """A simulation that runs and one that has completed and was asked about scenarios, of two agents each."""
+    """A simulation that runs and one that has completed and was asked, of two agents each."""
     root = tmp_path_factory.mktemp("fuzzed")
     simulation(root, "running", agents=2)
     simulation(root, "over", "completed", agents=2)
     with serving(root, most_runs=1) as client:
-        client.post("/api/interview/over/post", json={"methods": ["scenario"]})
+        client.post("/api/interview/over/post", json={"methods": ["poll"]})
         settled(client, "over")
         yield client
 
 
 def test_the_document_lists_the_paths_of_the_issue(server: httpx.Client) -> None:
-    paths = server.get("/openapi.json").json()["paths"]
+    document = server.get("/openapi.json").json()
+    paths, body = document["paths"], document["components"]["schemas"]["PostBody"]
+    methods = next(part for part in body["properties"]["methods"]["anyOf"] if part["type"] == "array")
+    assert "scenario" in methods["items"]["enum"]
     assert {(method, path.removeprefix("/api/interview/{sim_id}/")) for path, of in paths.items() for method in of} == {
         ("post", "pre"), ("post", "post"), ("post", "rerun"), ("post", "resume"), ("get", "status"),
         ("get", "results/synthesis"), ("get", "results/{methodology}"), ("get", "export.csv"), ("get", "memory"),
@@ -126,9 +129,11 @@ def test_null_is_what_was_not_said_wherever_the_document_allows_it(body: type[Ba
     [pytest.param(*COVERING, id="covering"), pytest.param(*FUZZING, id="fuzzing", marks=pytest.mark.soak)],
 )
 def test_no_answer_is_a_server_error_and_all_are_described(
-    server: httpx.Client, tmp_path: Path, phase: str, mode: str, paths: str
+    server: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, phase: str, mode: str, paths: str
 ) -> None:
     assert PROGRAM is not None
+    if phase == COVERING[0]:  # hundreds of studies are begun: what each would ask is no matter here
+        monkeypatch.setenv("ENQUETE_MAX_TOKENS_PER_RUN", "100")
     run = server.get("/api/interview/over/runs").json()["data"]["runs"][0]["run_id"]
     said = subprocess.run(
         [

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import signal
 import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,30 +14,16 @@ import pytest
 import enquete
 from enquete.interfaces.cli import app as cli
 from enquete.interfaces.views import GOING_ON
-from tests.http.conftest import serving, settled, simulation
-from tests.support.processes import environment
+from tests.http.conftest import serving, simulation
+from tests.support.processes import Forked
 
-REPOSITORY = Path(__file__).parents[2]
 SECRET = "0123456789abcdef-the-token"
 KEY = "sk-the-key-of-a-model-server"
 
 
-def start(root: Path, *words: str) -> subprocess.Popen[str]:
-    program = "from enquete.interfaces.cli.app import main; main()"
-    return subprocess.Popen(
-        [sys.executable, "-c", program, "serve", "--root", str(root), *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=root,
-        env={**environment(), "PYTHONPATH": str(REPOSITORY), "ENQUETE_TOKEN": SECRET, "LLM_API_KEY": KEY},
-    )
-
-
 def test_it_serves_until_sigterm_pauses_what_goes_on_and_tells_no_secret(tmp_path: Path) -> None:
-    simulation(tmp_path, "served", agents=60)
-    process = start(tmp_path, "--port", "0")
-    assert process.stderr is not None
+    simulation(tmp_path, "served", agents=20)
+    process = Forked(["serve", "--root", tmp_path, "--port", 0], ENQUETE_TOKEN=SECRET, LLM_API_KEY=KEY)
     said = process.stderr.readline()
     url = re.search(r"on (http://\S+)", said)
     assert url, said
@@ -48,8 +32,8 @@ def test_it_serves_until_sigterm_pauses_what_goes_on_and_tells_no_secret(tmp_pat
         assert client.get("/api/interview/served/status").json()["data"]["task_id"] == task
         answers = [client.get(path, headers={"Authorization": f"Bearer {KEY}"}).text for path in ("/docs", "/x")]
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == 0
+        code, out, err = process.ended()
+    assert code == 0
     assert re.search(r"run_\S+ of served: (paused|completed)", err)
     for text in (said, out, err, *answers, *(file.read_text("utf-8", "ignore") for file in tmp_path.rglob("*.json"))):
         assert SECRET not in text
@@ -92,12 +76,3 @@ def test_it_does_not_wait_for_a_model_server_that_is_away_once_it_stops(
     assert time.monotonic() - stopping < 20
     run = enquete.load_run("away", root=str(tmp_path))
     assert (run.status, run.note[:17]) == ("paused", "paused on request")
-
-
-def test_status_follows_a_run_of_another_process(tmp_path: Path) -> None:
-    """The ledger is the truth, whoever drives the run."""
-    simulation(tmp_path, "elsewhere")
-    run = enquete.conduct_interviews("elsewhere", root=str(tmp_path), methods=["longitudinal"], phase="T0")
-    with serving(tmp_path) as client:
-        data = settled(client, "elsewhere").json()["data"]
-    assert (data["run_id"], data["status"], data["started_by"]) == (run.run_id, "completed", "")

@@ -72,7 +72,7 @@ def test_what_the_end_of_a_server_broke_off_the_next_one_goes_on_with(tmp_path: 
 
 
 def test_the_same_by_hand(tmp_path: Path) -> None:
-    folder = simulation(tmp_path, "by_hand")
+    folder = simulation(tmp_path, "by_hand", agents=2)
     with pytest.raises(NotCompleted, match="has not completed"):
         on_completed("by_hand", root=str(tmp_path))
     before = on_ready("by_hand", root=str(tmp_path))

@@ -70,12 +70,9 @@ def start(*words: object, **options: Any) -> subprocess.Popen[str]:
     """A command line in a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-c", "from enquete.interfaces.cli.app import main; main()", *map(str, words)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
         **options,
-    )
+    )  # fmt: skip
 
 
 def ended(process: subprocess.Popen[str], seconds: float = 60) -> Said:
@@ -95,7 +92,7 @@ def uploads(tmp_path: Path) -> Path:
 def _finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def make(root: Path) -> Path:
         shutil.copytree(DATA / SIM_ID, root / "simulations" / SIM_ID)
-        enquete.conduct_interviews(SIM_ID, root=str(root), methods=["longitudinal"], respondent="synthetic")
+        enquete.conduct_interviews(SIM_ID, root=str(root), methods=["poll"], respondent="synthetic")
         return root
 
     return made_once(tmp_path_factory, "finished_uploads", make)
@@ -103,7 +100,7 @@ def _finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def finished(_finished: Path, tmp_path: Path) -> Path:
-    """The same with a finished run of the questionnaire; each test its own copy."""
+    """The same with a finished run of the poll; each test its own copy."""
     return Path(shutil.copytree(_finished, tmp_path / "uploads"))
 
 

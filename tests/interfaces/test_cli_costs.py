@@ -13,6 +13,7 @@ from enquete.ledger.folders import held
 from tests.interfaces.conftest import SIM_ID, Command
 from tests.support.model_server import ModelServer
 
+CAP = 20_000  # ends a panel of ten in its second round
 PRICES = """
 models:
   m: {input: 1.0, output: 10.0}
@@ -21,7 +22,10 @@ models:
 
 @pytest.fixture
 def ten(tmp_path: Path) -> Path:
-    rows = [{"name": f"Agent {i}", "persona": f"Fährt seit {i} Jahren zur See.", "type": "Fischer"} for i in range(10)]
+    rows = [
+        {"name": f"Jürgen Thießen {i}", "persona": f"Fährt seit {i} Jahren zur See.", "type": "Fischer"}
+        for i in range(10)
+    ]
     file = tmp_path / "ten.json"
     file.write_text(json.dumps(rows, ensure_ascii=False), "utf-8")
     return file
@@ -77,27 +81,48 @@ def test_a_run_above_its_budget_is_refused_with_the_estimate_and_confirmed_with_
     assert as_json.object["error"]["type"] == "OverBudget"
     assert as_json.object["estimate"]["tokens"]["high"] > 7000
     assert not Path("o").exists()
-    assert command(*words, "--yes", "--json").code == 3
 
 
 def test_the_cap_that_is_proposed_is_enough(command: Command, ten: Path) -> None:
-    paused = command("run", ten, "--out", "o", "--methods", "longitudinal,delphi", "--budget-tokens", 30_000, "--yes")
+    """While the run is driven, which the lock that is taken here says, it is running; looking does not take it away."""
+    words = ["run", ten, "--out", "my results", "--methods", "delphi"]
+    paused = command(*words, "--budget-tokens", CAP, "--yes")
     assert paused.code == 3
     assert "0/10" in paused.out, "no agent is complete before the last round"
-    status = command("status", ten, "--out", "o", "--json").object
-    assert status["budget"]["cap_tokens"] == 30_000
+    status = command("status", ten, "--out", "my results", "--json").object
+    assert "budget" in status["note"]
+    assert status["budget"]["cap_tokens"] == CAP
     assert status["budget"]["expected_tokens"] > status["budget"]["tokens"] > 0
     [delphi] = [stage for stage in status["stages"] if stage["methodology"] == "delphi"]
     assert (delphi["n_responded"], delphi["n_complete"]) == (10, 0)
     assert delphi["remaining_tokens"] == status["budget"]["expected_tokens"] - status["budget"]["tokens"]
     assert f"of {delphi['tokens'] + delphi['remaining_tokens']:,}" in paused.out
 
-    proposed = status["next"][0]
-    assert "--budget-tokens" in proposed
-    done = command(*shlex.split(proposed)[1:], "--json")
-    assert done.code == 0, done.out
-    assert [stage["n_complete"] for stage in done.object["stages"]] == [10, 10]
-    assert done.object["budget"]["tokens"] <= done.object["budget"]["cap_tokens"]
+    with held(Path("my results") / "runs" / status["run_id"]):
+        shown = command("status", ten, "--out", "my results")
+        as_json = command("status", ten, "--out", "my results", "--json").object
+        listed = command("list", ten, "--out", "my results").out
+    assert "running" in shown.out
+    assert "resume" not in shown.out
+    assert as_json["status"] == "running"
+    assert "running" in listed
+    assert "paused" in command("list", ten, "--out", "my results").out
+
+    different = command(*words, "--language", "en")
+    assert different.code == 2
+    assert "language" in different.err
+    assert "--new" in different.err
+    still = command("resume", status["resume_token"], "--out", "my results", "--json")
+    assert still.code == 3, "a cap that was named holds over a resume"
+    assert "--budget-tokens" in status["next"][0]
+    for proposed in status["next"]:  # as printed
+        enquete, *said = shlex.split(proposed)
+        assert (enquete, command(*said, "--json").code) == ("enquete", 0), proposed
+    done = command("status", ten, "--out", "my results", "--json").object
+    assert [stage["n_complete"] for stage in done["stages"]] == [10]
+    assert done["budget"]["tokens"] <= done["budget"]["cap_tokens"]
+    table = Path("my results") / "synthesis" / done["run_id"] / "exports" / "all_responses.csv"
+    assert "Jürgen Thießen 0" in table.read_text("utf-8")
 
 
 def test_money_is_counted_where_prices_are_known(
@@ -117,31 +142,15 @@ def test_money_is_counted_where_prices_are_known(
     assert done.code == 0, done.out
 
 
-def test_a_run_that_is_driven_is_running(command: Command, ten: Path) -> None:
-    """The lock is taken here as a driver takes it; looking does not take it away."""
-    paused = command(
-        "run", ten, "--out", "o", "--methods", "longitudinal", "--budget-tokens", "9000", "--yes", "--json"
-    )
-    with held(Path("o") / "runs" / paused.object["run_id"]):
-        shown = command("status", ten, "--out", "o")
-        as_json = command("status", ten, "--out", "o", "--json").object
-        listed = command("list", ten, "--out", "o").out
-    assert "running" in shown.out
-    assert "resume" not in shown.out
-    assert as_json["status"] == "running"
-    assert "running" in listed
-    assert "paused" in command("list", ten, "--out", "o").out
-
-
 def test_one_methodology_is_asked_anew_and_a_finished_run_is_replayed(command: Command, ten: Path) -> None:
     words = ["run", ten, "--out", "o", "--quiet"]
-    first = command(*words, "--methods", "longitudinal,scenario", "--json")
+    first = command(*words, "--methods", "poll,scenario", "--json")
     assert first.code == 0
 
-    again = command(*words, "--methods", "scenario", "--rerun", "--json")
+    again = command(*words, "--methods", "poll", "--rerun", "--json")
     assert again.code == 0, again.out
     assert again.object["rerun_of"] == first.object["run_id"] != again.object["run_id"]
-    assert "taken over: longitudinal" in command("status", ten, "--out", "o").out
+    assert "taken over: scenario" in command("status", ten, "--out", "o").out
 
     replay = command(*words, "--replay-of", first.object["run_id"], "--json")
     assert replay.code == 0, replay.out

@@ -19,7 +19,7 @@ from tests.support.studies import personas
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
-    asked = {"methods": ["longitudinal"], "respondent": "synthetic", "language": "en"}
+    asked = {"methods": ["poll"], "respondent": "synthetic", "language": "en"}
     for seed in (1, 2):
         enquete.conduct_interviews(personas(folder, 3), out=folder / "out", seed=seed, **asked)
     return folder

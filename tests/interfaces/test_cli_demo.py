@@ -13,8 +13,6 @@ from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import Command
 from tests.interfaces.readme_blocks import FIGURE, blocks, drawn, stale
 
-SIM_ID = "sim_0b57f15c4e12"
-
 
 def test_it_interviews_before_and_after_and_says_what_happens(command: Command) -> None:
     said = command("demo", "--language", "en")
@@ -35,22 +33,6 @@ def test_it_interviews_before_and_after_and_says_what_happens(command: Command) 
 
     prepared(Path("demo-out"))  # what a second demo does first
     assert [path.name for path in Path("demo-out").iterdir()] == [MARKER]
-
-
-def test_t0_then_the_pause_then_t1(command: Command) -> None:
-    """150 = 10 agents x (14 statements and a comment) in each wave; exit codes 4 while it waits, 0 at the end."""
-    folder = demo_population(Path("uploads"), completed=False)
-    options = ("--root", "uploads", "--quiet", "--json")
-    before = command("run", SIM_ID, *options, "--methods", "longitudinal", "--sample", "10")
-    assert (before.code, before.object["status"]) == (4, "awaiting_simulation")
-    still = command("resume", SIM_ID, *options)
-    assert (still.code, still.object["status"]) == (4, "awaiting_simulation")
-
-    assert demo_population(Path("uploads"), completed=True) == folder
-    after = command("resume", SIM_ID, *options)
-    assert (after.code, after.object["status"]) == (0, "completed")
-    answers = {(stage["methodology"], stage["phase"]): stage["answers"] for stage in after.object["stages"]}
-    assert answers == {("longitudinal", "T0"): {"ok": 150}, ("longitudinal", "T1"): {"ok": 150}}
 
 
 def test_it_touches_no_folder_but_its_own(command: Command) -> None:

@@ -29,7 +29,7 @@ def event(done: int, **more: object) -> dict[str, object]:
     return {**standard, "done": done, "cap": 10_000_000, **more}
 
 
-def test_plain_lines_come_at_the_beginning_the_end_and_at_intervals() -> None:
+def test_plain_progress_lines_and_a_closed_log() -> None:
     stream = io.StringIO()
     plain = run_commands.Plain(stream, every=3600)
     for done in (1, 50, 99, 100, 100):
@@ -42,16 +42,10 @@ def test_plain_lines_come_at_the_beginning_the_end_and_at_intervals() -> None:
     plain(event(1))
     plain(event(2, arm="b"))
     assert "delphi T1 round 2 (b): 2/100" in stream.getvalue()
-
-
-def test_progress_says_what_the_run_is_likely_to_cost_in_the_end() -> None:
     run_commands.Plain(stream := io.StringIO(), every=0)(event(1, expected=123_456))
     assert "1,234 of 10,000,000 tokens, likely 123k in the end" in stream.getvalue()
     run_commands.Plain(stream := io.StringIO(), every=0)(event(1, expected=None, cap=sys.maxsize))
     assert "1,234 tokens\n" in stream.getvalue(), "a replay has no cap"
-
-
-def test_a_closed_log_stops_nobody() -> None:
     stream = io.StringIO()
     stream.close()
     run_commands.Plain(stream)(event(1))
@@ -81,12 +75,10 @@ def test_time_left_does_not_count_what_an_earlier_process_had_done() -> None:
 @pytest.mark.parametrize(
     ("environment", "expected"),
     [
-        ({}, "en"),
-        ({"LANG": "de_DE.UTF-8"}, "de"),
-        ({"LANG": "de_DE.UTF-8", "LC_ALL": "C"}, "en"),
+        ({}, "en"), ({"LANG": "de_DE.UTF-8"}, "de"), ({"LANG": "de_DE.UTF-8", "LC_ALL": "C"}, "en"),
         ({"LC_MESSAGES": "de_AT", "LANG": "en_US"}, "de"),
     ],
-)
+)  # fmt: skip
 def test_the_locale_chooses_the_language(environment: dict[str, str], expected: str) -> None:
     assert terminal.tongue(environment) == expected
 
@@ -96,29 +88,28 @@ def test_nothing_printed_can_command_a_terminal(text: str) -> None:
     assert not any(c < " " and c not in "\n\t" for c in terminal.printable(text))
 
 
-def test_json_has_no_nan(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_no_nan_and_alike_errors_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     terminal.one_object({"a": [float("nan"), (1.5, float("inf"))], "b": {1: "ü"}})
     assert json.loads(capsys.readouterr().out) == {"a": [None, [1.5, None]], "b": {"1": "ü"}}
+    failures = [
+        "delphi T1 round 1 agent:a: KeyError: 'x'", "delphi T1 round 1 agent:b: KeyError: 'x'", "y: ValueError: z",
+    ]  # fmt: skip
+    assert summary.grouped(failures) == ["delphi T1 round 1 agent:a: KeyError: 'x' (×2)", "y: ValueError: z"]
+    assert len(summary.shortened([str(i) for i in range(20)])) == summary.MOST_LINES + 1
 
 
-def test_settings_are_json_where_they_can_be() -> None:
+def test_settings_limits_and_instruments_as_typed(tmp_path: object) -> None:
     found = options.read_settings(["delphi.a=3", "delphi.b=true", "x.c=two words", 'x.d=["e"]'])
     assert found == {"delphi": {"a": 3, "b": True}, "x": {"c": "two words", "d": ["e"]}}
     assert options.read_settings(None) is None
     for wrong in (["a=3"], [".a=3"], ["a.=3"], ["a.b"], ["a.b=1", "a.b=2"]):
         with pytest.raises(SettingsError, match="--set"):
             options.read_settings(wrong)
-
-
-def test_limits_belong_to_models_whose_names_may_hold_dots() -> None:
     found = options.read_limits(["gpt-5.1.concurrency=4", "gpt-5.1.tokens_per_minute=9", "a=b/c.concurrency=1"])
     assert found == {"gpt-5.1": {"concurrency": "4", "tokens_per_minute": "9"}, "a=b/c": {"concurrency": "1"}}
     assert options.read_limits(None) is None
     with pytest.raises(SettingsError, match="already"):
         options.read_limits(["m.concurrency=1", "m.concurrency=2"])
-
-
-def test_a_methodology_has_one_instrument(tmp_path: object) -> None:
     with pytest.raises(SettingsError, match="already"):
         options.read_instruments([f"delphi={__file__}", f"delphi={__file__}"])
 
@@ -137,16 +128,6 @@ def test_commands_name_what_finds_the_simulation_again() -> None:
     )
     assert Place("run_1.f").is_token
     assert not Place("sim_1").is_token
-
-
-def test_alike_errors_are_one_line() -> None:
-    failures = [
-        "delphi T1 round 1 agent:a: KeyError: 'x'",
-        "delphi T1 round 1 agent:b: KeyError: 'x'",
-        "y: ValueError: z",
-    ]
-    assert summary.grouped(failures) == ["delphi T1 round 1 agent:a: KeyError: 'x' (×2)", "y: ValueError: z"]
-    assert len(summary.shortened([str(i) for i in range(20)])) == summary.MOST_LINES + 1
 
 
 @pytest.mark.parametrize(

@@ -26,12 +26,24 @@ def items(tmp_path: Path) -> Path:
     return tmp_path / "items.csv"
 
 
-def test_findings_without_a_simulation(items: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_findings_without_a_simulation_and_what_is_missing_is_said(
+    items: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["check", "--instrument", f"longitudinal={items}"]) == 0
     said = capsys.readouterr().out
     assert "honest (en): asks two things at once (“and”)" in said
     assert "fees (en): is vague (“Many”)" in said
     assert "trust: 3 of 3 items are keyed the same way" in said
+    assert run(["check"]) == 2
+    assert run(["check", "--instrument", str(items), "--pilot", "4"]) == 2
+    assert run(["check", "--instrument", f"nothing={items}"]) == 2
+    said = capsys.readouterr().err
+    for part in (
+        "name a simulation or personas file, or an instrument",
+        "name whose agents",
+        "no methodology 'nothing'",
+    ):
+        assert part in said
 
 
 def test_a_pilot_shows_its_cost_and_item_health(
@@ -61,16 +73,3 @@ def test_choices_of_a_pilot_are_told_apart_by_the_option() -> None:
     same, mixed = item_health(SimpleNamespace(responses=pd.DataFrame(rows)))  # type: ignore[arg-type]
     assert (same.values, same.troubles) == (1, ("no_variance",))
     assert (mixed.values, mixed.troubles) == (3, ())
-
-
-def test_what_is_missing_is_said(items: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["check"]) == 2
-    assert run(["check", "--instrument", str(items), "--pilot", "4"]) == 2
-    assert run(["check", "--instrument", f"nothing={items}"]) == 2
-    said = capsys.readouterr().err
-    for part in (
-        "name a simulation or personas file, or an instrument",
-        "name whose agents",
-        "no methodology 'nothing'",
-    ):
-        assert part in said

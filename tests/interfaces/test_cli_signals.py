@@ -27,7 +27,7 @@ def server() -> Iterator[ModelServer]:
 def words(people: Path, server: ModelServer) -> list[object]:
     """Forty requests, four at a time."""
     model = ["--model", "test", "--base-url", server.base_url, "--concurrency", CONCURRENCY]
-    return ["run", people, "--out", people.parent / "results", "--methods", "longitudinal", *model]
+    return ["run", people, "--out", people.parent / "results", "--methods", "poll", *model]
 
 
 def test_the_first_signal_pauses_and_nothing_is_asked_twice(

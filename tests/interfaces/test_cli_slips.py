@@ -37,12 +37,9 @@ def test_a_value_that_is_not_taken(command: Command, tmp_path: Path, words: tupl
     assert not any(wording in refused.err for wording in LIBRARIES)
 
 
-def test_a_value_that_is_not_taken_elsewhere(command: Command) -> None:
+def test_a_value_or_file_that_is_not_taken_elsewhere(command: Command, tmp_path: Path) -> None:
     assert "--figures: 'gif' is not one of 'svg', 'png'" in command("export", "sim", "--figures", "gif").err
     assert "--port: 'abc' is not taken; write a whole number" in command("serve", "--port", "abc").err
-
-
-def test_a_missing_file_is_no_such_file(command: Command, tmp_path: Path) -> None:
     people = personas(tmp_path, 2)
     assert f"nope.csv: no such file; there are {people.name}" in command("run", tmp_path / "nope.csv", "--out", "o").err
     assert "nowhere/nope.csv: no such file; the folder nowhere does not" in command("check", "nowhere/nope.csv").err
@@ -61,20 +58,19 @@ def test_an_instrument_of_another_methodology_says_which(command: Command, tmp_p
     assert said in command("estimate", people, "--out", "o", "--methods", "diversity", "--instrument", wrong).err
 
 
-def test_words_without_quotes_say_so_once_an_entry(command: Command, tmp_path: Path) -> None:
-    """A comma inside { } and a colon in a list make keys of words; what is missing besides is no news."""
+def test_repeated_options_add_up_and_words_without_quotes_say_so_once_an_entry(
+    command: Command, tmp_path: Path
+) -> None:
+    assert facade_arguments({"methods": ["delphi,diversity", "delphi", " scenario"], "types": None}) == {
+        "methods": ["delphi", "diversity", "scenario"]
+    }
+    # A comma inside { } and a colon in a list make keys of words; what is missing besides is no news.
     file = tmp_path / "mine.yaml"
     file.write_text("questions:\n- Who decides: the state?\n- {de: Wer, en: Who, and why}\n", "utf-8")
     lines = command("check", "--instrument", f"delphi={file}").err.splitlines()
     assert len(lines) == 2
     assert all("cut: quote the text" in line for line in lines)
     assert [":2: questions[0].Who decides" in lines[0], ":3: questions[1].and why" in lines[1]] == [True, True]
-
-
-def test_repeated_options_add_up() -> None:
-    assert facade_arguments({"methods": ["delphi,diversity", "delphi", " scenario"], "types": None}) == {
-        "methods": ["delphi", "diversity", "scenario"]
-    }
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,9 @@ def test_a_field_is_an_option_with_its_description(said: Callable[..., dict[str,
     assert "--methods NAME --help" in short
 
 
-def test_options_are_another_spelling_of_set(said: Callable[..., dict[str, Any]]) -> None:
+def test_options_are_another_spelling_of_set_and_a_shared_name_needs_the_methodology(
+    said: Callable[..., dict[str, Any]],
+) -> None:
     assert said("--max-themes", "9", "--order", "random") == {"panel": {"max_themes": 9, "order": "random"}}
     assert said("--panel-max-themes", "9", "--set", "panel.order=fixed") == {
         "panel": {"max_themes": 9, "order": "fixed"}
@@ -89,9 +91,6 @@ def test_options_are_another_spelling_of_set(said: Callable[..., dict[str, Any]]
     assert said() == {}
     with pytest.raises(SettingsError, match="already"):
         said("--max-themes", "9", "--set", "panel.max_themes=8")
-
-
-def test_a_name_that_is_shared_or_taken_needs_the_methodology(said: Callable[..., dict[str, Any]]) -> None:
     assert said("--laddering-turns", "20", "--panel-turns", "2") == {"laddering": {"turns": 20}, "panel": {"turns": 2}}
     assert "No such option" in said("--turns", "20")["help"]
     assert said("--seed", "7", "--laddering-seed", "8") == {"own seed": "7", "laddering": {"seed": 8}}

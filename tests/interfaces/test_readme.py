@@ -113,15 +113,12 @@ def test_files_that_pages_name_exist(page: Path) -> None:
         assert [*REPOSITORY.glob(path.replace("NAME", "*"))], path
 
 
-def test_pages_that_the_program_names_exist() -> None:
+def test_pages_and_concepts_that_are_named_exist_and_quoted_passages_are_the_source() -> None:
     files = [file for suffix in ("py", "j2", "yaml") for file in (REPOSITORY / "enquete").rglob(f"*.{suffix}")]
     named = {page for file in files for page in re.findall(r"docs/[\w-]+\.md", file.read_text("utf-8"))}
     assert "docs/own-instruments.md" in named
     assert [page for page in named if not (REPOSITORY / page).exists()] == []
-
-
-def test_the_ten_concepts_are_where_the_architecture_says() -> None:
-    """The class of a concept stands in its file, be it under a package of that name."""
+    # The class of a concept stands in its file, be it under a package of that name.
     page = (REPOSITORY / "docs" / "architecture.md").read_text("utf-8")
     rows = re.findall(r"^\| \*\*(\w+)\*\* \|.*\| `(\S+)` \|$", page, re.MULTILINE)
     assert len(rows) == 10
@@ -132,16 +129,10 @@ def test_the_ten_concepts_are_where_the_architecture_says() -> None:
         name = without_class.get(concept, concept)
         assert re.search(rf"^\| \*\*{concept}\*\*:.*\| `{Path(path).parent}\b", map_, re.MULTILINE), concept
         assert not name or f"class {name}(" in (REPOSITORY / path).read_text("utf-8").replace(":\n", "(\n"), concept
-
-
-def test_quoted_passages_are_the_source() -> None:
     found = quotations()
     assert len(found) == 3
     for shown, source in found:
         assert shown == source, "make readme"
-
-
-def test_every_error_has_its_line() -> None:
     page = (REPOSITORY / "docs" / "errors.md").read_text("utf-8")
     for name, kind in inspect.getmembers(errors, inspect.isclass):
         if issubclass(kind, errors.EnqueteError):

@@ -6,9 +6,7 @@ import asyncio
 import random
 import sqlite3
 import tempfile
-from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -28,7 +26,7 @@ from tests.support.ledgers import block_key, call, counted, opened, prompt, with
 from tests.support.populations import participants
 from tests.support.studies import rows, spent
 
-Work = Callable[[Ledger], Coroutine[Any, Any, None]]
+pytestmark = pytest.mark.anyio
 
 
 def counters(ledger: Ledger) -> dict[tuple[object, ...], int]:
@@ -46,8 +44,8 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 class TestCalls:
-    def test_a_call_is_a_row_before_it_is_sent_and_settled_after(self, tmp_path: Path) -> None:
-        async def work(ledger: Ledger) -> None:
+    async def test_a_call_is_a_row_before_it_is_sent_and_settled_after(self, tmp_path: Path) -> None:
+        async with opened(tmp_path) as ledger:
             await ledger.reserve(call(), prompt(), "m", 500)
             assert ledger.settled(call()) is None
             assert rows(tmp_path, "SELECT status, reserved FROM calls") == [("reserved", 500)]
@@ -58,10 +56,8 @@ class TestCalls:
             assert rows(tmp_path, sql) == [("settled", 10, 5, 7, 2, "fp", "{}")]
             assert (ledger.total("tokens"), ledger.total("calls")) == (22, 1)
 
-        with_ledger(tmp_path, work)
-
-    def test_a_settled_call_is_never_reserved_again(self, tmp_path: Path) -> None:
-        async def work(ledger: Ledger) -> None:
+    async def test_a_settled_call_is_never_reserved_again(self, tmp_path: Path) -> None:
+        async with opened(tmp_path) as ledger:
             await ledger.reserve(call(), prompt(), "m", 500)
             with pytest.raises(RuntimeError, match="settled or in flight"):
                 await ledger.reserve(call(), prompt(), "m", 500)
@@ -74,8 +70,6 @@ class TestCalls:
                 await ledger.fail(call(), "late", Usage(0, 0, 99))
             assert ledger.settled(call()) == Completion("text")
             assert ledger.total("tokens") == 2
-
-        with_ledger(tmp_path, work)
 
     def test_failed_and_lost_calls_are_taken_up_again_and_their_allowances_add_up(self, tmp_path: Path) -> None:
         """300 (failed after a time-out) + 500 (in flight when the process died) + 15 (answered) = 815."""
@@ -128,37 +122,18 @@ class TestCalls:
         ((system, messages),) = rows(tmp_path / "second", told)
         assert (system, messages is None) == ("Rules.\n\nYou are Ada.", False)
 
-    def test_calls_of_other_arms_purposes_and_attempts_are_other_calls(self, tmp_path: Path) -> None:
-        async def work(ledger: Ledger) -> None:
-            for key in (call(), call(arm="b"), call(purpose="theme"), call(attempt=1)):
-                assert ledger.settled(key) is None
-                await ledger.reserve(key, prompt(), "m", 1)
-                await ledger.settle(key, Completion(str(key)), Usage(1, 1))
-
-        with_ledger(tmp_path, work)
-
 
 class TestAnswers:
-    def test_what_is_stored_is_what_is_read(self, tmp_path: Path) -> None:
+    async def test_what_is_stored_is_what_is_read(self, tmp_path: Path) -> None:
         full = Answer(
-            "i/1",
-            "repaired",
-            3.0,
-            "weil «Ä»\n",
-            0.8,
-            {"p": [1, None]},
-            ("late", "x"),
-            position=2,
+            "i/1", "repaired", 3.0, "weil «Ä»\n", 0.8, {"p": [1, None]}, ("late", "x"), position=2,
             options_shown=(1, "b"),
-        )
+        )  # fmt: skip
         bare = Answer("i/2", "invalid", position=1)
-
-        async def work(ledger: Ledger) -> None:
+        async with opened(tmp_path) as ledger:
             await ledger.store(block_key(), [full, bare])
             assert ledger.answers_to(block_key()) == {"i/1": full, "i/2": bare}
             assert [answer for _, answer in ledger.iterate_answers("longitudinal")] == [bare, full]
-
-        with_ledger(tmp_path, work)
 
     @pytest.mark.parametrize(
         "bad",
@@ -171,19 +146,16 @@ class TestAnswers:
         ],
         ids=["confidence", "null text", "status", "text as value", "null item"],
     )
-    def test_a_broken_constraint_is_an_error_and_nothing_is_stored(self, tmp_path: Path, bad: Answer) -> None:
+    async def test_a_broken_constraint_is_an_error_and_nothing_is_stored(self, tmp_path: Path, bad: Answer) -> None:
         """INSERT OR IGNORE let all of these vanish without a word."""
-
-        async def work(ledger: Ledger) -> None:
+        async with opened(tmp_path) as ledger:
             with pytest.raises((sqlite3.IntegrityError, psycopg.DatabaseError)):
                 await ledger.store(block_key(), [Answer("good", "ok"), bad])
             assert ledger.answers_to(block_key()) == {}
             assert counters(ledger) == {}
 
-        with_ledger(tmp_path, work)
-
-    def test_an_ok_row_is_never_written_again(self, tmp_path: Path) -> None:
-        async def work(ledger: Ledger) -> None:
+    async def test_an_ok_row_is_never_written_again(self, tmp_path: Path) -> None:
+        async with opened(tmp_path) as ledger:
             await ledger.store(block_key(), [Answer("i", "ok", 3.0)])
             for status in ("ok", "failed"):
                 with pytest.raises(RuntimeError, match="already stored"):
@@ -191,25 +163,14 @@ class TestAnswers:
             assert ledger.answers_to(block_key()) == {"i": Answer("i", "ok", 3.0)}
             assert counters(ledger) == counted(tmp_path)
 
-        with_ledger(tmp_path, work)
-
-    def test_a_failed_row_is_replaced_and_the_counters_follow(self, tmp_path: Path) -> None:
-        async def work(ledger: Ledger) -> None:
+    async def test_a_failed_row_is_replaced_and_the_counters_follow(self, tmp_path: Path) -> None:
+        async with opened(tmp_path) as ledger:
             await ledger.store(block_key(), [Answer("a", "failed"), Answer("b", "failed"), Answer("c", "ok", 1.0)])
             await ledger.store(block_key(), [Answer("a", "repaired", 2.0)])
-            assert {a.item: a.status for a in ledger.answers_to(block_key()).values()} == {
-                "a": "repaired",
-                "b": "failed",
-                "c": "ok",
-            }
-            assert {key[-1]: n for key, n in counters(ledger).items()} == {
-                "blocks": 1,
-                "answers_ok": 1,
-                "answers_repaired": 1,
-                "answers_failed": 1,
-            }
-
-        with_ledger(tmp_path, work)
+            assert {a.item: a.status for a in ledger.answers_to(block_key()).values()} == {"a": "repaired",
+                "b": "failed", "c": "ok"}  # fmt: skip
+            assert {key[-1]: n for key, n in counters(ledger).items()} == {"blocks": 1, "answers_ok": 1,
+                "answers_repaired": 1, "answers_failed": 1}  # fmt: skip
 
     def test_the_order_does_not_depend_on_who_answered_first(self, tmp_path: Path) -> None:
         whom = [(f"agent:{i}", part) for i in range(4) for part in "ab"]
@@ -231,8 +192,8 @@ class TestAnswers:
         assert first == second
         assert len(first) == len(keys) * 3
 
-    def test_answers_of_one_arm_phase_or_round_only(self, tmp_path: Path) -> None:
-        async def work(ledger: Ledger) -> None:
+    async def test_answers_of_one_arm_phase_or_round_only(self, tmp_path: Path) -> None:
+        async with opened(tmp_path) as ledger:
             for arm in ("main", "b"):
                 for round in (1, 2):
                     await ledger.store(block_key(arm=arm, round=round), [Answer(f"{arm}{round}", "ok")])
@@ -241,12 +202,9 @@ class TestAnswers:
             assert not list(ledger.iterate_answers("longitudinal", phase="T1"))
             assert not list(ledger.iterate_answers("delphi"))
 
-        with_ledger(tmp_path, work)
-
-    def test_an_unfinished_iteration_hides_no_later_write(self, tmp_path: Path) -> None:
+    async def test_an_unfinished_iteration_hides_no_later_write(self, tmp_path: Path) -> None:
         """On one connection an open read keeps every other read at its own snapshot: settled calls looked unpaid."""
-
-        async def work(ledger: Ledger) -> None:
+        async with opened(tmp_path) as ledger:
             await ledger.store(block_key(), [Answer(f"i{n}", "ok") for n in range(10)])
             reading = ledger.iterate_answers("longitudinal")
             next(reading)
@@ -254,8 +212,6 @@ class TestAnswers:
             await ledger.settle(call(), Completion("paid"), Usage(1, 1))
             assert ledger.settled(call()) == Completion("paid")
             assert sum(1 for _ in reading) == 9
-
-        with_ledger(tmp_path, work)
 
 
 @st.composite
@@ -307,31 +263,25 @@ def test_counters_equal_counts_over_rows_after_any_history(steps: list[tuple[str
 
 
 class TestPinnedValues:
-    def test_the_first_writer_wins(self, tmp_path: Path) -> None:
-        async def work(ledger: Ledger) -> None:
+    async def test_the_first_writer_wins(self, tmp_path: Path) -> None:
+        async with opened(tmp_path) as ledger:
             offers = [ledger.pin("main", "delphi", "T1", "themes", {"by": i, "ü": [1, None]}) for i in range(50)]
             got = await asyncio.gather(*offers)
             assert got == [{"by": 0, "ü": [1, None]}] * 50
             assert ledger.pinned("main", "delphi", "T1", "themes") == got[0]
             assert ledger.pinned("b", "delphi", "T1", "themes") is None
 
-        with_ledger(tmp_path, work)
-
-    def test_also_of_two_processes(self, tmp_path: Path) -> None:
-        async def work() -> None:
-            async with opened(tmp_path) as one, opened(tmp_path) as two:
-                got = await asyncio.gather(*(o.pin("", "", "", "n", w) for w, o in (("a", one),
-                    ("b", two)) for _ in "xy"))  # fmt: skip
-                assert len(set(map(str, got))) == 1
-                assert one.pinned("", "", "", "n") == two.pinned("", "", "", "n") == got[0]
-
-        asyncio.run(work())
+    async def test_also_of_two_processes(self, tmp_path: Path) -> None:
+        async with opened(tmp_path) as one, opened(tmp_path) as two:
+            got = await asyncio.gather(*(o.pin("", "", "", "n", w) for w, o in (("a", one),
+                ("b", two)) for _ in "xy"))  # fmt: skip
+            assert len(set(map(str, got))) == 1
+            assert one.pinned("", "", "", "n") == two.pinned("", "", "", "n") == got[0]
 
 
-def test_stages_failures_population_and_digests(tmp_path: Path) -> None:
+async def test_stages_failures_population_and_digests(tmp_path: Path) -> None:
     failure = Failure("main", "delphi", "T1", 1, "agent:a", "ValueError: no", "Traceback …")
-
-    async def work(ledger: Ledger) -> None:
+    async with opened(tmp_path) as ledger:
         await ledger.set_stage("delphi", "T1", "short", "round 1")
         await ledger.set_stage("delphi", "T1", "done", "round 3")
         assert ledger.stages()["delphi", "T1"].outcome == "done"
@@ -349,13 +299,10 @@ def test_stages_failures_population_and_digests(tmp_path: Path) -> None:
         await ledger.store_digests("T1", {people[0].id: "saw two boats"})
         assert ledger.digests("T1") == {people[0].id: "saw a boat", people[1].id: None}
 
-    with_ledger(tmp_path, work)
 
-
-def test_more_agents_than_are_held_are_read_in_pages_with_their_memories(tmp_path: Path) -> None:
+async def test_more_agents_than_are_held_are_read_in_pages_with_their_memories(tmp_path: Path) -> None:
     people = [Participant(f"agent:{n}", f"Person {n}", "citizen", "Lives here.", agent_id=n) for n in range(FEW + 1)]
-
-    async def work(ledger: Ledger) -> None:
+    async with opened(tmp_path) as ledger:
         await ledger.store_population(people)
         await ledger.store_digests("T1", {"agent:3": "saw a boat", f"agent:{FEW}": "saw two"})
         found = ledger.population()
@@ -369,16 +316,12 @@ def test_more_agents_than_are_held_are_read_in_pages_with_their_memories(tmp_pat
         with pytest.raises(KeyError):
             found.with_id("agent:nobody")
 
-    with_ledger(tmp_path, work)
 
-
-def test_every_call_key_field_is_part_of_the_key(tmp_path: Path) -> None:
-    async def work(ledger: Ledger) -> None:
+async def test_every_call_key_field_is_part_of_the_key(tmp_path: Path) -> None:
+    async with opened(tmp_path) as ledger:
         key = call()
         await ledger.reserve(key, prompt(), "m", 1)
         await ledger.settle(key, Completion("x"), Usage(1, 1))
         for name in CallKey._fields[1:]:
             other = key._replace(**{name: 1 if name == "attempt" else "other"})  # type: ignore[arg-type]
             assert ledger.settled(other) is None, name
-
-    with_ledger(tmp_path, work)

@@ -13,16 +13,7 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.ledger.backup import (
-    SHARE,
-    BackupCopies,
-    copies,
-    is_sound,
-    require_sound,
-    restore,
-    whole_copy,
-    writes_in,
-)
+from enquete.ledger.backup import SHARE, BackupCopies, copies, is_sound, require_sound, restore, whole_copy, writes_in
 from enquete.ledger.entries import Usage
 from enquete.ledger.folders import CHECKPOINTS, LEDGER, held, read_run
 from enquete.ledger.ledger import Ledger
@@ -159,7 +150,7 @@ def test_a_repair_says_how_much_is_asked_again_and_sets_the_checkpoints_aside(ru
     asyncio.run(opened(run))
 
 
-def test_a_ledger_that_was_deleted_is_restored_likewise(run: Path) -> None:
+def test_a_deleted_ledger_is_restored_and_a_driven_run_is_not_repaired(run: Path) -> None:
     asyncio.run(opened(run))
     (run / CHECKPOINTS).touch()
     (run / LEDGER).unlink()
@@ -167,6 +158,9 @@ def test_a_ledger_that_was_deleted_is_restored_likewise(run: Path) -> None:
         read_run(run)
     assert restore(run).again is None
     assert read_run(run).record.run_id == run.name
+    (run / LEDGER).write_bytes(b"noise" * 1000)
+    with held(run), pytest.raises(RunLocked):
+        restore(run)
 
 
 def test_without_a_sound_copy_nothing_is_changed(run: Path) -> None:
@@ -177,12 +171,6 @@ def test_without_a_sound_copy_nothing_is_changed(run: Path) -> None:
     with pytest.raises(LedgerError, match=r"no sound backup copy of it.*nothing was changed"):
         restore(run)
     assert (run / LEDGER).read_bytes() == b"noise" * 1000
-
-
-def test_a_run_that_is_driven_is_not_repaired(run: Path) -> None:
-    (run / LEDGER).write_bytes(b"noise" * 1000)
-    with held(run), pytest.raises(RunLocked):
-        restore(run)
 
 
 SPOILT = {
@@ -256,12 +244,9 @@ def test_too_many_open_files_are_no_damage(run: Path) -> None:
     asyncio.run(opened(run))
     (run / CHECKPOINTS).touch()
     done = subprocess.run(
-        [sys.executable, "-c", TOO_MANY, run],
-        capture_output=True,
-        text=True,
-        timeout=60,
+        [sys.executable, "-c", TOO_MANY, run], capture_output=True, text=True, timeout=60,
         env={**os.environ, "PYTHONPATH": str(Path(enquete.__file__).parents[1])},
-    )
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert len(lines) >= 5

@@ -10,48 +10,46 @@ from pathlib import Path
 import pytest
 
 import enquete
+from enquete import Run
 from enquete.ledger.canonical import NAME, latest, mend_latest, move_latest, rebuilt
 from enquete.ledger.folders import LEDGER, RECORD, write_atomically
 from enquete.state.errors import LedgerError
-from tests.support.studies import personas, run_folder
+from tests.support.studies import personas
 
 TORN = ["", "{", '{"synthesis": "run_1', "[1]", "null", "\ufffd"]
 
 
 @pytest.fixture(scope="module")
-def interviews(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two finished runs, the first of diversity and scenario, the second of scenario only."""
-    base = tmp_path_factory.mktemp("two")
-    for methods in (["diversity", "scenario"], ["scenario"]):
-        run = enquete.conduct_interviews(
-            personas(base, 3), out=str(base / "out"), respondent="synthetic", methods=methods, new=True
-        )
-        assert run.status == "completed"
-    return base / "out"
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    """One of poll and scenario, one that asked scenario anew, and a replay of that."""
+    base = tmp_path_factory.mktemp("runs")
+    sim, out = personas(base, 3), str(base / "out")
+    made = [
+        enquete.conduct_interviews(sim, out=out, **more)
+        for more in ({"methods": ["poll", "scenario"], "respondent": "synthetic"},
+                     {"methods": ["scenario"], "rerun": True, "respondent": "synthetic"}, {"respondent": "replay"})
+    ]  # fmt: skip
+    assert {run.status for run in made} == {"completed"}
+    return made
 
 
-def test_what_is_rebuilt_is_what_was_there(interviews: Path) -> None:
-    """The file as the runs themselves wrote it is the oracle."""
-    there = json.loads((interviews / NAME).read_text("utf-8"))
-    assert set(there) == {"T1/diversity", "T1/scenario", "synthesis"}
-    assert there["T1/diversity"] != there["T1/scenario"] == there["synthesis"]
+@pytest.fixture
+def interviews(runs: list[Run], tmp_path: Path) -> Path:
+    """Their results; each test its own copy."""
+    return Path(shutil.copytree(runs[0].folder.parents[1], tmp_path / "out"))
+
+
+def test_a_replay_is_canonical_of_nothing_and_what_was_taken_over_of_who_asked_it(
+    runs: list[Run], interviews: Path
+) -> None:
+    base, again, _ = (run.run_id for run in runs)
+    there = {"T1/poll": base, "T1/scenario": again, "synthesis": again}
+    assert json.loads((interviews / NAME).read_text("utf-8")) == there  # as the runs themselves wrote it: the oracle
     assert rebuilt(interviews) == there
-
-
-def test_a_replay_is_canonical_of_nothing_and_what_was_taken_over_of_who_asked_it(tmp_path: Path) -> None:
-    sim, out = personas(tmp_path, 3), tmp_path / "out"
-    asked = {"out": str(out), "respondent": "synthetic"}
-    base = enquete.conduct_interviews(sim, methods=["diversity", "scenario"], **asked)
-    again = enquete.conduct_interviews(sim, methods=["scenario"], rerun=True, **asked)
-    replay = enquete.conduct_interviews(sim, out=str(out), respondent="replay")
-    assert replay.status == "completed"
-    there = {"T1/diversity": base.run_id, "T1/scenario": again.run_id, "synthesis": again.run_id}
-    assert json.loads((out / NAME).read_text("utf-8")) == there  # as the runs themselves wrote it
-    assert rebuilt(out) == there
-    (base.folder / LEDGER).write_bytes(b"")
-    assert rebuilt(out) == there  # the re-run knows who asked
-    shutil.rmtree(base.folder)
-    assert rebuilt(out) == {key: run for key, run in there.items() if run != base.run_id}
+    (interviews / "runs" / base / LEDGER).write_bytes(b"")
+    assert rebuilt(interviews) == there  # the re-run knows who asked
+    shutil.rmtree(interviews / "runs" / base)
+    assert rebuilt(interviews) == {key: run for key, run in there.items() if run != base}
 
 
 @pytest.mark.parametrize("content", TORN)
@@ -72,9 +70,8 @@ def test_moving_a_torn_one_keeps_what_other_runs_are_canonical_of(interviews: Pa
     path = interviews / NAME
     whole = json.loads(path.read_text("utf-8"))
     path.write_text("{", "utf-8")
-    move_latest(interviews, {"T1/poll": "run_x"})
-    assert latest(interviews) == whole | {"T1/poll": "run_x"}
-    path.write_text(json.dumps(whole, indent=2) + "\n", "utf-8")
+    move_latest(interviews, {"T1/delphi": "run_x"})
+    assert latest(interviews) == whole | {"T1/delphi": "run_x"}
 
 
 def test_an_export_of_a_named_run_mends_a_torn_one(interviews: Path, tmp_path: Path) -> None:
@@ -85,17 +82,15 @@ def test_an_export_of_a_named_run_mends_a_torn_one(interviews: Path, tmp_path: P
     assert latest(interviews) == whole
 
 
-def test_a_torn_record_is_written_again_from_the_ledger(tmp_path: Path) -> None:
-    sim = personas(tmp_path, 2)
-    enquete.conduct_interviews(sim, out=str(tmp_path / "out"), respondent="synthetic", methods=["longitudinal"])
-    path = run_folder(tmp_path / "out") / RECORD
+def test_a_torn_record_is_written_again_from_the_ledger(runs: list[Run], interviews: Path, tmp_path: Path) -> None:
+    path = interviews / "runs" / runs[0].run_id / RECORD
     whole = path.read_bytes()
     for content in (None, b'{"run_id": "x"'):
         if content is None:
             path.unlink()
         else:
             path.write_bytes(content)
-        enquete.export(sim, out=str(tmp_path / "out"))
+        enquete.export(personas(tmp_path, 3), runs[0].run_id, out=str(interviews))
         assert json.loads(path.read_bytes()) == json.loads(whole)
 
 

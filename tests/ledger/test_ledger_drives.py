@@ -41,19 +41,12 @@ def test_the_longest_mount_point_that_contains_the_path_counts(path: str, mount:
     assert (drive.mount, drive.remote) == (mount, remote)
 
 
-@pytest.mark.parametrize("kind", ["nfs", "NFS4", "cifs", "smb3", "fuse.sshfs", "9p", "fuse.rclone", "fuse.glusterfs"])
-def test_network_file_systems(kind: str) -> None:
-    assert is_network(kind)
-
-
-@pytest.mark.parametrize(
-    "kind", ["ext4", "xfs", "btrfs", "zfs", "tmpfs", "overlay", "apfs", "NTFS", "fuseblk", "fuse.encfs"]
-)
-def test_local_file_systems(kind: str) -> None:
-    assert not is_network(kind)
-
-
-def test_windows_says_remote_among_the_options() -> None:
+def test_network_file_systems_and_local_ones() -> None:
+    """Windows says remote among the options."""
+    for kind in ("nfs", "NFS4", "cifs", "smb3", "fuse.sshfs", "9p", "fuse.rclone", "fuse.glusterfs"):
+        assert is_network(kind), kind
+    for kind in ("ext4", "xfs", "btrfs", "zfs", "tmpfs", "overlay", "apfs", "NTFS", "fuseblk", "fuse.encfs"):
+        assert not is_network(kind), kind
     drive = drive_of(Path("/z/x"), [("/z", "NTFS", "rw,remote")])
     assert drive is not None
     assert drive.remote
@@ -71,25 +64,16 @@ def test_the_mount_point_is_always_a_parent_and_none_is_longer(parts: list[str],
     assert all(len(mount) < len(drive.mount) for mount in parents)
 
 
-def test_a_network_drive_is_refused_with_type_mount_point_and_the_way_out() -> None:
+def test_a_folder_is_writable_if_it_can_be_made_and_a_network_drive_is_refused_with_the_way_out(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"nfs4, mounted at /home\).*out=DIR.*ENQUETE_ALLOW_NETWORK_DRIVE=1"):
         require_local(Path("/home/ada/runs"), allow=False, mounts=MOUNTS)
     assert not require_local(Path("/home/ada/runs"), allow=True, mounts=MOUNTS)
     assert require_local(Path("/srv"), allow=False, mounts=MOUNTS)
-
-
-def test_this_machine_says_where_its_folders_are(tmp_path: Path) -> None:
     drive = drive_of(tmp_path / "not" / "yet")
     assert drive is not None
     assert tmp_path.is_relative_to(drive.mount)
-
-
-def test_a_folder_that_can_be_made_is_writable_and_is_not_made(tmp_path: Path) -> None:
     require_writable(tmp_path / "a" / "b")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_in_the_way_is_no_folder_for_results(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SettingsError, match=r"results cannot be written there \(Not a directory\).*out=DIR"):
         require_writable(tmp_path / "file" / "out")

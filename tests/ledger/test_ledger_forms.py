@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 
 from enquete.ledger.forms import close_form, file_form, form, open_forms, save_draft
-from enquete.ledger.ledger import Ledger
 from enquete.state.asking import Block, Item
 from enquete.state.errors import LedgerError
-from tests.support.ledgers import block_key, with_ledger
+from tests.support.ledgers import block_key, opened
+
+pytestmark = pytest.mark.anyio
 
 BLOCK = Block(key=block_key(), instruction="Bitte ausfüllen.", items=(Item(id="x", kind="text", wording="Warum?"),))
 
 
-def test_a_form_is_filed_once_drafted_and_submitted_once(tmp_path: Path) -> None:
-    async def life(ledger: Ledger) -> None:
+async def test_a_form_is_filed_once_drafted_and_submitted_once(tmp_path: Path) -> None:
+    async with opened(tmp_path) as ledger:
         assert form(ledger, BLOCK.key) is None
         await file_form(ledger, BLOCK)
         await save_draft(ledger, BLOCK.key, {"x": "Weil"})
@@ -33,24 +34,18 @@ def test_a_form_is_filed_once_drafted_and_submitted_once(tmp_path: Path) -> None
         assert (closed.state, closed.draft) == ("submitted", {"x": "Weil"})
         assert open_forms(ledger) == []
 
-    with_ledger(tmp_path, life)
-
 
 @pytest.mark.parametrize("column", ["block", "draft"])
-def test_one_that_is_no_json_is_damage(tmp_path: Path, column: str) -> None:
-    async def life(ledger: Ledger) -> None:
+async def test_one_that_is_no_json_is_damage(tmp_path: Path, column: str) -> None:
+    async with opened(tmp_path) as ledger:
         await file_form(ledger, BLOCK)
         await ledger.write(lambda connection: connection.execute(f"UPDATE forms SET {column}='{{'"))
         for act in (lambda: form(ledger, BLOCK.key), lambda: open_forms(ledger)):
             with pytest.raises(LedgerError, match="doctor --repair"):
                 act()
 
-    with_ledger(tmp_path, life)
 
-
-def test_a_form_that_was_never_filed_cannot_be_drafted_or_closed(tmp_path: Path) -> None:
-    async def life(ledger: Ledger) -> None:
+async def test_a_form_that_was_never_filed_cannot_be_drafted_or_closed(tmp_path: Path) -> None:
+    async with opened(tmp_path) as ledger:
         assert not await save_draft(ledger, BLOCK.key, {})
         assert not await close_form(ledger, BLOCK.key, "submitted")
-
-    with_ledger(tmp_path, life)

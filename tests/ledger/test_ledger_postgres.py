@@ -27,6 +27,8 @@ from enquete.state.store_address import masked, remember, with_credentials
 from tests.support.ledgers import block_key, call, opened, prompt, with_ledger
 from tests.support.postgres import PASSWORD, Server
 
+pytestmark = pytest.mark.anyio
+
 RECORD = {"run_id": "x"}
 
 
@@ -68,12 +70,15 @@ def test_what_is_no_address_is_refused_without_its_password(url: str) -> None:
     assert "pw" not in str(refused.value)
 
 
-def test_the_password_comes_from_this_process_or_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_password_comes_from_elsewhere_and_statements_are_translated(monkeypatch: pytest.MonkeyPatch) -> None:
     assert with_credentials("postgresql://b@h/d") == "postgresql://b@h/d"  # libpq looks in PGPASSWORD and ~/.pgpass
     monkeypatch.setenv("ENQUETE_STORE", "postgresql://b:env@h/d")
     assert with_credentials("postgresql://b@h/d") == "postgresql://b:env@h/d"
     assert with_credentials("postgresql://b@other/d") == "postgresql://b@other/d"
     assert with_credentials(remember("postgresql://b:said@h/d")) == "postgresql://b:said@h/d"
+    assert translated("SELECT 1 WHERE a IN (SELECT value FROM json_each(?)) AND b LIKE 'x%'") == (
+        "SELECT 1 WHERE a IN (SELECT value FROM json_array_elements_text(CAST(%s AS json))) AND b LIKE 'x%%'"
+    )
 
 
 def test_without_the_extra_an_error_names_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -88,12 +93,6 @@ def test_a_server_that_does_not_answer_is_named_and_nothing_is_made(tmp_path: Pa
         make_run_folder(tmp_path / "run_x", remember("postgresql://ada:pw@127.0.0.1:9/d"))
     assert "pw" not in str(refused.value)
     assert not (tmp_path / "run_x").exists()
-
-
-def test_the_same_statement_in_the_other_words() -> None:
-    assert translated("SELECT 1 WHERE a IN (SELECT value FROM json_each(?)) AND b LIKE 'x%'") == (
-        "SELECT 1 WHERE a IN (SELECT value FROM json_array_elements_text(CAST(%s AS json))) AND b LIKE 'x%%'"
-    )
 
 
 def test_a_wrong_password_is_told_without_it(tmp_path: Path, postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,24 +117,21 @@ class TestLock:
         other.take(0)
         other.release()
 
-    def test_who_lost_it_to_another_writes_no_more(self, folder: Path, postgres: Server) -> None:
-        async def work() -> None:
-            async with opened(folder) as ledger:
-                with held(folder):
-                    lock = module._held[store_of(folder), folder.name]
-                    await ledger.note("a", "1")
-                    kill_lock(postgres, lock.pid)
-                    thief = RunLock.__new__(RunLock)  # elsewhere: this process's books know nothing of it
-                    thief._connection, thief._key = PostgresConnection(*lock._key), lock._key
-                    assert thief._try()
-                    with pytest.raises(RunLocked, match="connection to its store was lost, and another process"):
-                        await ledger.note("a", "2")
-                    assert ledger.noted("a") == "1"
-                    thief._connection.close()
-                    await ledger.note("a", "3")  # nobody has it: it is taken again
-                    assert ledger.noted("a") == "3"
-
-        asyncio.run(work())
+    async def test_who_lost_it_to_another_writes_no_more(self, folder: Path, postgres: Server) -> None:
+        async with opened(folder) as ledger:
+            with held(folder):
+                lock = module._held[store_of(folder), folder.name]
+                await ledger.note("a", "1")
+                kill_lock(postgres, lock.pid)
+                thief = RunLock.__new__(RunLock)  # elsewhere: this process's books know nothing of it
+                thief._connection, thief._key = PostgresConnection(*lock._key), lock._key
+                assert thief._try()
+                with pytest.raises(RunLocked, match="connection to its store was lost, and another process"):
+                    await ledger.note("a", "2")
+                assert ledger.noted("a") == "1"
+                thief._connection.close()
+                await ledger.note("a", "3")  # nobody has it: it is taken again
+                assert ledger.noted("a") == "3"
 
 
 def kill_lock(server: Server, pid: int) -> None:
@@ -144,11 +140,10 @@ def kill_lock(server: Server, pid: int) -> None:
 
 
 class TestLostConnections:
-    def test_a_restarted_server_loses_and_doubles_nothing(self, folder: Path, postgres: Server) -> None:
+    async def test_a_restarted_server_loses_and_doubles_nothing(self, folder: Path, postgres: Server) -> None:
         """Every session dies between and within writes, then the server: each call stands once, each counter as the
         rows say."""
-
-        async def work(ledger: Ledger) -> None:
+        async with opened(folder) as ledger:
             keys = [call(f"agent:{n}") for n in range(60)]
 
             async def ask(number: int) -> None:
@@ -164,8 +159,6 @@ class TestLostConnections:
             await asyncio.gather(*(ask(number) for number in range(len(keys))))
             assert [ledger.settled(key).text for key in keys] == [f"text {n}" for n in range(60)]  # type: ignore[union-attr]
             assert (ledger.total("calls"), ledger.total("tokens"), ledger.total("answers_ok")) == (60, 900, 60)
-
-        with_ledger(folder, work)
 
     def test_a_commit_without_an_answer_is_looked_up(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with closing(PostgresConnection(store_of(folder), folder.name)) as connection:
@@ -187,70 +180,56 @@ class TestLostConnections:
             assert lost
 
 
-def test_many_rows_are_fetched_as_they_are_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_many_rows_are_fetched_as_they_are_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "AT_ONCE", 10)
-
-    async def work(ledger: Ledger) -> None:
+    async with opened(folder) as ledger:
         await ledger.store(block_key(), [Answer(f"i{n:03}", "ok", 1.0) for n in range(100)])
         rows = ledger.iterate_answers("longitudinal")
         assert next(rows)[1].item == "i000"
         await ledger.store(block_key("agent:b"), [Answer("late", "ok")])  # a reader's view holds still
         assert len(list(rows)) == 99
 
-    with_ledger(folder, work)
 
-
-def test_several_processes_write_to_one_run(folder: Path) -> None:
+async def test_several_processes_write_to_one_run(folder: Path) -> None:
     """Two writers, each on connections of its own: every answer once, counters and shared texts as the rows say."""
+    async with opened(folder) as first, opened(folder) as second:
 
-    async def work() -> None:
-        async with opened(folder) as first, opened(folder) as second:
+        async def ask(ledger: Ledger, name: str) -> None:
+            await ledger.reserve(call(name), prompt(), "m", 500)
+            await ledger.settle(call(name), Completion("text"), Usage(10, 5, cached_tokens=4))
+            await ledger.store(block_key(name), [Answer(f"i{n}", "ok", 1.0) for n in range(3)])
 
-            async def ask(ledger: Ledger, name: str) -> None:
-                await ledger.reserve(call(name), prompt(), "m", 500)
-                await ledger.settle(call(name), Completion("text"), Usage(10, 5, cached_tokens=4))
-                await ledger.store(block_key(name), [Answer(f"i{n}", "ok", 1.0) for n in range(3)])
-
-            await asyncio.gather(
-                *(ask(ledger, f"{n}{n % 7}") for n in range(200) for ledger in [(first, second)[n % 2]])
-            )
-            with pytest.raises(RuntimeError, match="already settled or in flight"):
-                await second.reserve(call("00"), prompt(), "m", 500)
-            assert (first.total("calls"), first.total("tokens"), first.total("answers_ok")) == (200, 3000, 600)
-            assert first.total("blocks") == 200
-
-    asyncio.run(work())
+        await asyncio.gather(*(ask(ledger, f"{n}{n % 7}") for n in range(200) for ledger in [(first, second)[n % 2]]))
+        with pytest.raises(RuntimeError, match="already settled or in flight"):
+            await second.reserve(call("00"), prompt(), "m", 500)
+        assert (first.total("calls"), first.total("tokens"), first.total("answers_ok")) == (200, 3000, 600)
+        assert first.total("blocks") == 200
 
 
 class TestBackup:
-    def filled(self, folder: Path) -> None:
-        async def work(ledger: Ledger) -> None:
+    async def filled(self, folder: Path) -> None:
+        async with opened(folder) as ledger:
             await ledger.reserve(call(), prompt(), "m", 500)
             await ledger.settle(call(), Completion("paid"), Usage(1, 2))
             await ledger.store(block_key(), [Answer("i", "ok", 2.5, notes=("n",))])
             await ledger.pin("", "", "", "record", RECORD)
 
-        with_ledger(folder, work)
-
-    def test_a_copy_is_a_file_that_takes_the_place_of_what_was_damaged(self, folder: Path) -> None:
-        self.filled(folder)
+    async def test_a_copy_is_a_file_that_takes_the_place_of_what_was_damaged(self, folder: Path) -> None:
+        await self.filled(folder)
         assert copy_of_store(folder / LEDGER)
         with closing(PostgresConnection(store_of(folder), folder.name)) as connection:
             connection.execute("UPDATE counters SET value=7 WHERE name='calls'")
         restored = restore(folder)
         assert (restored.settled, restored.again) == (1, 0)
         assert f"{folder.name}.damaged" in "\n".join(restored.lines())
-
-        async def work(ledger: Ledger) -> None:
+        async with opened(folder) as ledger:
             assert ledger.settled(call()) == Completion("paid", model="m")
             assert ledger.answers_to(block_key())["i"] == Answer("i", "ok", 2.5, notes=("n",))
             assert ledger.total("calls") == 1
             await ledger.store(block_key("agent:b"), [Answer("i", "ok")])  # numbers go on after those that were copied
 
-        with_ledger(folder, work)
-
-    def test_what_is_deleted_is_gone(self, folder: Path) -> None:
-        self.filled(folder)
+    async def test_what_is_deleted_is_gone(self, folder: Path) -> None:
+        await self.filled(folder)
         drop_ledger(folder)
         with pytest.raises(LedgerError, match=f"holds no ledger of run {folder.name}"):
             Ledger.reading(folder / LEDGER)

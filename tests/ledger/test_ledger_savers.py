@@ -72,10 +72,19 @@ async def walk(folder: Path) -> None:
         assert "disk full" in str(checkpointer.fault)
 
 
-def test_a_full_disk_is_said_in_the_end_and_cancels_nothing(tmp_path: Path) -> None:
-    """max_page_count makes SQLite itself say "database or disk is full"."""
+def test_a_full_disk_is_said_in_the_end_and_the_position_before_is_gone_on_from(tmp_path: Path) -> None:
+    # max_page_count makes SQLite itself say "database or disk is full".
     with pytest.raises(LedgerError, match=r"checkpoints\.sqlite.*disk full.*free in .*enquete resume"):
         asyncio.run(walk(tmp_path))
+    with pytest.raises(LedgerError):
+        asyncio.run(walk(tmp_path))
+
+    async def again() -> bool:
+        async with saver(tmp_path) as checkpointer:
+            await compiled(checkpointer).ainvoke(None, CONFIG)
+            return bool((await compiled(checkpointer).aget_state(CONFIG)).interrupts)
+
+    assert asyncio.run(again())
 
 
 def test_room_that_is_made_is_used(tmp_path: Path) -> None:
@@ -94,18 +103,6 @@ def test_room_that_is_made_is_used(tmp_path: Path) -> None:
     assert asyncio.run(work())
     assert room.told
     assert "full" in room.told[0]
-
-
-def test_the_position_stored_before_is_gone_on_from(tmp_path: Path) -> None:
-    with pytest.raises(LedgerError):
-        asyncio.run(walk(tmp_path))
-
-    async def again() -> bool:
-        async with saver(tmp_path) as checkpointer:
-            await compiled(checkpointer).ainvoke(None, CONFIG)
-            return bool((await compiled(checkpointer).aget_state(CONFIG)).interrupts)
-
-    assert asyncio.run(again())
 
 
 def damaged(path: Path, how: str) -> None:
@@ -137,7 +134,10 @@ def test_a_damaged_file_is_set_aside_and_the_position_starts_anew(tmp_path: Path
             assert connection.execute("SELECT count(*) > 0 FROM checkpoints").fetchone() == (1,)
 
 
-def test_a_position_of_zeros_that_are_sound_to_sqlite_starts_anew(tmp_path: Path) -> None:
+def test_a_position_of_zeros_starts_anew_and_an_empty_file_is_as_good_as_none(tmp_path: Path) -> None:
+    (tmp_path / CHECKPOINTS).touch()
+    asyncio.run(walk_whole(tmp_path))
+    assert [p.name for p in tmp_path.iterdir()] == [CHECKPOINTS]
     asyncio.run(walk_whole(tmp_path))
     with closing(sqlite3.connect(tmp_path / CHECKPOINTS)) as connection, connection:
         connection.execute("UPDATE checkpoints SET type=zeroblob(7), checkpoint=zeroblob(4096)")
@@ -149,9 +149,3 @@ def test_a_position_of_zeros_that_are_sound_to_sqlite_starts_anew(tmp_path: Path
             return bool((await compiled(checkpointer).aget_state(CONFIG)).interrupts)
 
     assert asyncio.run(again())
-
-
-def test_an_empty_file_is_as_good_as_none(tmp_path: Path) -> None:
-    (tmp_path / CHECKPOINTS).touch()
-    asyncio.run(walk_whole(tmp_path))
-    assert [p.name for p in tmp_path.iterdir()] == [CHECKPOINTS]

@@ -34,6 +34,8 @@ from tests.support.begun import begin_run
 from tests.support.ledgers import RUN, call, opened, prompt
 from tests.support.postgres import Server
 
+pytestmark = pytest.mark.anyio
+
 USED = Usage(10, 5)
 
 
@@ -68,83 +70,70 @@ async def worker(folder: Path, name: str, address: str = "") -> AsyncIterator[Le
         await ledger.close()
 
 
-def test_what_workers_write_is_copied_and_written_back_too(tmp_path: Path) -> None:
+async def test_what_workers_write_is_copied_and_written_back_too(tmp_path: Path) -> None:
     """Their writes once were none to the driver, which made no copy then and let the log grow by gigabytes."""
-    folder = begin_run(tmp_path / RUN)
-
-    async def work() -> None:
-        async with driven(folder) as ledger, worker(folder, "a") as beside:
-            made = BackupCopies(ledger)
-            ledger.keep_log()
-            await made.copy()
-            await beside.store_digests("T1", {f"agent:{number}": "x" * 10_000 for number in range(50)})
-            await made.copy()
-            assert made.made == 2
-            assert (folder / f"{LEDGER}-wal").stat().st_size == 0
-            assert writes_in(copies(folder / LEDGER)[0]) == ledger.writes
-
-    asyncio.run(work())
+    folder = await asyncio.to_thread(begin_run, tmp_path / RUN)
+    async with driven(folder) as ledger, worker(folder, "a") as beside:
+        made = BackupCopies(ledger)
+        ledger.keep_log()
+        await made.copy()
+        await beside.store_digests("T1", {f"agent:{number}": "x" * 10_000 for number in range(50)})
+        await made.copy()
+        assert made.made == 2
+        assert (folder / f"{LEDGER}-wal").stat().st_size == 0
+        assert writes_in(copies(folder / LEDGER)[0]) == ledger.writes
 
 
-def test_who_was_struck_off_stores_nothing_and_its_calls_are_allowances(folder: Path) -> None:
-    async def work() -> None:
-        async with driven(folder) as ledger, worker(folder, "a") as gone, worker(folder, "b") as stays:
-            for one, subject in ((gone, "x"), (gone, "y"), (stays, "z")):
-                await one.reserve(call(subject), prompt(), "m", 100)
-            await gone.settle(call("x"), Completion("paid"), USED)
-            assert await ledger.write(lambda connection: evict(connection, "a", RUN)) == 1
-            with pytest.raises(Evicted, match="taken to be lost"):
-                await gone.settle(call("y"), Completion("late"), USED)
-            with pytest.raises(Evicted):
-                await gone.reserve(call("w"), prompt(), "m", 100)
-            assert ledger.settled(call("y")) is None
-            assert addresses(ledger._read) == {"b": "b"}
-            await stays.reserve(call("y"), prompt(), "m", 100)  # who takes over asks it again
-            for subject in ("y", "z"):
-                await stays.settle(call(subject), Completion("in time"), USED)
-            assert ledger.total("tokens") == 100 + 3 * 15
-            assert ledger.total("lost") == 1
-            assert await ledger.sweep() == 0
-
-    asyncio.run(work())
+async def test_who_was_struck_off_stores_nothing_and_its_calls_are_allowances(folder: Path) -> None:
+    async with driven(folder) as ledger, worker(folder, "a") as gone, worker(folder, "b") as stays:
+        for one, subject in ((gone, "x"), (gone, "y"), (stays, "z")):
+            await one.reserve(call(subject), prompt(), "m", 100)
+        await gone.settle(call("x"), Completion("paid"), USED)
+        assert await ledger.write(lambda connection: evict(connection, "a", RUN)) == 1
+        with pytest.raises(Evicted, match="taken to be lost"):
+            await gone.settle(call("y"), Completion("late"), USED)
+        with pytest.raises(Evicted):
+            await gone.reserve(call("w"), prompt(), "m", 100)
+        assert ledger.settled(call("y")) is None
+        assert addresses(ledger._read) == {"b": "b"}
+        await stays.reserve(call("y"), prompt(), "m", 100)  # who takes over asks it again
+        for subject in ("y", "z"):
+            await stays.settle(call(subject), Completion("in time"), USED)
+        assert ledger.total("tokens") == 100 + 3 * 15
+        assert ledger.total("lost") == 1
+        assert await ledger.sweep() == 0
 
 
-def test_a_shard_that_another_worker_takes_strikes_off_the_first(folder: Path) -> None:
-    async def work() -> None:
-        async with driven(folder) as ledger, worker(folder, "a") as first, worker(folder, "b") as second:
-            await first.write(lambda connection: take_shard(connection, "s1", "a", RUN))
-            await first.write(lambda connection: leave_shard(connection, "s1", "a"))
-            await second.write(lambda connection: take_shard(connection, "s1", "b", RUN))  # given back before
-            assert len(addresses(ledger._read)) == 2
-            await first.write(lambda connection: take_shard(connection, "s2", "a", RUN))
-            await second.write(lambda connection: take_shard(connection, "s2", "b", RUN))
-            assert list(addresses(ledger._read)) == ["b"]
-            with pytest.raises(Evicted):
-                await first.note("n", "v")
-
-    asyncio.run(work())
+async def test_a_shard_that_another_worker_takes_strikes_off_the_first(folder: Path) -> None:
+    async with driven(folder) as ledger, worker(folder, "a") as first, worker(folder, "b") as second:
+        await first.write(lambda connection: take_shard(connection, "s1", "a", RUN))
+        await first.write(lambda connection: leave_shard(connection, "s1", "a"))
+        await second.write(lambda connection: take_shard(connection, "s1", "b", RUN))  # given back before
+        assert len(addresses(ledger._read)) == 2
+        await first.write(lambda connection: take_shard(connection, "s2", "a", RUN))
+        await second.write(lambda connection: take_shard(connection, "s2", "b", RUN))
+        assert list(addresses(ledger._read)) == ["b"]
+        with pytest.raises(Evicted):
+            await first.note("n", "v")
 
 
-def test_a_new_process_at_an_address_and_a_new_driver_take_over(folder: Path) -> None:
-    async def work() -> None:
-        async with driven(folder) as ledger, worker(folder, "a", "tcp://1") as old, worker(folder, "b", "tcp://1"):
-            assert addresses(ledger._read) == {"b": "tcp://1"}
-            with pytest.raises(Evicted):
-                await old.note("n", "v")
-            assert ledger.look(has_workers)
-            await ledger.write(evict_all)
-            with pytest.raises(Evicted):
-                async with worker(folder, "c"):
-                    pass  # its driver is not there any more
-
-    asyncio.run(work())
+async def test_a_new_process_at_an_address_and_a_new_driver_take_over(folder: Path) -> None:
+    async with driven(folder) as ledger, worker(folder, "a", "tcp://1") as old, worker(folder, "b", "tcp://1"):
+        assert addresses(ledger._read) == {"b": "tcp://1"}
+        with pytest.raises(Evicted):
+            await old.note("n", "v")
+        assert ledger.look(has_workers)
+        await ledger.write(evict_all)
+        with pytest.raises(Evicted):
+            async with worker(folder, "c"):
+                pass  # its driver is not there any more
 
 
 def budget(ledger: Ledger, owner: str, cap: int) -> SharedBudget:
     return SharedBudget(ledger, owner, cap, 0, cap_usd=None, spent_usd=0.0, claims={}, draw=dict)
 
 
-def test_blocks_stay_under_the_cap_and_the_last_tokens_are_spent(folder: Path) -> None:
+async def test_blocks_stay_under_the_cap_and_the_last_tokens_are_spent(folder: Path) -> None:
     """Two processes spend 100 tokens a call of a cap of 1,050: ten calls, whoever makes them."""
 
     async def spend(ledger: Ledger, mine: SharedBudget, name: str) -> int:
@@ -158,42 +147,33 @@ def test_blocks_stay_under_the_cap_and_the_last_tokens_are_spent(folder: Path) -
             made += 1
         return made
 
-    async def work() -> None:
-        async with driven(folder) as ledger, worker(folder, "a") as first, worker(folder, "b") as second:
-            both = budget(first, "a", 1050), budget(second, "b", 1050)
-            made = await asyncio.gather(spend(first, both[0], "a"), spend(second, both[1], "b"))
-            assert (sum(made), ledger.total("tokens")) == (10, 1000)
-            assert all(made)
-            assert [one.short_of for one in both] == ["tokens", "tokens"]
-
-    asyncio.run(work())
+    async with driven(folder) as ledger, worker(folder, "a") as first, worker(folder, "b") as second:
+        both = budget(first, "a", 1050), budget(second, "b", 1050)
+        made = await asyncio.gather(spend(first, both[0], "a"), spend(second, both[1], "b"))
+        assert (sum(made), ledger.total("tokens")) == (10, 1000)
+        assert all(made)
+        assert [one.short_of for one in both] == ["tokens", "tokens"]
 
 
-def test_a_stop_is_heard_by_the_others(folder: Path) -> None:
-    async def work() -> None:
-        async with driven(folder), worker(folder, "a") as first, worker(folder, "b") as second:
-            one, other = budget(first, "a", 1000), budget(second, "b", 1000)
-            async with other.watched():
-                await one.stop("a rejected key", failed=True)
-                async with asyncio.timeout(30):
-                    while not other.stopped:  # noqa: ASYNC110 - it is the ledger that is watched
-                        await asyncio.sleep(0.01)
-            assert (other.stopped, other.failed) == ("a rejected key", True)
-            assert not await other.reserve(1)
-
-    asyncio.run(work())
+async def test_a_stop_is_heard_by_the_others(folder: Path) -> None:
+    async with driven(folder), worker(folder, "a") as first, worker(folder, "b") as second:
+        one, other = budget(first, "a", 1000), budget(second, "b", 1000)
+        async with other.watched():
+            await one.stop("a rejected key", failed=True)
+            async with asyncio.timeout(30):
+                while not other.stopped:  # noqa: ASYNC110 - it is the ledger that is watched
+                    await asyncio.sleep(0.01)
+        assert (other.stopped, other.failed) == ("a rejected key", True)
+        assert not await other.reserve(1)
 
 
-def test_turns_follow_one_another_whoever_takes_them(folder: Path) -> None:
-    async def work() -> None:
-        async with driven(folder), worker(folder, "a") as first, worker(folder, "b") as second:
-            waits = [
-                await one.write(lambda connection: take_turns(connection, "m", 100.0, 50.0))
-                for one in (first, second, first)
-            ]
-        requests, tokens = zip(*waits, strict=True)
-        assert requests[0] == tokens[0] == pytest.approx(0, abs=0.01)
-        assert [round(wait, -1) for wait in requests] == [0, 100, 200]  # less what went by meanwhile
-        assert [round(wait, -1) for wait in tokens] == [0, 50, 100]
-
-    asyncio.run(work())
+async def test_turns_follow_one_another_whoever_takes_them(folder: Path) -> None:
+    async with driven(folder), worker(folder, "a") as first, worker(folder, "b") as second:
+        waits = [
+            await one.write(lambda connection: take_turns(connection, "m", 100.0, 50.0))
+            for one in (first, second, first)
+        ]
+    requests, tokens = zip(*waits, strict=True)
+    assert requests[0] == tokens[0] == pytest.approx(0, abs=0.01)
+    assert [round(wait, -1) for wait in requests] == [0, 100, 200]  # less what went by meanwhile
+    assert [round(wait, -1) for wait in tokens] == [0, 50, 100]

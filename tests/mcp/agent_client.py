@@ -61,12 +61,10 @@ async def main(url: str, sim_id: str) -> dict[str, Any]:
     ended = await agent.ainvoke({"messages": [("user", f"Interview {sim_id} before its simulation.")]})
     results = [message for message in ended["messages"] if isinstance(message, ToolMessage)]
     return {
-        "tools": [message.name for message in results],
-        "texts": [message.text for message in results],
-        "state": results[-1].artifact["structured_content"] if results[-1].artifact else None,
-        "progress": progress,
+        "tools": [message.name for message in results], "texts": [message.text for message in results],
+        "state": results[-1].artifact["structured_content"] if results[-1].artifact else None, "progress": progress,
         "answer": ended["messages"][-1].text,
-    }
+    }  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""A server on the demo population with one finished run; clients speak to it as anybody would."""
+"""A server on three simulations with one finished run; clients speak to it as anybody would."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
-from mcp_served import METHOD, Served, demo, serving, simulation
+from mcp_served import AGENTS, METHOD, Served, serving, simulation
 
 import enquete
 
@@ -14,9 +14,9 @@ import enquete
 def served(tmp_path_factory: pytest.TempPathFactory, _away_from_the_machine: None) -> Iterator[Served]:
     root = tmp_path_factory.mktemp("mcp")
     (root / "simulations").mkdir()
-    finished = demo(root, "sim_finished", completed=True)
+    finished = simulation(root, "sim_finished", agents=AGENTS)
     untouched = simulation(root, "sim_untouched")
-    started = demo(root, "sim_started", completed=False)
+    started = simulation(root, "sim_started", status="running")
     run = enquete.conduct_interviews(finished, root=str(root), methods=[METHOD], language="en")
     assert run.status == "completed"
     with serving(root) as url:

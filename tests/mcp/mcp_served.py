@@ -16,12 +16,12 @@ from typing import Any
 import uvicorn
 from mcp import Client
 
-from enquete.demo import demo_population
 from enquete.interfaces.mcp.server import http_app, make_server_state
 from tests.support.populations import mirofish_folder
 
 METHOD = "diversity"
-QUICK = "scenario"
+QUICK = "poll"
+AGENTS = 12
 
 
 @dataclass(frozen=True)
@@ -78,16 +78,8 @@ def serving(root: Path) -> Iterator[str]:
         thread.join()
 
 
-def simulation(root: Path, name: str, *, agents: int = 10) -> str:
-    """A small simulation that has completed."""
-    mirofish_folder(root / "simulations" / name, agents)
-    return name
-
-
-def demo(root: Path, name: str, *, completed: bool) -> str:
-    """The demo's population of fifty under a name of its own."""
-    folder = demo_population(root / "making", completed=completed)
-    folder.rename(root / "simulations" / name)
+def simulation(root: Path, name: str, *, agents: int = 4, status: Any = "completed") -> str:
+    mirofish_folder(root / "simulations" / name, agents, status=status)
     return name
 
 

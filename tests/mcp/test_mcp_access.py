@@ -23,18 +23,17 @@ def post(url: str, **headers: str) -> int:
     return httpx.post(url, json=PING, headers=ACCEPT | headers).status_code
 
 
-def test_a_page_of_another_site_is_refused(served: Served) -> None:
+def test_a_page_of_another_site_and_a_request_that_is_too_large_are_refused(served: Served) -> None:
     assert post(served.url, Host="evil.example") == 421
     assert post(served.url, Origin="https://evil.example") == 403
     assert post(served.url, Origin="http://localhost:6274") not in (401, 403, 421)
-
-
-def test_a_request_that_is_too_large_is_refused(served: Served) -> None:
     big = {**PING, "params": {"x": "y" * 1_100_000}}
     assert httpx.post(served.url, json=big, headers=ACCEPT).status_code == 413
 
 
-def test_another_address_needs_a_long_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_address_needs_a_long_token_without_which_nothing_is_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server_state = make_server_state(tmp_path)
     with pytest.raises(SettingsError, match="ENQUETE_TOKEN"):
         http_app(server_state, "0.0.0.0", [])
@@ -42,9 +41,6 @@ def test_another_address_needs_a_long_token(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(SettingsError, match="at least 16") as refused:
         http_app(server_state, "0.0.0.0", [])
     assert "'short'" not in str(refused.value)
-
-
-def test_without_the_token_nothing_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENQUETE_TOKEN", TOKEN)
     with TestClient(
         http_app(make_server_state(tmp_path), "0.0.0.0", ["study.example"]), base_url="http://study.example"

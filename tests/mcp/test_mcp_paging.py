@@ -44,15 +44,12 @@ def test_pages_are_small_and_lose_nothing(value: Any, times: int) -> None:
         assert len(json.dumps([entry.model_dump() for entry in page], ensure_ascii=False)) <= MOST_CHARS
 
 
-def test_many_numbers_stay_together_under_their_place_in_the_list() -> None:
+def test_numbers_stay_together_and_long_texts_are_cut() -> None:
     # "NNN": N, twice a number of up to three digits: at most 11 characters with braces, so well over 150 an entry.
     found = list(entries({"draws": list(range(1000))}))
     assert found[0].path.startswith("draws[0:")
     assert len(found) < 10
     assert [n for entry in found for n in entry.value] == list(range(1000))  # type: ignore[union-attr]
-
-
-def test_a_long_text_is_cut_and_says_how_long_it_is() -> None:
     (entry,) = entries("x" * (ENTRY_CHARS + 1))
     assert str(entry.value).endswith(f"({ENTRY_CHARS + 1} characters; whole in the resource)")
 
@@ -65,11 +62,8 @@ def test_pages_of_a_text_together_are_the_text(line: str, times: int) -> None:
     assert all(len(page) <= PAGE_CHARS for page in pages)
 
 
-def test_sections_of_a_report_go_by_headings_of_the_second_level() -> None:
+def test_sections_go_by_headings_and_what_there_is_not_is_refused() -> None:
     assert report_sections("# T\n\nA\n## B\n### C\nx\n") == {"beginning": "# T\n\nA\n", "B": "## B\n### C\nx\n"}
-
-
-def test_what_there_is_not_is_refused_with_what_there_is() -> None:
     assert require_section(" Limits ", ["limits", "data"]) == "limits"
     with pytest.raises(NoSuchPart, match="'x' is none of limits, data"):
         require_section("x", ["limits", "data"])

@@ -12,7 +12,7 @@ import pytest
 from arro3.io import read_parquet
 from mcp import MCPError
 from mcp.client import Client
-from mcp_served import METHOD, Served, size_of, text_of
+from mcp_served import AGENTS, METHOD, Served, size_of, text_of
 
 import enquete
 from enquete.graphs.registry import methodologies
@@ -27,7 +27,7 @@ TOOLS = {
 }  # fmt: skip
 
 
-def test_every_tool_is_listed_with_both_schemas_and_says_what_its_arguments_mean(served: Served) -> None:
+def test_every_tool_is_listed_with_both_schemas_and_all_definitions_fit_beside_a_conversation(served: Served) -> None:
     tools = served.session(lambda client: client.list_tools()).tools
     assert {tool.name for tool in tools} == TOOLS | operations().keys()
     for tool in tools:
@@ -37,10 +37,7 @@ def test_every_tool_is_listed_with_both_schemas_and_says_what_its_arguments_mean
             assert argument.get("description"), (tool.name, name)
             assert name not in ("ctx", "begun"), tool.name
             assert name not in ("participant", "participants", "text", "words"), tool.name  # agent, agents, query
-
-
-def test_definitions_fit_beside_a_conversation_and_instructions_name_every_tool(served: Served) -> None:
-    """51 kB, 44 tools, is about 12,700 tokens, which a calling model has in its context all the time."""
+    # 51 kB, 44 tools, is about 12,700 tokens, which a calling model has in its context all the time.
     found = served.session(lambda client: client.list_tools()).model_dump(mode="json", by_alias=True, exclude_none=True)
     assert len(json.dumps(found["tools"], ensure_ascii=False, separators=(",", ":")).encode()) <= 51_000
     said = instructions()
@@ -56,11 +53,9 @@ async def _instructions(client: Client) -> str | None:
 def test_schemas_say_what_pydantics_do_in_fewer_words(served: Served) -> None:
     """What is left out is no null; a null that means something stays, and results keep names and kinds."""
     asked = {
-        "anyOf": [{"type": "integer", "maximum": 9}, {"type": "null"}],
-        "default": None,
-        "title": "N",
+        "anyOf": [{"type": "integer", "maximum": 9}, {"type": "null"}], "default": None, "title": "N",
         "description": "n",
-    }
+    }  # fmt: skip
     kept = {"anyOf": [{"type": "string", "maxLength": 3}, {"type": "null"}], "default": "", "title": "T"}
     given = {"properties": {"title": asked, "t": kept}, "required": ["title"], "title": "Args", "type": "object"}
     assert input_schema(given) == {
@@ -75,21 +70,18 @@ def test_schemas_say_what_pydantics_do_in_fewer_words(served: Served) -> None:
     assert not called.is_error, text_of(called)
 
 
-def test_lists_name_what_the_other_tools_take(served: Served) -> None:
+def test_lists_and_estimates_are_the_facades(served: Served) -> None:
     simulations = served.call("list_simulations").structured_content["simulations"]
     by_id = {one["sim_id"]: one for one in simulations}
     assert by_id[served.finished]["latest_run_id"] == served.run_id
     assert by_id[served.finished]["latest_status"] == "completed"
     instruments = served.call("list_instruments").structured_content["instruments"]
     assert [one["name"] for one in instruments] == list(enquete.list_instruments())
-
-
-def test_an_estimate_is_the_facades(served: Served) -> None:
     found = served.call(
         "estimate_interviews", sim_id=served.untouched, methods=[METHOD], language="en"
     ).structured_content
     expected = enquete.estimate(served.untouched, root=str(served.root), methods=[METHOD], language="en")
-    assert found["agents"] == 10
+    assert found["agents"] == 4
     assert found["tokens"] == expected.tokens.model_dump()
     assert found["exceeds"] == ""
 
@@ -99,7 +91,7 @@ def test_status_says_what_to_call_next_and_that_nobody_real_answered(served: Ser
     state = result.structured_content
     assert (state["status"], state["run_id"], state["resume_token"]) == ("completed", served.run_id, None)
     (stage,) = state["stages"]
-    assert (stage["outcome"], stage["n_responded"], stage["n_total"]) == ("done", 50, 50)
+    assert (stage["outcome"], stage["n_responded"], stage["n_total"]) == ("done", AGENTS, AGENTS)
     assert f'get_interview_report(sim_id="{served.finished}", run_id="{served.run_id}")' in state["next"]
     assert "SYNTHETIC" in text_of(result)
 
@@ -176,11 +168,7 @@ def test_sentences_are_in_the_callers_language_and_ids_have_names(served: Served
     assert told <= names
 
 
-def test_two_decimals_and_no_p_of_nothing() -> None:
-    assert rounded({"mean": 3.14159, "p": [0.00414, 0.0, -0.25]}) == {"mean": 3.14, "p": [0.0041, 0.0, -0.25]}
-
-
-def test_exports_say_rows_and_columns_and_can_be_read_as_resources(served: Served) -> None:
+def test_exports_and_resources_give_the_whole(served: Served) -> None:
     state = served.call("export_responses", sim_id=served.finished).structured_content
     frame = enquete.load_run(served.finished, root=str(served.root)).responses
     assert state["rows"] == len(frame)
@@ -192,9 +180,6 @@ def test_exports_say_rows_and_columns_and_can_be_read_as_resources(served: Serve
     uris = {file["name"]: file["resource_uri"] for file in more["files"]}
     table = served.session(lambda client: client.read_resource(uris["parquet/all_responses.parquet"]))
     assert len(read_parquet(io.BytesIO(base64.b64decode(table.contents[0].blob))).read_all()) == len(frame)
-
-
-def test_resources_give_the_whole(served: Served) -> None:
     base = f"enquete://runs/{served.finished}/{served.run_id}"
     run = enquete.load_run(served.finished, root=str(served.root))
 
@@ -221,7 +206,7 @@ def test_every_answer_fits_a_context_window(served: Served) -> None:
         assert 0 < size_of(result) <= MOST_CHARS, tool
 
 
-def test_the_prompt_plans_a_study(served: Served) -> None:
+def test_the_prompt_plans_a_study_and_figures_are_rounded(served: Served) -> None:
     prompts = served.session(lambda client: client.list_prompts()).prompts
     assert [prompt.name for prompt in prompts] == ["plan_a_stakeholder_study"]
     asked = {"topic": "Baltic cod", "sim_id": served.finished}
@@ -230,6 +215,7 @@ def test_the_prompt_plans_a_study(served: Served) -> None:
     assert "Baltic cod" in text
     assert served.finished in text
     assert "estimate_interviews" in text
+    assert rounded({"mean": 3.14159, "p": [0.00414, 0.0, -0.25]}) == {"mean": 3.14, "p": [0.0041, 0.0, -0.25]}
 
 
 @pytest.mark.parametrize(
@@ -262,14 +248,12 @@ def test_errors_say_what_would_be_right_and_name_no_folder(
 @pytest.mark.parametrize(
     "uri",
     [
-        "enquete://runs/..%2Fsim_finished/run_1/report",
-        "enquete://runs/sim_finished/..%2F..%2Fx/report",
+        "enquete://runs/..%2Fsim_finished/run_1/report", "enquete://runs/sim_finished/..%2F..%2Fx/report",
         "enquete://runs/sim_finished/{run}/exports/..%2Freport.md",
-        "enquete://runs/sim_finished/{run}/exports/%2Fetc%2Fpasswd",
-        "enquete://runs/sim_finished/{run}/results/tarot",
+        "enquete://runs/sim_finished/{run}/exports/%2Fetc%2Fpasswd", "enquete://runs/sim_finished/{run}/results/tarot",
         "enquete://instruments/tarot",
     ],
-)
+)  # fmt: skip
 def test_no_resource_leaves_the_root(served: Served, uri: str) -> None:
     async def read(client: Client) -> str:
         with pytest.raises(MCPError) as refused:

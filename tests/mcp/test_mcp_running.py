@@ -17,7 +17,6 @@ from mcp.types import ElicitRequestParams, ElicitResult
 from mcp_served import QUICK, Served, serving, simulation, text_of
 
 import enquete
-from enquete.ledger.folders import LEDGER
 from tests.support.model_server import ModelServer
 
 DATA = Path(__file__).parents[1] / "data"
@@ -34,9 +33,9 @@ def fresh(served: Served) -> Served:
 
 @pytest.fixture
 def slow(fresh: Served, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    """As `fresh`, with a model that takes its time, one request after the other: ten agents twice take some seconds
+    """As `fresh`, with a model that takes its time, one request after the other: four agents twice take some seconds
     anywhere."""
-    with ModelServer(latency=0.3) as model:
+    with ModelServer(latency=0.8) as model:
         monkeypatch.setenv("LLM_BASE_URL", model.base_url)
         monkeypatch.setenv("LLM_MODEL_NAME", "test")
         monkeypatch.setenv("ENQUETE_CONCURRENCY", "1")
@@ -71,7 +70,7 @@ def test_a_run_reports_progress_that_only_grows_and_ends_completed(fresh: Served
     counts = [done for done, _ in heard]
     assert counts
     assert counts == sorted(set(counts))
-    assert heard[-1][1].startswith(f"{QUICK} T1 round 1: 10/10 agents")
+    assert heard[-1][1].startswith(f"{QUICK} T1 round 1: 4/4 agents")
     again = fresh.session(work)
     assert again.structured_content["shown"]
     assert "nobody was asked" in text_of(again)
@@ -195,9 +194,9 @@ def test_where_the_client_can_the_user_is_asked_and_may_allow_more(fresh: Served
     assert result.structured_content["status"] == "completed", text_of(result)
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize(
-    "reply", [ElicitResult(action="accept", content={"go_ahead": False}), ElicitResult(action="decline")]
+    ("mode", "reply"),
+    [("auto", ElicitResult(action="accept", content={"go_ahead": False})), ("legacy", ElicitResult(action="decline"))],
 )
 def test_a_user_who_does_not_allow_it_is_heard(served: Served, mode: str, reply: ElicitResult) -> None:
     async def refuse(context: Any, params: ElicitRequestParams) -> ElicitResult:
@@ -209,12 +208,8 @@ def test_a_user_who_does_not_allow_it_is_heard(served: Served, mode: str, reply:
     assert not enquete.list_runs(served.untouched, root=str(served.root))
 
 
-@pytest.mark.parametrize("store", ["file", "postgresql"])
-def test_a_restarted_server_finds_the_run_and_goes_on(
-    store: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    if store == "postgresql":
-        monkeypatch.setenv("ENQUETE_STORE", request.getfixturevalue("postgres").url)
+def test_a_restarted_server_finds_the_run_and_goes_on(tmp_path: Path) -> None:
+    """From files; from PostgreSQL: the same over HTTP."""
     (tmp_path / "simulations").mkdir()
     sim = simulation(tmp_path, "sim_moved")
     arguments = {"sim_id": sim, "methods": [QUICK], "wait_seconds": 0}
@@ -229,4 +224,3 @@ def test_a_restarted_server_finds_the_run_and_goes_on(
         assert (ended["run_id"], ended["status"]) == (first["run_id"], "completed")
         results = restarted.call("get_interview_results", sim_id=sim, methodology=QUICK).structured_content
         assert results["run_id"] == first["run_id"]
-    assert bool(list(tmp_path.rglob(LEDGER))) == (store == "file")

@@ -16,25 +16,24 @@ from mcp_served import free_port, simulation
 
 import enquete
 from tests.support.model_server import ModelServer
-from tests.support.processes import environment
+from tests.support.processes import Forked, environment
 
-PROGRAM = "from enquete.interfaces.cli.app import main; main()"
-ASKED = {"sim_id": "sim_slow", "methods": ["scenario"], "language": "en", "wait_seconds": 0}
+ASKED = {"sim_id": "sim_slow", "methods": ["poll"], "language": "en", "wait_seconds": 0}
 AGENTS = 10
 """One at a time, 2 s each: the run would go on for 20 s."""
 WAIT_S = 60
 
 
-def start(root: Path, model_url: str, *words: str) -> subprocess.Popen[str]:
-    settings = {"LLM_BASE_URL": model_url, "LLM_MODEL_NAME": "test", "ENQUETE_CONCURRENCY": "1"}
-    return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, "mcp", "--root", str(root), *words],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**environment(), **settings, "PYTHONPATH": os.pathsep.join(sys.path), "HOME": str(root)},
-    )
+def settings(root: Path, model_url: str) -> dict[str, str]:
+    return {"LLM_BASE_URL": model_url, "LLM_MODEL_NAME": "test", "ENQUETE_CONCURRENCY": "1", "HOME": str(root)}
+
+
+def start_stdio(root: Path, model_url: str) -> subprocess.Popen[str]:
+    """A process of its own: what is forked has no standard input to read from."""
+    pipe, paths = subprocess.PIPE, {"PYTHONPATH": os.pathsep.join(sys.path)}
+    words = [sys.executable, "-m", "enquete", "mcp", "--root", str(root)]
+    environ = environment() | settings(root, model_url) | paths
+    return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environ)
 
 
 def said(process: subprocess.Popen[str], **message: Any) -> None:
@@ -61,8 +60,7 @@ def begun_over_stdio(process: subprocess.Popen[str]) -> dict[str, Any]:
     return dict(answered(process, 2)["structuredContent"])
 
 
-def begun_over_http(process: subprocess.Popen[str]) -> dict[str, Any]:
-    assert process.stderr is not None
+def begun_over_http(process: Forked) -> dict[str, Any]:
     url = process.stderr.readline().split()[0]
 
     async def work() -> dict[str, Any]:
@@ -78,16 +76,15 @@ def test_a_signal_pauses_what_goes_on_and_ends_the_server_with_0(tmp_path: Path)
     with ModelServer(latency=2) as model:
         for number in signals:
             simulation(tmp_path / number.name, "sim_slow", agents=AGENTS)
-        stdio = start(tmp_path / "SIGINT", model.base_url)
-        http = start(tmp_path / "SIGTERM", model.base_url, "--http", "--port", str(free_port()))
+        stdio = start_stdio(tmp_path / "SIGINT", model.base_url)
+        root = tmp_path / "SIGTERM"
+        http = Forked(["mcp", "--root", root, "--http", "--port", free_port()], **settings(root, model.base_url))
         states = [begun_over_stdio(stdio), begun_over_http(http)]
         for process, number in zip((stdio, http), signals, strict=True):
             process.send_signal(number)
         ends = [process.wait(WAIT_S) for process in (stdio, http)]
-        for process in (stdio, http):
-            for stream in (process.stdin, process.stdout, process.stderr):
-                assert stream is not None
-                stream.close()
+        stdio.communicate()
+        http.ended()
     assert ends == [0, 0]
     for state, number in zip(states, signals, strict=True):
         assert state["status"] == "running", state

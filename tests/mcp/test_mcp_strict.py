@@ -30,16 +30,13 @@ def test_no_tool_takes_what_it_does_not_name(served: Served) -> None:
     assert not enquete.list_runs(served.untouched, root=str(served.root))
 
 
-def test_wrong_values_are_told_in_words_of_their_own(served: Served) -> None:
+def test_wrong_values_are_told_in_words_of_their_own_and_advice_fits(served: Served) -> None:
     text = text_of(served.call("conduct_interviews", sim_id=served.untouched, budget_tokens=-5, wait_seconds="soon"))
     assert "budget_tokens: -5 is not taken; write a number above 0" in text
     assert "wait_seconds: " in text
     assert "pydantic" not in text
     missing = text_of(served.call("interview_status"))
     assert missing == "interview_status: sim_id: is missing."
-
-
-def test_advice_fits_what_was_asked(served: Served) -> None:
     page = text_of(served.call("get_interview_results", sim_id=served.finished, methodology=METHOD, page=9))
     assert page.endswith("page: 9 is none; there is only page 1.")
     untouched = text_of(served.call("interview_status", sim_id=served.untouched))
@@ -59,18 +56,6 @@ def test_a_simulation_that_links_out_of_the_root_is_neither_read_nor_written(ser
     assert "symbolic link" in next(one for one in listed if one["sim_id"] == name)["blocked"]
     assert not list(tmp_path.iterdir())
     (folder / "interviews" / "synthesis").unlink()
-
-
-def test_the_finished_run_is_read_while_a_later_one_is_paused(served: Served) -> None:
-    name = simulation(served.root, "sim_two_runs")
-    asked: dict[str, Any] = {"root": str(served.root), "methods": [QUICK], "language": "en"}
-    done = enquete.conduct_interviews(name, **asked)
-    paused = enquete.conduct_interviews(name, **asked, new=True, confirm=True, budget_tokens=100)
-    found = served.call("get_interview_results", sim_id=name, methodology=QUICK)
-    assert found.structured_content["run_id"] == done.run_id
-    assert served.call("get_interview_report", sim_id=name).structured_content["run_id"] == done.run_id
-    state = served.call("interview_status", sim_id=name).structured_content
-    assert (state["run_id"], state["status"]) == (paused.run_id, "paused")
 
 
 def test_the_prompt_does_without_a_topic(served: Served) -> None:
@@ -114,12 +99,12 @@ def test_another_study_is_told_apart_without_hashes_and_without_commands(tmp_pat
     name = simulation(tmp_path, "sim_other")
     asked: dict[str, Any] = {"root": str(tmp_path), "respondent": "synthetic"}
     with pytest.raises(OverBudget) as over:
-        enquete.conduct_interviews(name, **asked, methods=["scenario"], budget_tokens=100)
+        enquete.conduct_interviews(name, **asked, methods=["poll"], budget_tokens=100)
     assert "--" not in error_words(over.value, mask_of(tmp_path))
-    enquete.conduct_interviews(name, **asked, methods=["scenario"], confirm=True, budget_tokens=100)
+    enquete.conduct_interviews(name, **asked, methods=["poll"], confirm=True, budget_tokens=100)
     with pytest.raises(RunMismatch) as refused:
         enquete.conduct_interviews(name, **asked, methods=["delphi"], budget_tokens=10_000_000)
-    assert '\n  methods: ["scenario"] → ["delphi"]\nGo on with it: enquete.resume(\'run_' in str(refused.value)
+    assert '\n  methods: ["poll"] → ["delphi"]\nGo on with it: enquete.resume(\'run_' in str(refused.value)
     told = error_words(refused.value, mask_of(tmp_path))
     assert "enquete.resume" not in told
     assert '["delphi"]. Go on with the unfinished run by resume_interviews' in told

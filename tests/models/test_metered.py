@@ -20,12 +20,13 @@ from enquete.models.metered import MeteredModel, Terms, estimate, input_bound, v
 from enquete.models.prices import Price
 from enquete.models.servers import Limiter
 from enquete.models.transport import Transport
-from enquete.state.asking import CallKey
 from enquete.state.errors import ModelRejected, ModelUnavailable
 from enquete.state.interview_context import Completion, Prompt
-from tests.support.ledgers import ScriptedSender, call, everything_on_disk, prompt, response, with_ledger
+from tests.support.ledgers import ScriptedSender, call, everything_on_disk, opened, prompt, response, with_ledger
 from tests.support.model_server import ModelServer
 from tests.support.studies import rows, spent
+
+pytestmark = pytest.mark.anyio
 
 BOUND = input_bound(prompt()) + 100  # what a call with `prompt()` reserves: 100 tokens of output
 
@@ -39,8 +40,8 @@ def never() -> Prompt:
     raise AssertionError("a settled call's prompt must not be built")
 
 
-def test_a_settled_call_is_looked_up_before_its_prompt_is_built(tmp_path: Path) -> None:
-    async def work(ledger: Ledger) -> None:
+async def test_a_settled_call_is_looked_up_before_its_prompt_is_built(tmp_path: Path) -> None:
+    async with opened(tmp_path) as ledger:
         sender = ScriptedSender(["hello"])
         model, budget = metered(ledger, sender)
         assert await model.request(call(), prompt) == Completion("hello")
@@ -48,43 +49,34 @@ def test_a_settled_call_is_looked_up_before_its_prompt_is_built(tmp_path: Path) 
         assert len(sender.sent) == 1
         assert budget.spent == spent(tmp_path) == 15  # 10 read + 5 written, as reported
 
-    with_ledger(tmp_path, work)
 
-
-def test_offline_answers_are_metered_by_estimate(tmp_path: Path) -> None:
+async def test_offline_answers_are_metered_by_estimate(tmp_path: Path) -> None:
     """Four bytes a token, rounded up: 'You are Ada.' 3 + 'How are you?' 3 + 'äöü' (6 bytes) 2 = 8."""
-
-    async def work(ledger: Ledger) -> None:
+    async with opened(tmp_path) as ledger:
         model, budget = metered(ledger, None)
         assert await model.request(call(), prompt, lambda: "äöü") == Completion("äöü")
         assert budget.spent == spent(tmp_path) == 8
         assert rows(tmp_path, "SELECT input_tokens, output_tokens, status FROM calls") == [(6, 2, "settled")]
         assert estimate("äöü") == 2
 
-    with_ledger(tmp_path, work)
 
-
-def test_unreported_usage_counts_as_its_upper_bound(tmp_path: Path) -> None:
-    async def work(ledger: Ledger) -> None:
+async def test_unreported_usage_counts_as_its_upper_bound(tmp_path: Path) -> None:
+    async with opened(tmp_path) as ledger:
         model, budget = metered(ledger, ScriptedSender([response("äöü", read=None, written=None)]))
         await model.request(call(), prompt)
         assert budget.spent == spent(tmp_path) == input_bound(prompt()) + 6
 
-    with_ledger(tmp_path, work)
 
-
-def test_time_outs_on_the_way_to_an_answer_are_allowances(tmp_path: Path) -> None:
-    async def work(ledger: Ledger) -> None:
+async def test_time_outs_on_the_way_to_an_answer_are_allowances(tmp_path: Path) -> None:
+    async with opened(tmp_path) as ledger:
         model, budget = metered(ledger, ScriptedSender([response("late", timeouts=2)]))
         assert await model.request(call(), prompt) == Completion("late")
         assert budget.spent == spent(tmp_path) == 15 + 2 * BOUND
         assert budget.reserved == 0
 
-    with_ledger(tmp_path, work)
 
-
-def test_a_model_that_stays_away_fails_the_call_and_its_time_outs_count(tmp_path: Path) -> None:
-    async def work(ledger: Ledger) -> None:
+async def test_a_model_that_stays_away_fails_the_call_and_its_time_outs_count(tmp_path: Path) -> None:
+    async with opened(tmp_path) as ledger:
         sender = ScriptedSender([ModelUnavailable("no answer", sends=3, timeouts=2), "back again"])
         model, budget = metered(ledger, sender)
         assert await model.request(call(), prompt) == "failed"
@@ -94,11 +86,9 @@ def test_a_model_that_stays_away_fails_the_call_and_its_time_outs_count(tmp_path
         assert await model.request(call(), prompt) == Completion("back again")
         assert budget.spent == spent(tmp_path) == 2 * BOUND + 15
 
-    with_ledger(tmp_path, work)
 
-
-def test_one_refused_prompt_fails_alone_and_a_refused_key_stops_the_run(tmp_path: Path) -> None:
-    async def work(ledger: Ledger) -> None:
+async def test_one_refused_prompt_fails_alone_and_a_refused_key_stops_the_run(tmp_path: Path) -> None:
+    async with opened(tmp_path) as ledger:
         sender = ScriptedSender([ModelRejected("too long"), ModelRejected("wrong key", fatal=True), "never sent"])
         model, budget = metered(ledger, sender)
         assert await model.request(call("a"), prompt) == "failed"
@@ -112,18 +102,14 @@ def test_one_refused_prompt_fails_alone_and_a_refused_key_stops_the_run(tmp_path
             ("b", "failed"),
         ]
 
-    with_ledger(tmp_path, work)
 
-
-def test_no_budget_means_no_request_and_no_row(tmp_path: Path) -> None:
-    async def work(ledger: Ledger) -> None:
+async def test_no_budget_means_no_request_and_no_row(tmp_path: Path) -> None:
+    async with opened(tmp_path) as ledger:
         sender = ScriptedSender(["hello"])
         model, _ = metered(ledger, sender, cap=BOUND - 1)
         assert await model.request(call(), prompt) == "short"
         assert sender.sent == []
         assert rows(tmp_path, "SELECT count(*) FROM calls") == [(0,)]
-
-    with_ledger(tmp_path, work)
 
 
 def test_a_call_cut_off_in_flight_is_swept_into_an_allowance(tmp_path: Path) -> None:
@@ -151,11 +137,11 @@ def test_a_call_cut_off_in_flight_is_swept_into_an_allowance(tmp_path: Path) -> 
     with_ledger(tmp_path, goes_on)
 
 
-def test_a_bug_does_not_leave_its_call_in_flight_for_ever(tmp_path: Path) -> None:
+async def test_a_bug_does_not_leave_its_call_in_flight_for_ever(tmp_path: Path) -> None:
     def bug() -> str:
         raise KeyError("planted")
 
-    async def work(ledger: Ledger) -> None:
+    async with opened(tmp_path) as ledger:
         model, budget = metered(ledger, None)
         for _ in range(2):  # the second time too it is the bug that is told, not its consequence
             with pytest.raises(KeyError, match="planted"):
@@ -165,25 +151,21 @@ def test_a_bug_does_not_leave_its_call_in_flight_for_ever(tmp_path: Path) -> Non
         assert budget.spent == spent(tmp_path)
         assert budget.reserved == 0
 
-    with_ledger(tmp_path, work)
 
-
-def test_the_cap_holds_with_256_calls_in_flight(tmp_path: Path) -> None:
+async def test_the_cap_holds_with_256_calls_in_flight(tmp_path: Path) -> None:
     """Answers use at most what was reserved, so spent stays within the cap, and calls add up to it."""
     draw, cap = random.Random(3), 60 * BOUND
 
     def answer(prompt: Prompt) -> Any:
         return response("x", read=draw.randint(1, BOUND - 100), written=draw.randint(1, 100))
 
-    async def work(ledger: Ledger) -> None:
+    async with opened(tmp_path) as ledger:
         model, budget = metered(ledger, ScriptedSender(answer), cap)
         got = await asyncio.gather(*(model.request(call(f"a{i}"), prompt) for i in range(256)))
         assert budget.spent == spent(tmp_path) <= cap
         assert budget.spent > cap - BOUND
         assert {"short"} < {text if isinstance(text, str) else "answered" for text in got}
         assert rows(tmp_path, "SELECT count(*) FROM calls WHERE status<>'settled'") == [(0,)]
-
-    with_ledger(tmp_path, work)
 
 
 @pytest.mark.parametrize("faults", [{}, {"http_401": 1.0}, {"http_500": 1.0}, {"http_400": 1.0}])
@@ -223,19 +205,9 @@ def test_the_bound_counts_two_bytes_a_token_and_the_schema_twice() -> None:
     assert input_bound(text) >= least
 
 
-def test_a_missing_transport_is_a_bug(tmp_path: Path) -> None:
-    async def work(ledger: Ledger) -> None:
-        model, _ = metered(ledger, None)
-        with pytest.raises(RuntimeError, match="has no transport"):
-            await model.request(call(), prompt)
-
-    with_ledger(tmp_path, work)
-
-
-def test_admission_bounds_what_a_kill_can_lose_and_a_pause_must_wait_for(tmp_path: Path) -> None:
+async def test_admission_bounds_what_a_kill_can_lose_and_a_pause_must_wait_for(tmp_path: Path) -> None:
     """Of 20 calls with admission for 4, four are filed; after a stop the others are short without a row."""
-
-    async def work(ledger: Ledger) -> None:
+    async with opened(tmp_path) as ledger:
         gate = asyncio.Event()
         sender, budget, admission = ScriptedSender(["x"], gate=gate), Budget(10**6), asyncio.Semaphore(4)
         model = MeteredModel(ledger, budget, sender, Terms("m", 0, 0), admission=admission)
@@ -255,68 +227,29 @@ def test_admission_bounds_what_a_kill_can_lose_and_a_pause_must_wait_for(tmp_pat
         assert sorted(map(str, got)) == sorted([str(Completion("x", model="m"))] * 4 + ["short"] * 16)
         assert rows(tmp_path, filed) == [("settled", 4)]
 
-    with_ledger(tmp_path, work)
 
-
-@pytest.mark.parametrize("factor", [10, 200])
-def test_a_server_that_bills_many_times_the_limit_overshoots_by_a_twentieth_at_most(
-    tmp_path: Path, factor: int
-) -> None:
-    """256 at once, replies of 30 to 100 per cent of `factor` times the limit, a cap of 24 of the dearest calls. Without
-    what is learnt 256 calls would be under way at once: ten times the cap."""
-    draw, dearest = random.Random(factor), 50 + 100 * factor
-
-    def answer(prompt: Prompt) -> Any:
-        return response("x", read=50, written=int(100 * factor * draw.uniform(0.3, 1)))
-
-    async def work(ledger: Ledger) -> None:
-        model, budget = metered(ledger, ScriptedSender(answer), 24 * dearest)
-        got = await asyncio.gather(*(model.request(call(f"a{i}"), prompt) for i in range(256)))
-        assert "short" in got
-        assert budget.spent == spent(tmp_path)
-        assert 0.8 < budget.spent / budget.cap <= 1.05
-        assert ledger.total("overlong") == len(got) - got.count("short")
-        assert budget.calibration.dearest > 0.5 * dearest
-
-    with_ledger(tmp_path, work)
-
-
-def test_a_request_that_got_no_answer_counts_as_the_dearest(tmp_path: Path) -> None:
+async def test_a_request_that_got_no_answer_counts_as_the_dearest(tmp_path: Path) -> None:
     """Billed 10 times the limit once: 1,000 tokens written, 10 read, so 1,010 - BOUND beyond, and a quarter more to be
     safe."""
-
-    async def work(ledger: Ledger) -> None:
+    async with opened(tmp_path) as ledger:
         sender = ScriptedSender([response("x", written=1000), ModelUnavailable("gone", sends=1, timeouts=1)])
         model, budget = metered(ledger, sender)
         await model.request(call("a"), prompt)
         await model.request(call("b"), prompt)
         assert budget.spent == spent(tmp_path) == 1010 + BOUND + round((1010 - BOUND) * 1.25)
 
-    with_ledger(tmp_path, work)
 
-
-def test_what_cannot_be_believed_is_counted_by_estimate_and_noted(tmp_path: Path) -> None:
-    async def work(ledger: Ledger) -> None:
+async def test_what_cannot_be_believed_is_counted_by_estimate_and_noted(tmp_path: Path) -> None:
+    async with opened(tmp_path) as ledger:
         odd = replace(response("äöü", read=None, written=None), unbelieved=True)
         model, budget = metered(ledger, ScriptedSender([odd]))
         await model.request(call(), prompt)
         assert budget.spent == spent(tmp_path) == input_bound(prompt()) + 6
         assert (ledger.total("unbelieved"), ledger.total("overlong")) == (1, 0)
 
-    with_ledger(tmp_path, work)
-
-
-def test_keys_are_told_apart(tmp_path: Path) -> None:
-    async def work(ledger: Ledger) -> None:
-        model, _ = metered(ledger, ScriptedSender(["one", "two"]))
-        keys: list[CallKey] = [call(attempt=0), call(attempt=1)]
-        assert [await model.request(key, prompt) for key in keys] == [Completion("one"), Completion("two")]
-
-    with_ledger(tmp_path, work)
-
 
 @pytest.mark.parametrize("outcome", [response("late", timeouts=2), ModelUnavailable("away", timeouts=3)])
-def test_an_unanswered_request_costs_the_same_while_a_run_is_driven_and_in_its_ledger(
+async def test_an_unanswered_request_costs_the_same_while_a_run_is_driven_and_in_its_ledger(
     tmp_path: Path, outcome: Any
 ) -> None:
     """The question at the price of input (1 a million), the longest reply at that of output (10); 10 read, 5
@@ -325,8 +258,7 @@ def test_an_unanswered_request_costs_the_same_while_a_run_is_driven_and_in_its_l
     asked = input_bound(prompt())
     lost = {"late": 2, "away": 3}["late" if isinstance(outcome, ModelResponse) else "away"]
     answered = 10 * 1.0 + 5 * 10.0 if isinstance(outcome, ModelResponse) else 0.0
-
-    async def work(ledger: Ledger) -> None:
+    async with opened(tmp_path) as ledger:
         budget = Budget(10**6, cap_usd=1.0)
         model = MeteredModel(ledger, budget, ScriptedSender([outcome]), Terms("m", 0.7, 1, price))
         await model.request(call(), prompt)
@@ -335,8 +267,6 @@ def test_an_unanswered_request_costs_the_same_while_a_run_is_driven_and_in_its_l
         assert of == ("longitudinal", "T0", "main", "m")
         assert used.unanswered == lost * BOUND
         assert valued(price, used) == pytest.approx(budget.spent_usd)
-
-    with_ledger(tmp_path, work)
 
 
 def test_what_the_server_had_read_before_costs_what_it_sells_that_for(tmp_path: Path) -> None:
@@ -358,13 +288,11 @@ def test_what_the_server_had_read_before_costs_what_it_sells_that_for(tmp_path: 
         with_ledger(tmp_path / place, partial(work, price=price, paid=paid))
 
 
-def test_of_a_request_in_flight_when_its_process_died_the_texts_are_the_question(tmp_path: Path) -> None:
-    async def work(ledger: Ledger) -> None:
+async def test_of_a_request_in_flight_when_its_process_died_the_texts_are_the_question(tmp_path: Path) -> None:
+    async with opened(tmp_path) as ledger:
         await ledger.reserve(call(), prompt(), "m", BOUND)
         assert await ledger.sweep() == 1
         (used,) = usage(ledger.read).values()
         assert used.unanswered == BOUND
         texts = len("You are Ada.") + len('[{"role": "user", "content": "How are you?"}]')
         assert used.unanswered_read == texts // 2 <= input_bound(prompt())
-
-    with_ledger(tmp_path, work)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from enquete.models.batches import LONGEST_LINE, BatchJob, BatchReply, Denied, Provider, Unanswered, line
+from enquete.models.batches import LONGEST_LINE, BatchJob, BatchReply, Provider, Unanswered, line
 from tests.support.model_server import ModelServer
 
 KEY = "sk-secret-of-the-tests"
@@ -69,20 +69,6 @@ def test_an_order_is_polled_and_fetched(server: ModelServer) -> None:
     at(server, work)
 
 
-def test_whether_an_order_arrived_whose_reply_was_lost_is_for_its_mark_to_tell(server: ModelServer) -> None:
-    server.batches.loses_reply = True
-
-    async def work(provider: Provider) -> None:
-        with pytest.raises(Unanswered) as lost:
-            await ordered(provider, asked("a"), run="r", mark="1")
-        assert lost.value.perhaps
-        found = await provider.find("r", "1")
-        assert found is not None
-        assert (found.id, list(server.batches.jobs)) == ("batch_1", ["batch_1"])
-
-    at(server, work)
-
-
 def test_after_a_kill_an_order_is_found_by_its_run_and_mark(server: ModelServer) -> None:
     """Another run's of the same mark is not it, however new; one beyond the first page of 100 is not overlooked."""
 
@@ -131,11 +117,8 @@ def test_what_failed_or_expired_says_so_and_was_not_bought(server: ModelServer) 
         ended = await provider.look((await ordered(provider, asked(*"abc"), run="r", mark="1")).id)
         assert (ended.stage, ended.done, ended.failed) == ("expired", 1, 2)
         replies = await fetched(provider, ended)
-        assert {name: (one.status, one.told.message) for name, one in replies.items()} == {
-            "a": (200, ""),
-            "b": (500, "The server had an error"),
-            "c": (0, "This request was not executed"),
-        }
+        assert {name: (one.status, one.told.message) for name, one in replies.items()} == {"a": (200, ""),
+            "b": (500, "The server had an error"), "c": (0, "This request was not executed")}  # fmt: skip
         assert server.count() == 1
 
     at(server, work)
@@ -170,15 +153,5 @@ def test_a_line_longer_than_any_reply_is_left_out_and_the_next_is_read(server: M
     async def work(provider: Provider) -> None:
         ended = await provider.look((await ordered(provider, asked("a", "b"), run="r", mark="1")).id)
         assert (await fetched(provider, ended)).keys() == {"b"}
-
-    at(server, work)
-
-
-def test_a_server_without_it_is_told_by_its_404(server: ModelServer) -> None:
-    server.base_url += "/elsewhere"
-
-    async def work(provider: Provider) -> None:
-        with pytest.raises(Denied, match="answered 404"):
-            await ordered(provider, asked("a"), run="r", mark="1")
 
     at(server, work)

@@ -136,12 +136,20 @@ def test_gigabytes_at_once(name: str, megabytes: int) -> None:
     print(f"{name} {megabytes} MB, 8 at once: peak {assert_bounded(name, megabytes, 8):.0f} MB")
 
 
-def test_a_long_answer_within_the_limit_is_read() -> None:
+def test_the_same_server_may_send_a_request_on_and_a_long_answer_is_read() -> None:
     text = json.dumps({"a": "x" * 3_000_000})
     with RawServer(lambda _: reply(completion(text))) as server:
         (got,) = ask(server.base_url)
     assert isinstance(got, ModelResponse)
     assert got.text == text
+    # 307 keeps the question; one that goes round in circles is told.
+    there = reply(b"", "307 There", "Location: /v1/other", "Connection: close")
+    with RawServer(lambda n: there if n == 0 else reply(GOOD)) as server:
+        (got,) = ask(server.base_url)
+        assert isinstance(got, ModelResponse)
+        assert len(server.requests) == 2
+        assert server.requests[0] == server.requests[1]
+    assert "again and again" in str(told(lambda _: there))
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -155,17 +163,6 @@ def test_nothing_is_sent_to_another_origin(status: int) -> None:
     for_good = status in (301, 308)
     assert isinstance(got, Rejected if for_good else Unavailable)
     assert ("LLM_BASE_URL" in str(got), got.sends) == ((True, 1) if for_good else (False, 3))
-
-
-def test_the_same_server_may_send_a_request_on() -> None:
-    """307 keeps the question; one that goes round in circles is told."""
-    there = reply(b"", "307 There", "Location: /v1/other", "Connection: close")
-    with RawServer(lambda n: there if n == 0 else reply(GOOD)) as server:
-        (got,) = ask(server.base_url)
-        assert isinstance(got, ModelResponse)
-        assert len(server.requests) == 2
-        assert server.requests[0] == server.requests[1]
-    assert "again and again" in str(told(lambda _: there))
 
 
 def usage_of(given: Any, made: Any) -> dict[str, Any]:

@@ -24,11 +24,10 @@ from enquete.state.errors import SettingsError
 from enquete.state.interview_context import Prompt
 
 PROMPT = Prompt(
-    "You are Ada.",
-    ({"role": "user", "content": "How are you?"},),
-    '{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}}}',
-    500,
-)
+    "You are Ada.", ({"role": "user", "content": "How are you?"},),
+    '{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}}}', 500,
+)  # fmt: skip
+TURNED = '{"type":"object","properties":{"b":{"type":"integer"},"a":{"type":"string"}}}'
 OCCASION = CallKey("run_1", "main", "longitudinal", "T0", "answer", "agent:ada||0|0|all", 0)
 
 
@@ -78,15 +77,13 @@ def test_whatever_decides_about_a_response_is_in_its_key() -> None:
         key_of(replace(PROMPT, messages=({"role": "user", "content": "How old are you?"},))),
         key_of(replace(PROMPT, messages=())),
         key_of(replace(PROMPT, schema='{"type":"string"}')),
+        key_of(replace(PROMPT, schema=TURNED)),  # its order is shown to the model
         key_of(replace(PROMPT, max_output_tokens=501)),
         key_of(occasion=OCCASION),
+        *(key_of(occasion=OCCASION._replace(**{name: "other"})) for name in CallKey._fields[1:-1]),  # type: ignore[arg-type]
+        key_of(occasion=OCCASION._replace(attempt=1)),
     ]
     assert len(set(variants)) == len(variants)
-
-
-def test_the_order_of_the_schema_is_shown_to_the_model_and_counts() -> None:
-    turned = '{"type":"object","properties":{"b":{"type":"integer"},"a":{"type":"string"}}}'
-    assert key_of(replace(PROMPT, schema=turned)) != key_of()
 
 
 def test_what_does_not_decide_is_not_in_the_key() -> None:
@@ -94,21 +91,6 @@ def test_what_does_not_decide_is_not_in_the_key() -> None:
     assert key_of(base_url="http://localhost:8080/v1/") == key_of()
     assert key_of(temperature=1) == key_of(temperature=1.0)
     assert key_of(occasion=OCCASION._replace(run="run_2")) == key_of(occasion=OCCASION)
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"arm": "probe"},
-        {"methodology": "delphi"},
-        {"phase": "T1"},
-        {"purpose": "theme"},
-        {"subject": "b"},
-        {"attempt": 1},
-    ],
-)
-def test_the_same_words_on_another_occasion_are_another_request(changed: dict[str, str | int]) -> None:
-    assert key_of(occasion=OCCASION._replace(**changed)) != key_of(occasion=OCCASION)  # type: ignore[arg-type]
 
 
 @given(st.text(), st.text())
@@ -139,12 +121,18 @@ def test_what_was_put_is_found_at_once_and_after_reopening(cache: ResponseCache,
     assert before <= found.stored_at <= datetime.now(UTC)
 
 
-def test_hits_and_misses_are_counted(cache: ResponseCache) -> None:
+def test_hits_and_misses_are_counted_and_using_it_after_it_was_closed_is_a_bug(cache: ResponseCache) -> None:
     assert cache.get("k") is None
     put(cache, "k")
     assert cache.get("k")
     assert cache.get("k")
     assert (cache.hits, cache.misses, cache.lost, cache.notices) == (2, 1, 0, ())
+    cache.close()
+    cache.close()
+    with pytest.raises(RuntimeError, match="after it was closed"):
+        cache.get("k")
+    with pytest.raises(RuntimeError, match="after it was closed"):
+        put(cache, "k")
 
 
 @pytest.mark.parametrize("finish", ["length", "content_filter", "refusal", ""])
@@ -153,7 +141,7 @@ def test_only_complete_responses_are_kept(cache: ResponseCache, finish: str) -> 
     assert cache.get("k") is None
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.text(st.characters(codec="utf-8"))), max_size=30))
 def test_the_last_response_under_a_key_counts(
     tmp_path_factory: pytest.TempPathFactory, puts: list[tuple[str, str]]
@@ -167,15 +155,6 @@ def test_the_last_response_under_a_key_counts(
             found = again.get(key)
             assert found is not None
             assert found.text == text
-
-
-def test_using_it_after_it_was_closed_is_a_bug(cache: ResponseCache) -> None:
-    cache.close()
-    cache.close()
-    with pytest.raises(RuntimeError, match="after it was closed"):
-        cache.get("k")
-    with pytest.raises(RuntimeError, match="after it was closed"):
-        put(cache, "k")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes")
@@ -365,13 +344,10 @@ def test_a_full_disk_loses_responses_and_says_so_but_stops_nothing(cache: Respon
         assert again.get("small")
 
 
-def test_a_folder_that_cannot_be_one_is_refused_before_the_run(tmp_path: Path) -> None:
+def test_what_is_no_cache_of_ours_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(SettingsError, match=r"file.responses\.sqlite: .*set ENQUETE_CACHE_DIR to a local folder"):
         ResponseCache(tmp_path / "file" / "responses.sqlite")
-
-
-def test_a_database_of_something_else_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE calls(x)")

@@ -59,13 +59,10 @@ def test_a_rejected_parameter_is_dropped_and_stays_dropped(field: str) -> None:
     assert {request.rung for request in server.requests} == {"json_schema"}
 
 
-def test_a_server_that_takes_no_output_limit_is_not_asked_without_one() -> None:
+def test_limits_of_the_output_by_the_name_that_a_server_takes() -> None:
     faults = {"reject_max_tokens": 1.0, "reject_max_completion_tokens": 1.0}
     with ModelServer(faults=faults) as server, pytest.raises(Rejected, match="max_completion_tokens"):
         asyncio.run(ask(server))
-
-
-def test_the_official_server_gets_only_the_new_name_of_the_limit() -> None:
     body = (
         fallback_of("https://api.openai.com/v1", "gpt-test")
         .form()
@@ -75,8 +72,8 @@ def test_the_official_server_gets_only_the_new_name_of_the_limit() -> None:
     assert "max_tokens" not in body
 
 
-def test_an_outage_does_not_wear_the_ladder_down() -> None:
-    """500 on every format says nothing about any of them: after the outage the first is used again."""
+def test_an_outage_or_one_odd_prompt_does_not_wear_the_ladder_down() -> None:
+    # 500 on every format says nothing about any of them: after the outage the first is used again.
     with ModelServer(faults={"http_500": 1.0}) as server:
         with pytest.raises(Exception, match="answered 500"):
             asyncio.run(ask(server))
@@ -86,10 +83,7 @@ def test_an_outage_does_not_wear_the_ladder_down() -> None:
         server.faults = {"http_500": 1.0}
         with pytest.raises(Exception, match="asked 3 times"):  # a format that has worked is not to blame
             asyncio.run(ask(server))
-
-
-def test_an_unexplained_400_about_one_prompt_is_not_remembered() -> None:
-    """The server dislikes one question on the upper format only; everybody else stays there."""
+    # The server dislikes one question on the upper format only; everybody else stays there.
     with ModelServer() as server:
         asyncio.run(ask(server, "fine"))
         server.faults = {"http_400": 1.0}
@@ -97,11 +91,8 @@ def test_an_unexplained_400_about_one_prompt_is_not_remembered() -> None:
             asyncio.run(ask(server, "odd"))
         server.faults = {}
         asyncio.run(ask(server, "fine again"))
-        assert [request.rung for request in server.requests] == [
-            "json_schema",
-            *("json_schema", "json_object", "prompt"),
-            "json_schema",
-        ]
+        assert [request.rung for request in server.requests] == ["json_schema",
+            *("json_schema", "json_object", "prompt"), "json_schema"]  # fmt: skip
 
 
 def test_a_tried_format_is_kept_only_while_no_better_one_works() -> None:
@@ -116,7 +107,7 @@ def test_a_tried_format_is_kept_only_while_no_better_one_works() -> None:
     assert fallback.form().reply_format is ResponseFormat.JSON_OBJECT
 
 
-def test_the_prompt_is_sufficient_on_every_format() -> None:
+def test_the_prompt_suffices_on_every_format_and_a_schema_is_strict_where_it_can_be() -> None:
     asked = Prompt(
         "system", ({"role": "user", "content": "q1"}, {"role": "assistant", "content": "a1"}), compact(SCHEMA), 10
     )
@@ -128,9 +119,6 @@ def test_the_prompt_is_sufficient_on_every_format() -> None:
     assert messages(prompt("q"), ResponseFormat.PROMPT)[-1][1].startswith("q\n\nJSON schema:\n{")
     said = replace(prompt("q"), says_form=True)  # and the schema is sent beside it on the first format
     assert [messages(said, each)[-1][1] == "q" for each in ResponseFormat] == [True, False, False]
-
-
-def test_a_schema_is_closed_and_strict_where_it_can_be() -> None:
     fixed = format_field(ResponseFormat.JSON_SCHEMA, compact(SCHEMA))["response_format"]
     assert isinstance(fixed, dict)
     inner = fixed["json_schema"]
@@ -152,17 +140,12 @@ def test_a_schema_is_closed_and_strict_where_it_can_be() -> None:
         (422, "body.seed: Extra inputs are not permitted", "seed"),
         (400, "Invalid schema for response_format 'answer'", "response_format"),
         (404, "No endpoints found that can handle the requested parameters.", "response_format"),
-        (501, "Not implemented", "response_format"),
-        (415, "unsupported media", "response_format"),
+        (501, "Not implemented", "response_format"), (415, "unsupported media", "response_format"),
         (400, "'max_tokens' is too large: 900. This model's maximum context length is 512 tokens.", ""),
-        (400, "API key not valid. Please pass a valid API key.", ""),
-        (400, "model `x` does not exist", ""),
-        (404, "404: Not Found", ""),
-        (400, "", "unknown"),
-        (401, "json_schema", ""),
-        (413, "too large", ""),
+        (400, "API key not valid. Please pass a valid API key.", ""), (400, "model `x` does not exist", ""),
+        (404, "404: Not Found", ""), (400, "", "unknown"), (401, "json_schema", ""), (413, "too large", ""),
     ],
-)
+)  # fmt: skip
 def test_complaints_are_told_apart(status: int, message: str, about: str) -> None:
     assert complaint(status, ServerError(message)) == about
 
@@ -170,16 +153,12 @@ def test_complaints_are_told_apart(status: int, message: str, about: str) -> Non
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ({"error": {"message": "no"}}, "no"),
-        ({"message": "no", "code": 3}, "no"),
+        ({"error": {"message": "no"}}, "no"), ({"message": "no", "code": 3}, "no"),
         ({"detail": [{"loc": ["body", "seed"], "msg": "extra", "input": {"secret": 1}}]}, "body.seed: extra"),
-        ({"error": "no"}, "no"),
-        ("<html><body>502</body></html>", "an HTML page"),
-        ("x" * 999, "x" * 300),
-        (None, ""),
+        ({"error": "no"}, "no"), ("<html><body>502</body></html>", "an HTML page"), ("x" * 999, "x" * 300), (None, ""),
         ({"error": {"message": "bad key abcdefgh"}}, "bad key ***"),
     ],
-)
+)  # fmt: skip
 def test_error_bodies_of_every_shape_are_read(body: object, message: str) -> None:
     assert read_error(body, "abcdefgh").message == message
 

@@ -31,13 +31,9 @@ Ended = ModelResponse | Unavailable
 
 def transport_to(server: ModelServer, limiter: Limiter | None = None, **options: float) -> Transport:
     return Transport(
-        server.base_url,
-        SecretStr(KEY),
-        limiter=limiter or Limiter(32),
-        timeout_s=options.get("timeout_s", 5),
-        backoff_s=options.get("backoff_s", 0.02),
-        patience_s=options.get("patience_s", 10),
-    )
+        server.base_url, SecretStr(KEY), limiter=limiter or Limiter(32), timeout_s=options.get("timeout_s", 5),
+        backoff_s=options.get("backoff_s", 0.02), patience_s=options.get("patience_s", 10),
+    )  # fmt: skip
 
 
 async def one(transport: Transport, question: str) -> Ended:
@@ -75,16 +71,6 @@ def test_a_server_that_vanishes_and_returns_fails_nobody() -> None:
         assert server.max_in_flight <= 32
 
 
-def test_it_may_vanish_again_and_again() -> None:
-    with ModelServer(latency=0.02) as server:
-        server.vanish(0.3, after=20)
-        again = threading.Thread(target=lambda: (server.wait_for(70), server.vanish(0.3)))
-        again.start()
-        ended = ask_all(server, range(100))
-        again.join(10)
-        assert failures(ended) == []
-
-
 def test_few_ask_whether_it_is_back() -> None:
     """64 requests against a closed door for 1 s: three attempts each at most, then one probe every 0.02 s, doubling."""
     with ModelServer() as server:
@@ -109,7 +95,7 @@ def test_one_that_stays_away_is_an_outage_for_everybody() -> None:
     assert "no request has got through for 0.8 s (ENQUETE_PATIENCE_S)" in str(lost[0])
 
 
-@pytest.mark.parametrize("fault", ["http_500", "disconnect", "timeout", "html_body"])
+@pytest.mark.parametrize("fault", ["http_500", "timeout"])
 def test_open_but_broken_is_an_outage_too_when_it_befalls_several(fault: str) -> None:
     with ModelServer(faults={fault: 1.0}) as server:
         lost = failures(ask_all(server, range(6), patience_s=0.5, timeout_s=0.2))
@@ -165,15 +151,6 @@ def test_a_poisonous_request_fails_alone_after_three_attempts() -> None:
     assert failures(others) == []
 
 
-def test_a_poisonous_request_that_is_left_over_ends_without_an_outage() -> None:
-    with ModelServer() as server:
-        ask_all(server, ["before"])
-        server.poison = "deadly"
-        (error,) = failures(ask_all(server, ["deadly"], patience_s=0.3))
-    assert not error.outage
-    assert error.sends > 3  # once more after the first probe
-
-
 @settings(max_examples=12)
 @given(cancel=st.sets(st.integers(0, 39)), after=st.floats(0, 0.03))
 def test_cancelling_while_the_server_is_away_leaks_no_slot(cancel: set[int], after: float) -> None:
@@ -215,7 +192,7 @@ def test_several_event_loops_wait_for_one_server() -> None:
     assert failures(ended) == []
 
 
-def test_a_server_is_away_until_it_answers_and_work_still_going_on_behind_a_closed_door_is_no_answer() -> None:
+def test_a_server_is_away_until_it_answers_and_who_asks_later_waits_anew() -> None:
     health = ServerHealth()
     health.failed("broke the connection")
     assert not health.away  # one fault proves nothing
@@ -232,9 +209,6 @@ def test_a_server_is_away_until_it_answers_and_work_still_going_on_behind_a_clos
     health.left(unreachable=False)
     health.answered(before)  # what it works on is an answer, where it is not even the door that is closed
     assert not health.away
-
-
-def test_who_asks_after_it_was_given_up_keeps_what_is_known_and_starts_the_clock_anew() -> None:
     health = ServerHealth()
     health.left(unreachable=True)
     old = health.silent_since
@@ -251,7 +225,7 @@ def test_who_asks_after_it_was_given_up_keeps_what_is_known_and_starts_the_clock
     assert health.takes_probe(1.0, 10.0)  # at once
 
 
-def test_probes_come_ever_more_rarely() -> None:
+def test_probes_are_short_counted_and_ever_rarer() -> None:
     health, waits = ServerHealth(), []
     health.left(unreachable=False)
     for _ in range(6):
@@ -259,6 +233,8 @@ def test_probes_come_ever_more_rarely() -> None:
         assert health.takes_probe(1.0, 10.0)
         waits.append(health.next_probe - time.monotonic())
     assert all(step <= wait + 0.1 <= 1.5 * step + 0.2 for step, wait in zip((1, 2, 4, 8, 10, 10), waits, strict=True))
+    assert len(json.dumps([HEALTH_PROBE.system, *HEALTH_PROBE.messages, HEALTH_PROBE.schema])) < 400
+    assert SendCounts(timeouts=1, broken=2, probes=3).unanswered == 6
 
 
 @given(step=st.integers(-3, 10_000), first=st.floats(0.001, 100))
@@ -312,7 +288,7 @@ def poisoned(number: int) -> list[str]:
     return [f"deadly {each}" for each in range(number)]
 
 
-@pytest.mark.parametrize("number", [1, 4, 7])
+@pytest.mark.parametrize("number", [1, 7])
 def test_those_that_are_always_refused_fail_alone_and_soon_whatever_the_patience(number: int) -> None:
     """29 others are answered at once, and then nobody is left to show that the server works (the default patience)."""
     with ModelServer() as server:
@@ -329,17 +305,14 @@ def test_those_that_are_always_refused_fail_alone_and_soon_whatever_the_patience
     assert sum(error.sends for error in lost) <= (ATTEMPTS + CONFIRMATIONS) * number
 
 
-def test_one_left_over_is_charged_for_the_probes_it_needed() -> None:
-    """So that the sum of what calls cost remains what the budget has spent."""
+def test_one_left_over_is_charged_for_its_probes_and_has_none_without_room() -> None:
+    # So that the sum of what calls cost remains what the budget has spent.
     with ModelServer() as server:
         ask_all(server, ["before"])  # json_schema has worked: no other form is tried
         server.poison = "deadly"
         (error,) = failures([ask_with_room(server, "deadly", lambda: True)])
         assert probes(server) == error.broken == CONFIRMATIONS
     assert (error.sends, error.outage, error.timeouts) == (ATTEMPTS + 1, False, 0)
-
-
-def test_without_room_in_the_budget_no_probe_is_sent() -> None:
     with ModelServer() as server:
         ask_all(server, ["before"])
         server.poison = "deadly"
@@ -362,7 +335,7 @@ def ask_with_room(server: ModelServer, question: str, room: Callable[[], bool]) 
     return asyncio.run(main())
 
 
-@pytest.mark.parametrize("fault", ["http_500", "html_body", "no_choices"])
+@pytest.mark.parametrize("fault", ["http_500", "no_choices"])
 def test_a_server_that_refuses_everybody_for_a_while_fails_nobody(fault: str) -> None:
     """Attempts are over within 0.1 s, it lasts for 1 s; few sends of each prompt, as probes ask for all of them."""
     with ModelServer(latency=0.005) as server:
@@ -478,8 +451,8 @@ def lost(state: RetryState, health: ServerHealth) -> None:
     state.is_lost = True
 
 
-def test_an_answer_that_was_under_way_before_the_refusal_confirms_nothing() -> None:
-    """Only what was sent after the latest fault shows that the server served others at that time."""
+def test_an_answer_confirms_what_was_sent_after_the_fault_and_a_failed_probe_starts_over() -> None:
+    # Only what was sent after the latest fault shows that the server served others at that time.
     health, state, early = ServerHealth(), RetryState(ATTEMPTS, 0.01), time.monotonic()
     lost(state, health)
     health.answered(early)
@@ -490,9 +463,6 @@ def test_an_answer_that_was_under_way_before_the_refusal_confirms_nothing() -> N
         assert (state.confirmed, state.left) == (expected, 1)
         lost(state, health)
         assert state.goes_on(health) is None
-
-
-def test_a_probe_that_fails_starts_attempts_over_once_the_server_is_back() -> None:
     health, state = ServerHealth(), RetryState(ATTEMPTS, 0.01, confirmed=1)
     lost(state, health)
     health.left(unreachable=False)
@@ -515,11 +485,6 @@ def test_who_fails_while_others_are_served_is_at_fault_and_a_closed_door_is_nobo
     crashing = RetryState(ATTEMPTS, 0.01, returns=MOST_RETURNS)
     crashing.note(REFUSED, health)
     assert crashing.is_at_fault
-
-
-def test_a_probe_is_short_and_counted() -> None:
-    assert len(json.dumps([HEALTH_PROBE.system, *HEALTH_PROBE.messages, HEALTH_PROBE.schema])) < 400
-    assert SendCounts(timeouts=1, broken=2, probes=3).unanswered == 6
 
 
 # --- A run that stops waits for nothing: not for a server that is away, nor for the next try, nor for its turn.
@@ -564,7 +529,7 @@ def test_waits_for_a_server_that_is_away_and_for_the_next_try_end_at_once(backof
         assert not error.outage
 
 
-def test_what_is_on_its_way_is_answered_and_what_waits_for_its_turn_is_not_sent() -> None:
+def test_on_a_halt_what_is_on_its_way_is_answered_and_no_turn_or_pace_waited_for() -> None:
     with ModelServer(latency=0.6) as server:
         limits = {"m": ModelLimits(concurrency=1)}
         ended, took = halted_after(made(server.base_url, limits=limits), 0.3)
@@ -572,9 +537,6 @@ def test_what_is_on_its_way_is_answered_and_what_waits_for_its_turn_is_not_sent(
     assert took < 3
     assert [type(each) for each in ended].count(ModelResponse) == 1
     assert sum(isinstance(each, Unavailable) and each.short for each in ended) == 3
-
-
-def test_a_pace_of_one_a_minute_is_not_waited_for() -> None:
     with ModelServer() as server:
         limits = {"m": ModelLimits(requests_per_minute=1)}
         ended, took = halted_after(made(server.base_url, limits=limits), 0.5, requests=2)

@@ -4,7 +4,7 @@ import json
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from enquete.models.parsing import looks_like_refusal, read_object
@@ -15,19 +15,17 @@ VALUE = st.recursive(SCALAR, lambda inner: st.lists(inner, max_size=3) | st.dict
 OBJECT = st.dictionaries(TEXT, VALUE, max_size=6)
 
 WRAPPERS = {
-    "bare": "{}",
-    "fence": "```json\n{}\n```",
-    "fence and prose": "Sure! Here you are:\n\n```\n{}\n```\nAnything else?",
+    "bare": "{}", "fence": "```json\n{}\n```", "fence and prose": "Sure! Here you are:\n\n```\n{}\n```\nAnything else?",
     "thinking": "<think>I'd say it's fine; maybe \"4\"?</think>\n\n{}",
     "thinking whose start is missing": "so they want numbers.</think>{}",
     "thinking that never ends": "<think>hm, let me see. {}",
-    "prose": "Hier ist meine Antwort, wie gewünscht: {} Ich hoffe, das hilft!",
-    "byte order mark": "\ufeff{}\r\n",
+    "prose": "Hier ist meine Antwort, wie gewünscht: {} Ich hoffe, das hilft!", "byte order mark": "\ufeff{}\r\n",
     "list of one": "[{}]",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("wrapper", WRAPPERS.values(), ids=WRAPPERS.keys())
+@settings(max_examples=10)
 @given(value=OBJECT, ascii_only=st.booleans(), indent=st.sampled_from([None, 2]))
 def test_any_object_comes_back_out_of_any_wrapping(
     wrapper: str, value: dict[str, object], ascii_only: bool, indent: int | None
@@ -65,25 +63,12 @@ def test_a_cut_object_gives_complete_members_only(value: dict[str, object], data
 
 
 HOSTILE = {
-    "opening brackets": "[" * 1_000_000,
-    "opening braces": "{" * 1_000_000,
-    "nested objects": '{"a":' * 200_000,
-    "closing braces": "}" * 1_000_000,
-    "balanced deep": "[" * 100_000 + "]" * 100_000,
-    "empty objects": "{}" * 500_000,
-    "objects that need repair": "{'a': 1}" * 100_000,
-    "quotes": '"' * 1_000_000,
-    "quotes after a brace": "{" + '"' * 1_000_000,
-    "backslashes": '{"' + "\\" * 1_000_000,
-    "cut list of numbers": "[" + "1," * 400_000,
-    "braces and quotes": '{"{"' * 250_000,
-    "long integer": '{"a": ' + "9" * 900_000 + "}",
-    "unclosed thinking": "<think>" * 100_000,
-    "repairable garbage": "{" + "a b, ':\" " * 3_000 + "}",
-    "repairable apostrophes": "{" + "'" * 30_000 + "}",
-    "repairable commas": "{" + ",:" * 15_000 + "}",
-    "repairable words": "{" + "x" * 31_000,
-}
+    "opening brackets": "[" * 1_000_000, "nested objects": '{"a":' * 200_000,
+    "balanced deep": "[" * 100_000 + "]" * 100_000, "objects that need repair": "{'a': 1}" * 100_000,
+    "quotes after a brace": "{" + '"' * 1_000_000, "cut list of numbers": "[" + "1," * 400_000,
+    "long integer": '{"a": ' + "9" * 900_000 + "}", "unclosed thinking": "<think>" * 100_000,
+    "repairable garbage": "{" + "a b, ':\" " * 3_000 + "}", "repairable apostrophes": "{" + "'" * 30_000 + "}",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("truncated", [False, True])
@@ -121,9 +106,9 @@ def test_what_models_write(text: str, expected: dict[str, object]) -> None:
     assert read_object(text, wanted=("a", "b")) == expected
 
 
-@pytest.mark.parametrize("text", ["", "   ", "null", "[]", "[1, 2]", '"text"', "no idea", "<think>", "@@ ,,, :: {"])
-def test_text_without_an_object_gives_none(text: str) -> None:
-    assert read_object(text, wanted=("a",)) is None
+def test_text_without_an_object_gives_none() -> None:
+    for text in ("", "   ", "null", "[]", "[1, 2]", '"text"', "no idea", "<think>", "@@ ,,, :: {"):
+        assert read_object(text, wanted=("a",)) is None, text
 
 
 @pytest.mark.parametrize(
@@ -149,9 +134,8 @@ def test_answers_cut_by_length(text: str, expected: dict[str, object] | None) ->
     assert result == expected or (expected is None and not set(result or {}) & {"a", "b"})
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_refusals_are_recognised_and_answers_are_none() -> None:
+    for text in (
         "I'm sorry, but I can't help with that request.",
         "I cannot participate in this role-play.",
         "As an AI language model, I do not have opinions.",
@@ -160,21 +144,13 @@ def test_answers_cut_by_length(text: str, expected: dict[str, object] | None) ->
         "Als KI habe ich keine eigenen Ansichten.",
         "Ich möchte diese Fragen nicht beantworten.",
         "Das kann ich leider nicht tun.",
-    ],
-)
-def test_refusals_are_recognised(text: str) -> None:
-    assert looks_like_refusal(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+    ):
+        assert looks_like_refusal(text), text
+    for text in (
         "",
         '{"a": 1, "why": "I\'m sorry, but I can\'t help feeling angry."}',
         "The council took its time and that is why I am angry.",
         "Ich fühle mich nicht gut vertreten.",
         "a: 4, b: 5",
-    ],
-)
-def test_answers_are_no_refusals(text: str) -> None:
-    assert not looks_like_refusal(text)
+    ):
+        assert not looks_like_refusal(text), text

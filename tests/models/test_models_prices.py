@@ -68,16 +68,13 @@ def listed(model: str, **usage: int) -> float:
 # --- the bundled list ------------------------------------------------------------------------------------------------
 
 
-def test_a_well_known_model_costs_what_genai_prices_charges() -> None:
+def test_a_well_known_model_costs_what_genai_prices_charges_cached_or_not() -> None:
     price = BUNDLED.of("gpt-4o-mini", OPENAI)
     assert price is not None
     assert cost(price, 1000, 500) == pytest.approx(listed("gpt-4o-mini", input_tokens=1000, output_tokens=500))
     assert price.source == f"genai-prices {genai_prices.__version__}: openai/gpt-4o-mini"
     assert BUNDLED.of("gpt-4o-mini", None) == price  # no server named: OpenAI's own
     assert BUNDLED.of("gpt-4o-mini", "HTTPS://API.OpenAI.com/v1") == price
-
-
-def test_input_that_was_cached_costs_what_genai_prices_charges_for_it() -> None:
     price = BUNDLED.of("gpt-4o-mini", OPENAI)
     assert price is not None
     again = listed("gpt-4o-mini", input_tokens=1000, cache_read_tokens=1000)
@@ -86,13 +83,16 @@ def test_input_that_was_cached_costs_what_genai_prices_charges_for_it() -> None:
     assert Price(1.0, 2.0, "own").cached_per_mtok == 1.0
 
 
-def test_the_server_decides_before_the_name() -> None:
-    """OpenRouter lists the model under its own name; OpenAI does not know it by that one."""
+def test_the_server_decides_before_the_name_and_no_model_costs_nothing() -> None:
+    # OpenRouter lists the model under its own name; OpenAI does not know it by that one.
     routed = BUNDLED.of("openai/gpt-4o", "https://openrouter.ai/api/v1")
     assert routed is not None
     assert ": openrouter/" in routed.source
     assert BUNDLED.of("no-such-model", OPENAI) is None
     assert BUNDLED.of("claude-haiku-4-5", OPENAI) is None  # well known, but not sold there
+    for model in ("synthetic", "rule"):
+        assert BUNDLED.of(model, OPENAI) == BUNDLED.of(model, None) == NO_MODEL == Price(0, 0, "no model")
+    assert not any(map(is_local, ("api.openai.com", "8.8.8.8", "local.example.org", "localhost.example.com")))
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "openai/gpt-4o"])
@@ -109,15 +109,11 @@ def test_at_an_unknown_host_the_name_decides_and_the_source_says_so(model: str) 
     [
         "http://localhost:8080/v1",
         "http://127.0.0.1/v1",
-        "http://127.8.9.1/v1",
         "http://[::1]:8080/v1",
         "http://[::ffff:192.168.0.4]/v1",
         "http://10.1.2.3:8000/v1",
-        "http://192.168.0.4/v1",
-        "http://172.16.0.1/v1",
         "http://100.64.0.1/v1",  # carrier-grade NAT, as used by overlay networks
         "http://169.254.1.1/v1",
-        "http://0.0.0.0:8080/v1",
         "http://workstation.local:1234/v1",
         "http://host.docker.internal:11434/v1",
         "http://ollama:11434/v1",  # a name without a dot is never public
@@ -134,15 +130,6 @@ def test_an_address_is_local_unless_it_is_public(address: object) -> None:
     assert is_local(str(address)) == (not getattr(address, "is_global"))  # noqa: B009  # hypothesis leaves it untyped
 
 
-def test_public_hosts_are_not_local() -> None:
-    assert not any(map(is_local, ("api.openai.com", "8.8.8.8", "local.example.org", "localhost.example.com")))
-
-
-def test_no_model_costs_nothing() -> None:
-    for model in ("synthetic", "rule"):
-        assert BUNDLED.of(model, OPENAI) == BUNDLED.of(model, None) == NO_MODEL == Price(0, 0, "no model")
-
-
 @pytest.mark.parametrize(
     ("model", "url", "why"),
     [
@@ -155,18 +142,15 @@ def test_what_cannot_be_told_per_token_is_unknown(model: str, url: str, why: str
     assert BUNDLED.of(model, url) is None, why
 
 
-def test_the_dearer_context_length_counts() -> None:
-    """gemini-2.5-pro has two prices by length of the prompt; the oracle charges the long one from 200,001 tokens on."""
+def test_the_dearer_context_length_hour_and_thinking_count() -> None:
+    # gemini-2.5-pro has two prices by length of the prompt; the oracle charges the long one from 200,001 tokens on.
     price = BUNDLED.of("gemini-2.5-pro", "https://generativelanguage.googleapis.com/v1beta/openai")
     assert price is not None
     usage = genai_prices.Usage(input_tokens=300_000, output_tokens=1000)
     oracle = genai_prices.calc_price(usage, "gemini-2.5-pro", provider_id="google")
     assert cost(price, 300_000, 1000) == pytest.approx(float(oracle.total_price))
     assert price.source.endswith("google/gemini-2.5-pro, upper price")
-
-
-def test_the_dearest_hour_of_the_day_counts() -> None:
-    """By hand: 3 and 9 within the night window, 4 and 6 outside; upper of each: 4 and 9, at any hour."""
+    # By hand: 3 and 9 within the night window, 4 and 6 outside; upper of each: 4 and 9, at any hour.
     night = TimeOfDateConstraint(time(23, tzinfo=UTC), time(5))
     inside = ModelPrice(input_mtok=Decimal(3), output_mtok=TieredPrices(Decimal(5), [Tier(9, Decimal(9))]))
     outside = ModelPrice(input_mtok=Decimal(4), output_mtok=Decimal(6))
@@ -175,9 +159,6 @@ def test_the_dearest_hour_of_the_day_counts() -> None:
     )
     for hour in range(24):
         assert _upper(info, datetime(2026, 3, 1, hour, 30, tzinfo=UTC)) == (4, 9, True)
-
-
-def test_thinking_that_costs_more_than_answering_is_counted() -> None:
     prices = ModelPrice(input_mtok=Decimal(1), output_mtok=Decimal(2), output_reasoning_mtok=Decimal(5))
     info = ModelInfo("m", ClauseEquals("m"), prices=prices)
     assert _upper(info, datetime(2026, 3, 1, tzinfo=UTC)) == (1, 5, True)
@@ -217,18 +198,15 @@ def test_cost_by_hand() -> None:
         ("my-org/large", OPENAI, Price(0.5, 1.5, "prices.yaml: models.my-*")),
         ("My-Model", "http://10.0.0.1/v1", Price(0.5, 1.5, "prices.yaml: models.my-*")),
         ("gpt-4o", "http://localhost:8080/v1", Price(0, 0, "prices.yaml: servers.localhost.*")),
-        (
-            "gpt-4o",
-            "http://gpu.example.org:8080/team/v1/",
-            Price(0.1, 0.2, "prices.yaml: servers.http://gpu.example.org:8080/team/v1.gpt-4o"),
-        ),
+        ("gpt-4o", "http://gpu.example.org:8080/team/v1/",
+         Price(0.1, 0.2, "prices.yaml: servers.http://gpu.example.org:8080/team/v1.gpt-4o")),
         ("gpt-4o", "http://gpu.example.org:8080/team/v12", Price(1, 2, "prices.yaml: models.gpt-4o")),
         ("gpt-4o", "http://gpu.example.org/team/v1", Price(1, 2, "prices.yaml: models.gpt-4o")),
         ("gpt-4o", "https://eu.gateway.example/v1", Price(3, 4, "prices.yaml: servers.*.gateway.example.gpt-4o")),
         ("other", "http://10.0.0.1/v1", None),
         ("synthetic", "http://localhost:8080/v1", NO_MODEL),
     ],
-)
+)  # fmt: skip
 def test_own_prices_by_server_then_name_then_pattern(tmp_path: Path, model: str, url: str, price: Price | None) -> None:
     assert read(tmp_path, OWN).of(model, url) == price
 
@@ -241,11 +219,9 @@ def test_what_the_own_file_leaves_out_comes_from_the_list(tmp_path: Path) -> Non
     ("text", "expected"),
     [
         ("models:\n  m: {input: -1, output: 2}", r"prices\.yaml:2: models\.m\.input: is -1: write US dollars per mill"),
-        ("models:\n  m:\n    input: .nan\n    output: 1", r"prices\.yaml:3: .*no finite number"),
         ("models:\n  m: {input: 1, output: .inf}", r"prices\.yaml:2: .*no finite number"),
         ("models:\n  m: {input: yes, output: 1}", r"prices\.yaml:2: models\.m\.input: is true: write US dollars"),
         ("models:\n  m: {input: $1, output: 1}", r"prices\.yaml:2: models\.m\.input: is '\$1': write US dollars"),
-        ("models:\n  m: {input: '0,5', output: 1}", r"models\.m\.input: is '0,5': write US dollars"),
         ("models:\n  m: {input: 1}", r"prices\.yaml:2: models\.m\.output: is missing"),
         ("models:\n  m: {inputs: 1, output: 1}", r"inputs: is no known key; did you mean 'input'"),
         ("models:\n  m: 0.5", r"prices\.yaml:2: models\.m: is 0\.5; write a mapping"),
@@ -254,36 +230,19 @@ def test_what_the_own_file_leaves_out_comes_from_the_list(tmp_path: Path) -> Non
         ("servers:\n  ftp://x:\n    m: {input: 1, output: 1}", r"prices\.yaml:2: servers.*'ftp://x'.*write a base URL"),
         ("servers:\n  http://u:secret@h/v1: 1", r"^prices\.yaml:2: servers: …@h/v1: .*without user or password$"),
         ("servers:\n  localhost: {input: 1, output: 1}", r"servers\.localhost\.input: is 1; write a mapping"),
-        ("models:\n  4: {input: 1, output: 1}", r"prices\.yaml:2: .*put it in quotes: '4'"),
-        ("models:\n  m: !!python/object/apply:os.getcwd []", r"prices\.yaml:2: .*python/object.* is not supported"),
         ("- a", r"prices\.yaml:1: a list; write, for example, `models:"),
         ("# nothing yet", r"prices\.yaml: the file is empty; write, for example, `models:"),
-        ("models: {}\n---\nmodels: {}", r"prices\.yaml:2: a second document.*; write, for example"),
-        ("a: " + "[" * 30 + "]" * 30, r"prices\.yaml:1: too large or too deeply nested; write, for example"),
         ("models: [", r"prices\.yaml:\d: no valid YAML"),
-        ("models:\n\tm: 1", r"prices\.yaml:2: a tab"),
     ],
 )
 def test_a_bad_file_says_where_what_and_what_would_be_right(tmp_path: Path, text: str, expected: str) -> None:
     assert re.search(expected, complaint(tmp_path, text))
 
 
-def test_every_problem_is_told_at_once_and_in_order(tmp_path: Path) -> None:
+def test_every_problem_is_told_at_once_and_a_file_that_cannot_be_read_names_itself(tmp_path: Path) -> None:
     told = complaint(tmp_path, "models:\n  a: {input: -1, output: 1}\n  b: {input: .inf, output: 1}\n  c: {output: x}")
     lines = [int(line.split(":")[1]) for line in told.splitlines()]
     assert lines == [2, 3, 4, 4]
-
-
-@given(price=st.floats(min_value=0, max_value=1e9) | st.integers(0, 10**9))
-def test_any_price_from_zero_on_is_read_back(tmp_path_factory: pytest.TempPathFactory, price: float) -> None:
-    text = f"models: {{m: {{input: {price!r}, output: 0}}}}" if isinstance(price, int) else None
-    text = text or f"models: {{m: {{input: {price:.12f}, output: 0}}}}"
-    found = read(tmp_path_factory.mktemp("p"), text).of("m", None)
-    assert found is not None
-    assert found.input_per_mtok == pytest.approx(price, abs=1e-9)
-
-
-def test_a_file_that_cannot_be_read_names_itself(tmp_path: Path) -> None:
     with pytest.raises(
         SettingsError, match=r"none\.yaml: the price file cannot be read \(No such file.*ENQUETE_PRICES"
     ):
@@ -293,6 +252,15 @@ def test_a_file_that_cannot_be_read_names_itself(tmp_path: Path) -> None:
     (tmp_path / "latin.yaml").write_bytes(b"models: {\xe4: {input: 1, output: 1}}")
     with pytest.raises(SettingsError, match=r"latin\.yaml:1: byte 0xe4 is no UTF-8"):
         Prices.read(tmp_path / "latin.yaml")
+
+
+@given(price=st.floats(min_value=0, max_value=1e9) | st.integers(0, 10**9))
+def test_any_price_from_zero_on_is_read_back(tmp_path_factory: pytest.TempPathFactory, price: float) -> None:
+    text = f"models: {{m: {{input: {price!r}, output: 0}}}}" if isinstance(price, int) else None
+    text = text or f"models: {{m: {{input: {price:.12f}, output: 0}}}}"
+    found = read(tmp_path_factory.mktemp("p"), text).of("m", None)
+    assert found is not None
+    assert found.input_per_mtok == pytest.approx(price, abs=1e-9)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the configuration folder is moved by XDG_CONFIG_HOME on Linux")

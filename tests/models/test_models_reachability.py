@@ -106,16 +106,13 @@ def test_without_a_list_the_endpoint_is_asked_without_a_question(
     assert (said is not None and said.wrong_url) == wrong
 
 
-def test_a_new_run_at_a_dead_server_is_not_begun(tmp_path: Path) -> None:
+def test_a_dead_server_or_a_wrong_path_begins_no_run_and_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable) as said:
         enquete.conduct_interviews(personas(tmp_path, 2), out=tmp_path / "o", model="m", base_url=CLOSED)
     assert str(said.value).startswith(f"The model server {CLOSED} could not be reached (")
     assert "model 'm'" in str(said.value)
     assert "patience_s=600" in str(said.value)
     assert not (tmp_path / "o").exists()
-
-
-def test_a_wrong_path_is_named_as_the_setting_that_it_is(tmp_path: Path) -> None:
     people = personas(tmp_path, 2)
     with ModelServer() as server:
         url = server.base_url.removesuffix("/v1")

@@ -37,6 +37,8 @@ from tests.support import unwritten
 from tests.support.small_server import SmallServer
 from tests.support.studies import personas, rows
 
+pytestmark = pytest.mark.anyio
+
 PROMPT = Prompt("You are Ada.", ({"role": "user", "content": "x" * 3989},), "", 500)  # 4,000 characters and one
 LLAMA: dict[str, Any] = {"default_generation_settings": {"n_ctx": 8192, "params": {}}, "total_slots": 2}
 
@@ -61,7 +63,7 @@ def test_what_servers_say(bodies: tuple[Any, Any, Any, Any], facts: Facts) -> No
     assert facts_of("m", *bodies) == facts
 
 
-def test_an_unknown_server_has_the_time_it_was_given_and_a_slow_one_what_it_takes() -> None:
+def test_patience_grows_with_what_a_server_took() -> None:
     speed = Speed()
     assert speed.patience(PROMPT, 120, small=False) == 120
     speed.note(PROMPT, 30, None)
@@ -71,24 +73,8 @@ def test_an_unknown_server_has_the_time_it_was_given_and_a_slow_one_what_it_take
     twice = replace(PROMPT, system="x" * (4000 + len(PROMPT.system) - 2))
     assert speed.patience(twice, 120, small=False) == pytest.approx(PATIENT * 200, rel=0.001)
     assert speed.patience(PROMPT, 5000, small=False) == 5000  # never less than was asked for
-
-
-def test_a_small_server_has_time_to_read_before_anything_is_known() -> None:
-    """1,000 tokens by four characters each, and a reply of 500."""
+    # 1,000 tokens by four characters each, and a reply of 500.
     assert Speed().patience(PROMPT, 120, small=True) == 1000 / SLOWEST_READING + 500 / SLOWEST_WRITING
-
-
-def test_what_fits_a_context_and_what_gives_way() -> None:
-    """First the room for the reply, down to half of it; a question is never cut."""
-    assert fitted(PROMPT, None, 10**6) is PROMPT
-    assert fitted(PROMPT, 1500, 1000) is PROMPT
-    assert fitted(PROMPT, 1499, 1000) == replace(PROMPT, max_output_tokens=499)
-    assert fitted(PROMPT, 1250, 1000) == replace(PROMPT, max_output_tokens=250)
-    assert fitted(PROMPT, 1249, 1000) is None
-    assert fitted(replace(PROMPT, max_output_tokens=100), 1063, 1000) is None  # nor to less than 64
-
-
-def test_tokens_of_a_question_are_the_model_s_own_once_measured() -> None:
     speed = Speed()
     assert speed.tokens(PROMPT) == 1000
     speed.note(PROMPT, 1, 2000)
@@ -96,17 +82,33 @@ def test_tokens_of_a_question_are_the_model_s_own_once_measured() -> None:
     assert speed.tokens(PROMPT) == 2000
 
 
-def test_a_time_out_looks_again_when_it_is_due() -> None:
+def test_what_fits_a_context_and_what_gives_way_in_which_order() -> None:
+    # First the room for the reply, down to half of it; a question is never cut.
+    assert fitted(PROMPT, None, 10**6) is PROMPT
+    assert fitted(PROMPT, 1500, 1000) is PROMPT
+    assert fitted(PROMPT, 1499, 1000) == replace(PROMPT, max_output_tokens=499)
+    assert fitted(PROMPT, 1250, 1000) == replace(PROMPT, max_output_tokens=250)
+    assert fitted(PROMPT, 1249, 1000) is None
+    assert fitted(replace(PROMPT, max_output_tokens=100), 1063, 1000) is None  # nor to less than 64
+    memory, persona = "memory " * 100, "persona " * 100
+    whole = Prompt(f"Rules.\n{persona}\n{memory}", (), "", 64, (memory, persona))
+    assert shortened(whole, 0) is whole
+    some = shortened(whole, 300).system
+    assert (some.count("persona"), some.count(CUT)) == (100, 1)
+    assert 300 <= len(whole.system) - len(some) < 300 + len("memory ") + len(CUT)
+    most = shortened(whole, 10_000).system
+    assert most.startswith("Rules.\npersona ")
+    assert most.count(CUT) == 2
+    assert min(most.count("persona"), most.count("memory")) >= 24  # 200 characters of each
+
+
+async def test_a_time_out_looks_again_when_it_is_due() -> None:
     """Patience grows twice while the answer is waited for, and no further: three looks, then the end."""
     given = [0.01, 0.02, 0.03, 0.03]
     looks = iter(given)
-
-    async def work() -> None:
-        with pytest.raises(TimeoutError):
-            async with _within(lambda: next(looks)):
-                await asyncio.sleep(60)
-
-    asyncio.run(work())
+    with pytest.raises(TimeoutError):
+        async with _within(lambda: next(looks)):
+            await asyncio.sleep(60)
     assert next(looks, None) is None
 
 
@@ -148,7 +150,7 @@ def test_a_server_that_says_nothing_is_measured() -> None:
     assert {(one.sends, one.timeouts) for one in answers} == {(1, 0)}
 
 
-def test_what_does_not_fit_is_told_before_anybody_is_asked() -> None:
+def test_what_does_not_fit_is_told_before_anybody_is_asked_and_a_reply_has_the_room_that_is_left() -> None:
     with SmallServer(context=1000) as server:
         with pytest.raises(ModelRejected, match=r"context of 1,000 tokens; this question has about 1,000") as caught:
             send(server, PROMPT)
@@ -157,25 +159,9 @@ def test_what_does_not_fit_is_told_before_anybody_is_asked() -> None:
             send(server, replace(PROMPT, system="x" * 4000, messages=({"role": "user", "content": "Why?"},)))
         assert not caught.value.fatal  # it is this agent's memories
         assert server.requests == []
-
-
-def test_a_reply_has_the_room_that_is_left() -> None:
     with SmallServer(context=1300) as server:
         send(server, PROMPT)
         assert [request.body["max_tokens"] for request in server.requests] == [300]
-
-
-def test_memories_give_way_before_personas_and_neither_altogether() -> None:
-    memory, persona = "memory " * 100, "persona " * 100
-    whole = Prompt(f"Rules.\n{persona}\n{memory}", (), "", 64, (memory, persona))
-    assert shortened(whole, 0) is whole
-    some = shortened(whole, 300).system
-    assert (some.count("persona"), some.count(CUT)) == (100, 1)
-    assert 300 <= len(whole.system) - len(some) < 300 + len("memory ") + len(CUT)
-    most = shortened(whole, 10_000).system
-    assert most.startswith("Rules.\npersona ")
-    assert most.count(CUT) == 2
-    assert min(most.count("persona"), most.count("memory")) >= 24  # 200 characters of each
 
 
 def test_a_question_too_long_is_asked_in_its_short_form_and_counted(tmp_path: Path) -> None:

@@ -47,11 +47,8 @@ def test_negation_and_numbers_must_come_back(text: str, back: str) -> None:
     assert comes_back(text, text, "en")
 
 
-def test_a_source_is_a_post_that_is_there_and_speaks_of_it() -> None:
+def test_a_theme_is_new_in_both_languages_and_spoken_of_by_two_whose_posts_are_there() -> None:
     assert speaking_of("high fees", [1, 2, 3, 99, 1, 0, -1], POSTS) == POSTS[:2]
-
-
-def test_a_theme_is_in_both_languages_new_and_spoken_of_by_two() -> None:
     fees = ThemeOut(de="Gebühren", en="fees", posts=[1, 2])
     assert theme_faults(fees, [], POSTS[:2], "en") == ""
     assert "another theme once more" in theme_faults(fees, [fees], POSTS[:2], "en")

@@ -17,7 +17,7 @@ def test_whatever_comes_first_every_pair_is_found_once(order: list[tuple[str, st
     assert len(buffer) == 0
 
 
-def test_the_oldest_leaves_where_there_is_no_more_room() -> None:
+def test_the_oldest_leaves_where_there_is_no_more_room_and_the_same_answer_takes_its_own_place() -> None:
     buffer: MatchingBuffer[int] = MatchingBuffer()
     for number in range(SIZE + 3):
         assert buffer.offer(str(number), "a", number) is None
@@ -27,9 +27,6 @@ def test_the_oldest_leaves_where_there_is_no_more_room() -> None:
     assert buffer.offer("3", "b", 3) == (3, 3)
     assert len(buffer.rest()) == SIZE
     assert len(buffer) == 0
-
-
-def test_the_same_answer_again_takes_its_own_place() -> None:
     buffer: MatchingBuffer[str] = MatchingBuffer()
     buffer.offer("q", "b", "old")
     buffer.offer("q", "b", "new")
@@ -39,14 +36,9 @@ def test_the_same_answer_again_takes_its_own_place() -> None:
 @pytest.mark.parametrize(
     ("forward", "backward", "winner"),
     [
-        ("A", "A", "A"),
-        ("B", "B", "B"),
-        ("A", "B", "tie"),
-        ("B", "A", "tie"),
-        ("A", "", ""),
-        ("", "B", ""),
+        ("A", "A", "A"), ("B", "B", "B"), ("A", "B", "tie"), ("B", "A", "tie"), ("A", "", ""), ("", "B", ""),
         ("", "", ""),
     ],
-)
+)  # fmt: skip
 def test_a_win_needs_both_orders(forward: str, backward: str, winner: str) -> None:
     assert winner_of(forward, backward) == winner

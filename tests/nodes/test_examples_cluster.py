@@ -57,13 +57,14 @@ def leaves(settings: dict[str, Any], above: str = "") -> list[str]:
     ]
 
 
-def test_dasks_settings_exist() -> None:
+def test_dasks_settings_exist_and_the_table_of_a_million_is_computed() -> None:
     settings = yaml.safe_load((EXAMPLES / "dask.yaml").read_text("utf-8"))
     known = yaml.safe_load((Path(distributed.__file__).parent / "distributed.yaml").read_text("utf-8"))
     named = leaves({"distributed": settings["distributed"]})
     assert "distributed.scheduler.worker-ttl" in named
     assert set(named) <= set(leaves(known))
     dask.utils.parse_timedelta(settings["distributed"]["scheduler"]["worker-ttl"])
+    assert million.table() in DOCS.read_text("utf-8")
 
 
 def test_settings_of_jobs_exist() -> None:
@@ -101,7 +102,3 @@ def test_the_databases_settings_exist(postgres: Any) -> None:
     with psycopg.connect(postgres.url) as connection:
         known = {name for (name,) in connection.execute("SELECT name FROM pg_settings")}
     assert set(settings) <= known
-
-
-def test_the_table_of_a_million_is_computed() -> None:
-    assert million.table() in DOCS.read_text("utf-8")

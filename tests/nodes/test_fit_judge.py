@@ -51,15 +51,12 @@ def test_the_model_overrules_the_words_and_is_asked_once(tmp_path: Path) -> None
     assert run.spent["tokens"] == server.tokens  # counted with everything else
 
 
-def test_where_it_says_no_nothing_is_left_of_the_run(tmp_path: Path) -> None:
+def test_a_no_leaves_nothing_of_the_run_and_what_cannot_be_read_the_words_verdict(tmp_path: Path) -> None:
     with _says(_verdict(False)) as server:
         with pytest.raises(Unfit, match=r"(?s)As m judges, the questions \(longitudinal\).*fit=any"):
             _asked(server, tmp_path / "o")
         assert not list((tmp_path / "o" / "runs").iterdir())
         assert server.count() == 1
-
-
-def test_what_cannot_be_read_leaves_the_words_verdict(tmp_path: Path) -> None:
     with _says("Perhaps.") as server, pytest.raises(Unfit, match="nothing of that occurs in the simulation"):
         _asked(server, tmp_path / "o")
 

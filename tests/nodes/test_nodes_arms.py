@@ -44,8 +44,9 @@ def differences(arm: Arm, main: Arm) -> dict[str, Any]:
     return {name: value for name, value in own.items() if value != theirs[name] and name not in given}
 
 
-def test_nothing_is_added_unasked() -> None:
+def test_nothing_is_added_unasked_and_a_persona_is_judged_against_a_retest() -> None:
     assert list(made()) == ["main"]
+    assert list(made(probes=["persona_null"])) == ["main", "retest", "persona_null"]
 
 
 def test_all_probes_differ_from_the_main_arm_in_one_thing() -> None:
@@ -68,7 +69,7 @@ def test_all_probes_differ_from_the_main_arm_in_one_thing() -> None:
     }
 
 
-def test_a_probe_is_asked_where_it_makes_sense_and_in_the_later_wave() -> None:
+def test_a_probe_is_asked_where_it_makes_sense_and_named_where_it_makes_none() -> None:
     arms = made(probes=["all"])
     assert arms["retest"].methods == tuple(SHIPPED)
     assert arms["negative_control"].methods == ("longitudinal",)
@@ -78,13 +79,6 @@ def test_a_probe_is_asked_where_it_makes_sense_and_in_the_later_wave() -> None:
     mixed = made(["longitudinal", "fickle"], probes=["all"])
     assert mixed["retest"].methods == ("longitudinal",)
     assert "false_median" not in mixed
-
-
-def test_a_persona_is_judged_against_a_retest() -> None:
-    assert list(made(probes=["persona_null"])) == ["main", "retest", "persona_null"]
-
-
-def test_all_leaves_out_what_makes_no_sense_and_a_name_says_so() -> None:
     assert "negative_control" not in made(phases=["T1"], simulation=False, probes=["all"])
     assert "placebo" not in made(probes=["all"])
     with pytest.raises(SettingsError, match="'false_median' makes no sense for longitudinal; leave it out"):
@@ -95,7 +89,7 @@ def test_all_leaves_out_what_makes_no_sense_and_a_name_says_so() -> None:
         made(probes=["twice"])
 
 
-def test_orders_of_the_main_arm_are_kept_but_for_what_is_probed() -> None:
+def test_orders_are_kept_but_for_what_is_probed_and_arms_read_back_as_written() -> None:
     arms = made(probes=["all"], randomise="both", seed=2)
     assert arms["main"].presentation == "items_random+options_random"
     assert arms["main"].draw_seed == 2
@@ -103,6 +97,9 @@ def test_orders_of_the_main_arm_are_kept_but_for_what_is_probed() -> None:
     assert arms["options_reversed"].shows == {"items_random", "options_random", "options_reversed"}
     assert arms["items_shuffled"].shows == {"items_shuffled", "options_random"}
     assert arms["paraphrase"].shows == {"items_random", "options_random", "paraphrased"}
+    for arm in made(probes=["all"], placebo=True, replicates=2, randomise="both", seed=3).values():
+        assert Arm.model_validate_json(arm.model_dump_json()) == arm
+    assert made()["main"] == made(randomise="items")["main"] != made(randomise="none")["main"]
 
 
 class TestPlacebo:
@@ -123,15 +120,13 @@ class TestPlacebo:
 
 
 class TestReplicates:
-    def test_other_seeds(self) -> None:
+    def test_other_seeds_and_models(self) -> None:
         arms = made(replicates=3, seed=1)
         assert list(arms) == ["main", "replicate_2", "replicate_3"]
         assert {arm.seed for arm in arms.values()} == {1, other_seed(1, "replicate_2"), other_seed(1, "replicate_3")}
         assert [arm.role for arm in arms.values()] == ["main", "replicate", "replicate"]
         assert arms["replicate_2"].methods == ()
         assert arms["replicate_2"].sample == 0
-
-    def test_other_models(self) -> None:
         llm = {"model": "m1", "base_url": "http://localhost:1/v1"}
         arms = made(**llm, replicate_models=["m2", "m3"])
         assert [arm.model for arm in arms.values()] == ["m1", "m2", "m3"]
@@ -169,9 +164,3 @@ class TestGivenArms:
 def test_seeds_of_arms_are_31_bits_and_their_own(seed: int, one: str, other: str) -> None:
     assert 0 <= other_seed(seed, one) < 2**31
     assert (other_seed(seed, one) == other_seed(seed, other)) == (one == other)
-
-
-def test_arms_are_read_back_as_they_were_written() -> None:
-    for arm in made(probes=["all"], placebo=True, replicates=2, randomise="both", seed=3).values():
-        assert Arm.model_validate_json(arm.model_dump_json()) == arm
-    assert made()["main"] == made(randomise="items")["main"] != made(randomise="none")["main"]

@@ -1,8 +1,8 @@
 """A cluster as docs/scale.md tells to start one, over PostgreSQL, whose parts stop, die and lose each other: every
 answer stands once, no more is asked again than was in flight, and what is booked is what the rows say.
 
-A killed or sleeping worker and a killed driver: test_nodes_executors.py. A store that restarts under one process:
-tests/ledger/test_ledger_postgres.py.
+A killed or sleeping worker, a killed driver, a store that crashes: test_nodes_executors.py. A store that restarts under
+one process: tests/ledger/test_ledger_postgres.py.
 """
 
 from __future__ import annotations
@@ -217,17 +217,6 @@ def test_a_killed_scheduler_is_waited_for(
         cluster.start()
 
     study_outlasts(strike)
-
-
-# --- the store --------------------------------------------------------------------------------------------------------
-
-
-def test_a_store_that_crashes_while_workers_write(study_outlasts: Outlasts, postgres: Server) -> None:
-    def strike() -> None:
-        postgres.stop("immediate")
-        postgres.start()
-
-    study_outlasts(strike, again=0)  # replies are kept until they are stored
 
 
 # --- the driver -------------------------------------------------------------------------------------------------------

@@ -75,20 +75,10 @@ def context(ledger: Ledger, *, cap: int = 10**7, respondent: Respondent | None =
     budget = Budget(cap, ledger.total("tokens"))
     model, rules = (MeteredModel(ledger, budget, None, Terms(name, 0, 0)) for name in ("synthetic", RULE))
     return MortalDesk(
-        arm=Arm(),
-        main_arm="main",
-        methodology="talks",
-        phase="T1",
-        language="en",
-        asking="block",
-        population=PEOPLE,
-        ledger=ledger,
-        respondent=respondent or SyntheticRespondent(truth, "en", 0),
-        model=model,
-        interviewers=lambda name: rules,
-        interviewer_has_model=False,
-        **more,
-    )
+        arm=Arm(), main_arm="main", methodology="talks", phase="T1", language="en", asking="block", population=PEOPLE,
+        ledger=ledger, respondent=respondent or SyntheticRespondent(truth, "en", 0), model=model,
+        interviewers=lambda name: rules, interviewer_has_model=False, **more,
+    )  # fmt: skip
 
 
 def at_desk(folder: Path, work: Callable[[MortalDesk], Coroutine[Any, Any, Any]], **options: Any) -> Any:

@@ -25,11 +25,8 @@ def test_each_start_has_a_population_of_its_own_that_waits_and_plays(tmp_path: P
     assert not completion(Path(second.sim)).completed
 
 
-def test_a_named_model_is_asked(tmp_path: Path) -> None:
+def test_each_start_has_a_population_of_its_own_that_waits_and_plays_and_no_other_is_touched(tmp_path: Path) -> None:
     assert as_demo(RunRequest(model="small"), tmp_path, completed=True).respondent is None
-
-
-def test_other_simulations_are_left_to_themselves(tmp_path: Path) -> None:
     assert not is_demo(demo_population(tmp_path, completed=False))
 
 

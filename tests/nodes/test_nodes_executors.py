@@ -23,7 +23,7 @@ from enquete.nodes import executors, worker
 from enquete.state.errors import InputError, SettingsError
 from tests.support import unwritten
 from tests.support.model_server import ModelServer
-from tests.support.postgres import PASSWORD
+from tests.support.postgres import PASSWORD, Server
 from tests.support.processes import Driven, kill_after, server_process
 from tests.support.studies import call_keys, personas, rows, run_folder, stored_answers
 
@@ -267,6 +267,31 @@ def test_a_killed_worker_costs_the_calls_it_had_in_flight(
     assert counted == called
     ((allowed,),) = rows(folder, "SELECT count(*) FROM calls WHERE allowance > 0")
     assert allowed == lost
+
+
+@pytest.mark.usefixtures("nobody_here")
+def test_a_store_that_crashes_while_workers_write(
+    server: ModelServer, people: Path, dask: str, by_item: Path, postgres: Server, tmp_path: Path
+) -> None:
+    """Replies are kept until they are stored: none is asked for again."""
+    crashed = []
+
+    def strike() -> None:
+        postgres.stop("immediate")
+        postgres.start()
+        crashed.append(True)
+
+    striking = struck(server, 30, strike)
+    run = unwritten.interview(people, **asked(server, tmp_path, executor=dask, store=postgres.url))
+    striking.join()
+    folder = run_folder(tmp_path)
+    assert (run.status, crashed) == ("completed", [True])
+    assert stored_answers(folder) == stored_answers(by_item)
+    assert server.count() == len(call_keys(folder))
+    assert rows(folder, "SELECT count(*) FROM calls WHERE allowance > 0 OR status<>'settled'") == [(0,)]
+    assert rows(folder, "SELECT coalesce(sum(value), 0) FROM counters WHERE name='lost'") == [(0,)]
+    counted, called = spent(folder)
+    assert counted == called
 
 
 @pytest.mark.soak

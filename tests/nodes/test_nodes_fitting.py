@@ -38,15 +38,12 @@ def test_a_pack_fits_its_own_demo_and_no_other_one(demos: dict[str, Path], tmp_p
             assert bool(unfit(sim, tmp_path, pack=pack)) is (name != pack), (name, pack)
 
 
-def test_a_bank_is_not_asked_about_something_else_in_silence(tmp_path: Path) -> None:
+def test_a_bank_is_not_asked_about_something_else_in_silence_but_on_its_topic(tmp_path: Path) -> None:
     topic, language = unfit(BANK, tmp_path)
     assert "nothing of that occurs in the simulation, which is about “Halcourt Bank" in topic
     assert topic.endswith("with Regulator, Bank, Executive, Customer.")
     assert language == "The simulation's texts are in English, the interviews in German."
     assert len(unfit(BANK, tmp_path, language="de")) == 1  # a language that was chosen is meant
-
-
-def test_an_instrument_on_its_topic_fits(tmp_path: Path) -> None:
     file = DATA / "instruments" / "longitudinal_v1.yaml"  # its title says nothing; the items share "bank"
     assert unfit(BANK, tmp_path, instruments={"longitudinal": str(file)}, language="en") == []
     assert unfit(BANK, tmp_path, methods=["poll"], language="en") == []  # general questions suit any topic

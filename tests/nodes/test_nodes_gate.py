@@ -46,7 +46,7 @@ def on_a_thread(method: str, work: Callable[[Go], Awaitable[Any]]) -> Any:
 def test_a_larger_cap_is_the_resume_s_value_or_its_context_s(tmp_path: Path) -> None:
     """And what cannot be read is refused and not kept: LangGraph gives a value that a node has failed with to that node
     again, whatever comes next."""
-    study = {"sim": str(personas_file(tmp_path / "p.json", 2)), "out": str(tmp_path / "out"), "language": "en"}
+    study = {"sim": str(personas_file(tmp_path / "p.json", 2)), "out": str(tmp_path / "out"), "asking": "item"}
     refusals: dict[str, Any] = {
         "budget_tokens: -5 is not taken; write a number above 0": {"budget_tokens": -5},
         "budget_tokens: 'much' is not taken; write a whole number": {"budget_tokens": "much"},
@@ -64,9 +64,9 @@ def test_a_larger_cap_is_the_resume_s_value_or_its_context_s(tmp_path: Path) -> 
         steps = [(True, {}), ({"budget_tokens": 5_000}, {}), (True, {**study, "budget_tokens": 5_000_000})]
         return said + [await go(Command(resume=value), **context) for value, context in steps]
 
-    *short, done = on_a_thread("delphi", work)
+    *short, done = on_a_thread("longitudinal", work)
     for stop, cap in zip((one["__interrupt__"][0].value for one in short), (3_000, 3_000, 5_000), strict=True):
-        assert (stop["reason"], stop["unfinished"], stop["cap_tokens"]) == ("budget", {"delphi/T1": "short"}, cap)
+        assert (stop["reason"], stop["unfinished"], stop["cap_tokens"]) == ("budget", {"longitudinal/T1": "short"}, cap)
         assert stop["spent_tokens"] <= cap
         assert "budget_tokens" in stop["how"]
     assert done["status"] == "completed"

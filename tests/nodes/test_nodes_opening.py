@@ -80,13 +80,17 @@ class TestWhichRun:
             choose(sim)
         assert choose(sim, new=True).action == "new"
 
-    def test_the_first_is_new_and_choosing_writes_nothing(self, sim: Path, tmp_path: Path) -> None:
+    def test_the_first_is_new_choosing_writes_nothing_and_budget_and_concurrency_make_no_other(
+        self, sim: Path, tmp_path: Path
+    ) -> None:
         before = tree(tmp_path)
         choice = choose(sim)
         assert choice.action == "new"
         assert tree(tmp_path) == before
         assert list(choice.record.methods) == [name for name, method in methodologies().items() if method.default]
         assert choice.folder == sim / "interviews" / "runs" / choice.record.run_id
+        start(sim)
+        assert choose(sim, budget_tokens=5, concurrency=1, shard_size=1, timeout_s=9).action == "resume"
 
     @pytest.mark.parametrize("ended", ["", "paused", "awaiting_simulation", "waiting", "failed"])
     def test_an_unfinished_match_is_resumed(self, sim: Path, ended: str) -> None:
@@ -96,18 +100,11 @@ class TestWhichRun:
         assert again.record == read_record(started.folder)
         assert read_run(started.folder).status == (ended or "started")
 
-    def test_budget_and_concurrency_make_no_other_run(self, sim: Path) -> None:
-        start(sim)
-        assert choose(sim, budget_tokens=5, concurrency=1, shard_size=1, timeout_s=9).action == "resume"
-
     def test_a_finished_match_is_shown(self, sim: Path) -> None:
         started = start(sim, ended="completed")
         again = choose(sim)
         assert (again.action, again.folder) == ("finished", started.folder)
-
-    def test_a_finished_one_that_differs_is_no_obstacle(self, sim: Path) -> None:
-        start(sim, ended="completed")
-        assert choose(sim, language="en").action == "new"
+        assert choose(sim, language="en").action == "new"  # one that differs is no obstacle
 
     def test_an_unfinished_one_that_differs_is_refused_with_the_differences(self, sim: Path, tmp_path: Path) -> None:
         started = start(sim, language="de", methods=["longitudinal"])
@@ -171,21 +168,24 @@ def _empty(path: Path) -> None:
 
 
 class TestBaseline:
-    def test_measured_while_the_simulation_runs(self, running: Path) -> None:
+    def test_measured_while_the_simulation_runs_and_t0_alone_only_then(self, running: Path, tmp_path: Path) -> None:
         record = choose(running).record
         assert (record.baseline, record.phases) == ("measured", ["T0", "T1"])
         assert record.actions_at_start == 4  # each of the four agents has posted once
-
-    def test_reconstructed_once_it_has_completed(self, sim: Path) -> None:
-        assert choose(sim).record.baseline == "reconstructed"
-
-    def test_t0_alone_only_before_the_simulation_has_completed(self, running: Path, tmp_path: Path) -> None:
         assert choose(running, phase="T0").record.baseline == "measured"
         set_status(running, "completed")
         before = tree(tmp_path)
         with pytest.raises(SettingsError, match="has completed already"):
             choose(running, phase="T0")
         assert tree(tmp_path) == before
+
+    def test_reconstructed_once_it_has_completed_refused_where_unknown_none_without_longitudinal(
+        self, sim: Path
+    ) -> None:
+        assert choose(sim).record.baseline == "reconstructed"
+        with pytest.raises(RunNotFound, match="run_none"):
+            choose(sim, baseline="run_none")
+        assert choose(sim, methods=["delphi"]).record.baseline == "none"
 
     def earlier(self, folder: Path, **request: Any) -> RunChoice:
         """A T0 that was measured and is the canonical one."""
@@ -237,17 +237,10 @@ class TestBaseline:
         with pytest.raises(PopulationMismatch):
             choose(running)
 
-    def test_an_unknown_one_is_refused(self, sim: Path) -> None:
-        with pytest.raises(RunNotFound, match="run_none"):
-            choose(sim, baseline="run_none")
-
     def test_a_reconstructed_one_is_no_earlier_t0(self, sim: Path) -> None:
         taken = start(sim, ended="completed")
         with pytest.raises(RunMismatch, match="no measured T0"):
             choose(sim, baseline=taken.record.run_id, new=True)
-
-    def test_none_without_longitudinal(self, sim: Path) -> None:
-        assert choose(sim, methods=["delphi"]).record.baseline == "none"
 
 
 def _reworded(shipped: str) -> str:
@@ -276,11 +269,8 @@ class TestNothingIsWrittenWhereSomethingIsWrong:
             ({"methods": ["delfi"]}, SettingsError, "delfi unknown; there are longitudinal, "),
             ({"methods": []}, SettingsError, "none unknown"),
             ({"methods": ["delphi", "delphi"]}, SettingsError, "names one twice"),
-            (
-                {"methods": ["delphi"], "instruments": {"longitudinal": "x.yaml"}},
-                SettingsError,
-                "not among the methods",
-            ),
+            ({"methods": ["delphi"], "instruments": {"longitudinal": "x.yaml"}}, SettingsError,
+             "not among the methods"),
             ({"instruments": {"delphi": "no_such.yaml"}}, InstrumentError, "no_such.yaml"),
             ({"settings": {"delphi": {"rounds": 9}}}, SettingsError, "delphi.rounds: there is no such field"),
             ({"settings": {"delfi": {}}}, SettingsError, "'delfi' is not among the methods"),
@@ -289,7 +279,7 @@ class TestNothingIsWrittenWhereSomethingIsWrong:
             ({"arms": [{"respondent": "llm", "model": "gpt"}]}, SettingsError, "LLM_API_KEY"),
             ({"baseline": "run_none"}, RunNotFound, "run_none"),
         ],
-    )
+    )  # fmt: skip
     def test_request(
         self, sim: Path, tmp_path: Path, request_: dict[str, Any], error: type[Exception], message: str
     ) -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import enquete
-from enquete.nodes.provenance import PACKAGES, revision, versions
+from enquete.nodes.provenance import PACKAGES, as_file, revision, versions
+from enquete.reports.run_reading import open_run
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import rows
+from tests.support.unwritten import interview
 
 
 def record_of(run: enquete.Run) -> dict[str, Any]:
@@ -43,11 +45,13 @@ def test_the_file_holds_personas_memories_prompts_and_versions(tmp_path: Path) -
 
 
 def test_the_same_study_has_the_same_hashes_and_another_seed_of_agents_others(tmp_path: Path) -> None:
-    runs = [
-        enquete.conduct_interviews(mirofish_folder(tmp_path / f"{name}/sim_1", n), methods=["longitudinal"])
-        for name, n in (("a", 3), ("b", 3), ("c", 4))
-    ]
-    a, b, c = (record_of(run) for run in runs)
+    def told(name: str, agents: int) -> dict[str, Any]:
+        run = interview(mirofish_folder(tmp_path / f"{name}/sim_1", agents), methods=["longitudinal"])
+        with open_run(run.folder) as reading:
+            content: dict[str, Any] = json.loads("".join(as_file(reading.record, reading.ledger)))
+        return content
+
+    a, b, c = told("a", 3), told("b", 3), told("c", 4)
     assert a["population"]["hash"] == b["population"]["hash"] != c["population"]["hash"]
     assert [line["hash"] for line in a["prompts"]] == [line["hash"] for line in b["prompts"]]
     assert a["prompts"][0]["hash"] != c["prompts"][0]["hash"]

@@ -64,14 +64,11 @@ def statuses(run: Path) -> Counter[str]:
         return Counter(responses(reading)["status"])
 
 
-def test_each_arm_and_each_unit_is_asked_to_its_own_end(run: Path) -> None:
+def test_each_arm_and_each_unit_is_asked_to_its_own_end_and_once_more_nobody(run: Path) -> None:
     assert walk(run) == "done"
     assert asked(run) == OWED
     assert statuses(run) == {"ok": sum(OWED.values())}
     assert Run(run).complete == {("uneven", "T1"): AGENTS}
-
-
-def test_once_more_asks_nobody(run: Path) -> None:
     walk(run)
     before = call_keys(run)
     assert walk(run) == "done"

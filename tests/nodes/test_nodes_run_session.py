@@ -26,6 +26,8 @@ from enquete.state.settings import Machine
 from tests.support.begun import begin_run, record
 from tests.support.ledgers import call, prompt
 
+pytestmark = pytest.mark.anyio
+
 LLM = Arm(respondent="llm", model="m")
 
 
@@ -34,18 +36,15 @@ def run(tmp_path: Path) -> Path:
     return begin_run(tmp_path / "runs" / "run_test")
 
 
-def test_it_is_opened_once_and_closed_by_the_last(run: Path) -> None:
-    async def work() -> None:
-        async with using(str(run)) as outer, using(str(run)) as inner:
-            assert inner is outer
-            async with using(str(run), Machine(concurrency=3)) as same:
-                assert same is outer
-            await outer.ledger.set_stage("", "", "started", "still open")
-        async with using(str(run)) as later:
-            assert later is not outer
-            assert later.ledger.stages()["", ""].note == "still open"
-
-    asyncio.run(work())
+async def test_it_is_opened_once_and_closed_by_the_last(run: Path) -> None:
+    async with using(str(run)) as outer, using(str(run)) as inner:
+        assert inner is outer
+        async with using(str(run), Machine(concurrency=3)) as same:
+            assert same is outer
+        await outer.ledger.set_stage("", "", "started", "still open")
+    async with using(str(run)) as later:
+        assert later is not outer
+        assert later.ledger.stages()["", ""].note == "still open"
 
 
 def test_nodes_that_come_and_go_at_the_same_time_never_meet_a_closed_or_locked_run(run: Path) -> None:
@@ -125,7 +124,7 @@ def test_no_file_can_be_removed_to_get_round_the_lock(run: Path, root: Path) -> 
     assert not is_held(run)
 
 
-def test_a_run_that_cannot_be_opened_lets_go_of_its_lock(run: Path, tmp_path: Path) -> None:
+def test_a_bug_or_a_ledger_that_cannot_be_opened_lets_go_of_the_lock(run: Path, tmp_path: Path) -> None:
     intact = (run / LEDGER).read_bytes()
     (run / LEDGER).write_bytes(b"noise" * 1000)
     with pytest.raises(LedgerError, match=r"ledger\.sqlite"):
@@ -133,8 +132,6 @@ def test_a_run_that_cannot_be_opened_lets_go_of_its_lock(run: Path, tmp_path: Pa
     (run / LEDGER).write_bytes(intact)
     asyncio.run(open_and_close(run))
 
-
-def test_a_bug_in_a_node_closes_the_workplace(run: Path) -> None:
     async def work() -> None:
         with pytest.raises(ValueError, match="in a node"):
             async with using(str(run)):
@@ -145,14 +142,10 @@ def test_a_bug_in_a_node_closes_the_workplace(run: Path) -> None:
 
 
 class TestServer:
-    def test_none_is_needed_without_a_model(self) -> None:
+    def test_the_named_one_openai_s_where_there_is_a_key_and_none_without_a_model(self) -> None:
         assert server_url(record(arms=[Arm()]), Machine()) is None
         assert server_url(record(arms=[LLM]), Machine(offline=True)) is None
-
-    def test_a_key_alone_belongs_to_openai(self) -> None:
         assert server_url(record(arms=[Arm(), LLM]), Machine(api_key=SecretStr("k"))) == OPENAI_URL
-
-    def test_the_named_one(self) -> None:
         assert server_url(record(arms=[LLM]), Machine(base_url="http://localhost:1/v1/")) == "http://localhost:1/v1"
 
     @pytest.mark.parametrize(

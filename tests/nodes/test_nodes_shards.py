@@ -77,14 +77,11 @@ def test_a_bug_is_recorded_with_its_traceback_and_the_others_go_on(run: Path) ->
     assert "raise ZeroDivisionError" in str(traceback)
 
 
-def test_a_bug_that_stays_is_one_row(run: Path) -> None:
+def test_a_bug_is_one_row_until_a_later_success_clears_it(run: Path) -> None:
     fickle.behaviour[IDS[1]] = "bug"
     conducted(run)
     conducted(run)
     assert rows(run, "SELECT count(*) FROM failures") == [(1,)]
-
-
-def test_a_later_success_clears_it(run: Path) -> None:
     fickle.behaviour |= {IDS[1]: "bug", IDS[3]: "bug"}
     conducted(run)
     del fickle.behaviour[IDS[1]]

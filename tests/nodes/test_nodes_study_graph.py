@@ -21,6 +21,7 @@ from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState
 from enquete.state.request import RunRequest, parse_request
 from enquete.state.settings import Environment
 from tests.support.populations import mirofish_folder, personas_file
+from tests.support.unwritten import unwritten
 
 METHODS = ["longitudinal", "delphi"]
 
@@ -65,7 +66,7 @@ def test_a_crash_stays_with_its_methodology_and_is_tried_again(tmp_path: Path, m
         if name in METHODS
     }
     inner["longitudinal"] = (*inner["longitudinal"][:2], crashing.graph)
-    graph = build("test", inner, synthesise)
+    graph = build("test", inner, unwritten)
     request = parse_request(sim=str(personas_file(tmp_path / "p.json", 4)), out=str(tmp_path / "out"), methods=METHODS)
     choice, population = choose_run(request, Environment.read(), dotted_paths())
     asyncio.run(begin(choice, population))

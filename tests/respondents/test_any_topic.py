@@ -121,7 +121,7 @@ def test_an_interview_begins_with_what_it_is_about() -> None:
         assert set(begins) <= {element.label.in_("en") for element in concept.elements.values()}
 
 
-def test_both_languages_of_every_pack_say_as_much() -> None:
+def test_both_languages_of_every_pack_say_as_much_and_the_document_what_is_planted() -> None:
     def uneven(node: object, at: str) -> list[str]:
         if isinstance(node, dict):
             if set(node) >= {"de", "en"} and isinstance(node["de"], list) and len(node["de"]) != len(node["en"]):
@@ -137,9 +137,6 @@ def test_both_languages_of_every_pack_say_as_much() -> None:
     files = [*folder.glob("*/truth/*.yaml"), *folder.glob("*/pack.yaml")]
     assert len(files) > 10
     assert not [bad for file in files for bad in uneven(yaml.safe_load(file.read_text("utf-8")), file.name)]
-
-
-def test_the_document_states_what_is_planted() -> None:
     said = " ".join((Path(__file__).parents[2] / "docs" / "synthetic-respondent.md").read_text("utf-8").split())
     for number, at in (
         (longitudinal.UNNAMED_RANGE, "positions within ±{}"),

@@ -71,9 +71,6 @@ def test_equal_answers_are_asked_again_among_what_is_left(tmp_path: Path) -> Non
 def test_what_stays_the_same_is_no_answer_but_for_the_first(tmp_path: Path) -> None:
     reply, sender = interview(tmp_path, [json.dumps({"q1": "red", "q2": "blue", "q3": "red"})])
     assert len(sender.sent) == ATTEMPTS + MORE_ATTEMPTS
-    assert [(answer.status, answer.data) for answer in reply.answers] == [
-        ("ok", "red"),
-        ("ok", "blue"),
-        ("invalid", None),
-    ]
+    assert [(answer.status, answer.data) for answer in reply.answers] == [("ok", "red"), ("ok", "blue"),
+        ("invalid", None)]  # fmt: skip
     assert reply.answers[2].notes == ("red, as already to q1",)

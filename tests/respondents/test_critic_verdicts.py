@@ -9,84 +9,40 @@ from hypothesis import strategies as st
 from enquete.respondents.critic import CriticQuestion, comparing, grade, grading, reason, rubrics, verdict
 from enquete.state.request import Rubric
 
-GRADES = [
-    ("Feedback: fits the person well. [RESULT] 4", 4),
-    ("Feedback: fits the person well. [RESULT]4", 4),
-    ("The answer is believable.\n\n[RESULT] 5\n", 5),
-    ("… [RESULT] 3.", 3),
-    ("… **[RESULT] 2**", 2),
-    ("… [RESULT]: 4", 4),
-    ("… [RESULT] (4)", 4),
-    ("… [Result] 1", 1),
-    ("… [RESULT] 4/5", 4),
-    ("… [RESULT] 4 out of 5", 4),
-    ("… [SCORE] 4", 4),
-    ("So the score is 3.", 3),
-    ("Score: 3", 3),
-    ("Final score: 2/5", 2),
-    ("I would give it 4/5", 4),
-    ("I would give it 4 out of 5.", 4),
-    ("Das ergibt 3 von 5.", 3),
-    ("Ergebnis: 4", 4),
-    ("… [RESULT] 4</s>", 4),
-    ("… [RESULT] 4.0", 4),
-    ("<think>maybe [RESULT] 2</think> No. [RESULT] 5", 5),
-    ("[RESULT] 4 because the tone is right, but details are missing", None),
-    ("[RESULT] 4.5", None),
-    ("[RESULT] 7", None),
-    ("[RESULT] 0", None),
-    ("[RESULT] 14", None),
-    ("I would give it 8/10", None),
-    ("[RESULT] (a whole number from 1 to 5)", None),
-    ("It scores well on all 5", None),
-    ("I'm sorry, I can't assist with that.", None),
-    ("As an AI language model I cannot grade people.", None),
-    ("[RESULT] N/A", None),
-    ("[RESULT]", None),
-    ("", None),
-    (None, None),
-    (4, None),
-]
-VERDICTS = [
-    ("Feedback: A is closer to the person. [RESULT] A", "A"),
-    ("[RESULT] B", "B"),
-    ("… [RESULT]B", "B"),
-    ("… [RESULT] b", "B"),
-    ("… **[RESULT] A**", "A"),
-    ("… [RESULT]: A.", "A"),
-    ("… [RESULT] (B)", "B"),
-    ("… [RESULT] Response B", "B"),
-    ("Verdict: A", "A"),
-    ("Urteil: B", "B"),
-    ("… [RESULT] A\n```", "A"),
-    ("<think>[RESULT] A?</think>\n[RESULT] B", "B"),
-    ("I select Response B.", None),
-    ("Response A is better.", None),
-    ("Therefore the better answer is B", None),
-    ("[RESULT] A or B", None),
-    ("[RESULT] (A or B)", None),
-    ("[RESULT] A and B", None),
-    ("[RESULT] tie", None),
-    ("[RESULT] both", None),
-    ("[RESULT] A is better because it names the harbour", None),
-    ("[RESULT] C", None),
-    ("[RESULT] Alpha", None),
-    ("I'm sorry, I can't choose between people.", None),
-    ("Neither.", None),
-    ("", None),
-    (None, None),
-    ({"winner": "A"}, None),
-]
+GRADES = {
+    4: ["Feedback: fits the person well. [RESULT] 4", "Feedback: fits the person well. [RESULT]4", "… [RESULT]: 4",
+        "… [RESULT] (4)", "… [RESULT] 4/5", "… [RESULT] 4 out of 5", "… [SCORE] 4", "I would give it 4/5",
+        "I would give it 4 out of 5.", "Ergebnis: 4", "… [RESULT] 4</s>", "… [RESULT] 4.0"],
+    5: ["The answer is believable.\n\n[RESULT] 5\n", "<think>maybe [RESULT] 2</think> No. [RESULT] 5"],
+    3: ["… [RESULT] 3.", "So the score is 3.", "Score: 3", "Das ergibt 3 von 5."],
+    2: ["… **[RESULT] 2**", "Final score: 2/5"],
+    1: ["… [Result] 1"],
+    None: ["[RESULT] 4 because the tone is right, but details are missing", "[RESULT] 4.5", "[RESULT] 7", "[RESULT] 0",
+        "[RESULT] 14", "I would give it 8/10", "[RESULT] (a whole number from 1 to 5)", "It scores well on all 5",
+        "I'm sorry, I can't assist with that.", "As an AI language model I cannot grade people.", "[RESULT] N/A",
+        "[RESULT]", "", None, 4],
+}  # fmt: skip
+"""Texts by what is read from them."""
+VERDICTS = {
+    "A": ["Feedback: A is closer to the person. [RESULT] A", "… **[RESULT] A**", "… [RESULT]: A.", "Verdict: A",
+        "… [RESULT] A\n```"],
+    "B": ["[RESULT] B", "… [RESULT]B", "… [RESULT] b", "… [RESULT] (B)", "… [RESULT] Response B", "Urteil: B",
+        "<think>[RESULT] A?</think>\n[RESULT] B"],
+    None: ["I select Response B.", "Response A is better.", "Therefore the better answer is B", "[RESULT] A or B",
+        "[RESULT] (A or B)", "[RESULT] A and B", "[RESULT] tie", "[RESULT] both",
+        "[RESULT] A is better because it names the harbour", "[RESULT] C", "[RESULT] Alpha",
+        "I'm sorry, I can't choose between people.", "Neither.", "", None, {"winner": "A"}],
+}  # fmt: skip
+"""Texts by what is read from them."""
 
 
-@pytest.mark.parametrize(("text", "wanted"), GRADES)
-def test_a_grade_is_read_from_the_end(text: object, wanted: int | None) -> None:
-    assert grade(text) == wanted
-
-
-@pytest.mark.parametrize(("text", "wanted"), VERDICTS)
-def test_a_verdict_is_read_from_the_end(text: object, wanted: str | None) -> None:
-    assert verdict(text) == wanted
+def test_grades_and_verdicts_are_read_from_the_end_and_the_reason_from_before() -> None:
+    for wanted, texts in GRADES.items():
+        assert [(text, grade(text)) for text in texts] == [(text, wanted) for text in texts]
+    for wanted, texts in VERDICTS.items():
+        assert [(text, verdict(text)) for text in texts] == [(text, wanted) for text in texts]
+    assert reason("Feedback: B names\nthe quota. [RESULT] B") == "B names the quota."
+    assert reason(None) == ""
 
 
 @given(st.one_of(st.text(), st.text().map(lambda text: f"{text} [RESULT] "), st.none(), st.integers()))
@@ -94,11 +50,6 @@ def test_whatever_comes_is_no_exception(text: object) -> None:
     assert grade(text) in (None, 1, 2, 3, 4, 5)
     assert verdict(text) in (None, "A", "B")
     assert isinstance(reason(text), str)
-
-
-def test_the_reason_is_what_stands_before_the_result() -> None:
-    assert reason("Feedback: B names\nthe quota. [RESULT] B") == "B names the quota."
-    assert reason(None) == ""
 
 
 @pytest.mark.parametrize("language", ["de", "en"])

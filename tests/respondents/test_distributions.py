@@ -16,19 +16,13 @@ from enquete.state.interview_context import Completion
 from tests.support.populations import participants
 
 SCALE = Item(
-    id="s",
-    kind="scale",
-    wording="?",
-    options=tuple(Option(value=n, label="") for n in (1, 2, 3)),
+    id="s", kind="scale", wording="?", options=tuple(Option(value=n, label="") for n in (1, 2, 3)),
     elicitation="distribution",
-)
+)  # fmt: skip
 CHOICE = Item(
-    id="c",
-    kind="choice",
-    wording="?",
-    options=tuple(Option(value=v, label="") for v in ("yes", "no")),
+    id="c", kind="choice", wording="?", options=tuple(Option(value=v, label="") for v in ("yes", "no")),
     elicitation="distribution",
-)
+)  # fmt: skip
 
 
 def read(item: Item, given: Any) -> Answer | None:
@@ -69,29 +63,18 @@ def test_median_and_mean_over_the_scale(
 @pytest.mark.parametrize(
     "given",
     [
-        {"1": -0.1, "2": 1.1},
-        {"1": 0.4, "2": 0.4},
-        {"1": 0.8, "2": 0.4},
-        {"1": 0.5, "4": 0.5},
-        {"1": "half", "2": 0.5},
-        {"1": None, "2": 1},
-        {"1": True},
-        {},
-        [],
-        3,
-        None,
-        {"value": 3},
-        {"probabilities": 3},
+        {"1": -0.1, "2": 1.1}, {"1": 0.4, "2": 0.4}, {"1": 0.8, "2": 0.4}, {"1": 0.5, "4": 0.5},
+        {"1": "half", "2": 0.5}, {"1": None, "2": 1}, {"1": True}, {}, [], 3, None, {"value": 3}, {"probabilities": 3},
         {"1": 1e308, "2": 1e308},
     ],
-)
+)  # fmt: skip
 def test_anything_else_is_asked_again(given: Any) -> None:
     """A bare point answer too: the two are never mixed in one aggregate."""
     assert read(SCALE, given) is None
     assert read(SCALE, {"probabilities": given}) is None
 
 
-def test_a_choice_has_a_mode_and_no_mean() -> None:
+def test_a_choice_has_a_mode_and_confidence_and_reason_come_along() -> None:
     assert read(CHOICE, {"probabilities": {"yes": 0.3, "no": 0.7}}) == Answer(
         "c", "ok", data={"distribution": {"yes": 0.3, "no": 0.7}, "mode": "no"}
     )
@@ -99,9 +82,6 @@ def test_a_choice_has_a_mode_and_no_mean() -> None:
     assert tied is not None
     assert isinstance(tied.data, dict)
     assert tied.data["mode"] == "yes"  # the first as written
-
-
-def test_confidence_and_reason_come_along() -> None:
     item = SCALE.model_copy(update={"confidence": True, "reason": True})
     answer = read(item, {"probabilities": {"2": 0.95}, "confidence": 0.8, "reason": "so"})
     assert answer is not None

@@ -53,18 +53,11 @@ def answers(arm: Arm, flaws: Noise = SOUND, *, phase: str = "T1", digest: str | 
         read = read_reply(Completion(respondent._reply(who, block)), block.items, names_of(block)).answers
         for position, item in enumerate(block.in_shown_order(), start=1):
             rows.append(
-                {
-                    "participant": agent.id,
-                    "stakeholder_type": agent.stakeholder_type,
-                    "item": item.id,
-                    "status": read[item.id].status,
-                    "value": read[item.id].value,
-                    "scale_min": 1,
-                    "scale_max": 5,
-                    "item_position": position,
-                    "option_order": json.dumps([option.value for option in item.options_in_shown_order()]),
-                }
-            )
+                {"participant": agent.id, "stakeholder_type": agent.stakeholder_type, "item": item.id,
+                 "status": read[item.id].status, "value": read[item.id].value, "scale_min": 1, "scale_max": 5,
+                 "item_position": position,
+                 "option_order": json.dumps([option.value for option in item.options_in_shown_order()])}
+            )  # fmt: skip
     return read_answers(pd.DataFrame(rows))
 
 
@@ -76,12 +69,18 @@ def arm(**changes: object) -> Arm:
     return Arm.model_validate({**MAIN.model_dump(), "id": "probe", "role": "probe", "draw_seed": 1, **changes})
 
 
-def test_a_retest_changes_the_planted_share_by_one_point() -> None:
+def test_a_retest_changes_the_planted_share_by_one_point_and_controls_do_not_drift() -> None:
     found = probes.retest(answers(MAIN), answers(RETEST), temperature=0)
     # 720 answers, p = .12: four standard errors are 4·√(.12·.88/720) = .048.
     assert found.detail["exact_share"] == pytest.approx(1 - VARIES, abs=0.048)
     assert found.detail["mean_distance"] == pytest.approx(1 - found.detail["exact_share"], abs=1e-9)
     assert found.verdict == "fine"
+    waves = [answers(arm(asks="controls"), phase=phase, digest="x" * 400) for phase in ("T0", "T1")]
+    items = [item.id for item in neutral().controls.items]
+    found = probes.negative_control(waves[0], waves[1], items)
+    assert (found.value, found.verdict) == (0, "fine")
+    assert all(control_scale(item) == (1, 5) for item in items)
+    assert control_scale("stock_cod_recovery") is None
 
 
 def test_a_sound_respondent_ignores_orders_and_frames() -> None:
@@ -93,21 +92,15 @@ def test_a_sound_respondent_ignores_orders_and_frames() -> None:
     assert probes.paraphrase([main, answers(arm(presentation="paraphrased"))]).value == pytest.approx(0)
 
 
-def test_a_share_that_takes_the_first_option_is_found_by_reversing_the_options() -> None:
+def test_what_takes_the_first_option_repeats_its_neighbour_or_goes_by_the_frame_is_found() -> None:
     flaws = Noise(first_option=0.5)
     kappa, shift = probes.option_order(answers(MAIN, flaws), answers(arm(presentation="options_reversed"), flaws))
     assert kappa.verdict == "bad"
     # By hand: the half that takes the first says 1 as written and 5 reversed, the others the same: ½·4 = 2 points.
     assert shift.value == pytest.approx(2, abs=0.3)
-
-
-def test_a_share_that_repeats_its_neighbour_is_found_by_shuffling_the_items() -> None:
     flaws = Noise(neighbour=0.7)
     orders = [answers(arm(presentation=p), flaws) for p in ("as_written", "items_shuffled", "items_shuffled_2")]
     assert probes.item_order(orders).verdict == "bad"
-
-
-def test_a_share_that_goes_by_the_frame_is_found_by_the_paraphrase() -> None:
     flaws = Noise(frame=1.0)
     found = probes.paraphrase([answers(MAIN, flaws), answers(arm(presentation="paraphrased"), flaws)])
     assert found.value is not None
@@ -115,16 +108,13 @@ def test_a_share_that_goes_by_the_frame_is_found_by_the_paraphrase() -> None:
     assert found.verdict in ("caution", "bad")
 
 
-def test_personas_that_count_and_personas_that_do_not() -> None:
+def test_personas_that_count_or_not_and_a_swapped_one_gives_the_other_s_answers() -> None:
     for kind, judge in (("swapped", probes.persona_swap), ("null", probes.null_persona)):
         sound = judge(answers(MAIN), answers(arm(persona=kind)), answers(RETEST))
         assert sound.verdict == "fine", kind
         blind = Noise(persona_blind=1.0)
         found = judge(answers(MAIN, blind), answers(arm(persona=kind), blind), answers(RETEST, blind))
         assert (found.value, found.verdict, found.reason_code) == (0, "bad", "persona_ignored")
-
-
-def test_a_swapped_persona_gives_the_other_s_answers() -> None:
     main, swapped = answers(MAIN), answers(arm(persona="swapped"))
     by_persona = {who.persona: who.id for who in PEOPLE}
     place = {who: row for row, who in enumerate(main.participants)}
@@ -144,15 +134,6 @@ def test_a_neutral_memory_moves_nobody_unless_any_memory_does() -> None:
     assert (placebo.value == before.value).all()
     gullible = answers(arm(digest="neutral"), Noise(follows_any_digest=True), digest=memory)
     assert (gullible.value == after.value).all()
-
-
-def test_control_items_do_not_drift() -> None:
-    waves = [answers(arm(asks="controls"), phase=phase, digest="x" * 400) for phase in ("T0", "T1")]
-    items = [item.id for item in neutral().controls.items]
-    found = probes.negative_control(waves[0], waves[1], items)
-    assert (found.value, found.verdict) == (0, "fine")
-    assert all(control_scale(item) == (1, 5) for item in items)
-    assert control_scale("stock_cod_recovery") is None
 
 
 def test_a_sort_that_varies_stays_legal() -> None:

@@ -51,28 +51,19 @@ def test_a_ranking(given: Any, order: list[Any], notes: tuple[str, ...]) -> None
     assert answer.status == ("repaired" if notes else "ok")
 
 
-@pytest.mark.parametrize(
-    "given", [["town", "sea"], ["town", 3, "sea", "lake"], [], "town", 3, None, {"town": 1}, [True, 3]]
-)
-def test_no_ranking(given: Any) -> None:
-    assert read_answer(RANKING, {"value": given}) is None
-
-
-@pytest.mark.parametrize(
-    "given", [{"best": "sea", "worst": 3}, {"value": {"best": " sea ", "worst": "3"}}, {"best": "sea", "worst": 3.0}]
-)
-def test_best_and_worst(given: Any) -> None:
-    answer = read_answer(BEST_WORST, given)
-    assert answer is not None
-    assert answer.data == {"best": "sea", "worst": 3}
-
-
-@pytest.mark.parametrize(
-    "given",
-    [{"best": "sea", "worst": "sea"}, {"best": "sea"}, {"best": "sea", "worst": "lake"}, "sea", ["sea", 3], None],
-)
-def test_no_best_and_worst(given: Any) -> None:
-    assert read_answer(BEST_WORST, given) is None
+def test_best_and_worst_and_what_is_neither_that_nor_a_ranking() -> None:
+    for said in (
+        {"best": "sea", "worst": 3},
+        {"value": {"best": " sea ", "worst": "3"}},
+        {"best": "sea", "worst": 3.0},
+    ):
+        answer = read_answer(BEST_WORST, said)
+        assert answer is not None
+        assert answer.data == {"best": "sea", "worst": 3}
+    same, one, other = {"best": "sea", "worst": "sea"}, {"best": "sea"}, {"best": "sea", "worst": "lake"}
+    assert [read_answer(BEST_WORST, none) for none in (same, one, other, "sea", ["sea", 3], None)] == [None] * 6
+    none = [["town", "sea"], ["town", 3, "sea", "lake"], [], "town", 3, None, {"town": 1}, [True, 3]]
+    assert [read_answer(RANKING, {"value": each}) for each in none] == [None] * 8
 
 
 @given(st.floats(-1, 1), st.sampled_from(["scale", "choice", "number", "ranking", "best_worst"]))

@@ -22,16 +22,13 @@ def test_draws_are_pinned():
     assert uniform("ab", "c") != uniform("a", "bc")
 
 
-def test_draws_have_their_distributions():
+def test_draws_have_their_distributions_and_samples_their_weights():
     u = [uniform("u", i) for i in range(4000)]
     z = [normal("z", i) for i in range(4000)]
     assert statistics.mean(u) == pytest.approx(0.5, abs=0.02)
     assert statistics.mean(z) == pytest.approx(0, abs=0.05)
     assert statistics.stdev(z) == pytest.approx(1, abs=0.04)
     assert set(Counter(pick("abc", i) for i in range(300))) == set("abc")
-
-
-def test_sample_follows_the_weights_without_replacement():
     first = Counter(sample([("a", 3.0), ("b", 1.0)], 1, i)[0] for i in range(2000))
     assert first["a"] / 2000 == pytest.approx(0.75, abs=0.03)
     assert sorted(sample([("a", 3.0), ("b", 1.0)], 5, 0)) == ["a", "b"]
@@ -60,7 +57,7 @@ def place(position, item):
     return answer.value, answer.data
 
 
-def test_choices_and_numbers():
+def test_choices_numbers_and_confidence():
     assert place(1, scale("red", "green", kind="choice")) == (None, "green")
     assert answer_at(1, scale("red", "green", kind="choice"), confidence=0.5).data == "green"
     number = Item(id="n", kind="number", wording="?", minimum=2000, maximum=2040)
@@ -68,9 +65,6 @@ def test_choices_and_numbers():
     assert place(5, number)[0] == 2040
     assert place(-1, Item(id="n", kind="number", wording="?"))[0] == 0
     assert place(0, Item(id="n", kind="number", wording="?", minimum=0, maximum=1))[0] == 0.5
-
-
-def test_confidence_only_where_it_is_asked():
     item = scale(1, 2, 3)
     assert answer_at(0, item, confidence=0.7).confidence is None
     assert answer_at(0, item.model_copy(update={"confidence": True}), confidence=1.7).confidence == 0.98

@@ -63,15 +63,11 @@ class TestSample:
         if size >= len(set(types)):
             assert seats.keys() == {f"type {kind}" for kind in types}
 
-    def test_in_proportion(self) -> None:
+    def test_is_in_proportion_by_its_seed_and_as_the_arm_says(self) -> None:
         # By hand: 60, 30 and 10 of 100 agents make 6, 3 and 1 of 10.
         chosen = sampled(people([0] * 60 + [1] * 30 + [2] * 10), 10, seed=4)
         assert Counter(who.stakeholder_type for who in chosen) == {"type 0": 6, "type 1": 3, "type 2": 1}
-
-    def test_another_seed_draws_others(self) -> None:
         assert sampled(people([0] * 50), 10, 1) != sampled(people([0] * 50), 10, 2)
-
-    def test_an_arm_asks_everybody_unless_it_says_otherwise(self) -> None:
         population = participants(5)
         assert asked(Arm(), "delphi", "T1", population) is population
         assert asked(Arm(sample=5), "delphi", "T1", population) is population
@@ -90,25 +86,19 @@ class TestPersona:
                 assert other.stakeholder_type != who.stakeholder_type
             assert other.id != who.id
 
-    def test_answers_are_filed_under_the_agent_that_was_asked(self) -> None:
+    def test_swapped_answers_as_another_null_as_nobody_and_own_as_the_very_agent(self) -> None:
         population = participants(6, digest="I saw a boat.")
         swapped = answering(population[0], Arm(persona="swapped"), population, "en")
         (other,) = [who for who in population if who.persona == swapped.persona]
         assert (swapped.id, swapped.digest) == (population[0].id, "I saw a boat.")
         assert (swapped.name, swapped.stakeholder_type) == (other.name, other.stakeholder_type)
         assert swapped.stakeholder_type != population[0].stakeholder_type
-
-    def test_alone_there_is_nobody_to_be(self) -> None:
         (who,) = participants(1)
         assert answering(who, Arm(persona="swapped"), [who], "en") == who
-
-    def test_null_says_nothing_about_the_agent(self) -> None:
         one, two = (answering(who, Arm(persona="null"), participants(2), "de") for who in participants(2))
         assert replace(one, id=two.id, agent_id=two.agent_id) == two
         assert one.persona == neutral().persona["de"].text
         assert one.stakeholder_type == ""
-
-    def test_own_is_the_very_agent(self) -> None:
         (who,) = participants(1)
         assert answering(who, Arm(), [who], "en") is who
 
@@ -129,20 +119,28 @@ class TestNeutralDigest:
         assert list(marks) == [f"[P{number}]" for number in range(1, len(lines) + 1)]
         assert set(said) <= set(neutral().digest[language])  # type: ignore[index]
 
-    def test_whoever_remembers_nothing_keeps_that(self) -> None:
+    def test_lines_are_drawn_for_each_agent_and_whoever_remembers_nothing_keeps_that(self) -> None:
         for digest in (None, "", tell(NOTHING, "de")):
             (who,) = participants(1, digest=digest)
             assert neutral_digest(who, "de", 1) == digest
-
-    def test_lines_are_drawn_for_each_agent(self) -> None:
         texts = {neutral_digest(who, "en", 1) for who in participants(5, digest="x" * 500)}
         assert len(texts) == 5
 
 
 class TestOrders:
-    def test_as_written_is_the_very_block(self) -> None:
+    def test_items_have_an_order_of_each_agent_s_own_and_change_places_with_those_of_their_kind(self) -> None:
         at = block()
         assert present(at, Arm(), "en") is at
+        assert len({shown("items_random", block(f"agent:{n}")).shown for n in range(20)}) == 20
+        orders = [shown(name, block()).shown for name in ("items_random", "items_shuffled", "items_shuffled_2")]
+        assert len(set(orders)) == 3
+        in_order = block().model_copy(update={"in_order": True})
+        assert shown("items_random", in_order).in_shown_order() == ITEMS
+        assert shown("items_shuffled", in_order).shown == shown("items_shuffled", block()).shown
+        # The city is the only choice: of ten groups it stays the eighth.
+        for n in range(20):
+            groups = dict.fromkeys(item.partition("/")[0] for item in shown("items_random", block(f"agent:{n}")).shown)
+            assert list(groups).index("city") == 7
 
     @given(st.sampled_from(PRESENTATIONS), st.integers(0, 200), st.integers(0, 5))
     def test_every_order_is_a_permutation_that_leaves_items_and_options_as_they_are(
@@ -160,22 +158,6 @@ class TestOrders:
     def test_an_order_is_the_same_in_both_phases_and_all_rounds(self, presentation: str, n: int) -> None:
         first, later = (shown(presentation, block(f"agent:{n}", phase=p, round=r)) for p, r in (("T0", 0), ("T1", 3)))
         assert (first.shown, first.items) == (later.shown, later.items)
-
-    def test_items_have_an_order_of_each_agent_s_own(self) -> None:
-        assert len({shown("items_random", block(f"agent:{n}")).shown for n in range(20)}) == 20
-        orders = [shown(name, block()).shown for name in ("items_random", "items_shuffled", "items_shuffled_2")]
-        assert len(set(orders)) == 3
-
-    def test_an_order_of_the_instrument_s_own_gives_way_to_probes_alone(self) -> None:
-        in_order = block().model_copy(update={"in_order": True})
-        assert shown("items_random", in_order).in_shown_order() == ITEMS
-        assert shown("items_shuffled", in_order).shown == shown("items_shuffled", block()).shown
-
-    def test_items_change_places_with_those_of_their_kind(self) -> None:
-        """The city is the only choice: of ten groups it stays the eighth."""
-        for n in range(20):
-            groups = dict.fromkeys(item.partition("/")[0] for item in shown("items_random", block(f"agent:{n}")).shown)
-            assert list(groups).index("city") == 7
 
     @given(st.integers(0, 100))
     def test_words_keep_their_place_and_themes_stay_together(self, n: int) -> None:
@@ -217,19 +199,15 @@ class TestOrders:
         arm = Arm(elicitation="distribution")
         assert {item.elicitation for item in present(at, arm, "en").items} == {"point"}
 
-    def test_distributions_are_asked_of_closed_questions_alone(self) -> None:
+    def test_distributions_paraphrases_and_controls_are_asked_where_there_are_any(self) -> None:
         found = present(block(), Arm(elicitation="distribution"), "en")
         assert {item.kind for item in found.items if item.elicitation == "distribution"} == {"scale", "choice"}
         assert {item.kind for item in found.items if item.elicitation == "point"} == {"text"}
-
-    def test_a_paraphrase_is_the_frame_s_and_an_item_s_where_it_has_one(self) -> None:
         own = scale("a").model_copy(update={"paraphrase": "a, in other words?"})
         at = block().model_copy(update={"items": (own, scale("b"))})
         found = shown("paraphrased", at)
         assert found.frame == "paraphrased"
         assert [item.wording for item in found.items] == ["a, in other words?", "b?"]
-
-    def test_controls_take_the_place_of_the_instrument(self) -> None:
         found = present(block(), Arm(asks="controls"), "de")
         assert found.key == block().key
         assert [item.id for item in found.items] == [item.id for item in neutral().controls.items]

@@ -20,9 +20,11 @@ from enquete.respondents.llm import LLMRespondent
 from enquete.state.asking import Answer, Arm, Block, Item, Language, Option, Reply
 from enquete.state.errors import ModelUnavailable
 from enquete.state.interview_context import InterviewerTask, Prompt
-from tests.support.ledgers import Outcome, ScriptedSender, opened, response, with_ledger
+from tests.support.ledgers import Outcome, ScriptedSender, opened, response
 from tests.support.populations import participants
 from tests.support.studies import rows
+
+pytestmark = pytest.mark.anyio
 
 PEOPLE = participants(3)
 A, B, C = (
@@ -54,19 +56,10 @@ def context(
 ) -> LedgerContext:
     model = MeteredModel(ledger, Budget(cap, ledger.total("tokens")), sender, Terms("m", 0, 0))
     return LedgerContext(
-        arm=Arm(id=arm),
-        main_arm="main",
-        methodology="longitudinal",
-        phase="T0",
-        language=language,
-        asking=asking,
-        population=PEOPLE,
-        ledger=ledger,
-        respondent=LLMRespondent(language),
-        model=model,
-        interviewers=lambda name: model,
-        interviewer_has_model=with_model,
-    )
+        arm=Arm(id=arm), main_arm="main", methodology="longitudinal", phase="T0", language=language, asking=asking,
+        population=PEOPLE, ledger=ledger, respondent=LLMRespondent(language), model=model,
+        interviewers=lambda name: model, interviewer_has_model=with_model,
+    )  # fmt: skip
 
 
 def block(at: LedgerContext, **more: Any) -> Block:
@@ -75,8 +68,8 @@ def block(at: LedgerContext, **more: Any) -> Block:
 
 
 class TestAsk:
-    def test_asking_twice_is_one_call(self, tmp_path: Path) -> None:
-        async def work(ledger: Ledger) -> None:
+    async def test_asking_twice_is_one_call(self, tmp_path: Path) -> None:
+        async with opened(tmp_path) as ledger:
             sender = ScriptedSender(fill)
             at = context(ledger, sender)
             first, second = await at.ask(block(at)), await at.ask(block(at))
@@ -85,32 +78,25 @@ class TestAsk:
             assert at.stored(block(at).key).keys() == {"a", "b", "c"}
             assert len(sender.sent) == 1
 
-        with_ledger(tmp_path, work)
-
-    def test_a_stored_answer_needs_no_call_even_where_the_calls_are_gone(self, tmp_path: Path) -> None:
-        async def work(ledger: Ledger) -> None:
+    async def test_a_stored_answer_needs_no_call_even_where_the_calls_are_gone(self, tmp_path: Path) -> None:
+        async with opened(tmp_path) as ledger:
             sender = ScriptedSender(fill)
             at = context(ledger, sender)
             await ledger.store(block(at).key, [Answer(name, "ok", 1.0, position=n) for n, name in enumerate("cab", 1)])
             assert {answer.value for answer in (await at.ask(block(at))).answers} == {1.0}
             assert sender.sent == []
 
-        with_ledger(tmp_path, work)
-
-    def test_a_settled_call_whose_answers_were_lost_is_parsed_again(self, tmp_path: Path) -> None:
+    async def test_a_settled_call_whose_answers_were_lost_is_parsed_again(self, tmp_path: Path) -> None:
         """Killed between the settlement and the commit of the answers."""
-
-        async def work(ledger: Ledger) -> None:
+        async with opened(tmp_path) as ledger:
             at = context(ledger, ScriptedSender(fill))
             reply = await LLMRespondent("en").ask(PEOPLE[0], block(at), at.model)
             silent = ScriptedSender(["must not be sent"])
             assert await context(ledger, silent).ask(block(at)) == reply
             assert silent.sent == []
 
-        with_ledger(tmp_path, work)
-
-    def test_items_one_by_one(self, tmp_path: Path) -> None:
-        async def work(ledger: Ledger) -> None:
+    async def test_items_one_by_one(self, tmp_path: Path) -> None:
+        async with opened(tmp_path) as ledger:
             sender = ScriptedSender(fill)
             at = context(ledger, sender, asking="item")
             reply = await at.ask(block(at))
@@ -121,10 +107,8 @@ class TestAsk:
             # one occasion: what the agent said before is found whatever way it was asked
             assert at.stored(block(at).key).keys() == {"a", "b", "c"}
 
-        with_ledger(tmp_path, work)
-
     @pytest.mark.parametrize(("carries_over", "at_once"), [(False, 3), (True, 1)])
-    def test_items_one_by_one_are_side_by_side_unless_one_shows_another(
+    async def test_items_one_by_one_are_side_by_side_unless_one_shows_another(
         self, tmp_path: Path, carries_over: bool, at_once: int
     ) -> None:
         """All three at once where none shows another."""
@@ -139,28 +123,23 @@ class TestAsk:
                 self.now -= 1
                 return await super().send(*given, **named)
 
-        async def work(ledger: Ledger) -> None:
+        async with opened(tmp_path) as ledger:
             sender = Counting(fill)
             at = context(ledger, sender, asking="item")
             at.carries_over = carries_over
             await at.ask(block(at))
             assert (sender.most, len(sender.sent)) == (at_once, 3)
 
-        with_ledger(tmp_path, work)
-
-    def test_a_constraint_over_all_items_keeps_them_together(self, tmp_path: Path) -> None:
-        async def work(ledger: Ledger) -> None:
+    async def test_a_constraint_over_all_items_keeps_them_together(self, tmp_path: Path) -> None:
+        async with opened(tmp_path) as ledger:
             sender = ScriptedSender(fill)
             at = context(ledger, sender, asking="item")
             await at.ask(block(at, constraint={"distinct": True}))
             assert all(set(items_in(sent)) == {"a", "b", "c"} for sent in sender.sent)
 
-        with_ledger(tmp_path, work)
-
-    def test_short_half_way_goes_on_where_it_stopped(self, tmp_path: Path) -> None:
+    async def test_short_half_way_goes_on_where_it_stopped(self, tmp_path: Path) -> None:
         """One by one with a budget for two calls side by side: theirs are stored, the third item is asked later."""
-
-        async def work(ledger: Ledger) -> None:
+        async with opened(tmp_path) as ledger:
             first, rest = ScriptedSender(lambda sent: response(fill(sent), read=3000)), ScriptedSender(fill)
             assert await context(ledger, first, asking="item", cap=4100).ask(block(context(ledger, first))) == Reply(
                 "short"
@@ -171,10 +150,8 @@ class TestAsk:
             assert (await at.ask(block(at))).state == "done"
             assert [items_in(sent) for sent in rest.sent] == [["b"]]
 
-        with_ledger(tmp_path, work)
-
-    def test_answers_only_of_the_arm_named(self, tmp_path: Path) -> None:
-        async def work(ledger: Ledger) -> None:
+    async def test_answers_only_of_the_arm_named(self, tmp_path: Path) -> None:
+        async with opened(tmp_path) as ledger:
             main, other = context(ledger, ScriptedSender(fill)), context(ledger, ScriptedSender(fill), arm="b")
             await main.ask(block(main))
             await other.ask(block(other, round=2))
@@ -185,16 +162,12 @@ class TestAsk:
             assert [a.item async for _, a in main.answers(arm="main", phase="T1")] == []
             assert [a.item async for _, a in main.answers(arm="main")] == ["c", "a", "b"]
 
-        with_ledger(tmp_path, work)
-
-    def test_pinned_values_belong_to_an_arm_and_can_be_read_from_another(self, tmp_path: Path) -> None:
-        async def work(ledger: Ledger) -> None:
+    async def test_pinned_values_belong_to_an_arm_and_can_be_read_from_another(self, tmp_path: Path) -> None:
+        async with opened(tmp_path) as ledger:
             main, other = context(ledger, ScriptedSender(fill)), context(ledger, ScriptedSender(fill), arm="b")
             assert await main.pin("themes", ["x"]) == ["x"]
             assert await main.pin("themes", ["y"]) == ["x"]
             assert (other.pinned("themes"), other.pinned("themes", arm="main")) == (None, ["x"])
-
-        with_ledger(tmp_path, work)
 
 
 class Texts(BaseModel):
@@ -211,14 +184,10 @@ def count_words(data: Texts) -> Counted:
 
 def task(subject: str = "batch 1") -> InterviewerTask[Counted]:
     return InterviewerTask(
-        purpose="theme",
-        subject=subject,
-        data=Texts(texts=["a b", "c"]),
-        prompt=lambda data, language: f"Count the words ({language}).",
-        result=Counted,
-        rule=count_words,
+        purpose="theme", subject=subject, data=Texts(texts=["a b", "c"]),
+        prompt=lambda data, language: f"Count the words ({language}).", result=Counted, rule=count_words,
         max_output_tokens=100,
-    )
+    )  # fmt: skip
 
 
 def worked(folder: Path, *outcomes: Outcome, **options: Any) -> tuple[Counted | str, ScriptedSender]:
@@ -279,12 +248,10 @@ class TestWork:
         assert worked(tmp_path, '{"number": 7}')[0] == Counted(number=7)
 
 
-def test_desk_looks_up_participants_by_id(tmp_path: Path) -> None:
-    async def work(ledger: Ledger) -> None:
+async def test_desk_looks_up_participants_by_id(tmp_path: Path) -> None:
+    async with opened(tmp_path) as ledger:
         at = context(ledger, ScriptedSender(["x"]))
         assert at.run == ledger.run
         assert at.participants() == PEOPLE
         assert at.participant(PEOPLE[2].id) == PEOPLE[2]
         assert at.key("p", "part", session="s", round=2, turn=3)[2:] == ("longitudinal", "T0", "s", 2, 3, "p", "part")
-
-    with_ledger(tmp_path, work)

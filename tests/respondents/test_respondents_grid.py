@@ -60,10 +60,15 @@ def block(grid: Mapping[int, int]) -> Block:
 # --- the grid alone --------------------------------------------------------------------------------------------------
 
 
-def test_the_grid_of_a_block() -> None:
+def test_the_grid_of_a_block_its_violations_and_what_is_open() -> None:
     assert grid_of(block(SMALL)) == SMALL
     assert grid_of(block(SMALL).model_copy(update={"constraint": None})) is None
     assert grid_of(block(SMALL).model_copy(update={"constraint": {"sum": 4}})) is None
+    # By hand: column 1 holds three for one place, 0 holds one for two, −1 none for one.
+    sort = answers(a=1, b=1, c=1, d=0)
+    assert violations(sort, SMALL) == {-1: -1, 0: -1, 1: 2}
+    assert open_items(sort, SMALL, ["d", "c", "b", "a"]) == ("c", "b", "a")
+    assert free_places(sort, SMALL, ["a", "b", "c"]) == {-1: 1, 0: 1, 1: 1}
 
 
 @pytest.mark.parametrize("grid", [{"0": 3}, {"0": "4"}, {"0": True, "1": 3}, {"0": 5, "1": -1}])
@@ -72,17 +77,9 @@ def test_a_grid_that_cannot_be_filled_is_a_bug(grid: dict[str, int]) -> None:
         grid_of(block(SMALL).model_copy(update={"constraint": {"grid": grid}}))
 
 
-def test_violations_and_what_is_open() -> None:
-    """By hand: column 1 holds three for one place, 0 holds one for two, −1 none for one."""
-    sort = answers(a=1, b=1, c=1, d=0)
-    assert violations(sort, SMALL) == {-1: -1, 0: -1, 1: 2}
-    assert open_items(sort, SMALL, ["d", "c", "b", "a"]) == ("c", "b", "a")
-    assert free_places(sort, SMALL, ["a", "b", "c"]) == {-1: 1, 0: 1, 1: 1}
-
-
-def test_repair_moves_by_the_agents_own_ranking() -> None:
-    """By hand. Surplus 1, 1 meets gaps −1, 0: from the bottom of column 1 the lowest goes to −1, the next to 0. The
-    agent once had b at 0, so b is its lowest in the column; of a and c, c was shown later and ranks lower."""
+def test_repair_moves_by_the_agents_own_ranking_downwards_and_upwards() -> None:
+    # By hand. Surplus 1, 1 meets gaps −1, 0: from the bottom of column 1 the lowest goes to −1, the next to 0. The
+    # agent once had b at 0, so b is its lowest in the column; of a and c, c was shown later and ranks lower.
     sort = answers(a=1, b=1, c=1, d=0)
     sort["b"] = Answer("b", "ok", value=1, data={"placed": [0, 1]})
     found = repair_grid(sort, SMALL, ["a", "b", "c", "d"])
@@ -92,9 +89,6 @@ def test_repair_moves_by_the_agents_own_ranking() -> None:
     assert found["c"].notes == ("placed in +1, moved to 0 to fit the grid",)
     assert found["c"].data == {"placed": [1]}
     assert found["b"].data == {"placed": [0, 1]}
-
-
-def test_upward_moves_take_the_first_shown() -> None:
     found = repair_grid(answers(a=0, b=0, c=0, d=-1), SMALL, ["b", "a", "c", "d"])
     assert values(found) == {"a": 0, "b": 1, "c": 0, "d": -1}
 
@@ -115,16 +109,13 @@ def test_repair_makes_any_sort_legal_with_the_fewest_and_shortest_moves(columns:
     assert repair_grid(dict(reversed(sort.items())), FULL, order) == found
 
 
-def test_asked_again_the_new_placement_is_the_agents_own() -> None:
+def test_a_second_sort_is_the_agents_own_unless_it_lies_further_off() -> None:
     sort = answers(a=1, b=1, c=0, d=0)
     found = placed_again(sort, answers(b=-1, a=1), SMALL)
     assert values(found) == {"a": 1, "b": -1, "c": 0, "d": 0}
     assert found["a"] == sort["a"]
     assert (found["b"].status, found["b"].data) == ("ok", {"placed": [1, -1]})
     assert found["b"].notes == ("placed in +1, asked again to fit the grid: −1",)
-
-
-def test_a_second_sort_that_lies_further_off_is_not_taken() -> None:
     sort = answers(a=1, b=1, c=0, d=0)
     assert placed_again(sort, answers(a=0, b=0), SMALL) == sort
 

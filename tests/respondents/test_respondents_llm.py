@@ -90,13 +90,11 @@ def test_only_what_is_missing_or_out_of_range_is_asked_again(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("bad", "status"),
     [
-        ("no json at all", "invalid"),
-        ('{"a": 9, "b": 9, "c": 9, "t": ""}', "invalid"),
-        ("I'm sorry, but I can't answer that.", "refused"),
-        (response("", finish="content_filter"), "refused"),
+        ("no json at all", "invalid"), ('{"a": 9, "b": 9, "c": 9, "t": ""}', "invalid"),
+        ("I'm sorry, but I can't answer that.", "refused"), (response("", finish="content_filter"), "refused"),
         ('{"a": null, "b": null, "c": null, "t": null}', "refused"),
     ],
-)
+)  # fmt: skip
 def test_after_the_last_attempt_the_status_says_what_was_wrong(tmp_path: Path, bad: Outcome, status: str) -> None:
     reply, sender = interview(tmp_path, bad)
     assert reply.state == "done"

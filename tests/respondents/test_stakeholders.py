@@ -18,38 +18,23 @@ def who(kind, persona="", name="A"):
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        ("Küstenfischer", "small_scale"),
-        ("SmallScaleFisher", "small_scale"),
-        ("small_scale_fisher", "small_scale"),
-        ("Kutter- und Küstenfischerei", "small_scale"),
-        ("IndustrialFishingCompany", "industrial"),
-        ("Hochseefischerei", "industrial"),
-        ("Freizeitangler", "angler"),
-        ("RecreationalAngler", "angler"),
-        ("EnvironmentalNGO", "ngo"),
-        ("Umweltverband", "ngo"),
-        ("Fischereiwissenschaftlerin", "scientist"),
-        ("Marine Biologist", "scientist"),
-        ("Fischereibehörde", "administration"),
-        ("GovernmentAgency", "administration"),
-        ("FishProcessor", "processor"),
-        ("Fischhandel", "processor"),
-        ("Verbraucherin", "consumer"),
-        ("Küstengemeinde", "municipality"),
-        ("Mayor", "municipality"),
+        ("Küstenfischer", "small_scale"), ("SmallScaleFisher", "small_scale"), ("small_scale_fisher", "small_scale"),
+        ("Kutter- und Küstenfischerei", "small_scale"), ("IndustrialFishingCompany", "industrial"),
+        ("Hochseefischerei", "industrial"), ("Freizeitangler", "angler"), ("RecreationalAngler", "angler"),
+        ("EnvironmentalNGO", "ngo"), ("Umweltverband", "ngo"), ("Fischereiwissenschaftlerin", "scientist"),
+        ("Marine Biologist", "scientist"), ("Fischereibehörde", "administration"),
+        ("GovernmentAgency", "administration"), ("FishProcessor", "processor"), ("Fischhandel", "processor"),
+        ("Verbraucherin", "consumer"), ("Küstengemeinde", "municipality"), ("Mayor", "municipality"),
     ],
-)
+)  # fmt: skip
 def test_types_in_german_and_english(kind, expected):
     assert of_fisheries(who(kind)) == expected
 
 
-def test_the_persona_helps_where_the_type_is_silent():
+def test_the_persona_helps_where_the_type_is_silent_and_other_populations_keep_their_own():
     assert of_fisheries(who("Person", "Sie forscht an Dorsch und Hering.")) == "scientist"
     assert of_fisheries(who("Fischer", "Kapitän eines Trawlers der Hochseeflotte")) == "industrial"
     assert of_fisheries(who("Fischer", "Stellnetzfischer in der Ostsee")) == "small_scale"
-
-
-def test_other_populations_keep_their_own_types():
     bank = who("Bank", "A bank specialising in retail and commercial banking, regulated by an authority.")
     assert of_fisheries(bank) == "other:bank"
     assert of_fisheries(who("Bank", "another", "B")) == "other:bank"

@@ -91,7 +91,7 @@ def recovered(coded, truth):
 
 @pytest.mark.parametrize(
     ("n", "language"),
-    [(50, "de"), (300, "en"), *(pytest.param(1000, name, marks=pytest.mark.soak) for name in ("de", "en"))],
+    [(50, "de"), (200, "en"), *(pytest.param(1000, name, marks=pytest.mark.soak) for name in ("de", "en"))],
 )
 def test_rule_recovers_most_planted_themes(language, n):
     # Measured over three seeds: 9 or 10 of 10 themes at 50 and at 1,000 agents, 85–94% of the coded answers fit.
@@ -119,7 +119,7 @@ def test_rule_agrees_with_the_plant_sentence_by_sentence(language):
     assert adjusted_rand_score(*zip(*coded, strict=True)) > 0.65
 
 
-def test_one_agent_and_seven_agents():
+def test_any_topic_language_and_number_of_agents():
     for n in (1, 7):
         statements, truth = panel(n, "de")
         coded = code(statements)
@@ -128,9 +128,6 @@ def test_one_agent_and_seven_agents():
     assert code([]).themes == []
     assert code([Statement(id="a|q", text="…")]).uncoded == ["a|q"]
     assert code([Statement(id="a|q", text="Mehr Mut.")]).themes[0].statements == ["a|q"]
-
-
-def test_any_topic_and_language():
     cash = ["The cashback change punishes loyal customers.", "Cashback was the only reason to stay with this bank."]
     app = ["The mobile app crashes whenever I pay.", "Please repair the app, paying by phone never works."]
     french = ["Les frais de tenue de compte augmentent encore.", "Encore des frais de compte, toujours plus de frais."]
@@ -151,7 +148,7 @@ def test_themes_do_not_depend_on_order_or_timing():
     assert len(batches(statements)) > 1
 
 
-def test_a_stopped_call_stops_the_coding():
+def test_a_stopped_call_stops_the_coding_and_a_model_that_merges_nothing_ends():
     statements, _ = panel(100, "en")
     for state in ("short", "failed"):
         for subject in ("batch 2", "merge"):
@@ -160,9 +157,21 @@ def test_a_stopped_call_stops_the_coding():
                 return state if subject in task.subject else task.rule(task.data)
 
             assert asyncio.run(code_themes(work, "x", statements, label="round 1")) == state
+    statements, _ = panel(300, "en")
+
+    async def work(task):
+        return MergedThemes(themes=[]) if task.result is MergedThemes else task.rule(task.data)
+
+    assert len(asyncio.run(code_themes(work, "x", statements, label="round 1")).themes) == 15
 
 
-def test_calls_are_filed_under_the_label():
+def test_batches_are_sorted_bounded_and_filed_under_the_label():
+    statements = [Statement(id=f"p{i}|q", text="x" * 40) for i in (3, 1, 2)] + [Statement(id="p0|q", text=" ")]
+    found = batches(statements, max_chars=100)
+    assert [[s.id for s in b] for b in found] == [["p1|q", "p2|q"], ["p3|q"]]
+    assert [len(b) for b in batches(statements, max_chars=10)] == [1, 1, 1]  # longer than a batch: alone
+    with pytest.raises(ValueError, match=r"'p1\|q' occurs more than once"):
+        batches([statements[1], statements[1]])
     subjects = []
 
     async def work(task):
@@ -175,24 +184,6 @@ def test_calls_are_filed_under_the_label():
     subjects.clear()
     asyncio.run(code_themes(work, "x", [Statement(id="a|q", text=" ")], label="collapse"))
     assert subjects == []
-
-
-def test_a_model_that_merges_nothing_ends():
-    statements, _ = panel(300, "en")
-
-    async def work(task):
-        return MergedThemes(themes=[]) if task.result is MergedThemes else task.rule(task.data)
-
-    assert len(asyncio.run(code_themes(work, "x", statements, label="round 1")).themes) == 15
-
-
-def test_batches_are_sorted_and_bounded():
-    statements = [Statement(id=f"p{i}|q", text="x" * 40) for i in (3, 1, 2)] + [Statement(id="p0|q", text=" ")]
-    found = batches(statements, max_chars=100)
-    assert [[s.id for s in b] for b in found] == [["p1|q", "p2|q"], ["p3|q"]]
-    assert [len(b) for b in batches(statements, max_chars=10)] == [1, 1, 1]  # longer than a batch: alone
-    with pytest.raises(ValueError, match=r"'p1\|q' occurs more than once"):
-        batches([statements[1], statements[1]])
 
 
 @given(st.lists(st.text("ab ", min_size=1, max_size=30), max_size=30), st.integers(1, 80))
@@ -233,11 +224,8 @@ def test_merging_keeps_unclaimed_drafts_and_gives_each_to_one():
     merged = MergedThemes(
         themes=[MergedTheme(label="x", members=[0, 1, 9, -1]), MergedTheme(label="y", members=[1, 2])]
     )
-    assert [(d.label, d.statement_ids) for d in merged_drafts(drafts, merged)] == [
-        ("x", ["a", "b"]),
-        ("y", ["c"]),
-        ("d", ["d"]),
-    ]
+    assert [(d.label, d.statement_ids) for d in merged_drafts(drafts, merged)] == [("x", ["a", "b"]), ("y", ["c"]),
+        ("d", ["d"])]  # fmt: skip
     assert [len(g) for g in merge_groups(drafts, 3)] == [3, 1]
 
 
@@ -245,12 +233,10 @@ def test_assemble_counts_what_it_drops():
     statements = [Statement(id=f"p{i}|q", text="t") for i in range(5)]
     drafts = [
         DraftTheme(label="Big  theme", statement_ids=["p0|q", "p1|q", "p2|q", "p0|q", "ghost"]),
-        DraftTheme(label="big theme", statement_ids=["p3|q"]),
-        DraftTheme(label="Ghosts only", statement_ids=["ghost"]),
-        DraftTheme(label=" ", statement_ids=["p3|q"]),
-        DraftTheme(label="Second", statement_ids=["p0|q", "p1|q"]),
+        DraftTheme(label="big theme", statement_ids=["p3|q"]), DraftTheme(label="Ghosts only", statement_ids=["ghost"]),
+        DraftTheme(label=" ", statement_ids=["p3|q"]), DraftTheme(label="Second", statement_ids=["p0|q", "p1|q"]),
         DraftTheme(label="Third", statement_ids=["p2|q"]),
-    ]
+    ]  # fmt: skip
     merged = MergedThemes(themes=[MergedTheme(label="Second", members=[4, 17])])
     found = assemble(drafts, merged, statements, max_themes=2)
     assert [(t.label, t.statements) for t in found.themes] == [
@@ -281,7 +267,7 @@ def test_merge_by_rule_puts_the_same_together():
     assert all(theme.label and theme.description for theme in found.themes)
 
 
-def test_a_rules_theme_is_called_by_what_was_said_and_not_by_a_list_of_words():
+def test_a_rules_theme_is_called_by_a_sentence_on_the_topic():
     said = ["Honestly, rents drive the small shops out of town.", "I think rents drive the small shops out of town.",
             "Rents drive the small shops out of town.", "Trees give shade in the summer heat.",
             "Trees give shade in the heat."]  # fmt: skip
@@ -289,10 +275,7 @@ def test_a_rules_theme_is_called_by_what_was_said_and_not_by_a_list_of_words():
     assert [theme.label for theme in coded.themes] == [
         "Rents drive the small shops out of town", "Trees give shade in the heat",
     ]  # fmt: skip
-
-
-def test_a_rules_theme_is_called_by_a_sentence_on_the_topic_and_not_by_one_about_oneself():
-    """The shorter sentence comes first among equals, but only says who speaks."""
+    # The shorter sentence comes first among equals, but only says who speaks.
     said = ["Ich bin oft mit der Rute auf dem Wasser.", "Auf dem Wasser mit der Rute sind jedes Jahr mehr Leute."] * 3
     coded = code([Statement(id=f"p{i}|q", text=text) for i, text in enumerate(said)])
     assert [theme.label for theme in coded.themes] == ["Auf dem Wasser mit der Rute sind jedes Jahr mehr Leute"]
@@ -312,12 +295,8 @@ def test_what_is_nearly_the_same_theme_is_one(language):
 
 def test_texts_are_as_alike_as_scikit_learn_has_them():
     texts = [
-        "Die Fangquoten müssen sinken, die Fangquoten.",
-        "ich und du",
-        "",
-        "Fish quotas, and quotas again",
-        "Quotas",
-    ]
+        "Die Fangquoten müssen sinken, die Fangquoten.", "ich und du", "", "Fish quotas, and quotas again", "Quotas",
+    ]  # fmt: skip
     words = ["fangquoten sinken fangquoten", "ich und", "", "fish quotas quotas", "quotas"]
     stems = TfidfVectorizer(analyzer=lambda text: [word[:6] for word in text.split()], sublinear_tf=True)
     grams = TfidfVectorizer(analyzer="char_wb", ngram_range=(4, 6), sublinear_tf=True)
@@ -349,8 +328,7 @@ def briefs_of(coded):
     return [ThemeBrief(id=theme.id, label=theme.label, description=theme.description) for theme in coded.themes]
 
 
-@pytest.mark.parametrize("language", ["de", "en"])
-@pytest.mark.parametrize("n", [20, 50])
+@pytest.mark.parametrize(("language", "n"), [("de", 20), ("en", 50)])
 def test_the_rule_codes_a_second_time_much_like_the_first(language, n):
     # Measured over two seeds and both languages: α .68 to .80; .52 to .74 at 300 agents. Chance is 0.
     statements, _ = panel(n, language)

@@ -50,15 +50,22 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
         yield server
 
 
-@pytest.fixture
-def window() -> Iterator[Window]:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield Window(browser.new_page(viewport=WIDE, locale="en-GB"))
+        yield browser
         browser.close()
+
+
+@pytest.fixture
+def window(browser: Any) -> Iterator[Window]:
+    page = browser.new_page(viewport=WIDE, locale="en-GB")
+    yield Window(page)
+    page.context.close()
 
 
 def test_a_run_is_begun_watched_paused_and_gone_on_with(tmp_path: Path, model: ModelServer, window: Window) -> None:

@@ -67,8 +67,8 @@ def test_every_page_answers_and_its_links_lead_somewhere(site: Site) -> None:
                 assert site.client.get(link).status_code == 200, (tab, link)
 
 
-def test_a_bar_leads_to_the_answers_that_it_counts(site: Site) -> None:
-    """Against the ledger: how many of the main arm gave this value to this item in this phase."""
+def test_a_bar_leads_to_the_answers_that_it_counts_and_search_finds_what_the_ledger_holds(site: Site) -> None:
+    # Against the ledger: how many of the main arm gave this value to this item in this phase.
     bars = [link for link in links(site.page("m/longitudinal")) if "value=" in link]
     for link in bars[:: max(1, len(bars) // 5)]:
         page = site.client.get(link).text
@@ -80,9 +80,20 @@ def test_a_bar_leads_to_the_answers_that_it_counts(site: Site) -> None:
             asked["item_id"], asked["phase"], float(asked["value"]),
         )  # fmt: skip
         assert total(page) == counted[0][0]
+    stored = rows(
+        site.run.folder,
+        "SELECT a.text FROM answers a JOIN occasions o ON a.occasion=o.id WHERE o.arm='main' AND a.status IN ('ok', "
+        "'repaired')",
+    )
+    texts = [text.casefold() for (text,) in stored]
+    word = next(word for text in texts for word in text.split() if len(word) > 6)
+    assert total(site.page(f"answers?q={word.upper()}")) == sum(word in text for text in texts) > 0
+    assert "No answer is like that" in site.page("answers?q=zzzzzz")
+    taken = site.client.get(f"/runs/sim_r/{site.run.run_id}/answers.csv?q={word}").text
+    assert len(list(csv.DictReader(io.StringIO(taken)))) == sum(word in text for text in texts)
 
 
-def test_an_answer_shows_its_request_as_the_ledger_has_it(site: Site) -> None:
+def test_an_answer_shows_its_request_and_a_turn_the_question_that_this_agent_was_asked(site: Site) -> None:
     listed = site.page("answers?methodology=laddering")
     page = html.unescape(site.client.get(next(link for link in links(listed) if "/answer?" in link)).text)
     (call,) = rows(
@@ -100,30 +111,13 @@ def test_an_answer_shows_its_request_as_the_ledger_has_it(site: Site) -> None:
     assert f"{tokens:,} read" in shown
     assert model in shown
     assert "What else was asked of a model in this turn" in shown
-
-
-def test_a_turn_is_shown_with_the_question_that_this_agent_was_asked(site: Site) -> None:
-    """The codebook knows one wording of a turn, but everybody is asked something else."""
+    # The codebook knows one wording of a turn, but everybody is asked something else.
     file = site.run.folder.parent.parent / "T1" / "laddering" / site.run.run_id / "transcript.jsonl"
     turns = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     last = next(turn for turn in reversed(turns) if turn["turn"] == 3)
     page = site.page(f"answers?methodology=laddering&participant={last['participant']}&turn=3")
     (link,) = {link for link in links(page) if "/answer?" in link}
     assert f'<p class="question" lang="en">{last["question"]}</p>' in html.unescape(site.client.get(link).text)
-
-
-def test_search_finds_what_the_ledger_holds(site: Site) -> None:
-    stored = rows(
-        site.run.folder,
-        "SELECT a.text FROM answers a JOIN occasions o ON a.occasion=o.id WHERE o.arm='main' AND a.status IN ('ok', "
-        "'repaired')",
-    )
-    texts = [text.casefold() for (text,) in stored]
-    word = next(word for text in texts for word in text.split() if len(word) > 6)
-    assert total(site.page(f"answers?q={word.upper()}")) == sum(word in text for text in texts) > 0
-    assert "No answer is like that" in site.page("answers?q=zzzzzz")
-    taken = site.client.get(f"/runs/sim_r/{site.run.run_id}/answers.csv?q={word}").text
-    assert len(list(csv.DictReader(io.StringIO(taken)))) == sum(word in text for text in texts)
 
 
 def test_an_agent_has_its_persona_its_conversation_with_codes_and_its_graph(site: Site) -> None:
@@ -141,13 +135,22 @@ def test_an_agent_has_its_persona_its_conversation_with_codes_and_its_graph(site
     assert re.search(r'<figure id="f-laddering-own_graph".*?<a href="[^"]+turn=\d+"', page, re.DOTALL)
 
 
-def test_two_runs_differ_in_as_many_answers_as_in_python(site: Site) -> None:
+def test_two_runs_differ_in_as_many_answers_as_in_python_and_one_without_a_report_says_so(
+    site: Site, tmp_path: Path
+) -> None:
     found = enquete.compare(site.run, site.other)
     page = site.page(f"compare?with={site.other.run_id}")
     said = dict(re.findall(r"<dt>([^<]+)</dt><dd>(\d+)</dd>", page))
     assert said["Answers in both"] == str(found.rows)
     assert said["Answers that differ"] == str(len(found.values))
     assert said["In this run alone"] == str(found.only_first)
+    report = site.other.path / "report.md"
+    aside = report.rename(tmp_path / "report.md")
+    try:
+        assert "There is no report yet" in site.page(run=site.other)
+        assert site.client.get(f"/runs/sim_r/{site.other.run_id}/synthesis").status_code == 404
+    finally:
+        aside.rename(report)
 
 
 @pytest.mark.parametrize(
@@ -160,10 +163,13 @@ def test_what_the_run_does_not_have_is_not_there(site: Site, path: str) -> None:
     assert site.client.get(f"/runs/sim_r/{site.run.run_id}/{path}").status_code == 404
 
 
-def test_files_are_saved_and_never_shown(site: Site) -> None:
+def test_files_are_saved_and_pages_speak_the_readers_language(site: Site) -> None:
     answer = site.client.get(f"/runs/sim_r/{site.run.run_id}/files/report.html")
     assert answer.headers["content-disposition"].startswith("attachment")
     assert answer.content == (site.run.path / "report.html").read_bytes()
+    page = site.client.get(f"/runs/sim_r/{site.run.run_id}/m/longitudinal", headers={"Accept-Language": "de"}).text
+    assert '<html lang="de">' in page
+    assert '<section class="report" lang="en">' in page
 
 
 def test_tables_and_figures_can_be_heard(site: Site) -> None:
@@ -179,19 +185,3 @@ def test_tables_and_figures_can_be_heard(site: Site) -> None:
     drawn = re.findall(r"<svg .*?</svg>", site.page("m/longitudinal"), re.DOTALL)
     assert drawn
     assert all('role="group"' in one and "<title>" in one and "<desc>" in one for one in drawn)
-
-
-def test_pages_speak_the_readers_language_and_the_report_its_own(site: Site) -> None:
-    page = site.client.get(f"/runs/sim_r/{site.run.run_id}/m/longitudinal", headers={"Accept-Language": "de"}).text
-    assert '<html lang="de">' in page
-    assert '<section class="report" lang="en">' in page
-
-
-def test_a_run_without_a_report_says_so(site: Site, tmp_path: Path) -> None:
-    report = site.other.path / "report.md"
-    aside = report.rename(tmp_path / "report.md")
-    try:
-        assert "There is no report yet" in site.page(run=site.other)
-        assert site.client.get(f"/runs/sim_r/{site.other.run_id}/synthesis").status_code == 404
-    finally:
-        aside.rename(report)

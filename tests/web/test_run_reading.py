@@ -23,7 +23,7 @@ def table(*texts: str) -> AnswerTable:
     )
 
 
-def test_words_are_found_in_any_row_and_across_none() -> None:
+def test_words_are_found_marked_and_ids_read_back() -> None:
     found = table("The Cod is back", "no fish", "", "cod\0and Cod", "Straße")
     for words, places in (
         ("cod", [0, 3]),
@@ -34,18 +34,21 @@ def test_words_are_found_in_any_row_and_across_none() -> None:
         ("fish", [1]),
     ):
         assert found.places(Where(words=words)).tolist() == places, words
+    assert phrases('Cod "two words"') == ["cod", "two words"]
+    assert marked("A cod, Cod", ["cod"]) == [("A ", False), ("cod", True), (", ", False), ("Cod", True)]
+    text = "run_1/main/m/T1//2/0/agent:x/theme:1/importance"
+    key = Key.parse(text)
+    assert (key.session, key.round, key.participant, key.item) == ("", 2, "agent:x", "theme:1/importance")
+    assert str(key) == text
 
 
-def test_an_address_chooses_and_says_what_it_chose() -> None:
+def test_an_address_chooses_and_a_mark_stands_for_more_people_than_it_holds() -> None:
     where = Where.of(
         [("methodology", "m"), ("item_id", "a"), ("item_id", "b,c"), ("q", " x "), ("nothing", "1"), ("phase", "")]
     )
     assert where.chosen == {"methodology": ("m",), "item_id": ("a", "b,c")}
     assert where.query(page=2) == "methodology=m&item_id=a&item_id=b%2Cc&q=x&page=2"
     assert (where.one("methodology"), where.one("item_id")) == ("m", "")
-
-
-def test_a_mark_stands_for_more_people_than_an_address_holds() -> None:
     where = Where.of([("mark", "12"), ("status", "any")], {"12": "m?participant=p1%2Cp2"})
     assert table("a", "b", "c").places(Where(behind={"participant": ("p1", "p2")})).tolist() == [1, 2]
     assert where.behind == {"methodology": ("m",), "participant": ("p1", "p2")}
@@ -56,18 +59,6 @@ def test_a_mark_stands_for_more_people_than_an_address_holds() -> None:
 @pytest.mark.parametrize(("cell", "text"), [("'=1+1", "=1+1"), ("'tis", "'tis"), ("a'=", "a'="), ("'-", "-")])
 def test_a_cell_is_read_as_it_was_written(cell: str, text: str) -> None:
     assert as_written(cell) == text
-
-
-def test_what_was_looked_for_is_marked() -> None:
-    assert phrases('Cod "two words"') == ["cod", "two words"]
-    assert marked("A cod, Cod", ["cod"]) == [("A ", False), ("cod", True), (", ", False), ("Cod", True)]
-
-
-def test_the_id_of_an_answer_is_read_back() -> None:
-    text = "run_1/main/m/T1//2/0/agent:x/theme:1/importance"
-    key = Key.parse(text)
-    assert (key.session, key.round, key.participant, key.item) == ("", 2, "agent:x", "theme:1/importance")
-    assert str(key) == text
 
 
 def test_a_report_is_parted_by_its_chapters() -> None:
