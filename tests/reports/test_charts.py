@@ -122,7 +122,8 @@ def test_ranking_shows_shared_places_intervals_and_verdicts() -> None:
     assert [line for line in said(one.svg()) if line.isdigit()] == [str(n) for n in range(1, 10)]
     first = int(ranks["rank"].eq(ranks["rank"].min()).sum())
     assert any(line.endswith(f"\u00a0\u00a01–{first}") for line in said(one.svg()))
-    verdicts = dict(zip(of.analysis.tables["ratings"]["item"], of.labelled(of.presentation.tables["ratings"], of.analysis.tables["ratings"])["label"], strict=True))
+    ratings = of.labelled(of.presentation.tables["ratings"], of.analysis.tables["ratings"])
+    verdicts = dict(zip(of.analysis.tables["ratings"]["item"], ratings["label"], strict=True))
     assert {row["label"] for row in rows} <= set(verdicts.values())
 
 
