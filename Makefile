@@ -41,7 +41,7 @@ demo-model: $(VENV)/local    ## five agents of the demo, interviewed by a small 
 test: $(VENV)/dev $(VENV)/clients  ## the whole suite
 	$(BIN)/python -m compileall -q -j 2 enquete tests
 	$(BIN)/python -m tests.support.bytecode
-	$(BIN)/python -m pytest -n 5 --dist loadfile --no-loadscope-reorder --assert plain || { [ $$? -eq 1 ] && \
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --assert plain || { [ $$? -eq 1 ] && \
 	$(BIN)/python -m pytest -v --last-failed --last-failed-no-failures none --maxfail 1; }
 
 lint: mypy style    ## style, types, import contracts; with --jobs side by side
