@@ -22,6 +22,7 @@ from enquete.graphs.registry import methodologies
 from enquete.reports.analyses import find
 from enquete.reports.responses import responses
 from enquete.reports.run_reading import open_run
+from enquete.reports.synthesis import write_synthesis
 from enquete.state.asking import Arm
 from tests.support import unwritten
 from tests.support.model_server import ModelServer
@@ -77,6 +78,19 @@ def test_rows_are_those_of_the_sample_and_all_of_them_are_answered(probed: Run) 
     assert len(asked["main", "T0"]) == len(asked["placebo", "T1"]) == len(asked["replicate_2", "T0"]) == 30
     assert {arm for arm, phase in asked.index if phase == "T0"} == {"main", "negative_control", "replicate_2"}
     assert set(frame.loc[frame["arm"].eq("negative_control"), "item_id"].str.partition("/")[0]) == {"control"}
+
+
+def test_the_report_tells_change_beside_the_placebo_and_every_probe(probed: Run) -> None:
+    """Of a run with all arms, written once."""
+    written = write_synthesis(probed.folder)
+    assert (written.status, written.bugs) == ("completed", [])
+    report, tables = probed.report, written.results["longitudinal"]
+    assert "30 Agenten wurden zu T1 auch mit einem neutralen Gedächtnis gefragt." in report
+    assert "um 0,60 über ein neutrales hinaus" in written.findings[0]
+    assert [row["change"] for row in tables["placebo"]] == pytest.approx(
+        [row["main"] - row["placebo"] for row in tables["placebo"]]
+    )
+    assert len(tables["placebo"]) == 14
 
 
 def test_every_row_says_what_was_shown(probed: Run) -> None:
