@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.change import delta_matrix
+from enquete.analysis.change import delta_matrix, paired_by_item
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.procedure import PERSON_SD, Keyed, LongitudinalTruth, planted
 from enquete.graphs.longitudinal.results import analyse
@@ -63,6 +63,27 @@ def test_same_answer_alone_in_a_block_and_in_any_order():
     assert {a.item: a for a in MADE(who, block(who, shuffled, "T1"), "en", 5)} == together
     for one in everything:
         assert MADE(who, block(who, [one], "T1", part=one.id), "en", 5) == (together[one.id],)
+
+
+def test_planted_drift_is_found_and_no_other():
+    before, after = wave("T0", 1, population()), wave("T1", 1, population(digest="I wrote a post."))
+    for found in paired_by_item(before, after):
+        family, is_reversed, _ = KEYS[found.item]
+        if family in DRIFTING:
+            direction = np.sign(SHIPPED.change("small_scale", family)) * (-1 if is_reversed else 1)
+            assert found.p_holm < 0.05
+            assert np.sign(found.test.mean_change) == direction
+        else:
+            assert found.p_holm > 0.05
+
+
+def test_false_positives_stay_at_the_level():
+    items = [i for i in ITEMS if KEYS[i.id].family in STABLE]
+    ps = []
+    for seed in range(30):
+        waves = wave("T0", seed, population(27), items), wave("T1", seed, population(27, "posts"), items)
+        ps += [found.test.p for found in paired_by_item(*waves)]
+    assert np.mean([p is not None and p < 0.05 for p in ps]) <= 0.09  # 180 tests at .05: 9% is three standard errors
 
 
 def test_values_depend_on_the_seed_and_not_on_the_language():
