@@ -86,6 +86,12 @@ def test_false_positives_stay_at_the_level():
     assert np.mean([p is not None and p < 0.05 for p in ps]) <= 0.09  # 180 tests at .05: 9% is three standard errors
 
 
+def test_noise_alone_moves_answers_both_ways():
+    delta = delta_matrix(wave("T0", 0, population(90)), wave("T1", 0, population(90)))
+    assert 0.15 < (delta != 0).to_numpy().mean() < 0.6
+    assert abs(delta.to_numpy().mean()) < 0.05
+
+
 def test_values_depend_on_the_seed_and_not_on_the_language():
     who = population(1)[0]
     again = [a.value for a in MADE(who, block(who), "de", 0)]

@@ -218,6 +218,19 @@ def table(**rows: str) -> dict[str, dict[str, float]]:
     return {who: {str(at): float(digit) for at, digit in enumerate(row)} for who, row in rows.items()}
 
 
+def test_random_answers_have_a_positive_standard_index_and_a_lower_adjusted_one() -> None:
+    """What the adjusted form is for (Veri 2026)."""
+    draw = np.random.default_rng(1)
+    people = [str(who) for who in range(30)]
+    rated = {who: {str(item): float(draw.integers(1, 8)) for item in range(20)} for who in people}
+    ranked = {who: [str(option) for option in draw.permutation(6)] for who in people}
+    found = deliberative_reason(rated, ranked)
+    assert found.index is not None
+    assert found.adjusted is not None
+    assert found.adjusted < found.index
+    assert found.index > 0
+
+
 def test_deliberative_reason_by_hand() -> None:
     """r_C = r_P = 1 for a and b, −1 with c: d = 0 for all pairs, index 2 · (1 − λ)/(1 − λ) − 1 = 1."""
     found = deliberative_reason(table(a="1234", b="1234", c="4321"), {"a": "xyz", "b": "xyz", "c": "zyx"})
