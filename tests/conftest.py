@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import os
 from collections import Counter
@@ -18,11 +17,12 @@ import vl_convert
 from hypothesis import settings
 
 from enquete.ledger.folders import write_atomically
+from enquete.state.lazy_import import collect_seldom
 from tests.support.postgres import Server, serving
 
 MACHINE = ("LLM_", "OPENAI_", "ENQUETE_", "LANGSMITH_", "LANGCHAIN_", "ZEP_")
 
-gc.set_threshold(50_000, 20, 100)  # as in app.main: thousands of collected tests would be looked through all the time
+collect_seldom()  # thousands of collected tests would be looked through all the time
 
 settings.register_profile("soak", deadline=None, print_blob=True)  # shared machines: time is no property
 settings.register_profile("enquete", settings.get_profile("soak"), max_examples=25)

@@ -66,7 +66,7 @@ MOST_IN_BATCHES = 10_000
 each holds 32 KB of memory."""
 SETTLING_SHARE = 8
 """Calls of a run beside those that may be in flight, one for so many of these: filed before a slot is free, or settled
-after. A slot is never free while a commit is waited for."""
+after, so that slots need not wait for commits."""
 
 
 class RunSession(RunBase[Ledger]):

@@ -1,5 +1,16 @@
 """What tests of several methodologies share."""
 
-from tests.graphs.unreported import unreported
+from __future__ import annotations
 
-__all__ = ["unreported"]
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.unwritten import without_reports
+
+
+@pytest.fixture
+def unreported() -> Iterator[None]:
+    """Half of what a step costs, for who reads the ledger and the replies alone."""
+    with without_reports():
+        yield

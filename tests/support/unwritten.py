@@ -5,6 +5,8 @@ A quarter of a small run is asking, the rest analysis and files; whoever looks a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,16 @@ async def unwritten(run_session: RunSession, planned: list[tuple[str, str]], *, 
         return {"status": "failed", "findings": []}
     status = "completed" if outcomes == {"done"} and not partial else str(stages[("", "")].outcome)
     return {"status": status, "findings": []}
+
+
+@contextmanager
+def without_reports() -> Iterator[None]:
+    """Runs that callers of operations drive (HTTP, MCP, commands, Python), likewise."""
+    import pytest  # the benchmarks, which measure this process, do without
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("enquete.reports.synthesis.synthesise", unwritten)
+        yield
 
 
 def interview(sim: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_LINES = 8
 ENDINGS = (".yaml", ".yml", ".csv", ".tsv")
-"""Of instruments that are files of one's own; importing nodes.pinning for them would take seconds."""
+"""Of instruments that are files of one's own; importing nodes.instrument_pins for them would take seconds."""
 Step = tuple[str, str]
 """(command, why)"""
 
