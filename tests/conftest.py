@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 from collections import Counter
@@ -78,6 +79,11 @@ LONG = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """With --dist loadfile a file's tests share what its module has set up; files are handed out in this order."""
     items.sort(key=lambda item: next((n for n, long in enumerate(LONG) if item.nodeid.startswith(long)), len(LONG)))
+
+
+def pytest_collection_finish() -> None:
+    """What was collected lasts to the end: no garbage is looked for in it."""
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -25,6 +25,8 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).parents[2]
 WIDEST = 120
 TEMPLATES = (".j2",)
+NAMELESS = {"one", "own", "found", "said"}
+"""Names of variables that say nothing of the thing."""
 
 DELPHI = """
 import json, pathlib, sys, threading
@@ -38,8 +40,8 @@ pathlib.Path("people.csv").write_text("id,name,stakeholder_type,persona\\n" + ro
 threading.setprofile(note); sys.setprofile(note)
 enquete.conduct_interviews("people.csv", out="out", respondent="synthetic", methods=["delphi"])
 sys.setprofile(None)
-own = [one for one in called if one.co_filename.startswith(sys.argv[1]) and not one.co_name.startswith("<")]
-print(json.dumps([len({one.co_filename for one in own}), len(own)]))
+codes = [code for code in called if code.co_filename.startswith(sys.argv[1]) and not code.co_name.startswith("<")]
+print(json.dumps([len({code.co_filename for code in codes}), len(codes)]))
 """
 
 
@@ -74,20 +76,20 @@ class Checkout:
 
     @cached_property
     def named(self) -> dict[str, Module]:
-        return {one.name: one for one in self.modules}
+        return {module.name: module for module in self.modules}
 
     @cached_property
     def written(self) -> list[Module]:
         """Without files that are empty or say only what a folder is."""
-        return [one for one in self.modules if one.lines > 1]
+        return [module for module in self.modules if module.lines > 1]
 
     def readers(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = defaultdict(set)
+        readers: dict[str, set[str]] = defaultdict(set)
         for module in self.modules:
             for imported, name in module.imported():
                 whole = f"{imported}.{name}"
-                found[whole if whole in self.named else imported].add(module.name)
-        return found
+                readers[whole if whole in self.named else imported].add(module.name)
+        return readers
 
     def figures(self) -> dict[str, object]:
         functions = [
@@ -99,12 +101,14 @@ class Checkout:
         words = Counter(re.findall(r"\w+", "\n".join(module.text for module in self.modules)))
         readers = self.readers()
         touched, called = self._delphi()
-        folders = {one.path.parent for one in self.modules if one.path.parent.parent.name == "graphs"}
+        folders = {module.path.parent for module in self.modules if module.path.parent.parent.name == "graphs"}
         return {
-            "enquete/, lines": sum(one.lines for one in self.modules),
-            f"· wider than {WIDEST}": sum(len(line) > WIDEST for one in self.modules for line in one.text.splitlines()),
+            "enquete/, lines": sum(module.lines for module in self.modules),
+            f"· wider than {WIDEST}": sum(
+                len(line) > WIDEST for module in self.modules for line in module.text.splitlines()
+            ),
             "· of docstrings": sum(map(_docstring_lines, self.modules)), "· files": len(self.modules),
-            "· median lines of a file": round(median(one.lines for one in self.written)),
+            "· median lines of a file": round(median(module.lines for module in self.written)),
             "graphs + reports + analysis, with templates": sum(
                 map(
                     _lines,
@@ -115,10 +119,11 @@ class Checkout:
                     ],
                 ),
             ),
-            "modules with one reader": sum(len(readers.get(one.name, ())) == 1 for one in self.written),
+            "modules with one reader": sum(len(readers.get(module.name, ())) == 1 for module in self.written),
             "functions": len(functions),
-            "· used once": sum(words[name] == 2 for name in {one.name for one in functions}),
+            "· used once": sum(words[name] == 2 for name in {function.name for function in functions}),
             "class names of two things or more": sum(count > 1 for count in classes.values()),
+            "variables called one, own, found or said": sum(map(_nameless, self.modules)),
             "names a methodology imports, most": max(map(self._needs, folders)),
             "modules a Delphi of ten runs through": touched, "functions a Delphi of ten runs through": called,
             "tests/, lines": sum(map(_lines, (self.root / "tests").rglob("*.py"))),
@@ -127,9 +132,9 @@ class Checkout:
 
     def _needs(self, folder: Path) -> int:
         """Names from elsewhere in the package that a methodology's folder imports."""
-        own = [one for one in self.modules if folder in one.path.parents]
+        its = [module for module in self.modules if folder in module.path.parents]
         inside = ".".join(folder.relative_to(self.root).parts)
-        return len({(at, name) for one in own for at, name in one.imported() if not at.startswith(inside)})
+        return len({(at, name) for module in its for at, name in module.imported() if not at.startswith(inside)})
 
     def _delphi(self) -> tuple[int, int]:
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("LLM_", "OPENAI_"))}
@@ -156,6 +161,15 @@ def _docstring_lines(module: Module) -> int:
     return sum((node.end_lineno or node.lineno) - node.lineno + 1 for node in texts)
 
 
+def _nameless(module: Module) -> int:
+    """Bindings by such a name: assignments, loops, parameters."""
+    return sum(
+        (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in NAMELESS)
+        or (isinstance(node, ast.arg) and node.arg in NAMELESS)
+        for node in ast.walk(module.tree)
+    )
+
+
 def main(roots: list[Path]) -> None:
     columns = [Checkout(root.resolve()).figures() for root in roots]
     width = max(map(len, columns[0]))
@@ -165,4 +179,4 @@ def main(roots: list[Path]) -> None:
 
 
 if __name__ == "__main__":
-    main([Path(one) for one in sys.argv[1:]] or [ROOT])
+    main([Path(folder) for folder in sys.argv[1:]] or [ROOT])
