@@ -1,6 +1,5 @@
 """Instrument of the discovery interview: what it is about, what the respondent is told, which schema is filled; and a
-schema
-drafted from the topic and its themes: what those asked have to do with it, and what they know of it themselves.
+schema drafted from the topic and its themes: what those asked have to do with it, and what they know of it themselves.
 """
 
 from __future__ import annotations
@@ -123,8 +122,8 @@ def _drafted(
 def _as_yaml(
     material: Material, slot: Slot, name: str, kind: str, label: Mapping[Spoken, str], *, required: bool
 ) -> str:
-    said = material.write(slot)
+    written = material.write(slot)
     return (
-        f"  # from: {said.source}\n  {name}:\n    type: {kind}\n{'    required: true' + chr(10) if required else ''}"
-        f"    label: {pair(label)}\n    question: {said.inline}\n"
+        f"  # from: {written.source}\n  {name}:\n    type: {kind}\n{'    required: true' + chr(10) if required else ''}"
+        f"    label: {pair(label)}\n    question: {written.inline}\n"
     )

@@ -72,7 +72,7 @@ class Project(BaseModel):
     interviews: list[Conversed] = []
 
     def interview(self, conversation: str, ds: str) -> Conversed | None:
-        return next((one for one in self.interviews if (one.conversation, one.ds) == (conversation, ds)), None)
+        return next((talk for talk in self.interviews if (talk.conversation, talk.ds) == (conversation, ds)), None)
 
 
 class Projects(NamedRecords[Project]):
@@ -118,7 +118,7 @@ class AddedSchemas(NamedRecords[AddedSchema]):
     def schemas(self) -> dict[str, DiscoverySchema]:
         """By id."""
         kept = (self.required(name, self.read) for name in sorted(self.known()))
-        return {schema.id: schema for one in kept for schema in [given_schema(one.content)]}
+        return {schema.id: schema for added in kept for schema in [given_schema(added.content)]}
 
 
 FILES = (".yaml", *ENDINGS)
@@ -138,8 +138,8 @@ class Interviewee(BaseModel):
 
     kind: Literal["agent", "persona", "person"]
     name: Annotated[str, Field(min_length=1, max_length=200)]
-    sim_id: Annotated[str, Field(max_length=200, description="of an agent: the simulation")] = ""
-    persona: Annotated[str, Field(max_length=20_000, description="of a persona: who they are, in prose")] = ""
+    sim_id: str = Field("", max_length=200, description="of an agent: the simulation")
+    persona: str = Field("", max_length=20_000, description="of a persona: who they are, in prose")
 
 
 class _Asked(BaseModel):
@@ -151,7 +151,7 @@ class InProject(_Asked):
 
 
 class Named(InProject):
-    title: Annotated[str, Field(max_length=200, description="what it is about")] = ""
+    title: str = Field("", max_length=200, description="what it is about")
 
 
 class InConversation(InProject):
@@ -161,56 +161,45 @@ class InConversation(InProject):
 
 class Asking(InConversation):
     budget: Budget = QUESTIONS
-    language: Annotated[Language, Field(description="of the interview")] = "en"
-    model: Annotated[
-        str,
-        Field(max_length=200, description="that answers, or asks and reads a person; the configured one unless named"),
-    ] = ""
-    synthetic: Annotated[bool, Field(description="the synthetic respondent answers: free, for trying out")] = False
+    language: Language = Field("en", description="of the interview")
+    model: str = Field(
+        "", max_length=200, description="that answers, or asks and reads a person; the configured one unless named"
+    )
+    synthetic: bool = Field(False, description="the synthetic respondent answers: free, for trying out")
 
 
 class Conducting(Asking):
-    current_ascr: Annotated[
-        dict[str, JsonValue], Field(description="what is known already: a record of the schema")
-    ] = {}
-    respondent: Annotated[Interviewee | None, Field(description="needed for the first interview of a conversation")] = (
-        None
+    current_ascr: dict[str, JsonValue] = Field({}, description="what is known already: a record of the schema")
+    respondent: Interviewee | None = Field(None, description="needed for the first interview of a conversation")
+    person: str = Field(
+        "", max_length=200, description="in its place: name of a person; the project is begun where it is not yet"
     )
-    person: Annotated[
-        str,
-        Field(max_length=200, description="in its place: name of a person; the project is begun where it is not yet"),
-    ] = ""
 
 
 class Progress(_Asked):
-    project_id: Annotated[str, Field(pattern=rf"^$|{ID}", description="all of them unless named")] = ""
-    conversation_id: Annotated[str, Field(pattern=rf"^$|{ID}", description="one of its conversations")] = ""
-    ds_id: Annotated[str, Field(max_length=200, description="and the schema that it is on")] = ""
+    project_id: str = Field("", pattern=rf"^$|{ID}", description="all of them unless named")
+    conversation_id: str = Field("", pattern=rf"^$|{ID}", description="one of its conversations")
+    ds_id: str = Field("", max_length=200, description="and the schema that it is on")
 
 
 class Answering(InConversation):
-    answer: Annotated[str, Field(min_length=1, max_length=20_000, description="the person's own words")]
+    answer: str = Field(min_length=1, max_length=20_000, description="the person's own words")
 
 
 class Querying(InProject):
-    field: Annotated[
-        str, Field(max_length=200, description="path of a field, such as stages.minutes; all unless named")
-    ] = ""
-    query: Annotated[str, Field(max_length=200, description="words that messages must hold")] = ""
+    field: str = Field("", max_length=200, description="path of a field, such as stages.minutes; all unless named")
+    query: str = Field("", max_length=200, description="words that messages must hold")
 
 
 class Schemas(_Asked):
-    project_id: Annotated[str, Field(pattern=rf"^$|{ID}", description="whose state is shown, too")] = ""
+    project_id: str = Field("", pattern=rf"^$|{ID}", description="whose state is shown, too")
 
 
 class Adding(_Asked):
-    definition: Annotated[
-        dict[str, JsonValue] | str,
-        Field(
-            description="the schema: an object, in this form or as other systems write it ({DS: {DS-id, …}}), or a "
-            "file's text: YAML, JSON, EDN or Clojure"
-        ),
-    ]
+    definition: dict[str, JsonValue] | str = Field(
+        description="the schema: an object, in this form or as other systems write it ({DS: {DS-id, …}}), or a file's "
+        "text: YAML, JSON, EDN or Clojure"
+    )
 
 
 async def add_discovery_schema(port: Port, asked: Adding) -> dict[str, JsonValue]:
@@ -257,19 +246,19 @@ async def list_discovery_schemas(port: Port, asked: Schemas) -> dict[str, JsonVa
     """Which discovery schemas there are, what each finds out and needs first, and what is open in a project."""
     held = Projects(port).project(asked.project_id).interviews if asked.project_id else []
     known = {name: load_schema(name, port.shelf) for name in _named(port)} | AddedSchemas(port).schemas()
-    done = {one.ds for one in held if one.complete or one.marked}
-    found: list[JsonValue] = []
+    done = {interview.ds for interview in held if interview.complete or interview.marked}
+    schemas: list[JsonValue] = []
     for name, schema in known.items():
         missing = [need for need in schema.needs if need not in done]
-        state = _state([one for one in held if one.ds == name])
-        found.append({**_described(name, schema), "needs_first": list(missing), "state": state})
-    return {"schemas": found}
+        state = _state([interview for interview in held if interview.ds == name])
+        schemas.append({**_described(name, schema), "needs_first": list(missing), "state": state})
+    return {"schemas": schemas}
 
 
 def _state(held: Sequence[Conversed]) -> str:
     if not held:
         return "not begun"
-    return "complete" if all(one.complete or one.marked for one in held) else "open"
+    return "complete" if all(interview.complete or interview.marked for interview in held) else "open"
 
 
 async def start_project(port: Port, asked: Named) -> dict[str, JsonValue]:
@@ -340,15 +329,15 @@ async def project_progress(port: Port, asked: Progress) -> dict[str, JsonValue]:
         if not (asked.project_id and asked.conversation_id and asked.ds_id):
             raise InputError("one interview is named by project_id, conversation_id and ds_id together")
         return _told(port, projects, InConversation.model_validate(asked.model_dump()))
-    found: list[JsonValue] = []
+    interviews: list[JsonValue] = []
     for name in [asked.project_id] if asked.project_id else projects.known():
         try:
-            found += [_shown(name, one) for one in projects.project(name).interviews]
+            interviews += [_shown(name, interview) for interview in projects.project(name).interviews]
         except InputError as error:  # the others are there all the same
             if asked.project_id:
                 raise
-            found.append({"project_id": name, "status": f"unreadable: {error.fact}"})
-    return {"project_id": asked.project_id, "interviews": found}
+            interviews.append({"project_id": name, "status": f"unreadable: {error.fact}"})
+    return {"project_id": asked.project_id, "interviews": interviews}
 
 
 def _told(port: Port, projects: Projects, asked: InConversation) -> dict[str, JsonValue]:
@@ -370,19 +359,19 @@ async def mark_complete(port: Port, asked: InConversation) -> dict[str, JsonValu
 async def query_project(port: Port, asked: Querying) -> dict[str, JsonValue]:
     """What a project knows: the values of a field over all its records, and messages that hold certain words."""
     interviews, words = Projects(port).project(asked.project_id).interviews, asked.query.casefold()
-    found: list[JsonValue] = [
-        {"conversation_id": one.conversation, "ds_id": one.ds, "value": value, **one.authorship}
-        for one in interviews
-        if (value := _at(one.record, asked.field)) is not None
+    values: list[JsonValue] = [
+        {"conversation_id": interview.conversation, "ds_id": interview.ds, "value": value, **interview.authorship}
+        for interview in interviews
+        if (value := _at(interview.record, asked.field)) is not None
     ]
-    said: list[JsonValue] = [
-        {"conversation": one.conversation, "ds": one.ds, "turn": number, "question": turn.question,
+    messages: list[JsonValue] = [
+        {"conversation": interview.conversation, "ds": interview.ds, "turn": number, "question": turn.question,
          "answer": turn.answer, **authorship(turn.answered_by, turn.model)}
-        for one in interviews
-        for number, turn in enumerate(one.turns, 1)
+        for interview in interviews
+        for number, turn in enumerate(interview.turns, 1)
         if words and words in f"{turn.question} {turn.answer}".casefold()
     ]  # fmt: skip
-    return {"project_id": asked.project_id, "values": found, "messages": said}
+    return {"project_id": asked.project_id, "values": values, "messages": messages}
 
 
 def _at(record: Any, field: str) -> Any:
@@ -420,8 +409,8 @@ async def _begun(
     before, out = held.turns if held else [], _folder(projects, asked)
     known = reduced(schema.nodes, held.record if held else {}, asked.current_ascr)
     if respondent.kind != "agent":
-        one = {"name": respondent.name, "persona": respondent.persona or "–", "type": respondent.kind}
-        write_atomically(out / RESPONDENT, json.dumps([one], ensure_ascii=False))
+        member = {"name": respondent.name, "persona": respondent.persona or "–", "type": respondent.kind}
+        write_atomically(out / RESPONDENT, json.dumps([member], ensure_ascii=False))
     request = _request(asked, respondent, schema, known, before, asked.model or port.model())
     run = await port.begin(_population(respondent, out), out=str(out), language=asked.language, **request)
     begun = _conversed(asked, schema, known, held).model_copy(
@@ -470,16 +459,16 @@ def _respondent(projects: Projects, asked: Conducting) -> Interviewee:
     """Who is named, else who has been interviewed in this conversation, with this schema or another. Raises
     InputError."""
     known = [
-        one.respondent
-        for one in sorted(projects.project(asked.project_id).interviews, key=lambda one: one.ds != asked.ds_id)
-        if one.conversation == asked.conversation_id and one.respondent
+        talk.respondent
+        for talk in sorted(projects.project(asked.project_id).interviews, key=lambda talk: talk.ds != asked.ds_id)
+        if talk.conversation == asked.conversation_id and talk.respondent
     ]
-    found = asked.respondent or (Interviewee.model_validate(known[0]) if known else None)
-    if found is None:
+    respondent = asked.respondent or (Interviewee.model_validate(known[0]) if known else None)
+    if respondent is None:
         raise InputError("respondent: say who is interviewed; this conversation has had nobody yet")
-    if found.kind == "persona" and not found.persona:
+    if respondent.kind == "persona" and not respondent.persona:
         raise InputError("respondent.persona: say in prose who they are")
-    return found
+    return respondent
 
 
 def _required(projects: Projects, asked: InConversation) -> Conversed:
@@ -504,16 +493,16 @@ async def _kept(
     projects: Projects, asked: InConversation, schema: DiscoverySchema, held: Conversed, stopped: StoppedRun
 ) -> dict[str, JsonValue]:
     """The project's own account of it, and the answer to the caller. held: as it was filed when the run was begun."""
-    found: Mapping[str, Any] = next(iter(stopped.findings.get("records") or []), {})
+    record: Mapping[str, Any] = next(iter(stopped.findings.get("records") or []), {})
     turns = [
         ProjectTurn(
-            question=str(one["question"]), answer=str(one["answer"]), answered_by=held.answered_by, model=held.model
+            question=str(turn["question"]), answer=str(turn["answer"]), answered_by=held.answered_by, model=held.model
         )
-        for one in stopped.findings.get("turns") or []
+        for turn in stopped.findings.get("turns") or []
     ]
     before = held.turns[: held.questions]
     whole, budget = [*before, *turns], int(stopped.findings.get("budget") or 0)
-    kept = _conversed(asked, schema, found.get("record") or held.record, held).model_copy(
+    kept = _conversed(asked, schema, record.get("record") or held.record, held).model_copy(
         update={
             "status": stopped.status, "questions": len(whole if stopped.status == "completed" else before),
             "budget_left": str(max(0, budget - len(turns))), "marked": False, "turns": whole,
@@ -528,18 +517,18 @@ async def _kept(
     return {**_shown(asked.project_id, kept), **told}
 
 
-def _shown(project: str, one: Conversed) -> dict[str, JsonValue]:
+def _shown(project: str, talk: Conversed) -> dict[str, JsonValue]:
     return {
-        "project_id": project, "conversation_id": one.conversation, "ds_id": one.ds, "topic": one.title,
-        "name": one.respondent.get("name", ""), "status": "completed" if one.marked else one.status,
-        "complete": one.complete, "marked": one.marked,
-        "ascr": one.record, "missing": list(one.missing), "budget_remaining": one.budget_left,
-        **one.authorship,
+        "project_id": project, "conversation_id": talk.conversation, "ds_id": talk.ds, "topic": talk.title,
+        "name": talk.respondent.get("name", ""), "status": "completed" if talk.marked else talk.status,
+        "complete": talk.complete, "marked": talk.marked,
+        "ascr": talk.record, "missing": list(talk.missing), "budget_remaining": talk.budget_left,
+        **talk.authorship,
     }  # fmt: skip
 
 
-def _summary(one: Conversed, asked: int, stopped: StoppedRun) -> str:
-    how = "The record is complete." if one.complete else f"Still missing: {', '.join(one.missing)}."
+def _summary(talk: Conversed, asked: int, stopped: StoppedRun) -> str:
+    how = "The record is complete." if talk.complete else f"Still missing: {', '.join(talk.missing)}."
     note = f" {stopped.note}" if stopped.note and stopped.status != "completed" else ""
     return f"{asked} questions were asked. {how}{note}"
 

@@ -38,7 +38,7 @@ from pydantic import (
     model_validator,
 )
 
-from enquete.graphs.discovery.originals import ENDINGS, document_of, translated
+from enquete.graphs.discovery.originals import ENDINGS, message_of, translated
 from enquete.instruments.document import Line, current, not_empty, suggestion, wrong
 from enquete.instruments.expressions import MOST, Expression, ExpressionError, expression
 from enquete.instruments.load import LayerFile, load_layer, validate_instrument
@@ -174,13 +174,22 @@ class FieldNode:
     def reducer(self) -> Reducer:
         return self.field.reducer or REDUCERS[self.field.type][0]
 
+    @property
+    def key(self) -> str:
+        """Of a list: the field by which its entries are told apart."""
+        return str(self.field.key)
+
+    def parts(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Of an entry of a list, without its key."""
+        return {name: value for name, value in entry.items() if name != self.key}
+
     @cached_property
     def children(self) -> Mapping[str, FieldNode]:
         """Of an object, or of every entry of a list; without the key."""
-        own = {name: FieldNode(name, (*self.path, name), one) for name, one in self.field.fields.items()}
+        children = {name: FieldNode(name, (*self.path, name), field) for name, field in self.field.fields.items()}
         if self.level < self.field.nested:
-            own[self.name] = FieldNode(self.name, (*self.path, self.name), self.field, self.level + 1)
-        return own
+            children[self.name] = FieldNode(self.name, (*self.path, self.name), self.field, self.level + 1)
+        return children
 
     def walk(self) -> Iterator[FieldNode]:
         """Itself and what is below it; a list that is nested in itself once."""
@@ -236,14 +245,14 @@ def _require_fields(wanted: Expression, tree: ast.AST, fields: Mapping[Any, Any]
 
 
 def _at(fields: Mapping[Any, Any], path: tuple[str, ...]) -> Mapping[Any, Any]:
-    found: Mapping[Any, Any] = {"fields": fields}
+    field: Mapping[Any, Any] = {"fields": fields}
     for step in path:
-        inner = found.get("fields")
+        inner = field.get("fields")
         known = [str(name) for name in inner] if isinstance(inner, Mapping) else []
         if step not in known:
             raise wrong(f"{step!r} is no field here{suggestion(step, known)}")
-        found = inner[step] if isinstance(inner, Mapping) and isinstance(inner[step], Mapping) else {}
-    return found
+        field = inner[step] if isinstance(inner, Mapping) and isinstance(inner[step], Mapping) else {}
+    return field
 
 
 def _full(fields: Mapping[Any, Any], *, yes: bool) -> dict[str, Any]:
@@ -252,10 +261,10 @@ def _full(fields: Mapping[Any, Any], *, yes: bool) -> dict[str, Any]:
     for name, field in fields.items():
         told = field if isinstance(field, Mapping) else {}
         below = _full(told["fields"], yes=yes) if isinstance(told.get("fields"), Mapping) else {}
-        kind, one = told.get("type"), _Anything(tuple(map(str, told.get("values") or ())))
+        kind, anything = told.get("type"), _Anything(tuple(map(str, told.get("values") or ())))
         made[str(name)] = (
             yes if kind == "boolean" else [{"key": str(n), **below} for n in range(MOST)] if kind == "list"
-            else below if kind == "object" else [one] * MOST if kind in ("texts", "choices") else one
+            else below if kind == "object" else [anything] * MOST if kind in ("texts", "choices") else anything
         )  # fmt: skip
     return made
 
@@ -301,7 +310,7 @@ class DiscoverySchema(SparsePart, LayerFile):
 
     @model_validator(mode="after")
     def _can_be_complete(self) -> Self:
-        if self.complete is None and not any(one.required for one in self.fields.values()):
+        if self.complete is None and not any(field.required for field in self.fields.values()):
             raise wrong("nothing says when the record is complete: mark fields as `required`, or write `complete: …`")
         if self.questions < 1 or self.questions > MOST_QUESTIONS:
             raise wrong(
@@ -331,7 +340,7 @@ class DiscoverySchema(SparsePart, LayerFile):
     @cached_property
     def completion(self) -> Expression:
         """All required fields, and the expression where there is one."""
-        required = [name for name, one in self.fields.items() if one.required]
+        required = [name for name, field in self.fields.items() if field.required]
         parts = [*(f"known({name})" for name in required), *([f"({self.complete})"] if self.complete else [])]
         return expression(" and ".join(parts))
 
@@ -380,7 +389,7 @@ def load_schema(name: str, shelf: str | None = None) -> DiscoverySchema:
 
 def from_original(raw: bytes, name: str) -> DiscoverySchema:
     """The annotated form, by its ending: JSON, EDN or Clojure. Raises InstrumentError."""
-    return _validated(document_of(raw, name), name)
+    return _validated(translated(message_of(raw, name), name), name)
 
 
 def given_schema(given: Mapping[str, Any] | str) -> DiscoverySchema:

@@ -62,13 +62,13 @@ class Layout:
 
 def lanes_of(levels: list[list[str]], links: list[tuple[str, str]]) -> list[list[tuple[float, int]]]:
     """By level: where between its boxes, from 0 to 1, which links pass that lead over it."""
-    at = {one: (level, (place + 0.5) / len(row)) for level, row in enumerate(levels) for place, one in enumerate(row)}
-    found: list[list[tuple[float, int]]] = [[] for _ in levels]
+    at = {box: (level, (place + 0.5) / len(row)) for level, row in enumerate(levels) for place, box in enumerate(row)}
+    lanes: list[list[tuple[float, int]]] = [[] for _ in levels]
     for number, ends in enumerate(links):
         (a, first), (b, last) = sorted(at[end] for end in ends)
         for level in range(a + 1, b):
-            found[level].append((first + (last - first) * (level - a) / (b - a), number))
-    return found
+            lanes[level].append((first + (last - first) * (level - a) / (b - a), number))
+    return lanes
 
 
 def layout(levels: list[list[str]], links: list[tuple[str, str]], size: Point, step: float) -> Layout:
@@ -76,15 +76,15 @@ def layout(levels: list[list[str]], links: list[tuple[str, str]], size: Point, s
     half, across = size[0] / 2, dict[tuple[int, str], float]()
     spans = []
     for level, (row, lanes) in enumerate(zip(levels, lanes_of(levels, links), strict=True)):
-        own = [((place + 0.5) / len(row), one, size[1] + GAP) for place, one in enumerate(row)]
-        every = sorted([*own, *((where, f"lane {number}", LANE) for where, number in lanes)])
+        boxes = [((place + 0.5) / len(row), box, size[1] + GAP) for place, box in enumerate(row)]
+        every = sorted([*boxes, *((where, f"lane {number}", LANE) for where, number in lanes)])
         spans.append(sum(room for *_, room in every))
         so_far = -spans[-1] / 2
         for _, name, room in every:
             across[level, name] = so_far + room / 2
             so_far += room
-    home = {one: level for level, row in enumerate(levels) for one in row}
-    middle = {one: ((level + 0.5) * step, across[level, one]) for one, level in home.items()}
+    home = {box: level for level, row in enumerate(levels) for box in row}
+    middle = {box: ((level + 0.5) * step, across[level, box]) for box, level in home.items()}
     lines, beside = [], dict.fromkeys(range(len(levels)), 0)
     for number, ends in enumerate(links):
         first, last = sorted(ends, key=middle.__getitem__)
@@ -124,7 +124,7 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
     rows = zip(levels, lanes_of(levels, ends), strict=True)
     stacked = min((WIDTH - HEAD - LANE * len(lanes)) / len(row) - GAP for row, lanes in rows)
     up, wide = stacked > ROOMIER * wide, min(stacked, WIDEST) if stacked > ROOMIER * wide else wide
-    texts = {one: broken(text, wide - 8, 4, SMALL) for one, text in zip(boxes["id"], boxes["text"], strict=True)}
+    texts = {box: broken(text, wide - 8, 4, SMALL) for box, text in zip(boxes["id"], boxes["text"], strict=True)}
     tall = LINE * max(map(len, texts.values())) + 8
     drawn = (
         layout(levels, ends, (tall, wide), tall + RISE)
@@ -143,24 +143,24 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
     height = along if up else across + 2 * LINE
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, WIDTH], nice=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[height, 0], nice=False))
-    said = [name for name in data.results.labels("relations") if name in set(links["relation_id"])]
+    relations = [name for name in data.results.labels("relations") if name in set(links["relation_id"])]
     words = dict(zip(links["relation_id"], links["relation"], strict=True))
-    letter = {name: LETTERS[place % len(LETTERS)] if len(said) > 1 else "" for place, name in enumerate(said)}
+    letter = {name: LETTERS[place % len(LETTERS)] if len(relations) > 1 else "" for place, name in enumerate(relations)}
     corners = pd.DataFrame([
-        {"x": at(point)[0], "y": at(point)[1], "at": place, "line": number, "relation_id": one.relation_id,
-            "width": one.width}
-        for number, (one, points) in enumerate(zip(links.itertuples(), drawn.lines, strict=True)) for place,
-            point in enumerate(points)
+        {"x": at(point)[0], "y": at(point)[1], "at": place, "line": number, "relation_id": link.relation_id,
+            "width": link.width}
+        for number, (link, points) in enumerate(zip(links.itertuples(), drawn.lines, strict=True)) for place,
+        point in enumerate(points)
     ])  # fmt: skip
     backwards = [drawn.boxes[a][0] > drawn.boxes[b][0] for a, b in ends]
     spots = pd.DataFrame(list(map(at, drawn.numbers)), columns=["x", "y"]).assign(
         told=links["told"].tolist(), link=links["link"].tolist(),
-        text=[("↓" if up else "←") * back + str(one.number) + letter[one.relation_id]
-              for back, one in zip(backwards, links.itertuples(), strict=True)],
+        text=[("↓" if up else "←") * back + str(link.number) + letter[link.relation_id]
+              for back, link in zip(backwards, links.itertuples(), strict=True)],
     )  # fmt: skip
-    places = boxes.assign(**dict(zip("xy", zip(*(at(drawn.boxes[one]) for one in boxes["id"]), strict=True),
+    places = boxes.assign(**dict(zip("xy", zip(*(at(drawn.boxes[box]) for box in boxes["id"]), strict=True),
         strict=True)),
-                          text=["\n".join(texts[one]) for one in boxes["id"]])  # fmt: skip
+                          text=["\n".join(texts[box]) for box in boxes["id"]])  # fmt: skip
     first = [at(((level + 0.5) * along / len(kinds), 0)) for level in range(len(kinds))]
     heads = pd.DataFrame([
         {"x": HEAD / 2 - 8 if up else a, "y": b if up else LINE,
@@ -168,10 +168,10 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
         for name, (a, b) in zip(kinds, first, strict=True)
     ])  # fmt: skip
     legend = alt.Legend(
-        labelExpr=worded({one: [f"{letter[one]}: {words[one]}"] for one in said}), symbolType="stroke", columns=3
+        labelExpr=worded({id: [f"{letter[id]}: {words[id]}"] for id in relations}), symbolType="stroke", columns=3
     )
-    colour = alt.Color("relation_id:N", legend=legend if len(said) > 1 else None, scale=alt.Scale(
-        domain=said, range=list(LEVELS[: len(said)]) if len(said) > 1 else [PALE[MUTED]]))  # fmt: skip
+    colour = alt.Color("relation_id:N", legend=legend if len(relations) > 1 else None, scale=alt.Scale(
+        domain=relations, range=list(LEVELS[: len(relations)]) if len(relations) > 1 else [PALE[MUTED]]))  # fmt: skip
     stroke = alt.StrokeWidth("width:Q", legend=None, scale=None)
     lines = (
         data.chart(corners)
@@ -209,14 +209,14 @@ def value_map(data: ChartData) -> alt.TopLevelMixin:
     )
     links = links[links["direct"] > 0]
     named = data.results.analysis.tables["nodes"].groupby("concept", sort=False)["participant"].agg(set)
-    people = {one: named.get(one, set()) for one in boxes["concept"]}
+    people = {code: named.get(code, set()) for code in boxes["concept"]}
     both = [people[a] & people[b] for a, b in zip(links["source_id"], links["target_id"], strict=True)]
     width = 1 + 4 * links["direct"] / links["direct"].max()
     links = links.assign(source=links["source_id"], target=links["target_id"], number=links["direct"].astype(str),
         width=width,
                          link=[_of(data, some) for some in both])  # fmt: skip
     boxes = boxes.assign(id=boxes["concept"], text=boxes["label"] + " (" + boxes["agents"].astype(str) + ")",
-                         link=[_of(data, people[one]) for one in boxes["concept"]])  # fmt: skip
+                         link=[_of(data, people[code]) for code in boxes["concept"]])  # fmt: skip
     kinds = boxes.sort_values("level").drop_duplicates("level")["type"].tolist()
     data.note(data.tell(N_("links that at least {n} agents gave"), n=data.facts["cut_off"]))
     return network(data, boxes, links, kinds)
@@ -228,13 +228,13 @@ def own_graph(data: ChartData) -> alt.TopLevelMixin:
     nodes, edges = data.frame("nodes", told=("text", "quote")), data.frame("edges", told=("relation",))
     kinds = [kind for kind in data.results.labels("types") if kind in set(nodes["type_id"])]
     rows = [nodes.loc[nodes["type_id"].eq(kind), "node"].tolist() for kind in kinds]
-    ends = [{"source": one.source, "target": one.target} for one in edges.itertuples()]
-    at = {one: (level, place) for level, row in enumerate(untangled(rows, ends)) for place, one in enumerate(row)}
+    ends = [{"source": edge.source, "target": edge.target} for edge in edges.itertuples()]
+    at = {node: (level, place) for level, row in enumerate(untangled(rows, ends)) for place, node in enumerate(row)}
     boxes = nodes.assign(
-        id=nodes["node"], level=[at[one][0] for one in nodes["node"]], place=[at[one][1] for one in nodes["node"]],
+        id=nodes["node"], level=[at[node][0] for node in nodes["node"]], place=[at[node][1] for node in nodes["node"]],
         link=[
-            f"#{answers(data.results.methodology, participant=one.participant_id, turn=one.turn)}"
-            for one in nodes.itertuples()
+            f"#{answers(data.results.methodology, participant=node.participant_id, turn=node.turn)}"
+            for node in nodes.itertuples()
         ],
     )  # fmt: skip
     data.note(data.tell(N_("a line leads to the right or up, ← to the left, ↓ down")))
@@ -302,7 +302,7 @@ def journey(data: ChartData) -> alt.TopLevelMixin:
     axis = alt.Axis(
         title=None,
         labelAngle=0,
-        labelExpr=worded({one.step_id: broken(one.step, px, 4, SMALL) for one in rows.itertuples()}),
+        labelExpr=worded({step.step_id: broken(step.step, px, 4, SMALL) for step in rows.itertuples()}),
     )
     base = data.chart(rows.assign(under=[f"n = {n}" for n in rows["n"]])).encode(
         x=alt.X("step_id:N", sort=rows["step_id"].tolist(), axis=axis))  # fmt: skip
@@ -327,7 +327,7 @@ def incidents(data: ChartData) -> alt.TopLevelMixin:
     parts = list(dict.fromkeys(rows["part"]))
     px = (WIDTH - LABEL) / len(parts) * 0.85
     axis = alt.Axis(
-        title=None, orient="top", labelAngle=0, labelExpr=worded({one: broken(one, px, 2, SMALL) for one in parts})
+        title=None, orient="top", labelAngle=0, labelExpr=worded({part: broken(part, px, 2, SMALL) for part in parts})
     )
     base = data.chart(rows).encode(y=data.names(rows, "incident"), x=alt.X("part:N", sort=parts, axis=axis))
     some = base.transform_filter("datum.agents > 0")
