@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, model_validator
 
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
-from enquete.graphs.discovery.interviewer import QuestionInput, outline, targets
+from enquete.graphs.discovery.interviewer import QuestionInput, Target, entry_of, outline
 from enquete.graphs.discovery.record import (
     Contradiction,
     Path,
@@ -28,7 +28,7 @@ from enquete.graphs.discovery.record import (
 from enquete.graphs.discovery.schema import MOST_QUESTIONS, DiscoverySchema, given_schema, is_given, load_schema
 from enquete.instruments.load import load_shipped, require_language
 from enquete.nodes.conversations import Asked, Conversation, Turn, dialogue, turn_block
-from enquete.state.asking import Block
+from enquete.state.asking import Block, Language
 from enquete.state.interview_context import InterviewContext
 
 Worker = Literal["model", "rule"]
@@ -174,6 +174,35 @@ class DiscoveryInterview(Conversation[DiscoveryTurn]):
         """Whether nothing is left to ask for."""
         return self.complete and not self.open and not self.optional
 
+    def targets(self, language: Language) -> list[Target]:
+        """Contradictions first, each once; then what the completion lacks, by how often it was asked, with what is
+        wanted besides, then what is optional; what closes an interview comes last."""
+        contradicted = [
+            self._target(both.path, language).model_copy(update={"contradiction": both, "asked": 0})
+            for both in self.open
+        ]
+        lacking = [self._target(path, language) for path in self.discovery.completion.lacking(self.record)]
+        if any(target.closing and target.asked for target in lacking):  # there is more, or nobody said there is not
+            lists = [node.path for node in self.discovery.nodes.values() if node.field.type in ("list", "texts")]
+            lacking += [self._target(path, language) for path in lists]
+        lacking += [self._target(path, language) for path in (*self.wanted, *self.optional)]
+        distinct: dict[Path, Target] = {}
+        for target in lacking:
+            distinct.setdefault(target.path, target)
+        return [*contradicted, *sorted(distinct.values(), key=lambda target: (target.asked, target.closing))]
+
+    def _target(self, path: Path, language: Language) -> Target:
+        node = self.discovery.at(path)
+        assert node is not None  # expressions name fields that there are
+        entries = self.record.get(path[0]) if len(path) == 1 and node.field.type == "list" else None
+        known = tuple(str(entry[node.key]) for entry in entries or ())
+        worded = (node.field.more if known else None) or node.field.question
+        return Target(
+            path=path, label=node.field.label.in_(language), entry=entry_of(self.discovery, path),
+            question=worded.in_(language) if worded else "", known=known, asked=self.asked.count(path),
+            closing=node.field.closing,
+        )  # fmt: skip
+
     def transcript(self) -> list[tuple[str, str]]:
         return [*self.earlier, *((turn.question, turn.answer) for turn in self.turns)]
 
@@ -209,15 +238,9 @@ class DiscoveryContext:
 def question_input(interview: DiscoveryInterview, context: DiscoveryContext) -> QuestionInput:
     discovery, language = interview.discovery, context.interview_context.language
     return QuestionInput(
-        objective=discovery.objective.in_(language),
-        fields=outline(discovery, language),
-        targets=targets(
-            discovery, interview.record, interview.asked, interview.open, interview.optional, language, interview.wanted
-        ),
-        record=interview.record,
-        transcript=interview.transcript(),
-        language=language,
-    )
+        objective=discovery.objective.in_(language), fields=outline(discovery, language), record=interview.record,
+        targets=interview.targets(language), transcript=interview.transcript(), language=language,
+    )  # fmt: skip
 
 
 def question_block(context: DiscoveryContext, interview: DiscoveryInterview, asked: Asked) -> Block:

@@ -79,56 +79,6 @@ class QuestionOut(BaseModel):
     about: str = ""
 
 
-def targets(
-    schema: DiscoverySchema,
-    record: Mapping[str, Any],
-    asked: Sequence[Path],
-    open_: Sequence[Contradiction],
-    optional: Sequence[Path],
-    language: Language,
-    wanted: Sequence[Path] = (),
-) -> list[Target]:
-    """Contradictions first, each once; then what the completion lacks, by how often it was asked, with what is wanted
-    besides, then what is optional; what closes an interview comes last."""
-    contradicted = [
-        _target(schema, both.path, asked, language).model_copy(update={"contradiction": both, "asked": 0})
-        for both in open_
-    ]
-    lacking = [_target(schema, path, asked, language, record) for path in schema.completion.lacking(record)]
-    if any(target.closing and target.asked for target in lacking):  # there is more, or nobody said that there is not
-        lists = [node for node in schema.nodes.values() if node.field.type in ("list", "texts")]
-        lacking += [_target(schema, node.path, asked, language, record) for node in lists]
-    lacking += [_target(schema, path, asked, language) for path in (*wanted, *optional)]
-    distinct: dict[Path, Target] = {}
-    for target in lacking:
-        distinct.setdefault(target.path, target)
-    return [*contradicted, *sorted(distinct.values(), key=lambda target: (target.asked, target.closing))]
-
-
-def _target(
-    schema: DiscoverySchema,
-    path: Path,
-    asked: Sequence[Path],
-    language: Language,
-    record: Mapping[str, Any] | None = None,
-) -> Target:
-    node = schema.at(path)
-    if node is None:
-        raise RuntimeError(f"the completion of {schema.id} lacks {path}, which is no field")
-    entries = (record or {}).get(path[0]) if len(path) == 1 and node.field.type == "list" else None
-    known = tuple(str(entry[node.key]) for entry in entries or ())
-    worded = (node.field.more if known else None) or node.field.question
-    return Target(
-        path=path,
-        label=node.field.label.in_(language),
-        entry=entry_of(schema, path),
-        question=worded.in_(language) if worded else "",
-        known=known,
-        asked=sum(about == path for about in asked),
-        closing=node.field.closing,
-    )
-
-
 def entry_of(schema: DiscoverySchema, path: Path) -> str:
     """The key of the innermost entry that a path runs through, with those of entries of other lists around it; "" for
     none."""

@@ -247,18 +247,13 @@ async def list_discovery_schemas(port: Port, asked: Schemas) -> dict[str, JsonVa
     held = Projects(port).project(asked.project_id).interviews if asked.project_id else []
     known = {name: load_schema(name, port.shelf) for name in _named(port)} | AddedSchemas(port).schemas()
     done = {interview.ds for interview in held if interview.complete or interview.marked}
+    open_ = {interview.ds for interview in held if not (interview.complete or interview.marked)}
     schemas: list[JsonValue] = []
     for name, schema in known.items():
         missing = [need for need in schema.needs if need not in done]
-        state = _state([interview for interview in held if interview.ds == name])
+        state = "open" if name in open_ else "complete" if name in done else "not begun"
         schemas.append({**_described(name, schema), "needs_first": list(missing), "state": state})
     return {"schemas": schemas}
-
-
-def _state(held: Sequence[Conversed]) -> str:
-    if not held:
-        return "not begun"
-    return "complete" if all(interview.complete or interview.marked for interview in held) else "open"
 
 
 async def start_project(port: Port, asked: Named) -> dict[str, JsonValue]:
@@ -433,21 +428,17 @@ def _request(
 ) -> dict[str, Any]:
     """model: that there is, to answer; with a person to ask and to read what they say."""
     settings: dict[str, Any] = {
-        "ds": schema.id,
-        "read": schema.model_dump(mode="json"),
-        "questions": asked.budget,
-        "current": dict(known),
+        "ds": schema.id, "read": schema.model_dump(mode="json"), "questions": asked.budget, "current": dict(known),
         "earlier": [{"question": turn.question, "answer": turn.answer} for turn in before],
-    }
+    }  # fmt: skip
     made: dict[str, Any] = {"settings": {__package__.rpartition(".")[2]: settings}}
     if respondent.kind == "agent":
         made["agents"] = [respondent.name]
     if respondent.kind == "person":
         made["arms"] = [{"respondent": "human", "model": "person"}]
         has_model = model and not asked.synthetic
-        settings |= (
-            {"question_model": model, "interpret_model": model} if has_model else {"asks": "rule", "reads": "rule"}
-        )
+        models = {"question_model": model, "interpret_model": model}
+        settings |= models if has_model else {"asks": "rule", "reads": "rule"}
     elif asked.synthetic:
         made["respondent"] = "synthetic"
     elif asked.model:
@@ -494,10 +485,9 @@ async def _kept(
 ) -> dict[str, JsonValue]:
     """The project's own account of it, and the answer to the caller. held: as it was filed when the run was begun."""
     record: Mapping[str, Any] = next(iter(stopped.findings.get("records") or []), {})
+    by = {"answered_by": held.answered_by, "model": held.model}
     turns = [
-        ProjectTurn(
-            question=str(turn["question"]), answer=str(turn["answer"]), answered_by=held.answered_by, model=held.model
-        )
+        ProjectTurn(question=str(turn["question"]), answer=str(turn["answer"]), **by)
         for turn in stopped.findings.get("turns") or []
     ]
     before = held.turns[: held.questions]
@@ -509,11 +499,8 @@ async def _kept(
         },
     )  # fmt: skip
     await projects.file_interview(asked.project_id, kept)
-    told = {
-        "message_count": 2 * len(whole),
-        "question": stopped.waits_with or None,
-        "summary": _summary(kept, len(turns), stopped),
-    }
+    summary = _summary(kept, len(turns), stopped)
+    told = {"message_count": 2 * len(whole), "question": stopped.waits_with or None, "summary": summary}
     return {**_shown(asked.project_id, kept), **told}
 
 

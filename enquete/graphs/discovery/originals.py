@@ -404,7 +404,7 @@ CODE, DROPPED = _Sign(), _Sign()
 def forms(text: str) -> Iterator[Any]:
     """The values of a file's forms, one after another. Raises ClojureError."""
     reader = _Reader(text)
-    while not reader.is_at_end:
+    while reader.next is not None:
         form = reader.form(0)
         if not isinstance(form, _Sign):
             yield form
@@ -414,11 +414,7 @@ class _Reader:
     def __init__(self, text: str):
         self._text = text
         self._tokens = self._read()
-        self._next = next(self._tokens, None)
-
-    @property
-    def is_at_end(self) -> bool:
-        return self._next is None
+        self.next = next(self._tokens, None)
 
     def _read(self) -> Iterator[tuple[str, str, int]]:
         at = 0
@@ -434,9 +430,9 @@ class _Reader:
         return self._text.count("\n", 0, at) + 1
 
     def _take(self) -> tuple[str, str, int]:
-        if self._next is None:
+        if self.next is None:
             raise ClojureError(f"line {self._line(len(self._text))}: the file ends within a form")
-        taken, self._next = self._next, next(self._tokens, None)
+        taken, self.next = self.next, next(self._tokens, None)
         return taken
 
     def form(self, depth: int) -> Any:
@@ -470,9 +466,9 @@ class _Reader:
     def _held(self, opening: str, at: int, depth: int) -> Any:
         parts, closing = [], _CLOSED_BY[opening[-1]]
         while True:
-            if self._next is None:
+            if self.next is None:
                 raise ClojureError(f"line {self._line(at)}: {opening} is never closed")
-            kind, text, where = self._next
+            kind, text, where = self.next
             if kind == "close":
                 self._take()
                 if text != closing:

@@ -404,7 +404,7 @@ def _field(node: FieldNode, held: Sequence[RecordedInterview], asked: Mapping[st
         row["n_yes"] = sum(any(contents) for _, contents in known)
         interval = share_interval(row["n_yes"], len(known))
         row |= {"yes_share": interval["share"], "low": interval["low"], "high": interval["high"]}
-    if node.field.type not in ("number", "boolean", "object"):
+    if node.field.type not in ("number", "object") and row["n_yes"] is None:
         row["different"] = len({normal(_words(value)) for value in every})
     return row
 

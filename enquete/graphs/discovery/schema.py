@@ -371,9 +371,8 @@ GIVEN = "the schema given"
 def load_schema(name: str, shelf: str | None = None) -> DiscoverySchema:
     """A shipped schema, else a file; with a `shelf`, a folder, what lies there, and no path. Raises InstrumentError."""
     if shelf is not None:
-        path = next(
-            (file for end in ENDINGS if (file := Path(shelf, LAYER, f"{Path(name).name}{end}")).is_file()), None
-        )
+        files = (Path(shelf, LAYER, f"{Path(name).name}{end}") for end in ENDINGS)
+        path = next(filter(Path.is_file, files), None)
         if path is None or name not in (path.stem, f"{LAYER}/{path.stem}"):
             return load_layer(DiscoverySchema, LAYER, name, shelf)
     else:

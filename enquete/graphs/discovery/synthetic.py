@@ -77,12 +77,7 @@ class _Plant:
             case "choice":
                 return pick(list(node.field.values), *self._key, *path)
             case "choices":
-                return sample(
-                    [(each, 1.0) for each in node.field.values],
-                    min(MOST_VALUES, len(node.field.values)),
-                    *self._key,
-                    *path,
-                )
+                return self._drawn(list(node.field.values), path, MOST_VALUES)
             case "number":
                 return float(pick(NUMBERS, *self._key, *path))
             case "boolean":
@@ -104,6 +99,9 @@ class _Plant:
 
     def _some(self, node: FieldNode, path: Path, most: int) -> list[str]:
         texts = node.field.examples.get(self._language) or _manner().unnamed[self._language]
+        return self._drawn(texts, path, most)
+
+    def _drawn(self, texts: Sequence[str], path: Path, most: int) -> list[str]:
         return sample([(text, 1.0) for text in texts], min(most, len(texts)), *self._key, *path)
 
 

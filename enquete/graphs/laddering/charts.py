@@ -109,9 +109,8 @@ def _spots(lines: list[list[Point]]) -> Iterator[Point]:
         within = len(line) == 4 and line[0][0] == line[3][0]
         pairs = [(line[1], line[2])] if within else list(pairwise(line))[::2]
         spots = [(x1 + part * (x2 - x1), y1 + part * (y2 - y1)) for (x1, y1), (x2, y2) in pairs for part in PARTS]
-        taken.append(
-            max(spots, key=lambda spot: min((hypot(spot[0] - x, spot[1] - y) for x, y in taken), default=APART))
-        )
+        room = {spot: min((hypot(spot[0] - x, spot[1] - y) for x, y in taken), default=APART) for spot in spots}
+        taken.append(max(spots, key=room.__getitem__))
         yield taken[-1]
 
 
@@ -126,19 +125,14 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
     up, wide = stacked > ROOMIER * wide, min(stacked, WIDEST) if stacked > ROOMIER * wide else wide
     texts = {box: broken(text, wide - 8, 4, SMALL) for box, text in zip(boxes["id"], boxes["text"], strict=True)}
     tall = LINE * max(map(len, texts.values())) + 8
-    drawn = (
-        layout(levels, ends, (tall, wide), tall + RISE)
-        if up
-        else layout(levels, ends, (wide, tall), WIDTH / len(kinds))
-    )
+    size, step = ((tall, wide), tall + RISE) if up else ((wide, tall), WIDTH / len(kinds))
+    drawn = layout(levels, ends, size, step)
     along, across = drawn.span
 
     def at(point: Point) -> Point:
-        return (
-            (HEAD + (WIDTH - HEAD) / 2 + point[1], along - point[0])
-            if up
-            else (point[0], across / 2 + 2 * LINE + point[1])
-        )
+        if up:
+            return HEAD + (WIDTH - HEAD) / 2 + point[1], along - point[0]
+        return point[0], across / 2 + 2 * LINE + point[1]
 
     height = along if up else across + 2 * LINE
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, WIDTH], nice=False))
@@ -147,10 +141,9 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
     words = dict(zip(links["relation_id"], links["relation"], strict=True))
     letter = {name: LETTERS[place % len(LETTERS)] if len(relations) > 1 else "" for place, name in enumerate(relations)}
     corners = pd.DataFrame([
-        {"x": at(point)[0], "y": at(point)[1], "at": place, "line": number, "relation_id": link.relation_id,
-            "width": link.width}
-        for number, (link, points) in enumerate(zip(links.itertuples(), drawn.lines, strict=True)) for place,
-        point in enumerate(points)
+        {"x": x, "y": y, "at": place, "line": number, "relation_id": link.relation_id, "width": link.width}
+        for number, (link, points) in enumerate(zip(links.itertuples(), drawn.lines, strict=True))
+        for place, (x, y) in enumerate(map(at, points))
     ])  # fmt: skip
     backwards = [drawn.boxes[a][0] > drawn.boxes[b][0] for a, b in ends]
     spots = pd.DataFrame(list(map(at, drawn.numbers)), columns=["x", "y"]).assign(
@@ -158,8 +151,8 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
         text=[("↓" if up else "←") * back + str(link.number) + letter[link.relation_id]
               for back, link in zip(backwards, links.itertuples(), strict=True)],
     )  # fmt: skip
-    places = boxes.assign(**dict(zip("xy", zip(*(at(drawn.boxes[box]) for box in boxes["id"]), strict=True),
-        strict=True)),
+    middles = [at(drawn.boxes[box]) for box in boxes["id"]]
+    places = boxes.assign(x=[x for x, _ in middles], y=[y for _, y in middles],
                           text=["\n".join(texts[box]) for box in boxes["id"]])  # fmt: skip
     first = [at(((level + 0.5) * along / len(kinds), 0)) for level in range(len(kinds))]
     heads = pd.DataFrame([
@@ -195,26 +188,22 @@ def _lined(base: alt.Chart, frame: pd.DataFrame, text: Mapping[str, Any], colour
     there."""
     for n in sorted(frame["text"].str.count("\n").unique().tolist()):
         some = base.transform_filter(f"length(split(datum.text, '\\n')) == {n + 1}")
-        yield some.mark_text(color=colour, baseline="middle", dy=-n * (LINE - 1) / 2, **text).encode(
-            text=alt.Text("text:N")
-        )
+        some = some.mark_text(color=colour, baseline="middle", dy=-n * (LINE - 1) / 2, **text)
+        yield some.encode(text=alt.Text("text:N"))
 
 
 def value_map(data: ChartData) -> alt.TopLevelMixin:
     """Levels from left to right; a line is wider by agents, and has a letter for what it says where links say different
     things."""
-    links, boxes = (
-        data.rows(told=("source", "relation", "target", "direct")),
-        data.frame("concepts", "level >= 0", told=("label", "agents")),
-    )
+    links = data.rows(told=("source", "relation", "target", "direct"))
     links = links[links["direct"] > 0]
+    boxes = data.frame("concepts", "level >= 0", told=("label", "agents"))
     named = data.results.analysis.tables["nodes"].groupby("concept", sort=False)["participant"].agg(set)
     people = {code: named.get(code, set()) for code in boxes["concept"]}
     both = [people[a] & people[b] for a, b in zip(links["source_id"], links["target_id"], strict=True)]
     width = 1 + 4 * links["direct"] / links["direct"].max()
     links = links.assign(source=links["source_id"], target=links["target_id"], number=links["direct"].astype(str),
-        width=width,
-                         link=[_of(data, some) for some in both])  # fmt: skip
+                         width=width, link=[_of(data, some) for some in both])  # fmt: skip
     boxes = boxes.assign(id=boxes["concept"], text=boxes["label"] + " (" + boxes["agents"].astype(str) + ")",
                          link=[_of(data, people[code]) for code in boxes["concept"]])  # fmt: skip
     kinds = boxes.sort_values("level").drop_duplicates("level")["type"].tolist()
@@ -238,12 +227,8 @@ def own_graph(data: ChartData) -> alt.TopLevelMixin:
         ],
     )  # fmt: skip
     data.note(data.tell(N_("a line leads to the right or up, ← to the left, ↓ down")))
-    return network(
-        data,
-        boxes,
-        edges.assign(number="", width=1.5, link=None),
-        [data.results.labels("types")[kind] for kind in kinds],
-    )
+    labels = data.results.labels("types")
+    return network(data, boxes, edges.assign(number="", width=1.5, link=None), [labels[kind] for kind in kinds])
 
 
 def _of(data: ChartData, people: set[str]) -> Any:
@@ -284,9 +269,11 @@ def forces(data: ChartData) -> alt.TopLevelMixin:
     scale = alt.Scale(domain=[-most * 1.15, most * 1.15], nice=False)
     x = alt.X("signed:Q", title=data.label("forces", "agents"), axis=axis, scale=scale)
     bars = base.mark_bar(size=20).encode(x=x, color=data.levels(rows, "forces", "side")[0])
-    numbers = [base.transform_filter(f"datum.side_id {test} 'towards'").mark_text(dx=dx, color=MUTED).encode(x=x,
-        text=alt.Text("agents:Q"))
-               for test, dx in (("==", 12), ("!=", -12))]  # fmt: skip
+    numbers = [
+        base.transform_filter(f"datum.side_id {test} 'towards'")
+        .mark_text(dx=dx, color=MUTED).encode(x=x, text=alt.Text("agents:Q"))
+        for test, dx in (("==", 12), ("!=", -12))
+    ]  # fmt: skip
     return alt.layer(bars, *numbers).properties(height=alt.Step(34))
 
 
@@ -299,19 +286,12 @@ def journey(data: ChartData) -> alt.TopLevelMixin:
     if len(rows) < len(every):
         data.note(data.tell(N_("the {n} steps that most agents told of"), n=len(rows)))
     px = WIDTH / len(rows) * 0.85
-    axis = alt.Axis(
-        title=None,
-        labelAngle=0,
-        labelExpr=worded({step.step_id: broken(step.step, px, 4, SMALL) for step in rows.itertuples()}),
-    )
+    labels = worded({step.step_id: broken(step.step, px, 4, SMALL) for step in rows.itertuples()})
+    axis = alt.Axis(title=None, labelAngle=0, labelExpr=labels)
     base = data.chart(rows.assign(under=[f"n = {n}" for n in rows["n"]])).encode(
         x=alt.X("step_id:N", sort=rows["step_id"].tolist(), axis=axis))  # fmt: skip
-    y = alt.Y(
-        "mean:Q",
-        title=data.label("steps", "mean"),
-        scale=alt.Scale(domain=[1, 5.4], nice=False),
-        axis=alt.Axis(values=[1, 2, 3, 4, 5], format="d"),
-    )
+    scale, axis = alt.Scale(domain=[1, 5.4], nice=False), alt.Axis(values=[1, 2, 3, 4, 5], format="d")
+    y = alt.Y("mean:Q", title=data.label("steps", "mean"), scale=scale, axis=axis)
     told, unknown = base.transform_filter("isValid(datum.mean)"), base.transform_filter("!isValid(datum.mean)")
     ends = told.transform_filter("datum.lowest").mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
     return alt.layer(
@@ -326,14 +306,12 @@ def incidents(data: ChartData) -> alt.TopLevelMixin:
     rows = data.top(data.rows(told=("incident", "part", "agents", "first")), "incident", MOST_INCIDENTS)
     parts = list(dict.fromkeys(rows["part"]))
     px = (WIDTH - LABEL) / len(parts) * 0.85
-    axis = alt.Axis(
-        title=None, orient="top", labelAngle=0, labelExpr=worded({part: broken(part, px, 2, SMALL) for part in parts})
-    )
+    labels = worded({part: broken(part, px, 2, SMALL) for part in parts})
+    axis = alt.Axis(title=None, orient="top", labelAngle=0, labelExpr=labels)
     base = data.chart(rows).encode(y=data.names(rows, "incident"), x=alt.X("part:N", sort=parts, axis=axis))
     some = base.transform_filter("datum.agents > 0")
-    size = alt.Size(
-        "agents:Q", legend=None, scale=alt.Scale(domain=[1, max(int(rows["agents"].max()), 2)], range=[260, 900])
-    )
+    scale = alt.Scale(domain=[1, max(int(rows["agents"].max()), 2)], range=[260, 900])
+    size = alt.Size("agents:Q", legend=None, scale=scale)
     return alt.layer(
         some.mark_circle(color=COLOURS[0]).encode(size=size),
         some.mark_text(color=PAPER, fontWeight="bold").encode(text=alt.Text("agents:Q")),
@@ -343,14 +321,12 @@ def incidents(data: ChartData) -> alt.TopLevelMixin:
 def saturation(data: ChartData) -> alt.TopLevelMixin:
     """The number of distinct concepts as it grows, over what each interview added."""
     rows = data.frame("saturation", told=("interviews", "concepts", "new"))
-    x = alt.X("interviews:Q", title=data.label("saturation", "interviews"),
-        scale=alt.Scale(domain=[0, len(rows) + 1], nice=False),
-              axis=alt.Axis(format="d", tickMinStep=1, grid=False))  # fmt: skip
+    scale, axis = alt.Scale(domain=[0, len(rows) + 1], nice=False), alt.Axis(format="d", tickMinStep=1, grid=False)
+    x = alt.X("interviews:Q", title=data.label("saturation", "interviews"), scale=scale, axis=axis)
     title = data.label("saturation", "concepts")
     base = data.chart(rows).encode(x=x)
-    bars = base.mark_bar(color=PALE[COLOURS[1]], width=max(1.0, WIDTH / len(rows) * 0.6)).encode(
-        y=alt.Y("new:Q", title=title)
-    )
+    bars = base.mark_bar(color=PALE[COLOURS[1]], width=max(1.0, WIDTH / len(rows) * 0.6))
+    bars = bars.encode(y=alt.Y("new:Q", title=title))
     data.note(data.tell(N_("line: so far; bars: new in this interview")))
     line = base.mark_line(strokeWidth=2, point={"size": 28} if len(rows) <= 80 else False)
     return alt.layer(bars, line.encode(y=alt.Y("concepts:Q", title=title))).properties(height=220)

@@ -110,12 +110,10 @@ async def _rehearsed(context: InterviewContext, task: InterviewerTask[Any]) -> A
 def _threes(data: BatchInput) -> BatchThemes:
     """A code for every three concepts, in the order they come."""
     groups = [data.statements[start : start + 3] for start in range(0, len(data.statements), 3)]
-    return BatchThemes(
-        themes=[
-            DraftTheme(label=group[0].text, description=group[-1].text, statement_ids=[each.id for each in group])
-            for group in groups
-        ]
-    )
+    return BatchThemes(themes=[
+        DraftTheme(label=group[0].text, description=group[-1].text, statement_ids=[each.id for each in group])
+        for group in groups
+    ])  # fmt: skip
 
 
 def _firsts(data: AssignInput) -> Assignments:

@@ -259,8 +259,7 @@ def read_codebook(path: Path, types: Sequence[str]) -> Codebook:
         ("code", [code.id for code in book.codes]),
         ("wording", [f"{code.type}: {normal(text)}" for code in book.codes for text in code.wordings]),
     ):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
+        if twice := sorted({name for name in names if names.count(name) > 1}):
             raise InputError(f"{path.name}: {what} '{twice[0]}' stands there twice; it belongs to one code")
     return book
 
@@ -300,17 +299,16 @@ def changes(before: Sequence[Mapping[str, Any]], book: Codebook) -> Iterator[dic
     old = {str(row["concept"]): row for row in before}
     home = {(row["type"], normal(text)): name for name, row in old.items() for text in row["wordings"]}
     for code in book.codes:
-        was = old.get(code.id)
-        if was is None:
+        was = old.get(code.id, {"label": code.label, "type": code.type})
+        if code.id not in old:
             yield {"edit": "added", "code": code.id, "label": code.label}
-        else:
-            if was["label"] != code.label:
-                yield {"edit": "renamed", "code": code.id, "from": was["label"], "to": code.label}
-            if was["type"] != code.type:
-                yield {"edit": "retyped", "code": code.id, "from": was["type"], "to": code.type}
-        kind = was["type"] if was else code.type
+        if was["label"] != code.label:
+            yield {"edit": "renamed", "code": code.id, "from": was["label"], "to": code.label}
+        if was["type"] != code.type:
+            yield {"edit": "retyped", "code": code.id, "from": was["type"], "to": code.type}
         for text in code.wordings:
-            came = home.get((kind, normal(text))) or next((n for (_, t), n in home.items() if t == normal(text)), "")
+            anywhere = (name for (_, wording), name in home.items() if wording == normal(text))
+            came = home.get((was["type"], normal(text))) or next(anywhere, "")
             if came != code.id:
                 yield {"edit": "moved", "wording": text, "from": came, "to": code.id}
     kept = {code.id for code in book.codes}

@@ -482,13 +482,11 @@ def cover(graph: KnowledgeGraph, elements_of: Collection[str], ontology: Ontolog
             covered=bool(linked), linked_node_ids=linked, types_found=tuple(types), depth_score=depth / ontology.rungs
         )
     covered, total = sum(element.covered for element in elements.values()), len(elements)
+    depth = sum(element.depth_score for element in elements.values())
     return Coverage(
-        elements=elements,
-        elements_covered=covered,
-        elements_total=total,
-        breadth=covered / total if total else 0.0,
-        depth=sum(element.depth_score for element in elements.values()) / total if total else 0.0,
-    )
+        elements=elements, elements_covered=covered, elements_total=total,
+        breadth=covered / total if total else 0.0, depth=depth / total if total else 0.0,
+    )  # fmt: skip
 
 
 def longest_chain(graph: KnowledgeGraph, ontology: Ontology, among: Collection[str]) -> int:

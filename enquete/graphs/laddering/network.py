@@ -29,7 +29,7 @@ from enquete.nodes.conversations import utterance_id
 from enquete.reports.findings import FEWEST
 from enquete.respondents.quoting import normal
 from enquete.respondents.roles import RULE
-from enquete.respondents.rule_coder import features
+from enquete.respondents.rule_coder import features, tree_of
 from enquete.state.asking import Language
 
 Place = tuple[str, str]
@@ -81,23 +81,14 @@ _NUMBER = re.compile(r"\w*\d\w*")
 
 def grouped(texts: Sequence[str]) -> list[list[int]]:
     """Positions of texts of one code, each group led by its first; texts come in the order of their weight."""
+    from scipy.cluster.hierarchy import fcluster  # noqa: PLC0415 - a second of import
+
     if len(texts) < 2:
         return [[place] for place in range(len(texts))]
-    clusters: dict[int, list[int]] = {}
-    for place, cluster in enumerate(_clusters(texts)):
-        clusters.setdefault(cluster, []).append(place)
+    clusters: dict[int, list[int]] = defaultdict(list)
+    for place, cluster in enumerate(fcluster(tree_of(features(texts))[1], 1 - SAME, "distance")):
+        clusters[cluster].append(place)
     return sorted(group for cluster in clusters.values() for group in without_opposites(texts, cluster, _apart))
-
-
-def _clusters(texts: Sequence[str]) -> list[int]:
-    from scipy.cluster.hierarchy import fcluster, linkage  # noqa: PLC0415 - with scikit-learn a second of import
-    from scipy.spatial.distance import squareform  # noqa: PLC0415
-
-    x = features(texts)
-    distance = np.clip(1 - np.asarray((x @ x.T).todense()), 0, None)
-    np.fill_diagonal(distance, 0)
-    tree = linkage(squareform(distance, checks=False), "average")
-    return [int(label) for label in fcluster(tree, 1 - SAME, "distance")]
 
 
 def without_opposites(
