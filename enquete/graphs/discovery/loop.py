@@ -17,7 +17,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from enquete.graphs.discovery import interviewer
+from enquete.graphs.discovery import interviewer, record
 from enquete.graphs.discovery.interview import (
     QUESTION,
     DiscoveryContext,
@@ -26,16 +26,6 @@ from enquete.graphs.discovery.interview import (
     Stop,
     question_block,
     question_input,
-)
-from enquete.graphs.discovery.record import (
-    Checked,
-    Contradiction,
-    ReadingProblem,
-    Record,
-    ToldValue,
-    checked,
-    contradictions,
-    reduced,
 )
 from enquete.graphs.discovery.schema import FieldNode
 from enquete.nodes.conversations import Asked, TurnOutcome, Utterance, hear, keep, stopped, subject
@@ -53,9 +43,9 @@ class RecordUpdate:
     scr: Mapping[str, Any]
 
 
-def ascr(record: Record | None, update: Record | RecordUpdate) -> Record:
+def ascr(known: record.Record | None, update: record.Record | RecordUpdate) -> record.Record:
     """The channel's reducer: by the schema's own, field by field. A plain record stands for itself."""
-    return reduced(update.nodes, record or {}, update.scr) if isinstance(update, RecordUpdate) else dict(update)
+    return record.reduced(update.nodes, known or {}, update.scr) if isinstance(update, RecordUpdate) else dict(update)
 
 
 class Message(TypedDict):
@@ -66,14 +56,14 @@ class Message(TypedDict):
 
 class InterviewInput(TypedDict):
     interview: DiscoveryInterview
-    ascr: Record
+    ascr: record.Record
     budget: Decimal
 
 
 class InterviewOutput(TurnOutcome, total=False):
     interview: DiscoveryInterview
     messages: Annotated[list[Message], add]
-    ascr: Annotated[Record, ascr]
+    ascr: Annotated[record.Record, ascr]
     budget: Decimal
     complete: bool
 
@@ -88,9 +78,9 @@ class InterviewState(InterviewOutput, total=False):
     # get_answer
     utterance: Utterance
     # interpret_response
-    reading: Checked
+    reading: record.Checked
     read_by: str
-    against: list[Contradiction]
+    against: list[record.Contradiction]
 
 
 Loop = Runtime[DiscoveryContext]
@@ -131,7 +121,7 @@ async def interpret_response(state: InterviewState, runtime: Loop) -> InterviewS
     named."""
     interview, utterance, context = state["interview"], state["utterance"], runtime.context
     if not utterance.text:
-        return {"reading": Checked(), "read_by": "", "against": []}
+        return {"reading": record.Checked(), "read_by": "", "against": []}
     data = interviewer.ReadingInput(
         discovery=interview.discovery, question=state["question"], answer=utterance.text, about=state["target"].path,
         record=interview.record, language=context.interview_context.language,
@@ -140,17 +130,17 @@ async def interpret_response(state: InterviewState, runtime: Loop) -> InterviewS
     if done == "short":
         return {"outcome": "short"}
     reading, by = done
-    against = list(contradictions(interview.discovery.nodes, interview.record, reading.values))
+    against = list(record.contradictions(interview.discovery.nodes, interview.record, reading.values))
     return {"reading": reading, "read_by": by, "against": against}
 
 
 async def _read(
     data: interviewer.ReadingInput, interview: DiscoveryInterview, context: DiscoveryContext
-) -> tuple[Checked, str] | Literal["short"]:
+) -> tuple[record.Checked, str] | Literal["short"]:
     """The best reading and who gave it."""
     if context.settings.reads == "rule":
         return _checked(data, interviewer.read_by_rule(data)), RULE
-    kept: list[ReadingProblem] = []
+    kept: list[record.ReadingProblem] = []
     for again in range(1 + interviewer.AGAIN):
         about = subject(interview.unit, interview.number) + (f"|again {again}" if again else "")
         done = await interviewer.READER.work(context.interview_context, context.settings, about, data)
@@ -161,11 +151,11 @@ async def _read(
         if done[1] == RULE or not reading.problems:
             break
         data = data.model_copy(update={"problems": reading.problems})
-    return Checked(reading.values, reading.told, kept), done[1]
+    return record.Checked(reading.values, reading.told, kept), done[1]
 
 
-def _checked(data: interviewer.ReadingInput, made: interviewer.Reading) -> Checked:
-    return checked(data.discovery, made.record, data.answer, data.record)
+def _checked(data: interviewer.ReadingInput, made: interviewer.Reading) -> record.Checked:
+    return record.checked(data.discovery, made.record, data.answer, data.record)
 
 
 async def evaluate_completion(state: InterviewState, runtime: Loop) -> InterviewState:
@@ -176,7 +166,7 @@ async def evaluate_completion(state: InterviewState, runtime: Loop) -> Interview
     against = (both for both in state["against"] if target.contradiction is None or both.path != target.path)
     turn = DiscoveryTurn(
         turn=interview.number, question=state["question"], **utterance.kept, about=target.path, found=reading.values,
-        told=tuple(ToldValue(**{**value.model_dump(), "turn": interview.number}) for value in reading.told),
+        told=tuple(record.ToldValue(**{**value.model_dump(), "turn": interview.number}) for value in reading.told),
         problems=tuple(reading.problems), contradictions=tuple(against),
         settled=target.contradiction is not None, by={"question": state["worded_by"], "interpret": state["read_by"]},
     )  # fmt: skip

@@ -19,19 +19,8 @@ from enquete.graphs.laddering.interview import LadderingInterview
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.network import Place, PooledConcept, numbered, pool, without_opposites
 from enquete.graphs.laddering.settings import InterviewMethod
+from enquete.respondents import rule_coder as rules
 from enquete.respondents.quoting import normal
-from enquete.respondents.rule_coder import (
-    AssignInput,
-    Assignment,
-    Assignments,
-    BatchInput,
-    BatchThemes,
-    CodedThemes,
-    DraftTheme,
-    MergedThemes,
-    Statement,
-    ThemeBrief,
-)
 from enquete.respondents.themes import Work, agreement, assign_themes, code_themes
 from enquete.state.asking import Language
 from enquete.state.interview_context import REHEARSAL, InterviewContext, InterviewerTask
@@ -83,14 +72,16 @@ async def code_concepts(
     codes, alpha, failed = list[Code](), dict[str, float | None](), list[str]()
     for kind, texts in _by_type(interviews).items():
         about = f"{topic}: {method.node_types[kind].label.in_(language)}"
-        statements = [Statement(id=f"{kind}|{place:05}", text=text) for place, text in enumerate(texts)]
+        statements = [rules.Statement(id=f"{kind}|{place:05}", text=text) for place, text in enumerate(texts)]
         first = await code_themes(work, about, statements, MOST_CODES, label=f"codes/{kind}")
         if first == "short":
             return "short"
         if isinstance(first, str):
             failed.append(kind)
             continue
-        briefs = [ThemeBrief(id=theme.id, label=theme.label, description=theme.description) for theme in first.themes]
+        briefs = [
+            rules.ThemeBrief(id=theme.id, label=theme.label, description=theme.description) for theme in first.themes
+        ]
         again = await assign_themes(work, about, briefs, statements, label=f"codes/{kind}/second")
         if again == "short":
             return "short"
@@ -107,23 +98,23 @@ async def _rehearsed(context: InterviewContext, task: InterviewerTask[Any]) -> A
     return await context.work(replace(task, rule=STAND_INS[task.result]))
 
 
-def _threes(data: BatchInput) -> BatchThemes:
+def _threes(data: rules.BatchInput) -> rules.BatchThemes:
     """A code for every three concepts, in the order they come."""
     groups = [data.statements[start : start + 3] for start in range(0, len(data.statements), 3)]
-    return BatchThemes(themes=[
-        DraftTheme(label=group[0].text, description=group[-1].text, statement_ids=[each.id for each in group])
+    return rules.BatchThemes(themes=[
+        rules.DraftTheme(label=group[0].text, description=group[-1].text, statement_ids=[each.id for each in group])
         for group in groups
     ])  # fmt: skip
 
 
-def _firsts(data: AssignInput) -> Assignments:
-    return Assignments(assignments=[Assignment(statement=statement.id, themes=["t1"]) for statement in data.statements])
+def _firsts(data: rules.AssignInput) -> rules.Assignments:
+    return rules.Assignments(assignments=[rules.Assignment(statement=s.id, themes=["t1"]) for s in data.statements])
 
 
 STAND_INS: Mapping[type[BaseModel], Any] = {
-    BatchThemes: _threes,
-    MergedThemes: lambda data: MergedThemes(themes=[]),
-    Assignments: _firsts,
+    rules.BatchThemes: _threes,
+    rules.MergedThemes: lambda data: rules.MergedThemes(themes=[]),
+    rules.Assignments: _firsts,
 }
 
 
@@ -136,7 +127,7 @@ def _by_type(interviews: Iterable[LadderingInterview]) -> Mapping[str, list[str]
     return {kind: [texts[name] for name in sorted(texts)] for kind, texts in sorted(words.items())}
 
 
-def _codes(kind: str, coded: CodedThemes, texts: Mapping[str, str], before: int) -> Iterator[Code]:
+def _codes(kind: str, coded: rules.CodedThemes, texts: Mapping[str, str], before: int) -> Iterator[Code]:
     """One code a concept: that of the most voiced theme it was given to; opposites are held apart, as without a
     model."""
     given: set[str] = set()

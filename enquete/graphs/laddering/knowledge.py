@@ -482,10 +482,10 @@ def cover(graph: KnowledgeGraph, elements_of: Collection[str], ontology: Ontolog
             covered=bool(linked), linked_node_ids=linked, types_found=tuple(types), depth_score=depth / ontology.rungs
         )
     covered, total = sum(element.covered for element in elements.values()), len(elements)
-    depth = sum(element.depth_score for element in elements.values())
+    depths = sum(element.depth_score for element in elements.values())
     return Coverage(
         elements=elements, elements_covered=covered, elements_total=total,
-        breadth=covered / total if total else 0.0, depth=depth / total if total else 0.0,
+        breadth=covered / total if total else 0.0, depth=depths / total if total else 0.0,
     )  # fmt: skip
 
 

@@ -86,7 +86,7 @@ def grouped(texts: Sequence[str]) -> list[list[int]]:
     if len(texts) < 2:
         return [[place] for place in range(len(texts))]
     clusters: dict[int, list[int]] = defaultdict(list)
-    for place, cluster in enumerate(fcluster(tree_of(features(texts))[1], 1 - SAME, "distance")):
+    for place, cluster in enumerate(fcluster(tree_of(features(texts))[1], 1 - SAME, "distance").tolist()):
         clusters[cluster].append(place)
     return sorted(group for cluster in clusters.values() for group in without_opposites(texts, cluster, _apart))
 
