@@ -195,11 +195,11 @@ class DiscoveryInterview(Conversation[DiscoveryTurn]):
         node = self.discovery.at(path)
         assert node is not None  # expressions name fields that there are
         entries = self.record.get(path[0]) if len(path) == 1 and node.field.type == "list" else None
-        known = tuple(str(entry[node.key]) for entry in entries or ())
-        worded = (node.field.more if known else None) or node.field.question
+        keys = tuple(str(entry[node.key]) for entry in entries or ())
+        worded = (node.field.more if keys else None) or node.field.question
         return Target(
             path=path, label=node.field.label.in_(language), entry=entry_of(self.discovery, path),
-            question=worded.in_(language) if worded else "", known=known, asked=self.asked.count(path),
+            question=worded.in_(language) if worded else "", known=keys, asked=self.asked.count(path),
             closing=node.field.closing,
         )  # fmt: skip
 

@@ -150,14 +150,14 @@ def question_schema(data: QuestionInput) -> dict[str, JsonValue]:
     }
 
 
-def fit_to_ask(data: QuestionInput, made: QuestionOut) -> QuestionOut | None:
+def fit_to_ask(data: QuestionInput, question: QuestionOut) -> QuestionOut | None:
     """One question that was not asked, about what is missing; else the rule asks."""
-    text = " ".join(made.question.split())
+    text = " ".join(question.question.split())
     repeated = normal(text) in {normal(asked) for asked, _ in data.transcript}
     if not text or repeated or len(text.split()) > MOST_WORDS or len(re.findall(r"\?", text)) > 2:
         return None
-    known = {"/".join(target.path) for target in data.targets}
-    about = made.about if made.about in known else "/".join(data.targets[0].path)
+    paths = {"/".join(target.path) for target in data.targets}
+    about = question.about if question.about in paths else "/".join(data.targets[0].path)
     return QuestionOut(question=text, about=about)
 
 
@@ -168,12 +168,12 @@ def outline(schema: DiscoverySchema, language: Language) -> list[str]:
 
 def _line(node: FieldNode, language: Language) -> str:
     field = node.field
-    told = (field.description or field.label).in_(language)
+    text = (field.description or field.label).in_(language)
     unit = f" ({field.unit.in_(language)})" if field.unit else ""
     listed = "; ".join(
         f"{each} = {(value.description or value.label).in_(language)}" for each, value in field.values.items()
     )
-    return f"{'/'.join(node.path)}: {told}{unit}{f' [{listed}]' if listed else ''}"
+    return f"{'/'.join(node.path)}: {text}{unit}{f' [{listed}]' if listed else ''}"
 
 
 ASKER = Role(

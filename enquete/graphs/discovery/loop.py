@@ -96,16 +96,16 @@ async def formulate_question(state: InterviewState, runtime: Loop) -> InterviewS
     context, interview = runtime.context, state["interview"]
     data = question_input(interview, context)
     if context.settings.asks == "rule":
-        made, by = interviewer.ask_by_rule(data), RULE
+        wording, by = interviewer.ask_by_rule(data), RULE
     else:
         done = await interviewer.ASKER.work(
             context.interview_context, context.settings, subject(interview.unit, interview.number), data
         )
         if done == "short":
             return {"outcome": "short"}
-        made, by = done
-    target = next((target for target in data.targets if "/".join(target.path) == made.about), data.targets[0])
-    return {"question": made.question, "target": target, "worded_by": by}
+        wording, by = done
+    target = next((target for target in data.targets if "/".join(target.path) == wording.about), data.targets[0])
+    return {"question": wording.question, "target": target, "worded_by": by}
 
 
 async def get_answer(state: InterviewState, runtime: Loop) -> InterviewState:
@@ -140,22 +140,22 @@ async def _read(
     """The best reading and who gave it."""
     if context.settings.reads == "rule":
         return _checked(data, interviewer.read_by_rule(data)), RULE
-    kept: list[record.ReadingProblem] = []
+    problems: list[record.ReadingProblem] = []
     for again in range(1 + interviewer.AGAIN):
         about = subject(interview.unit, interview.number) + (f"|again {again}" if again else "")
         done = await interviewer.READER.work(context.interview_context, context.settings, about, data)
         if done == "short":
             return "short"
         reading = _checked(data, done[0])
-        kept += [problem for problem in reading.problems if problem not in kept]
+        problems += [problem for problem in reading.problems if problem not in problems]
         if done[1] == RULE or not reading.problems:
             break
         data = data.model_copy(update={"problems": reading.problems})
-    return record.Checked(reading.values, reading.told, kept), done[1]
+    return record.Checked(reading.values, reading.told, problems), done[1]
 
 
-def _checked(data: interviewer.ReadingInput, made: interviewer.Reading) -> record.Checked:
-    return record.checked(data.discovery, made.record, data.answer, data.record)
+def _checked(data: interviewer.ReadingInput, reading: interviewer.Reading) -> record.Checked:
+    return record.checked(data.discovery, reading.record, data.answer, data.record)
 
 
 async def evaluate_completion(state: InterviewState, runtime: Loop) -> InterviewState:
@@ -172,15 +172,15 @@ async def evaluate_completion(state: InterviewState, runtime: Loop) -> Interview
     )  # fmt: skip
     done = interview.after(turn).done
     stop: Stop = "complete" if done else "budget" if left < QUESTION else ""
-    kept = await keep(runtime.context.interview_context, interview.unit, turn.model_copy(update={"stop": stop}))
+    pinned = await keep(runtime.context.interview_context, interview.unit, turn.model_copy(update={"stop": stop}))
     return {
-        "interview": interview.after(kept),
+        "interview": interview.after(pinned),
         "messages": [
-            Message(turn=kept.turn, role="interviewer", text=kept.question),
-            Message(turn=kept.turn, role="respondent", text=kept.answer),
+            Message(turn=pinned.turn, role="interviewer", text=pinned.question),
+            Message(turn=pinned.turn, role="respondent", text=pinned.answer),
         ],
         # An update of the channel.
-        "ascr": RecordUpdate(nodes=interview.discovery.nodes, scr=kept.found),  # type: ignore[typeddict-item]
+        "ascr": RecordUpdate(nodes=interview.discovery.nodes, scr=pinned.found),  # type: ignore[typeddict-item]
         "budget": left,
         "complete": done,
     }

@@ -117,8 +117,8 @@ class AddedSchemas(NamedRecords[AddedSchema]):
 
     def schemas(self) -> dict[str, DiscoverySchema]:
         """By id."""
-        kept = (self.required(name, self.read) for name in sorted(self.known()))
-        return {schema.id: schema for added in kept for schema in [given_schema(added.content)]}
+        records = (self.required(name, self.read) for name in sorted(self.known()))
+        return {schema.id: schema for added in records for schema in [given_schema(added.content)]}
 
 
 FILES = (".yaml", *ENDINGS)
@@ -244,12 +244,12 @@ async def _schema(port: Port, name: str) -> DiscoverySchema:
 
 async def list_discovery_schemas(port: Port, asked: Schemas) -> dict[str, JsonValue]:
     """Which discovery schemas there are, what each finds out and needs first, and what is open in a project."""
-    held = Projects(port).project(asked.project_id).interviews if asked.project_id else []
-    known = {name: load_schema(name, port.shelf) for name in _named(port)} | AddedSchemas(port).schemas()
-    done = {interview.ds for interview in held if interview.complete or interview.marked}
-    open_ = {interview.ds for interview in held if not (interview.complete or interview.marked)}
+    talks = Projects(port).project(asked.project_id).interviews if asked.project_id else []
+    by_name = {name: load_schema(name, port.shelf) for name in _named(port)} | AddedSchemas(port).schemas()
+    done = {interview.ds for interview in talks if interview.complete or interview.marked}
+    open_ = {interview.ds for interview in talks if not (interview.complete or interview.marked)}
     schemas: list[JsonValue] = []
-    for name, schema in known.items():
+    for name, schema in by_name.items():
         missing = [need for need in schema.needs if need not in done]
         state = "open" if name in open_ else "complete" if name in done else "not begun"
         schemas.append({**_described(name, schema), "needs_first": list(missing), "state": state})
@@ -278,24 +278,24 @@ async def conduct_interview(port: Port, asked: Conducting) -> dict[str, JsonValu
         raise InputError(f"current_ascr: {'; '.join(wrong)}")
     respondent, out = _respondent(projects, asked), _folder(projects, asked)
     async with port.alone(str(out)):
-        held = projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
-        if held is None or not held.goes_on:
-            held = await _begun(port, projects, asked, respondent, schema, held)
-    begun_with = Interviewee.model_validate(held.respondent)
+        talk = projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
+        if talk is None or not talk.goes_on:
+            talk = await _begun(port, projects, asked, respondent, schema, talk)
+    begun_with = Interviewee.model_validate(talk.respondent)
     if asked.respondent is not None and asked.respondent != begun_with:
         raise InputError(
             f"respondent: this interview goes on with {begun_with.name} ({begun_with.kind}); take another "
             f"conversation_id for {asked.respondent.name} ({asked.respondent.kind})"
         )
-    stopped = await port.resume(_population(begun_with, out), held.token, out=str(out))
-    return await _kept(projects, asked, schema, held, stopped)
+    stopped = await port.resume(_population(begun_with, out), talk.token, out=str(out))
+    return await _kept(projects, asked, schema, talk, stopped)
 
 
 async def refine_interview(port: Port, asked: Asking) -> dict[str, JsonValue]:
     """Go on with an interview whose record is incomplete: same respondent, what is known is kept, more questions."""
-    held = _required(Projects(port), asked)
-    if held.complete:
-        return {**_shown(asked.project_id, held), "summary": "The record is complete already; nobody was asked."}
+    talk = _required(Projects(port), asked)
+    if talk.complete:
+        return {**_shown(asked.project_id, talk), "summary": "The record is complete already; nobody was asked."}
     return await conduct_interview(port, Conducting(**asked.model_dump()))
 
 
@@ -303,16 +303,16 @@ async def answer_interview(port: Port, asked: Answering) -> dict[str, JsonValue]
     """A person's answer to the question that their interview waits with; the interview then goes on to its next
     question."""
     projects = Projects(port)
-    held = _required(projects, asked)
-    if held.status != "waiting" or held.marked:
-        stands = "marked complete" if held.marked else held.status
+    talk = _required(projects, asked)
+    if talk.status != "waiting" or talk.marked:
+        stands = "marked complete" if talk.marked else talk.status
         raise InputError(f"{asked.conversation_id}: this interview waits for nobody's answer (it is {stands})")
     if not asked.answer.strip():
         raise InputError("answer: is empty; say something, or end the interview with mark_complete")
-    respondent = Interviewee.model_validate(held.respondent)
+    respondent = Interviewee.model_validate(talk.respondent)
     out = _folder(projects, asked)
     async with port.alone(str(out)):
-        await hand_in(port, _population(respondent, out), held.token, asked.answer, out=str(out))
+        await hand_in(port, _population(respondent, out), talk.token, asked.answer, out=str(out))
     return await conduct_interview(port, Conducting(**asked.model_dump(exclude={"answer"})))
 
 
@@ -336,19 +336,19 @@ async def project_progress(port: Port, asked: Progress) -> dict[str, JsonValue]:
 
 
 def _told(port: Port, projects: Projects, asked: InConversation) -> dict[str, JsonValue]:
-    held, out = _required(projects, asked), _folder(projects, asked)
-    run = port.look(str(out), held.token.partition(".")[0])
-    waits = run.forms[0].items[0].wording if run.forms and not held.marked else None
-    turns: list[JsonValue] = [{"question": turn.question, "answer": turn.answer} for turn in held.turns]
-    return {**_shown(asked.project_id, held), "question": waits, "turns": turns, "note": run.note}
+    talk, out = _required(projects, asked), _folder(projects, asked)
+    run = port.look(str(out), talk.token.partition(".")[0])
+    waits = run.forms[0].items[0].wording if run.forms and not talk.marked else None
+    turns: list[JsonValue] = [{"question": turn.question, "answer": turn.answer} for turn in talk.turns]
+    return {**_shown(asked.project_id, talk), "question": waits, "turns": turns, "note": run.note}
 
 
 async def mark_complete(port: Port, asked: InConversation) -> dict[str, JsonValue]:
     """Call an interview done although its record is not complete: it is no longer open, and nobody is asked."""
     projects = Projects(port)
-    held = _required(projects, asked).model_copy(update={"marked": True})
-    await projects.file_interview(asked.project_id, held)
-    return _shown(asked.project_id, held)
+    talk = _required(projects, asked).model_copy(update={"marked": True})
+    await projects.file_interview(asked.project_id, talk)
+    return _shown(asked.project_id, talk)
 
 
 async def query_project(port: Port, asked: Querying) -> dict[str, JsonValue]:
@@ -398,17 +398,17 @@ async def _begun(
     asked: Conducting,
     respondent: Interviewee,
     schema: DiscoverySchema,
-    held: Conversed | None,
+    talk: Conversed | None,
 ) -> Conversed:
     """A run that nobody has been asked in yet, filed: whoever calls again after a kill goes on with it."""
-    before, out = held.turns if held else [], _folder(projects, asked)
-    known = reduced(schema.nodes, held.record if held else {}, asked.current_ascr)
+    before, out = talk.turns if talk else [], _folder(projects, asked)
+    record = reduced(schema.nodes, talk.record if talk else {}, asked.current_ascr)
     if respondent.kind != "agent":
         member = {"name": respondent.name, "persona": respondent.persona or "–", "type": respondent.kind}
         write_atomically(out / RESPONDENT, json.dumps([member], ensure_ascii=False))
-    request = _request(asked, respondent, schema, known, before, asked.model or port.model())
+    request = _request(asked, respondent, schema, record, before, asked.model or port.model())
     run = await port.begin(_population(respondent, out), out=str(out), language=asked.language, **request)
-    begun = _conversed(asked, schema, known, held).model_copy(
+    begun = _conversed(asked, schema, record, talk).model_copy(
         update={
             "respondent": respondent.model_dump(), "status": "started", "token": run.token, "questions": len(before),
             "budget_left": str(asked.budget), "answered_by": run.respondent, "model": run.model,
@@ -422,39 +422,39 @@ def _request(
     asked: Asking,
     respondent: Interviewee,
     schema: DiscoverySchema,
-    known: Mapping[str, Any],
+    record: Mapping[str, Any],
     before: Sequence[ProjectTurn],
     model: str,
 ) -> dict[str, Any]:
     """model: that there is, to answer; with a person to ask and to read what they say."""
     settings: dict[str, Any] = {
-        "ds": schema.id, "read": schema.model_dump(mode="json"), "questions": asked.budget, "current": dict(known),
+        "ds": schema.id, "read": schema.model_dump(mode="json"), "questions": asked.budget, "current": dict(record),
         "earlier": [{"question": turn.question, "answer": turn.answer} for turn in before],
     }  # fmt: skip
-    made: dict[str, Any] = {"settings": {__package__.rpartition(".")[2]: settings}}
+    request: dict[str, Any] = {"settings": {__package__.rpartition(".")[2]: settings}}
     if respondent.kind == "agent":
-        made["agents"] = [respondent.name]
+        request["agents"] = [respondent.name]
     if respondent.kind == "person":
-        made["arms"] = [{"respondent": "human", "model": "person"}]
+        request["arms"] = [{"respondent": "human", "model": "person"}]
         has_model = model and not asked.synthetic
         models = {"question_model": model, "interpret_model": model}
         settings |= models if has_model else {"asks": "rule", "reads": "rule"}
     elif asked.synthetic:
-        made["respondent"] = "synthetic"
+        request["respondent"] = "synthetic"
     elif asked.model:
-        made["model"] = asked.model
-    return made
+        request["model"] = asked.model
+    return request
 
 
 def _respondent(projects: Projects, asked: Conducting) -> Interviewee:
     """Who is named, else who has been interviewed in this conversation, with this schema or another. Raises
     InputError."""
-    known = [
+    earlier = [
         talk.respondent
         for talk in sorted(projects.project(asked.project_id).interviews, key=lambda talk: talk.ds != asked.ds_id)
         if talk.conversation == asked.conversation_id and talk.respondent
     ]
-    respondent = asked.respondent or (Interviewee.model_validate(known[0]) if known else None)
+    respondent = asked.respondent or (Interviewee.model_validate(earlier[0]) if earlier else None)
     if respondent is None:
         raise InputError("respondent: say who is interviewed; this conversation has had nobody yet")
     if respondent.kind == "persona" and not respondent.persona:
@@ -463,17 +463,17 @@ def _respondent(projects: Projects, asked: Conducting) -> Interviewee:
 
 
 def _required(projects: Projects, asked: InConversation) -> Conversed:
-    held = projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
-    if held is None:
+    talk = projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
+    if talk is None:
         raise InputError(f"{asked.conversation_id}: no interview on {asked.ds_id} yet; begin it with conduct_interview")
-    return held
+    return talk
 
 
 def _conversed(
-    asked: InConversation, schema: DiscoverySchema, record: Mapping[str, Any], held: Conversed | None
+    asked: InConversation, schema: DiscoverySchema, record: Mapping[str, Any], talk: Conversed | None
 ) -> Conversed:
     """The account with this record."""
-    account = held or Conversed(conversation=asked.conversation_id, ds=asked.ds_id, title=schema.title.in_("en"))
+    account = talk or Conversed(conversation=asked.conversation_id, ds=asked.ds_id, title=schema.title.in_("en"))
     missing = [shown_path(path) for path in schema.completion.lacking(record)]
     return account.model_copy(
         update={"record": dict(record), "complete": schema.completion.holds(record), "missing": missing}
@@ -481,27 +481,27 @@ def _conversed(
 
 
 async def _kept(
-    projects: Projects, asked: InConversation, schema: DiscoverySchema, held: Conversed, stopped: StoppedRun
+    projects: Projects, asked: InConversation, schema: DiscoverySchema, talk: Conversed, stopped: StoppedRun
 ) -> dict[str, JsonValue]:
     """The project's own account of it, and the answer to the caller. held: as it was filed when the run was begun."""
     record: Mapping[str, Any] = next(iter(stopped.findings.get("records") or []), {})
-    by = {"answered_by": held.answered_by, "model": held.model}
+    by = {"answered_by": talk.answered_by, "model": talk.model}
     turns = [
         ProjectTurn(question=str(turn["question"]), answer=str(turn["answer"]), **by)
         for turn in stopped.findings.get("turns") or []
     ]
-    before = held.turns[: held.questions]
+    before = talk.turns[: talk.questions]
     whole, budget = [*before, *turns], int(stopped.findings.get("budget") or 0)
-    kept = _conversed(asked, schema, record.get("record") or held.record, held).model_copy(
+    account = _conversed(asked, schema, record.get("record") or talk.record, talk).model_copy(
         update={
             "status": stopped.status, "questions": len(whole if stopped.status == "completed" else before),
             "budget_left": str(max(0, budget - len(turns))), "marked": False, "turns": whole,
         },
     )  # fmt: skip
-    await projects.file_interview(asked.project_id, kept)
-    summary = _summary(kept, len(turns), stopped)
-    told = {"message_count": 2 * len(whole), "question": stopped.waits_with or None, "summary": summary}
-    return {**_shown(asked.project_id, kept), **told}
+    await projects.file_interview(asked.project_id, account)
+    summary = _summary(account, len(turns), stopped)
+    more = {"message_count": 2 * len(whole), "question": stopped.waits_with or None, "summary": summary}
+    return {**_shown(asked.project_id, account), **more}
 
 
 def _shown(project: str, talk: Conversed) -> dict[str, JsonValue]:

@@ -90,20 +90,20 @@ def translated(message: Mapping[str, Any], name: str) -> dict[str, Any]:
     objective = str(message.get("interview-objective") or message.get("objective") or "")
     translation = _Translation(body, objective)
     fields = translation.fields()
-    made: dict[str, Any] = {
+    document: dict[str, Any] = {
         "id": schema_id, "version": str(message.get("version", "1")), "title": str(message.get("title") or schema_id),
         "language_default": "en", "objective": objective, "fields": fields,
     }  # fmt: skip
     own_names = {"decrement": "budget-decrement", "needs": "needs"}
-    made |= {name: message[theirs] for name, theirs in own_names.items() if theirs in message}
+    document |= {name: message[theirs] for name, theirs in own_names.items() if theirs in message}
     if "complete-when" in message:
-        made["complete"] = str(message["complete-when"])
+        document["complete"] = str(message["complete-when"])
     else:
-        translation.complete(made)
+        translation.complete(document)
     unread = [key for key in message if key not in HEAD and message is not body]
     if unread:
         translation.note(f"not read: {', '.join(unread)}")
-    return {**made, "translated": translation.notes}
+    return {**document, "translated": translation.notes}
 
 
 def plain(value: Any) -> Any:
@@ -157,23 +157,23 @@ class _Translation:
             self.notes.append(text)
 
     def fields(self) -> dict[str, Any]:
-        given = {str(name): [value] for name, value in self.body.items() if name not in ASIDE}
-        made = {name: self._field(name, examples, (name,)) for name, examples in given.items()}
-        self._align(made)
+        by_name = {str(name): [value] for name, value in self.body.items() if name not in ASIDE}
+        fields = {name: self._field(name, examples, (name,)) for name, examples in by_name.items()}
+        self._align(fields)
         asked = _VERBATIM.search(self.objective)
         if asked:
-            first = next(iter(made))
-            made[first]["question"] = " ".join(asked[1].split())
+            first = next(iter(fields))
+            fields[first]["question"] = " ".join(asked[1].split())
             self.note(f"{first}: the question that the objective gives is asked as it is")
-        return made
+        return fields
 
-    def complete(self, made: dict[str, Any]) -> None:
+    def complete(self, document: dict[str, Any]) -> None:
         """What must be there; what else is asked for comes first."""
-        fields: dict[str, Any] = made["fields"]
+        fields: dict[str, Any] = document["fields"]
         closing = [name for name, field in fields.items() if field.get("closing")]
         if closing:
-            made["complete"] = " and ".join(closing)
-            self.note(f"complete once {made['complete']} is true; everything else is asked for before")
+            document["complete"] = " and ".join(closing)
+            self.note(f"complete once {document['complete']} is true; everything else is asked for before")
             for name, field in fields.items():
                 if name not in closing and not (field["type"] == "text" and field.get("coined")):
                     field["wanted"] = True
@@ -184,22 +184,22 @@ class _Translation:
         every = [_every(name, self._shared(self.body[name])) for name in needed if fields[name]["type"] == "list"]
         condition = " and ".join(filter(None, every))
         if 0 < len(condition) < MOST:
-            made["complete"] = condition
-        self.note(f"complete with {', '.join(needed)}{f' and {condition}' if 'complete' in made else ''}")
+            document["complete"] = condition
+        self.note(f"complete with {', '.join(needed)}{f' and {condition}' if 'complete' in document else ''}")
 
     @staticmethod
-    def _shared(given: Any) -> list[str]:
+    def _shared(example: Any) -> list[str]:
         """What every example of an entry has, where there are several; besides the key."""
-        entries = list(_entries(given))
+        entries = list(_entries(example))
         if len(entries) < 2:
             return []
         key = _key(entries)
         return [name for name in entries[0] if name not in (key, "comment") and all(name in entry for entry in entries)]
 
-    def _align(self, made: dict[str, Any]) -> None:
+    def _align(self, fields: dict[str, Any]) -> None:
         """Things are described alike wherever they stand: by the name of their list, by their key, or as a comment says
         ("Inputs and outputs can either be …"); also where an example happens to name them by bare texts alone."""
-        lists = [(name, field) for name, field in _fields_of(made) if field["type"] == "list" and "nested" not in field]
+        lists = [pair for pair in _fields_of(fields) if pair[1]["type"] == "list" and "nested" not in pair[1]]
         alike = {name: {name, *map(str.casefold, names)} for name, _ in lists for names in (
             pair.groups() for text in _comments(self.body) for pair in _ALIKE.finditer(text)
             if name in map(str.casefold, pair.groups())
@@ -207,10 +207,10 @@ class _Translation:
         things: dict[str, dict[str, Any]] = {}
         names: dict[str, str] = {}
         for name, field in lists:
-            known = things.setdefault(field["key"], {})
-            known |= {part: known.get(part, each) for part, each in field["fields"].items()}
+            parts = things.setdefault(field["key"], {})
+            parts |= {part: parts.get(part, each) for part, each in field["fields"].items()}
             names.update(dict.fromkeys(alike.get(name, {name}), field["key"]))
-        for name, field in _fields_of(made):
+        for name, field in _fields_of(fields):
             if field["type"] == "texts" and name in names:
                 self.note(f"{name}: entries with {names[name]}, as elsewhere; a bare text is one")
                 coined = {"coined": True} if names[name].endswith(KEY) else {}
@@ -220,19 +220,19 @@ class _Translation:
 
     # --- a field ---------------------------------------------------------------------------------------------------
 
-    def _field(self, name: str, given: Sequence[Any], path: tuple[str, ...]) -> dict[str, Any]:
+    def _field(self, name: str, examples: Sequence[Any], path: tuple[str, ...]) -> dict[str, Any]:
         """given: what its examples have, annotated or not."""
         comments = list(dict.fromkeys(
-            example["comment"].strip() for example in given
+            example["comment"].strip() for example in examples
             if isinstance(example, Mapping) and "val" in example and isinstance(example.get("comment"), str)
         ))  # fmt: skip
-        values = [plain(example) for example in given]
-        made: dict[str, Any] = {"label": _words(name), **self._typed(name, values, path, " ".join(comments))}
+        values = [plain(example) for example in examples]
+        field: dict[str, Any] = {"label": _words(name), **self._typed(name, values, path, " ".join(comments))}
         if any(comments):
-            made["description"] = "\n".join(comments)
-        if _COINED.search(" ".join(comments)) and made["type"] == "text":
-            made["coined"] = True
-        return made
+            field["description"] = "\n".join(comments)
+        if _COINED.search(" ".join(comments)) and field["type"] == "text":
+            field["coined"] = True
+        return field
 
     def _typed(self, name: str, values: list[Any], path: tuple[str, ...], comment: str) -> dict[str, Any]:
         told = [value for value in values if value not in NOTHING]
@@ -260,13 +260,13 @@ class _Translation:
             self.note(f"{'.'.join(path)}: a closed list of {len(closed)}, from its enumeration{several}")
             return {"type": "choices" if holds else "choice", "values": closed}
         examples = [word for word in dict.fromkeys(words) if word.strip()]
-        made: dict[str, Any] = {"type": "texts" if any(isinstance(value, list) for value in values) else "text"}
-        return made | ({"examples": {"en": examples}} if examples else {})
+        field: dict[str, Any] = {"type": "texts" if any(isinstance(value, list) for value in values) else "text"}
+        return field | ({"examples": {"en": examples}} if examples else {})
 
     def _closed(self, words: Sequence[str], comment: str) -> dict[str, Any]:
         """The enumeration that all examples are from, its own comment's first; {} for none."""
-        possible = _possible(comment) | _enumerated(comment)
-        for listed in (possible, *self._enumerations):
+        possible = {name: "" for listed in _POSSIBLE.findall(comment) for name in _QUOTED.findall(listed)}
+        for listed in (possible | _enumerated(comment), *self._enumerations):
             if len(listed) > 1 and words and all(word in listed for word in words):
                 return {
                     word: {"label": _words(word)} | ({"description": meaning} if meaning else {})
@@ -297,22 +297,22 @@ class _Translation:
     ) -> dict[str, Any]:
         """Of an object's or an entry's examples; what half of all entries have is asked for."""
         names = dict.fromkeys(str(part) for entry in entries for part in entry if part not in (key, *ASIDE))
-        made = {}
+        fields = {}
         for part in names:
-            given = [entry[part] for entry in entries if part in entry]
-            made[part] = self._field(part, given, (*path, part))
-            if key and 2 * len(given) >= of > 1 and not _is_optional(made[part]):
-                made[part]["wanted"] = True
-        lengths = [_lengths(entry, made) for entry in entries]
-        for part, field in made.items():
+            examples = [entry[part] for entry in entries if part in entry]
+            fields[part] = self._field(part, examples, (*path, part))
+            if key and 2 * len(examples) >= of > 1 and not _is_optional(fields[part]):
+                fields[part]["wanted"] = True
+        lengths = [_lengths(entry, fields) for entry in entries]
+        for part, field in fields.items():
             if field["type"] == "texts" and _is_positional([e for e in entries if part in e], part, lengths):
-                made[part] = {k: v for k, v in field.items() if k != "examples"} | {"type": "row"}
-        return made
+                fields[part] = {k: v for k, v in field.items() if k != "examples"} | {"type": "row"}
+        return fields
 
 
-def _fields_of(made: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _fields_of(fields: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every field, whatever it stands in."""
-    for name, field in made.items():
+    for name, field in fields.items():
         yield name, field
         yield from _fields_of(field.get("fields", {}))
 
@@ -322,12 +322,8 @@ def _enumerated(text: str) -> dict[str, str]:
     return listed if len(listed) > 1 else {}
 
 
-def _possible(text: str) -> dict[str, str]:
-    return {name: "" for listed in _POSSIBLE.findall(text) for name in _QUOTED.findall(listed)}
-
-
-def _is_optional(made: Mapping[str, Any]) -> bool:
-    return bool(_OPTIONAL.search(str(made.get("description", ""))))
+def _is_optional(field: Mapping[str, Any]) -> bool:
+    return bool(_OPTIONAL.search(str(field.get("description", ""))))
 
 
 def _every(name: str, parts: Sequence[str]) -> str:
@@ -346,9 +342,9 @@ def _key(entries: Sequence[Mapping[str, Any]]) -> str:
     return next((name for name in names if name.endswith(KEY)), next(iter(names)))
 
 
-def _lengths(entry: Mapping[str, Any], made: Mapping[str, Any]) -> set[int]:
+def _lengths(entry: Mapping[str, Any], fields: Mapping[str, Any]) -> set[int]:
     """Of the rows that an example has."""
-    rows = (plain(entry[name]) for name, field in made.items() if field["type"] == "rows" and name in entry)
+    rows = (plain(entry[name]) for name, field in fields.items() if field["type"] == "rows" and name in entry)
     return {len(row) for each in rows if isinstance(each, list) for row in map(plain, each) if isinstance(row, list)}
 
 
@@ -357,9 +353,9 @@ def _is_positional(entries: Sequence[Mapping[str, Any]], name: str, lengths: Seq
     lists = [plain(entry[name]) for entry in entries]
     if any("" in cells for cells in lists if isinstance(cells, list)):
         return True
-    known = [length for length in lengths if length]
+    row_lengths = [length for length in lengths if length]
     beside = [{len(cells)} for cells in lists if isinstance(cells, list)]
-    return bool(known) and beside == known
+    return bool(row_lengths) and beside == row_lengths
 
 
 # --- Data as Clojure writes it: EDN, and the data in a source file, in which texts are put together by `(str …)`.

@@ -116,11 +116,11 @@ def amount_of(field: SchemaField, quantity: Mapping[str, Any]) -> float | None:
         return None
     units = normal(str(quantity.get("units") or ""))
     names = {normal(text) for language in ("de", "en") if (text := getattr(field.unit, language))}
-    known = {**{normal(name): factor for name, factor in field.units.items()}, **dict.fromkeys(names, 1.0)}
-    if units and units not in known:
+    factors = {**{normal(name): factor for name, factor in field.units.items()}, **dict.fromkeys(names, 1.0)}
+    if units and units not in factors:
         return None
     figures = [float(figure.replace(",", ".")) for figure in amount.groups() if figure]
-    return sum(figures) / len(figures) * known.get(units, 1.0)
+    return sum(figures) / len(figures) * factors.get(units, 1.0)
 
 
 def normalised(nodes: Nodes, record: Mapping[str, Any]) -> Record:
@@ -309,8 +309,8 @@ def checked(schema: DiscoverySchema, raw: Mapping[str, JsonValue], answer: str, 
     may annotate its reply as that does."""
     result = Checked()
     model = record_model(schema)
-    given = stripped(dict(raw)) if schema.translated is not None else dict(raw)
-    fitting = _fitting(model, given, result.problems, list(schema.nodes))
+    reply = stripped(dict(raw)) if schema.translated is not None else dict(raw)
+    fitting = _fitting(model, reply, result.problems, list(schema.nodes))
     keys = {key for path, node, key in values(schema.nodes, known) if node.field.type == "list" and node.field.coined}
     restates = any(node.field.coined for node in schema.walk())
     taking = _Taking(answer, result, {normal(key) for key in keys}, restates)
@@ -335,8 +335,8 @@ def reply_schema(schema: DiscoverySchema) -> Mapping[str, JsonValue]:
 
 @cache
 def _form(model: type[BaseModel]) -> Mapping[str, JsonValue]:
-    made: dict[str, JsonValue] = _all_required(model.model_json_schema())
-    return made
+    form: dict[str, JsonValue] = _all_required(model.model_json_schema())
+    return form
 
 
 # --- the model --------------------------------------------------------------------------------------------------------
@@ -467,7 +467,7 @@ def _all_required(schema: Any) -> Any:
 # --- what fits --------------------------------------------------------------------------------------------------------
 
 
-def _fitting(model: type[BaseModel], raw: Any, problems: list[ReadingProblem], known: Sequence[str]) -> dict[str, Any]:
+def _fitting(model: type[BaseModel], raw: Any, problems: list[ReadingProblem], fields: Sequence[str]) -> dict[str, Any]:
     """The reply without what does not fit, which is named: one problem is taken out at a time."""
     raw = deepcopy(raw)
     for _ in range(MOST_PROBLEMS):
@@ -475,18 +475,18 @@ def _fitting(model: type[BaseModel], raw: Any, problems: list[ReadingProblem], k
             return model.model_validate(raw).model_dump(by_alias=True, exclude_none=True)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            problems.append(_problem(first, known))
+            problems.append(_problem(first, fields))
             if not _without(raw, first):
                 break
     return {}
 
 
-def _problem(error: ErrorDetails, known: Sequence[str]) -> ReadingProblem:
+def _problem(error: ErrorDetails, fields: Sequence[str]) -> ReadingProblem:
     path = ".".join(str(step) for step in error["loc"] if step not in ("value", "quote"))
     if error["type"] == "extra_forbidden":
         name = str(error["loc"][-1])
         return ReadingProblem(
-            kind="unknown", path=path, given=shown(error["input"]), why=f"is no field{suggestion(name, known)}"
+            kind="unknown", path=path, given=shown(error["input"]), why=f"is no field{suggestion(name, fields)}"
         )
     return ReadingProblem(kind="unfit", path=path, given=shown(error["input"]), why=error["msg"])
 
@@ -524,14 +524,14 @@ class _Taking:
     restates: bool
 
     def taken(self, nodes: Nodes, raw: Mapping[str, Any], above: Path, known: Mapping[str, Any]) -> Record:
-        made: Record = {}
+        record: Record = {}
         for name, given in raw.items():
             before = (known or {}).get(name)
             if name in nodes and not self._is_restated(given, before):
                 value = self._taken(nodes[name], given, (*above, name), before)
                 if there(value):
-                    made[name] = value
-        return made
+                    record[name] = value
+        return record
 
     def _is_restated(self, given: Any, known: Any) -> bool:
         """A whole record that is given again, with what is new in it, quotes no words for the rest."""
@@ -550,8 +550,8 @@ class _Taking:
             case "list":
                 return [entry for raw in given if (entry := self._entry(node, raw, path, known or []))]
             case "choices" | "texts" | "rows":
-                told = known if isinstance(known, list) else []
-                fresh = [raw for raw in given if not any(self._is_restated(raw, each) for each in told)]
+                before = known if isinstance(known, list) else []
+                fresh = [raw for raw in given if not any(self._is_restated(raw, each) for each in before)]
                 return [value for raw in fresh if there(value := self._value(raw, path))]
             case "text" if node.field.coined:
                 return self._coined_text(given, path)

@@ -245,40 +245,41 @@ def analyse(
 ) -> Analysis:
     """Tables over the main arm's interviews."""
     people = frame.drop_duplicates("participant")[["participant", "stakeholder_type"]].astype(str)
-    held = [
+    talks = [
         RecordedInterview(interview, kind)
         for unit, kind in people.itertuples(index=False)
         if (interview := stored_interview(unit, settings, context.pinned)).turns
     ]
     discovery, language = settings.discovery, context.language
-    turns = [turn for talk in held for turn in talk.interview.turns]
-    asked = Counter(shown_path(_plain_path(talk.interview, path)) for talk in held for path in talk.interview.asked)
+    turns = [turn for talk in talks for turn in talk.interview.turns]
+    asked = Counter(shown_path(_plain_path(talk.interview, path)) for talk in talks for path in talk.interview.asked)
     nodes = list(discovery.walk())
-    records = [talk.record() for talk in held]
-    contradictions = [row for talk in held for row in talk.contradictions()]
+    records = [talk.record() for talk in talks]
+    contradictions = [row for talk in talks for row in talk.contradictions()]
     problems = Counter(problem.kind for turn in turns for problem in turn.problems)
     readers = Counter(turn.by.get("interpret") for turn in turns if turn.by.get("interpret"))
-    curve = _curve(held)
+    curve = _curve(talks)
     last = curve[-1] if curve else {}
     fields = [node for node in nodes if node.field.type != "object"]
-    known = pd.DataFrame(
-        {shown_path(node.path): [float(bool(talk.known(node))) for talk in held] for node in fields},
-        index=[talk.interview.unit for talk in held],
+    shares = pd.DataFrame(
+        {shown_path(node.path): [float(bool(talk.known(node))) for talk in talks] for node in fields},
+        index=[talk.interview.unit for talk in talks],
     )
     tables = {
-        "fields": [_field(node, held, asked, language) for node in nodes],
-        "named": [row for node in nodes for row in _named(node, held, language)], "records": records,
-        "contradictions": contradictions, "curve": curve, "said": [row for talk in held for row in talk.said(language)],
+        "fields": [_field(node, talks, asked, language) for node in nodes],
+        "named": [row for node in nodes for row in _named(node, talks, language)], "records": records,
+        "contradictions": contradictions, "curve": curve,
+        "said": [row for talk in talks for row in talk.said(language)],
         "left_out": [{"kind": kind, "n": n} for kind, n in sorted(problems.items())],
-        "turns": [row for talk in held for row in talk.transcript()],
-        **compared(known, context.groups_of(frame), "path"),
+        "turns": [row for talk in talks for row in talk.transcript()],
+        **compared(shares, context.groups_of(frame), "path"),
     }  # fmt: skip
     facts = {
         "ds": discovery.id, "title": discovery.title.in_(language), "objective": discovery.objective.in_(language),
-        "complete_when": discovery.completion.text, "budget": settings.budget, "n": len(held), "n_total": len(people),
-        "complete": sum(talk.interview.complete for talk in held),
-        "spent": sum(talk.interview.stop == "budget" and not talk.interview.complete for talk in held),
-        "questions": len(turns) / len(held) if held else None, "read_by_rule": readers[RULE],
+        "complete_when": discovery.completion.text, "budget": settings.budget, "n": len(talks), "n_total": len(people),
+        "complete": sum(talk.interview.complete for talk in talks),
+        "spent": sum(talk.interview.stop == "budget" and not talk.interview.complete for talk in talks),
+        "questions": len(turns) / len(talks) if talks else None, "read_by_rule": readers[RULE],
         "answers_read": readers.total(), "content": readers[RULE] <= RULE_AT_MOST * readers.total(),
         "contradicting": len({row["participant"] for row in contradictions}), "not_said": problems["not_said"],
         "values": sum(row["n_values"] for row in records),
@@ -307,13 +308,13 @@ class RecordedInterview:
 
     def first(self, node: FieldNode) -> int | None:
         """The question that first brought something for it."""
-        told = (
+        turns = (
             turn.turn
             for turn in self.interview.turns
             for entry in turn.told
             if _plain_path(self.interview, entry.path) == node.path
         )
-        return min(told, default=None)
+        return min(turns, default=None)
 
     def record(self) -> Row:
         interview = self.interview
@@ -381,39 +382,39 @@ def _plain_path(interview: DiscoveryInterview, path: tuple[str, ...]) -> tuple[s
     return node.path if node else path
 
 
-def _field(node: FieldNode, held: Sequence[RecordedInterview], asked: Mapping[str, int], language: Language) -> Row:
+def _field(node: FieldNode, talks: Sequence[RecordedInterview], asked: Mapping[str, int], language: Language) -> Row:
     """Who has something there, after how many questions; of numbers their quartiles, of yes or no the share of yes."""
-    known = [(talk, contents) for talk in held if (contents := talk.known(node))]
-    first = [turn for talk, _ in known if (turn := talk.first(node)) is not None]
-    every = list(chain.from_iterable(contents for _, contents in known))
+    pairs = [(talk, contents) for talk in talks if (contents := talk.known(node))]
+    first = [turn for talk, _ in pairs if (turn := talk.first(node)) is not None]
+    every = list(chain.from_iterable(contents for _, contents in pairs))
     row: Row = {
         "path": shown_path(node.path), "label": node.field.label.in_(language), "type": node.field.type,
         "unit": node.field.unit.in_(language) if node.field.unit else None, "required": node.field.required,
-        "n": len(known), "n_total": len(held), "asked": asked.get(shown_path(node.path), 0),
+        "n": len(pairs), "n_total": len(talks), "asked": asked.get(shown_path(node.path), 0),
         "first_question": sum(first) / len(first) if first else None,
         **dict.fromkeys(("different", "n_yes", "yes_share", "low", "high", "median", "q1", "q3")),
     }  # fmt: skip
     if node.field.type in ("number", "quantity"):
-        given = (amount_of(node.field, value) if isinstance(value, Mapping) else value for value in every)
-        numbers = [float(number) for number in given if number is not None]
+        amounts = (amount_of(node.field, value) if isinstance(value, Mapping) else value for value in every)
+        numbers = [float(number) for number in amounts if number is not None]
         if len(numbers) > 1:
             row["q1"], row["median"], row["q3"] = quantiles(numbers, n=4, method="inclusive")
         elif numbers:
             row |= dict.fromkeys(("q1", "median", "q3"), numbers[0])
-    elif node.field.type == "boolean" and known:
-        row["n_yes"] = sum(any(contents) for _, contents in known)
-        interval = share_interval(row["n_yes"], len(known))
+    elif node.field.type == "boolean" and pairs:
+        row["n_yes"] = sum(any(contents) for _, contents in pairs)
+        interval = share_interval(row["n_yes"], len(pairs))
         row |= {"yes_share": interval["share"], "low": interval["low"], "high": interval["high"]}
     if node.field.type not in ("number", "object") and row["n_yes"] is None:
         row["different"] = len({normal(_words(value)) for value in every})
     return row
 
 
-def _named(node: FieldNode, held: Sequence[RecordedInterview], language: Language) -> Iterator[Row]:
+def _named(node: FieldNode, talks: Sequence[RecordedInterview], language: Language) -> Iterator[Row]:
     """Values of a field by how many agents named them, the most named first; intervals hold for the most named."""
     if node.field.type in ("number", "boolean", "object"):
         return
-    known = [contents for talk in held if (contents := talk.known(node))]
+    known = [contents for talk in talks if (contents := talk.known(node))]
     labels = {each: value.label.in_(language) for each, value in node.field.values.items()}
     spoken: dict[str, str] = {}
     for value in chain.from_iterable(known):
@@ -426,9 +427,9 @@ def _named(node: FieldNode, held: Sequence[RecordedInterview], language: Languag
     for place, ((key, n), (low, high)) in enumerate(islice(rows, MOST_NAMED), 1):
         yield {
             "path": shown_path(node.path), "value": spoken[key], "place": place, "agents": n, "n": len(known),
-            "n_total": len(held), "share": n / len(known), "low": low, "high": high,
+            "n_total": len(talks), "share": n / len(known), "low": low, "high": high,
             "tied": sum(count == most for _, count in ordered), "first": n == most,
-            "told": node.field.required or 2 * len(known) >= len(held),
+            "told": node.field.required or 2 * len(known) >= len(talks),
         }  # fmt: skip
 
 
@@ -439,17 +440,17 @@ def _words(value: Any) -> str:
     return " | ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _curve(held: Sequence[RecordedInterview]) -> list[Row]:
+def _curve(talks: Sequence[RecordedInterview]) -> list[Row]:
     """After each question: complete records, and the mean share of fields that are known, over all interviews begun."""
-    if not held:
+    if not talks:
         return []
-    fields = len(list(held[0].interview.discovery.walk()))
-    stages = [list(_stages(talk.interview)) for talk in held]
+    fields = len(list(talks[0].interview.discovery.walk()))
+    stages = [list(_stages(talk.interview)) for talk in talks]
     rows = []
     for n in range(1, max(map(len, stages)) + 1):
         now = [course[min(n, len(course)) - 1] for course in stages]
-        complete, known = sum(stage.complete for stage in now), sum(map(_known, now)) / len(now) / fields
-        rows.append({"question": n, "complete": complete, "complete_share": complete / len(now), "known": known,
+        complete, share = sum(stage.complete for stage in now), sum(map(_known, now)) / len(now) / fields
+        rows.append({"question": n, "complete": complete, "complete_share": complete / len(now), "known": share,
                      "n_total": len(now)})  # fmt: skip
     return rows
 
@@ -497,13 +498,13 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
     }
 
 
-def record_table(held: Sequence[Mapping[str, Any]], names: Mapping[str, str], paths: Sequence[str]) -> pd.DataFrame:
+def record_table(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], paths: Sequence[str]) -> pd.DataFrame:
     """A row an agent, a column a field by its path; words behind values are in tables/said.csv."""
     return pd.DataFrame([
         {"participant": row["participant"], "name": names.get(row["participant"]),
          "stakeholder_type": row["stakeholder_type"], "complete": row["complete"], "questions": row["questions"],
          "missing": "; ".join(row["missing"]), **{path: _cell(row["record"], path.split(".")) for path in paths}}
-        for row in held
+        for row in rows
     ])  # fmt: skip
 
 

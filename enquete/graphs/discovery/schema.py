@@ -140,8 +140,8 @@ class SchemaField(SparsePart):
     @model_validator(mode="after")
     def _fits_its_type(self) -> Self:
         closed, holds = self.type in ("choice", "choices"), self.type in ("object", "list")
-        for name, given, wanted in (("values", self.values, closed), ("fields", self.fields, holds)):
-            if bool(given) != wanted:
+        for name, content, wanted in (("values", self.values, closed), ("fields", self.fields, holds)):
+            if bool(content) != wanted:
                 raise wrong(f"{self.type} {'needs' if wanted else 'has no'} `{name}`")
         if (self.key is not None) != (self.type == "list"):
             raise wrong("a list needs `key`, the field by which its entries are told apart; nothing else has one")
@@ -206,16 +206,16 @@ def shown_path(path: tuple[str, ...]) -> str:
 
 def _completion(text: str) -> str:
     """Refers to fields that exist, is not met by an empty record, and can be met."""
-    given = current().document.get("fields")
+    fields = current().document.get("fields")
     try:
         wanted = expression(text)
     except ExpressionError as error:
         raise wrong(str(error)) from None
-    if isinstance(given, Mapping):
-        _require_fields(wanted, wanted.tree, given)
+    if isinstance(fields, Mapping):
+        _require_fields(wanted, wanted.tree, fields)
     if wanted.holds({}):
         raise wrong(f"{text!r} is met by an empty record; say what must be there")
-    if isinstance(given, Mapping) and not any(wanted.holds(_full(given, yes=yes)) for yes in (True, False)):
+    if isinstance(fields, Mapping) and not any(wanted.holds(_full(fields, yes=yes)) for yes in (True, False)):
         raise wrong(f"{text!r} cannot be met, whatever the record holds")
     return text
 
@@ -248,25 +248,25 @@ def _at(fields: Mapping[Any, Any], path: tuple[str, ...]) -> Mapping[Any, Any]:
     field: Mapping[Any, Any] = {"fields": fields}
     for step in path:
         inner = field.get("fields")
-        known = [str(name) for name in inner] if isinstance(inner, Mapping) else []
-        if step not in known:
-            raise wrong(f"{step!r} is no field here{suggestion(step, known)}")
+        names = [str(name) for name in inner] if isinstance(inner, Mapping) else []
+        if step not in names:
+            raise wrong(f"{step!r} is no field here{suggestion(step, names)}")
         field = inner[step] if isinstance(inner, Mapping) and isinstance(inner[step], Mapping) else {}
     return field
 
 
 def _full(fields: Mapping[Any, Any], *, yes: bool) -> dict[str, Any]:
     """A record in which everything is there, and enough of it for any count; booleans all yes, or all no."""
-    made: dict[str, Any] = {}
+    record: dict[str, Any] = {}
     for name, field in fields.items():
-        told = field if isinstance(field, Mapping) else {}
-        below = _full(told["fields"], yes=yes) if isinstance(told.get("fields"), Mapping) else {}
-        kind, anything = told.get("type"), _Anything(tuple(map(str, told.get("values") or ())))
-        made[str(name)] = (
+        spec = field if isinstance(field, Mapping) else {}
+        below = _full(spec["fields"], yes=yes) if isinstance(spec.get("fields"), Mapping) else {}
+        kind, anything = spec.get("type"), _Anything(tuple(map(str, spec.get("values") or ())))
+        record[str(name)] = (
             yes if kind == "boolean" else [{"key": str(n), **below} for n in range(MOST)] if kind == "list"
             else below if kind == "object" else [anything] * MOST if kind in ("texts", "choices") else anything
         )  # fmt: skip
-    return made
+    return record
 
 
 class _Anything:
@@ -305,8 +305,8 @@ class DiscoverySchema(SparsePart, LayerFile):
 
     @field_validator("decrement", mode="before")
     @classmethod
-    def _decimal(cls, given: object) -> object:
-        return str(given) if isinstance(given, float) else given  # 0.1 is 0.1, not the float beside it
+    def _decimal(cls, value: object) -> object:
+        return str(value) if isinstance(value, float) else value  # 0.1 is 0.1, not the float beside it
 
     @model_validator(mode="after")
     def _can_be_complete(self) -> Self:

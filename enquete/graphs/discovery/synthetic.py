@@ -179,8 +179,8 @@ class _Speaker:
         return text[:1].upper() + text[1:]
 
 
-def _share(told: set[str], words: set[str]) -> float:
-    return len(told & words) / len(told) if told else 0.0
+def _share(label: set[str], words: set[str]) -> float:
+    return len(label & words) / len(label) if label else 0.0
 
 
 def _lists(nodes: Nodes, record: Mapping[str, Any], above: Path) -> Iterator[tuple[Path, FieldNode, Any]]:

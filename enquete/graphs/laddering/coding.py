@@ -86,8 +86,8 @@ async def code_concepts(
         if again == "short":
             return "short"
         codes += _codes(kind, first, {statement.id: statement.text for statement in statements}, len(codes))
-        given = {theme.id: theme.statements for theme in first.themes}
-        alpha[kind] = None if isinstance(again, str) else agreement(given, again).alpha
+        coding = {theme.id: theme.statements for theme in first.themes}
+        alpha[kind] = None if isinstance(again, str) else agreement(coding, again).alpha
     await context.pin(PINNED, Coded(codes=codes, alpha=alpha, failed=failed).model_dump(mode="json"))
     return "end"
 

@@ -106,8 +106,8 @@ def turn_log(turns: Rows, tables: Mapping[str, Any], names: Mapping[str, str]) -
         source = {"source_utterance_id": f"{who}#{turn['turn']}", "source_quote": (turn["answer"] or "")[:300]}
         turn_signals = [{**_rest(row), **source} for row in signals.get(key, ())]
         by = {name: turn[f"by_{name}"] for name in ("extract", "signal", "question")}
-        told = {name: value for name, value in turn.items() if not name.startswith("by_")}
-        yield {"name": names.get(who, ""), **told, "by": by, "signals": turn_signals, **source}
+        rest = {name: value for name, value in turn.items() if not name.startswith("by_")}
+        yield {"name": names.get(who, ""), **rest, "by": by, "signals": turn_signals, **source}
 
 
 def _rest(row: Row) -> dict[str, Any]:
@@ -181,8 +181,8 @@ def mermaid(levels: Sequence[str], boxes: Rows, links: Rows, relations: Rows) ->
         out.append(f'  subgraph L{level}["{_quoted(name)}"]')
         out += [*(f'    {box["concept"]}["{_quoted(box["label"])} ({box["agents"]})"]' for box in on_level), "  end"]
     for link in links:
-        told = _quoted(f"{labels.get(link['relation'], '')} {link['direct']}")
-        out.append(f"  {link['source']} -->|{told}| {link['target']}")
+        label = _quoted(f"{labels.get(link['relation'], '')} {link['direct']}")
+        out.append(f"  {link['source']} -->|{label}| {link['target']}")
     return "\n".join(out) + "\n"
 
 
@@ -196,12 +196,12 @@ def implications_csv(concepts: Rows, cells: Rows) -> str:
     links."""
     linked = {cell[end] for cell in cells for end in ("source", "target")}
     codes = [code for code in concepts if code["concept"] in linked]
-    given = {(cell["source"], cell["target"]): f"{cell['direct']}.{cell['indirect']:02d}" for cell in cells}
+    links = {(cell["source"], cell["target"]): f"{cell['direct']}.{cell['indirect']:02d}" for cell in cells}
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     table.writerow(["id", "type", "code", *(as_cell(code["label"]) for code in codes)])
     for row in codes:
-        counts = (given.get((row["concept"], column["concept"]), "") for column in codes)
+        counts = (links.get((row["concept"], column["concept"]), "") for column in codes)
         table.writerow([row["concept"], row["type"], as_cell(row["label"]), *counts])
     return out.getvalue()
 
@@ -278,16 +278,16 @@ def recode(folder: Path, edited: Path) -> dict[str, Any]:
     cells = implication_matrix(coded, concepts)
     definitions = {code.id: code.definition for code in book.codes}
     rows = concept_rows(coded, concepts, cells, climbs=any(row["rung"] for row in before["types"]))
-    told = [{**row, "definition": definitions[row["concept"]] or None} for row in rows]
-    picture = value_map(cells, told, kinds, None)
+    codes = [{**row, "definition": definitions[row["concept"]] or None} for row in rows]
+    picture = value_map(cells, codes, kinds, None)
     nodes = [row for interview in interviews for row in node_rows(interview, home)]
     names = {str(graph["participant"]): str(graph["name"]) for graph in graphs}
     edits = list(changes(before["concepts"], book))
-    tables = {**before, "concepts": told, "implications": cells}
+    tables = {**before, "concepts": codes, "implications": cells}
     written = {
         **network_files(tables, {key: picture[key] for key in MAP}),
         "saturation.json": {"by_interview": saturation(coded, concepts)},
-        "transcripts.md": transcripts_md(turns, nodes, told, names),
+        "transcripts.md": transcripts_md(turns, nodes, codes, names),
         "edits.json": {"from": edited.name, "edits": edits, "uncoded": uncoded},
     }
     write_files(folder / RECODED, written)
@@ -311,9 +311,9 @@ def changes(before: Sequence[Mapping[str, Any]], book: Codebook) -> Iterator[dic
             came = home.get((was["type"], normal(text))) or next(anywhere, "")
             if came != code.id:
                 yield {"edit": "moved", "wording": text, "from": came, "to": code.id}
-    kept = {code.id for code in book.codes}
+    ids = {code.id for code in book.codes}
     yield from (
-        {"edit": "dropped", "code": name, "label": row["label"]} for name, row in old.items() if name not in kept
+        {"edit": "dropped", "code": name, "label": row["label"]} for name, row in old.items() if name not in ids
     )
 
 

@@ -306,14 +306,14 @@ _WORDS: Mapping[str, str] = {
 def extraction_prompt(data: ExtractionInput, language: Language) -> str:
     """The request to read an answer."""
     words = in_language(_WORDS, language)
-    known = [json.dumps({"text": concept.text, "type": concept.type}, ensure_ascii=False) for concept in data.known]
+    concepts = [json.dumps({"text": concept.text, "type": concept.type}, ensure_ascii=False) for concept in data.known]
     parts = [
         words["extract"].format(topic=data.topic),
         _headed(words["types"], (f"{name}: {text}" for name, text in data.node_types.items())),
         _headed(words["edges"], _edges(data)),
         _headed(words["elements"], (f"{name}: {label}" for name, label in data.elements.items())),
         _headed(words["guidelines"], data.guidelines),
-        f"{words['known']}:\n{fence('known', chr(10).join(known))}" if known else "",
+        f"{words['known']}:\n{fence('known', chr(10).join(concepts))}" if concepts else "",
         f"{words['asked_about']}:\n{fence('focus', data.focus.text)}" if data.focus else "",
         words["expected"].format(aims=", ".join(data.aims)) if data.aims else "",
         f"{words['question']}:\n{fence('question', data.question)}",
@@ -351,8 +351,8 @@ def question_prompt(data: WordingInput, language: Language) -> str:
     rules = words["question_rules"].format(words=most_words(bool(data.compared)))
     client = f"{words['client']}:\n{fence('client', chr(10).join(data.clients_view))}" if data.clients_view else ""
     if data.opening:
-        told = [words["opening"], topic, client, method, goal, rules]
-        return "\n\n".join(part for part in told if part)
+        sections = [words["opening"], topic, client, method, goal, rules]
+        return "\n\n".join(part for part in sections if part)
     lines = [f"{words['i']}: {q}\n{words['r']}: {a}" for q, a in data.transcript[-LAST_TURNS:]]
     parts = [
         words["follow"],
@@ -479,7 +479,7 @@ def _behind_joints(sentence: str) -> Iterator[str]:
 
 def _is_new(text: str, data: ExtractionInput) -> bool:
     words = normal(text).split()
-    return not set(words) <= STOP_WORDS and all(normal(known.text).split() != words for known in data.known)
+    return not set(words) <= STOP_WORDS and all(normal(concept.text).split() != words for concept in data.known)
 
 
 def _add(extraction: Extraction, data: ExtractionInput, text: str, sentence: str, opposed_to: str = "") -> None:
@@ -538,11 +538,11 @@ def judge_answer(data: JudgementInput) -> Readings:
 # --- the roles --------------------------------------------------------------------------------------------------------
 
 
-def trimmed(data: JudgementInput, given: Readings) -> Readings:
+def trimmed(data: JudgementInput, readings: Readings) -> Readings:
     """A judgement with its reasons cut to the length that was asked for."""
-    ratings = {name: rating for name in RATINGS if isinstance(rating := getattr(given, name), AnswerRating)}
+    ratings = {name: rating for name in RATINGS if isinstance(rating := getattr(readings, name), AnswerRating)}
     shorter = {name: " ".join(rating.rationale.split()[:LONGEST_RATIONALE]) for name, rating in ratings.items()}
-    return given.model_copy(
+    return readings.model_copy(
         update={name: ratings[name].model_copy(update={"rationale": text}) for name, text in shorter.items()}
     )
 

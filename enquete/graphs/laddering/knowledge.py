@@ -401,9 +401,9 @@ def with_findings(
         else:
             edge = Edge(source=source.id, target=target.id, type=link.type, confidence=link.confidence, turn=turn,
                         retracts=kind.retracts, contrast=kind.contrast, sources=(link.source,))  # fmt: skip
-            known = edges.get(edge.key) or graph.edges.get(edge.key)
+            before = edges.get(edge.key) or graph.edges.get(edge.key)
             edges[edge.key] = (
-                known.model_copy(update={"sources": _joined(known.sources, link.source)}) if known else edge
+                before.model_copy(update={"sources": _joined(before.sources, link.source)}) if before else edge
             )
     new = [edge for key, edge in edges.items() if key not in graph.edges]
     changes = Changes(
@@ -500,16 +500,16 @@ def longest_chain(graph: KnowledgeGraph, ontology: Ontology, among: Collection[s
     adjacent: dict[str, set[str]] = {group: set() for group in types}
     for node, group in groups.items():
         adjacent[group] |= {groups[other] for other in graph.neighbours[node] if other in groups} - {group}
-    known: dict[tuple[str, frozenset[str]], int] = {}
+    lengths: dict[tuple[str, frozenset[str]], int] = {}
 
     def longest(group: str, used: frozenset[str]) -> int:
         key = (group, used)
-        if key not in known:
+        if key not in lengths:
             now = used | {types[group]}
-            known[key] = 1 + max(
+            lengths[key] = 1 + max(
                 (longest(other, now) for other in adjacent[group] if types[other] not in now), default=0
             )
-        return known[key]
+        return lengths[key]
 
     return max((longest(group, frozenset()) for group in types), default=0)
 

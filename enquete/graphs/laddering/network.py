@@ -223,7 +223,7 @@ def concept_rows(
     return [
         {
             "concept": concept.id, "label": concept.label, "type": concept.type, "opposite": concept.opposite or None,
-            "agents": concept.agents, "share": known["estimate"], "low": known["low"], "high": known["high"],
+            "agents": concept.agents, "share": interval["estimate"], "low": interval["low"], "high": interval["high"],
             "tie": "alone" if ties[concept.type, concept.agents] == 1 else "tied", "wordings": list(concept.wordings),
             "abstractness": _share_of(ins[concept.id], ins[concept.id] + outs[concept.id]),
             "centrality": _share_of(ins[concept.id] + outs[concept.id], outs.total()),
@@ -232,7 +232,7 @@ def concept_rows(
                 {item_of(s.utterance) for unit, node in concept.members for s in graphs[unit].nodes[node].sources},
             ),
         }
-        for concept, known in zip(concepts, intervals, strict=True)
+        for concept, interval in zip(concepts, intervals, strict=True)
     ]  # fmt: skip
 
 
@@ -395,23 +395,23 @@ def _forces(
         interview.unit: sum(side * n for side, n in zip(sides, named, strict=True)) / sum(named) if sum(named) else None
         for interview, named in zip(interviews, counts, strict=True)
     }
-    known = [balance for balance in balances.values() if balance is not None]
-    return {"forces": rows, "balance": _weighed(known, len(interviews)), "balances": balances}
+    values = [balance for balance in balances.values() if balance is not None]
+    return {"forces": rows, "balance": _weighed(values, len(interviews)), "balances": balances}
 
 
-def _weighed(known: Sequence[float], n_total: int) -> list[Row]:
+def _weighed(balances: Sequence[float], n_total: int) -> list[Row]:
     """How many agents name more for a change than against it: a sign test of those who do not name as much of both."""
     from scipy import stats  # noqa: PLC0415 - a fifth of a second of import
 
-    if not known:
+    if not balances:
         return []
-    towards, against = sum(balance > 0 for balance in known), sum(balance < 0 for balance in known)
+    towards, against = sum(balance > 0 for balance in balances), sum(balance < 0 for balance in balances)
     decided = towards + against
     share = share_interval(towards, decided) if decided else {}
     return [{
-        "direction": "towards" if towards > against else "against" if against > towards else "even", "n": len(known),
-        "n_total": n_total, "towards": towards, "even": len(known) - decided, "against": against, "decided": decided,
-        **{key: share.get(key) for key in ("share", "low", "high")}, "mean": fmean(known),
+        "direction": "towards" if towards > against else "against" if against > towards else "even", "n": len(balances),
+        "n_total": n_total, "towards": towards, "even": len(balances) - decided, "against": against, "decided": decided,
+        **{key: share.get(key) for key in ("share", "low", "high")}, "mean": fmean(balances),
         "p": float(stats.binomtest(towards, decided).pvalue) if decided >= FEWEST else None,
     }]  # fmt: skip
 
@@ -433,7 +433,7 @@ def _incidents(
     part the agents who told it, and most told; whole: agents who told any incident, and those of them who told one with
     every part."""
     home, labels = homes(concepts), [part.label.in_(language) for part in declared.parts]
-    told, whole, tellings = set[str](), set[str](), 0
+    units, whole, tellings = set[str](), set[str](), 0
     named = [Counter[str]() for _ in labels]
     with_part = Counter[str]()
     by_code: dict[str, list[Counter[str]]] = defaultdict(lambda: [Counter[str]() for _ in labels])
@@ -448,7 +448,7 @@ def _incidents(
             chain_nodes, code = reached([centre], ahead), home[unit, centre].id
             chain = [[name for name in chain_nodes if graph.nodes[name].type in part.types] for part in declared.parts]
             tellings += 1
-            told.add(unit)
+            units.add(unit)
             whole |= {unit} if all(chain) else set()
             for place, nodes in enumerate(chain):
                 codes = {home[unit, node].id for node in nodes}
@@ -459,7 +459,7 @@ def _incidents(
     incidents = [concept for concept in concepts if concept.id in by_code]
     agents = [concept.agents for concept in incidents]
     intervals = share_intervals(agents, len(interviews), selected="highest").to_dict("records")
-    ties, whole_share = Counter(agents), share_interval(len(whole), len(told)) if told else {}
+    ties, whole_share = Counter(agents), share_interval(len(whole), len(units)) if units else {}
     middle = next(place for place, part in enumerate(declared.parts) if declared.centre in part.types)
     return {
         "parts": [{"part": label, "told": with_part[label], "tellings": tellings, "different": len(named[place]),
@@ -470,7 +470,7 @@ def _incidents(
              "high": end["high"], "tie": "alone" if ties[it.agents] == 1 else "tied", "centre": place == middle}
             for it, end in zip(incidents, intervals, strict=True) for place, label in enumerate(labels)
         ],
-        "whole": {"n_told": len(told), "n_whole": len(whole), **{f"whole_{key}": x for key, x in whole_share.items()}},
+        "whole": {"n_told": len(units), "n_whole": len(whole), **{f"whole_{key}": x for key, x in whole_share.items()}},
     }  # fmt: skip
 
 
@@ -488,14 +488,14 @@ def _steps(interviews: Sequence[LadderingInterview], concepts: Sequence[PooledCo
     counts only where it found a word of feeling.
     """
     home, agents = homes(concepts), {concept.id: concept.agents for concept in concepts}
-    first, told = Counter[tuple[str, str]](), dict[str, None]()  # (a, b): agents who told a before b
+    first, steps = Counter[tuple[str, str]](), dict[str, None]()  # (a, b): agents who told a before b
     felt, stages = defaultdict[str, list[float]](list), defaultdict[str, Counter[str]](Counter)
     feelings, frictions = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
     for interview in interviews:
         graph, unit = interview.graph.standing, interview.unit
         order = _told_order(graph, declared)
         codes = list(dict.fromkeys(home[unit, name].id for name in order))
-        told |= dict.fromkeys(codes)
+        steps |= dict.fromkeys(codes)
         first.update(combinations(codes, 2))
         for name in order:
             if stage := _stage_of(graph, name, declared):
@@ -509,13 +509,13 @@ def _steps(interviews: Sequence[LadderingInterview], concepts: Sequence[PooledCo
                 valences[code] += _valences(interview, node) if node.type not in declared.frictions else []
         for code, values in valences.items():
             felt[code] += [fmean(values)] if values else []
-    ordered = _journey(told, stages, first)
-    known = [code for code in ordered if len(felt[code]) >= FEWEST]
+    ordered = _journey(steps, stages, first)
+    enough = [code for code in ordered if len(felt[code]) >= FEWEST]
     means, interval = {code: fmean(felt[code]) for code in ordered if felt[code]}, dict[str, Any]()
-    if len(known) > 1:
-        sizes, sds = zip(*((len(felt[code]), float(np.std(felt[code], ddof=1))) for code in known), strict=True)
-        ends = selected_intervals(sizes, [means[code] for code in known], sds, selected="lowest", ends=(1, 5))
-        interval = dict(zip(known, ends.to_dict("records"), strict=True))
+    if len(enough) > 1:
+        sizes, sds = zip(*((len(felt[code]), float(np.std(felt[code], ddof=1))) for code in enough), strict=True)
+        ends = selected_intervals(sizes, [means[code] for code in enough], sds, selected="lowest", ends=(1, 5))
+        interval = dict(zip(enough, ends.to_dict("records"), strict=True))
     lowest = min((means[code] for code in interval), default=None)
     return [
         {
@@ -528,7 +528,7 @@ def _steps(interviews: Sequence[LadderingInterview], concepts: Sequence[PooledCo
     ]  # fmt: skip
 
 
-def _journey(told: Iterable[str], stages: Mapping[str, Counter[str]], first: Counter[tuple[str, str]]) -> list[str]:
+def _journey(codes: Iterable[str], stages: Mapping[str, Counter[str]], first: Counter[tuple[str, str]]) -> list[str]:
     """Stages, each with the steps that most agents told of it; steps of no stage last."""
 
     def ranked(left: list[str]) -> list[str]:
@@ -540,8 +540,8 @@ def _journey(told: Iterable[str], stages: Mapping[str, Counter[str]], first: Cou
             left = [code for code in left if code != order[-1]]
         return order
 
-    stage = {code: stages[code].most_common(1)[0][0] for code in told if stages[code]}
-    alone = [code for code in told if code not in stage]
+    stage = {code: stages[code].most_common(1)[0][0] for code in codes if stages[code]}
+    alone = [code for code in codes if code not in stage]
     heads = [code for code in alone if code in stage.values()]
     steps = {head: ranked([step for step in stage if stage[step] == head]) for head in heads}
     ordered = [code for head in ranked(heads) for code in (head, *steps[head])]

@@ -157,15 +157,15 @@ class InterviewStore(NamedRecords[InterviewRecord]):
 
     def find(self, id: str) -> OpenInterview | None:
         """None before its run was begun."""
-        kept = self.read(id)
-        if kept is None or not kept.token:
+        record = self.read(id)
+        if record is None or not record.token:
             return None
         folder = self.folder(id)
         try:
-            run = self._port.look(str(folder), kept.token.partition(".")[0])
+            run = self._port.look(str(folder), record.token.partition(".")[0])
         except NeverStarted:
             return None
-        return OpenInterview(id, kept, folder, run)
+        return OpenInterview(id, record, folder, run)
 
     def interview(self, id: str) -> OpenInterview:
         return self.required(id, self.find)
@@ -185,12 +185,12 @@ async def start_laddering_interview(port: Port, asked: Beginning) -> dict[str, J
 
 async def _begun(port: Port, store: InterviewStore, asked: Beginning) -> None:
     """A run that nobody was asked in yet, filed. Raises InputError where there is another interview of this name."""
-    given = asked.model_dump(mode="json", exclude={"interview_id", "budget_tokens", "confirm"})
-    kept = store.read(asked.interview_id)
+    terms = asked.model_dump(mode="json", exclude={"interview_id", "budget_tokens", "confirm"})
+    record = store.read(asked.interview_id)
     if not asked.name:
         store.interview(asked.interview_id)
         return
-    if kept is not None and kept.asked != given:
+    if record is not None and record.asked != terms:
         raise InputError(
             f"{asked.interview_id}: there is an interview on other terms; choose another interview_id, or name it "
             "alone to go on with it"
@@ -200,7 +200,7 @@ async def _begun(port: Port, store: InterviewStore, asked: Beginning) -> None:
     folder = store.folder(asked.interview_id)
     person = {"name": asked.name, "persona": "–", "type": "person"}
     write_atomically(folder / PERSON, json.dumps([person], ensure_ascii=False))
-    store.keep(asked.interview_id, InterviewRecord(asked=given))
+    store.keep(asked.interview_id, InterviewRecord(asked=terms))
     layers = {key: value for key in ("concept", "methodology") if (value := getattr(asked, key))}
     settings = {__package__.rpartition(".")[2]: {**layers, "turns": asked.turns, "people": asked.name}}
     request: dict[str, Any] = {"settings": settings, "language": asked.language}
@@ -215,7 +215,7 @@ async def _begun(port: Port, store: InterviewStore, asked: Beginning) -> None:
     except EnqueteError:  # nobody was asked: it may be begun otherwise
         store.drop(asked.interview_id)
         raise
-    store.keep(asked.interview_id, InterviewRecord(asked=given, token=run.token))
+    store.keep(asked.interview_id, InterviewRecord(asked=terms, token=run.token))
 
 
 async def answer_laddering_interview(port: Port, asked: Answered) -> dict[str, JsonValue]:
@@ -263,9 +263,9 @@ async def show_laddering_interview(port: Port, asked: InterviewQuery) -> dict[st
         except EnqueteError as error:  # the others are there all the same
             interviews.append({"interview_id": name, "status": f"unreadable: {error.fact}"})
             continue
-        told = interview.told() if interview else {"status": "not begun"}
+        account = interview.told() if interview else {"status": "not begun"}
         shown = ("name", "status", "topic", "question", "end")
-        interviews.append({"interview_id": name, **{key: told[key] for key in shown if key in told}})
+        interviews.append({"interview_id": name, **{key: account[key] for key in shown if key in account}})
     return {"interviews": interviews}
 
 

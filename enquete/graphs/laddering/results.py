@@ -167,18 +167,19 @@ def analyse(
     home, coverage = network.homes(concepts), covered(interviews, concepts, settings)
     measures = measured(interviews, concepts, coverage)
     cells = network.implication_matrix(interviews, concepts)
-    told = network.concept_rows(interviews, concepts, cells, climbs=method.climbs)
-    drawn = network.value_map(cells, told, method.kinds, instrument.cut_off)
+    rows = network.concept_rows(interviews, concepts, cells, climbs=method.climbs)
+    drawn = network.value_map(cells, rows, method.kinds, instrument.cut_off)
     patterns = network.pattern(interviews, concepts, method, language)
     balances, whole = patterns.pop("balances", {}), patterns.pop("whole", {})
     compared_with = {settings.strategies[0]: interviews}
-    compared_with |= {name: _begun(units, kept) for name, kept in context.variants.items()}
+    compared_with |= {name: _begun(units, pinned) for name, pinned in context.variants.items()}
     curve = network.saturation(interviews, concepts)
     late = curve[len(curve) - len(curve) // 4 :]
     definitions = coding["definitions"]
     turns = [record for interview in interviews for record in interview.turns]
+    dropped = sum((Counter(turn.changes.dropped) for turn in turns), Counter[str]())
     tables = {
-        "concepts": [{**row, "definition": definitions.get(row["concept"])} for row in told], "implications": cells,
+        "concepts": [{**row, "definition": definitions.get(row["concept"])} for row in rows], "implications": cells,
         "saturation": curve,
         "types": [_type(kind, method, concepts, coding["alpha"], language) for kind in method.kinds],
         "relations": [
@@ -191,8 +192,11 @@ def analyse(
             for talk in interviews
         ],
         "stops": [{"stop": stop, "n": n} for stop, n in sorted(Counter(i.stop for i in interviews).items())],
-        "translated": list(_translated(settings)),
-        "strategies": _strategies(turns, method, language), "work": _work(turns, settings), "dropped": _dropped(turns),
+        "translated": [
+            {"file": layer.id, **key.model_dump()} for layer in (settings.topic, method) for key in layer.translation
+        ],
+        "strategies": _strategies(turns, method, language), "work": _work(turns, settings),
+        "dropped": [{"why": why, "n": n} for why, n in sorted(dropped.items())],
         "nodes": [row for talk in interviews for row in network.node_rows(talk, home)],
         "edges": [row for talk in interviews for row in network.edge_rows(talk)],
         "turns": [_turn(talk, record, settings) for talk in interviews for record in talk.turns],
@@ -218,12 +222,6 @@ def analyse(
         **({} if settings.topic.elements else {"mean_coverage": None}), **whole,
     }  # fmt: skip
     return shaped(PRESENTATION, tables, facts)
-
-
-def _translated(settings: LadderingSettings) -> Iterator[Row]:
-    """What became of the keys of files of another program; nothing for files of this one."""
-    for layer in (settings.topic, settings.method):
-        yield from ({"file": layer.id, **entry.model_dump()} for entry in layer.translation)
 
 
 def _most_named(concepts: Sequence[PooledConcept]) -> str | None:
@@ -297,20 +295,15 @@ def _reading(turns: Sequence[TurnRecord]) -> Row:
     """n_answers: turns with an answer; n_unread: of these, read by nobody; n_empty: read, without any concept; n_found:
     concepts that were read; n_invented: of these, left out because the answer does not hold them; n_by_rule: of n_read,
     read by a rule."""
-    given = [turn for turn in turns if turn.answer]
-    kept = [turn.changes.new_nodes + turn.changes.merged for turn in given]
-    invented = sum(turn.changes.dropped.get(UNSAID, 0) for turn in given)
-    read, by = [bool(turn.by["extract"]) for turn in given], [turn.by["extract"] for turn in turns]
+    answers = [turn for turn in turns if turn.answer]
+    concepts = [turn.changes.new_nodes + turn.changes.merged for turn in answers]
+    invented = sum(turn.changes.dropped.get(UNSAID, 0) for turn in answers)
+    read, by = [bool(turn.by["extract"]) for turn in answers], [turn.by["extract"] for turn in turns]
     return {
-        "n_answers": len(given), "n_unread": len(given) - sum(read), "n_found": sum(kept) + invented,
-        "n_invented": invented, "n_empty": sum(was and not n for was, n in zip(read, kept, strict=True)),
+        "n_answers": len(answers), "n_unread": len(answers) - sum(read), "n_found": sum(concepts) + invented,
+        "n_invented": invented, "n_empty": sum(was and not n for was, n in zip(read, concepts, strict=True)),
         "n_by_rule": by.count(RULE), "n_read": sum(map(bool, by)),
     }  # fmt: skip
-
-
-def _dropped(turns: Sequence[TurnRecord]) -> list[Row]:
-    counts = sum((Counter(turn.changes.dropped) for turn in turns), Counter[str]())
-    return [{"why": why, "n": n} for why, n in sorted(counts.items())]
 
 
 def _between_groups(

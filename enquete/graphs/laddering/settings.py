@@ -477,13 +477,13 @@ class LadderingSettings(BaseModel):
 
     @field_validator("strategy")
     @classmethod
-    def _compared(cls, given: str) -> str:
-        names = given.split(",")
+    def _compared(cls, text: str) -> str:
+        names = text.split(",")
         if not set(names) <= {ADAPTIVE, "random", "static"}:
-            raise ValueError(f"{given!r} is not taken; write scored, random or static, or several as in scored,static")
+            raise ValueError(f"{text!r} is not taken; write scored, random or static, or several as in scored,static")
         if len(set(names)) < len(names) or (len(names) > 1 and ADAPTIVE not in names):
             raise ValueError(f"several strategies are compared with {ADAPTIVE}: name it among them, and none twice")
-        return given
+        return text
 
     @model_validator(mode="after")
     def _read_layers(self, info: ValidationInfo) -> Self:

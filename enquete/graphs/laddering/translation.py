@@ -66,7 +66,7 @@ def concept(data: Mapping[Any, Any]) -> Document:
     context = _mapping(data, "context")
     name, method = str(data.get("name", "")), str(data.get("methodology", ""))
     topic = str(context.get("topic") or _without(name, method))
-    made: Document = {
+    document: Document = {
         "id": data.get("id"), "version": str(data.get("version", "1")), "title": name, "topic": topic,
         "language_default": LANGUAGE, "languages": [LANGUAGE],
     }  # fmt: skip
@@ -80,15 +80,15 @@ def concept(data: Mapping[Any, Any]) -> Document:
         ("methodology", "methodology, where the run names none", method),
     ):
         if value:
-            made[into.partition(",")[0]] = value
+            document[into.partition(",")[0]] = value
             fates.append(KeyFate(key=key, fate="translated", into=into))
     if data.get("elements"):
-        made["elements"] = dict(_elements(data, fates))
+        document["elements"] = dict(_elements(data, fates))
     read = {"id", "version", "name", "objective", "methodology", "context", "elements"}
     fates += [KeyFate(key=str(key), fate="ignored") for key in data if key not in read]
-    known = {"topic", "objective", "insight", "promise", "rtb", "reasons_to_believe"}
-    fates += [KeyFate(key=f"context.{key}", fate="ignored") for key in context if key not in known]
-    return {**made, "translation": [fate.model_dump() for fate in fates]}
+    context_keys = {"topic", "objective", "insight", "promise", "rtb", "reasons_to_believe"}
+    fates += [KeyFate(key=f"context.{key}", fate="ignored") for key in context if key not in context_keys]
+    return {**document, "translation": [fate.model_dump() for fate in fates]}
 
 
 def _without(name: str, method: str) -> str:
@@ -135,30 +135,30 @@ class _MethodFile:
 
     def made(self) -> Document:
         name = str(self._method.get("name", ""))
-        made: Document = {
+        document: Document = {
             "id": name, "version": str(self._method.get("version", "1")),
             "title": self._method.get("title") or name.replace("_", " "),
             "language_default": LANGUAGE, "languages": [LANGUAGE],
             "goal": self._method.get("goal") or self._method.get("description") or name.replace("_", " "),
         }  # fmt: skip
         self._note("method", "translated", "id, version, title, goal, opening.goal")
-        made["node_types"] = {kind: self._node_type(kind, node) for kind, node in self._types.items()}
-        made |= self._rungs()
+        document["node_types"] = {kind: self._node_type(kind, node) for kind, node in self._types.items()}
+        document |= self._rungs()
         edges = {str(edge.get("name")): edge for edge in _listed(self._ontology, "edges")}
-        made["edge_types"] = {name: self._edge_type(name, edge) for name, edge in edges.items()}
+        document["edge_types"] = {name: self._edge_type(name, edge) for name, edge in edges.items()}
         if guidelines := list(self._guidelines()):
-            made["guidelines"] = guidelines
-        made["opening"] = self._opening(made)
-        made["strategies"] = {
-            str(strategy.get("name")): self._strategy(strategy, made) for strategy in _listed(self._data, "strategies")
+            document["guidelines"] = guidelines
+        document["opening"] = self._opening(document)
+        document["strategies"] = {
+            str(each.get("name")): self._strategy(each, document) for each in _listed(self._data, "strategies")
         }
-        made |= self._phases()
+        document |= self._phases()
         self._signals()
         read = {"method", "ontology", "signals", "strategies", "phases"}
         for key in self._data:
             if key not in read:
                 self._note(str(key), "ignored")
-        return {**made, "translation": [fate.model_dump() for fate in self._fates]}
+        return {**document, "translation": [fate.model_dump() for fate in self._fates]}
 
     # --- the ontology
 
@@ -187,13 +187,13 @@ class _MethodFile:
         return {"ladder": list(kin.ladder), **pattern}
 
     def _edge_type(self, name: str, edge: Mapping[str, Any]) -> Document:
-        made: Document = {"description": edge.get("description") or name.replace("_", " ")}
+        document: Document = {"description": edge.get("description") or name.replace("_", " ")}
         pairs = list(map(_pair, edge.get("permitted_connections") or []))
         self._note(f"ontology.edges.{name}", "translated", f"edge_types.{name}{'' if pairs else ', between any kinds'}")
         if not pairs or ("*", "*") in pairs:
-            made["any_pair"] = True
+            document["any_pair"] = True
         else:
-            made["pairs"] = list(dict.fromkeys(
+            document["pairs"] = list(dict.fromkeys(
                 (source, target)
                 for start, end in pairs
                 for source in (self._types if start == "*" else [start])
@@ -207,8 +207,8 @@ class _MethodFile:
                 lent["label"] = like.label.model_dump()
             if lent:
                 self._note(f"edge_types.{name}", "lent", f"{', '.join(lent)}: {lender.id}")
-            made |= lent
-        return made
+            document |= lent
+        return document
 
     def _guidelines(self) -> Iterator[str]:
         """What the reader of answers is told beside kinds and relationships, one line each."""
@@ -231,18 +231,18 @@ class _MethodFile:
 
     # --- questions
 
-    def _opening(self, made: Document) -> Document:
+    def _opening(self, document: Document) -> Document:
         lent = self._kin.opening if self._kin and self._fits(self._kin.opening.elicits) else None
         if self._kin and lent:
             self._note("opening.questions", "lent", self._kin.id)
         questions = [question.model_dump() for question in lent.questions] if lent else [OPENING]
-        goal = self._method.get("opening_bias") or made["goal"]
+        goal = self._method.get("opening_bias") or document["goal"]
         return {"goal": goal, "elicits": lent.elicits if lent else "first", "questions": questions}
 
     def _fits(self, aim: str) -> bool:
         return aim in ("next", "same", "first", "none") or aim in self._types
 
-    def _strategy(self, strategy: Mapping[str, Any], made: Document) -> Document:
+    def _strategy(self, strategy: Mapping[str, Any], document: Document) -> Document:
         name = str(strategy.get("name"))
         closing = bool(strategy.get("generates_closing_question"))
         focus = not closing and strategy.get("node_binding") != "none"
@@ -258,10 +258,10 @@ class _MethodFile:
         return {
             "label": name.replace("_", " "), "description": described, "goal": described, "focus": focus,
             "closing": closing, "weights": weights,
-            "techniques": self._techniques(name, described, focus, closing, made),
+            "techniques": self._techniques(name, described, focus, closing, document),
         }  # fmt: skip
 
-    def _techniques(self, name: str, described: str, focus: bool, closing: bool, made: Document) -> list[Document]:
+    def _techniques(self, name: str, described: str, focus: bool, closing: bool, document: Document) -> list[Document]:
         """Those of the same strategy of a shipped methodology; else the plainest questions that there are."""
         for lender in self._lenders:
             like = lender.strategies.get(name)
@@ -275,14 +275,14 @@ class _MethodFile:
         return [
             {"id": way, "description": described, "elicits": elicits, "questions": [{LANGUAGE: question}]}
             for way, elicits, question in plain
-            if elicits != "next" or made.get("ladder")
+            if elicits != "next" or document.get("ladder")
         ]
 
     # --- weights and phases
 
-    def _weights(self, strategy: str, given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    def _weights(self, strategy: str, weights: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         taken = set[str]()
-        for written, weight in given.items():
+        for written, weight in weights.items():
             place, key = f"strategies.{strategy}.signal_weights.{written}", _renamed(str(written))
             if not _is_alive(key):
                 self._note(place, "dead", nearest(key))
@@ -346,9 +346,9 @@ def _keys() -> tuple[str, ...]:
     return tuple(key for key in (*SIGNALS, *words) if _is_alive(key))
 
 
-def nearest(key: str, known: Sequence[str] = ()) -> str:
+def nearest(key: str, keys: Sequence[str] = ()) -> str:
     """The key that is spelt most like this one."""
-    return difflib.get_close_matches(key[:100], known or _keys(), n=1, cutoff=0.0)[0]
+    return difflib.get_close_matches(key[:100], keys or _keys(), n=1, cutoff=0.0)[0]
 
 
 def _renamed(key: str) -> str:

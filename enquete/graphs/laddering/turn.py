@@ -94,13 +94,13 @@ Turn = Runtime[TurnContext]
 async def context_loading(state: TurnState, runtime: Turn) -> TurnState:
     """What was said before, and what the question of this turn was after."""
     interview, method = state["interview"], runtime.context.settings.method
-    known = [KnownConcept(text=node.text, type=node.type) for node in interview.graph.nodes.values()]
+    concepts = [KnownConcept(text=node.text, type=node.type) for node in interview.graph.nodes.values()]
     focus = interview.graph.nodes.get(interview.focus)
     technique = questions.technique_of(method, interview.choice) if interview.choice else None
     aim = method.aim(technique.elicits if technique else method.opening.elicits, focus.type if focus else "")
     opposite = method.opposite_type(aim) if aim and technique and technique.triad else None
     return {
-        "known": known,
+        "known": concepts,
         "focus": KnownConcept(text=focus.text, type=focus.type) if focus else None,
         "aims": [kind for kind in (aim, opposite) if kind],
         "said": interview.transcript(),
@@ -239,11 +239,11 @@ async def scoring_persistence(state: TurnState, runtime: Turn) -> TurnState:
     then be lost with the process, and every signal read off them with it.
     """
     interview = state["interview"]
-    kept = await keep(runtime.context.interview_context, interview.unit, turn_record(state))
-    result = interview.after(kept)
+    record = await keep(runtime.context.interview_context, interview.unit, turn_record(state))
+    result = interview.after(record)
     if result.states != state["states"]:
         raise RuntimeError(
-            f"turn {kept.turn} of {interview.unit}: stored, it gives other node states than the turn itself"
+            f"turn {record.turn} of {interview.unit}: stored, it gives other node states than the turn itself"
         )
     return {"outcome": "done", "result": result}
 
