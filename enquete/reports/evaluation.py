@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import pandas as pd
 
-from enquete.locale import N_
+from enquete.locale import N_, tell
 from enquete.nodes.planning import load_methodology
 from enquete.reports.context import AnalysisContext, Files, Found, ItemFacts
 from enquete.reports.declarations import Analysis, Presentation
@@ -106,6 +106,20 @@ class Remembered(NamedTuple):
 
 def plain_files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
     return {"responses.jsonl": lines(frame), "results.json": found}
+
+
+def dialogue(turns: Iterable[Mapping[str, Any]], read: Iterable[Iterable[str]], language: Language) -> tuple[Line, ...]:
+    """Questions and answers of an interview's transcript, beside each answer what was read in it."""
+    told: list[Line] = []
+    for turn, codes in zip(turns, read, strict=True):
+        told.append(Line(tell(INTERVIEWER, language), turn["question"], turn=int(turn["turn"])))
+        told.append(Line(turn["name"], turn["answer"], turn["participant"], int(turn["turn"]), tuple(codes)))
+    return tuple(told)
+
+
+def of_turn(item_id: str, instrument: Any) -> ItemFacts:
+    """A turn's answer is free text: no scale, no family."""
+    return ItemFacts(dimension="turn")
 
 
 def by_path(item_id: str, instrument: Any) -> ItemFacts:

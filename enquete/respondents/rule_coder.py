@@ -206,7 +206,7 @@ def _clusters(texts: Sequence[str], most: int, *, keep_all: bool = False) -> lis
     if not texts:
         return []
     x = features(texts)
-    label = _partition(np.asarray((x @ x.T).todense()), most)
+    label = _partition(x, most)
     kept = [c for c, _ in sorted(Counter(label.tolist()).items(), key=lambda entry: (-entry[1], entry[0]))][:most]
     nearness = np.asarray(x @ _centres([np.flatnonzero(label == c) for c in kept], x).T)
     home = np.array([kept.index(c) if c in kept else -1 for c in label])
@@ -289,20 +289,27 @@ def _unit(x: csr_matrix) -> csr_matrix:
     return x
 
 
-def _partition(similarity: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+def tree_of(x: csr_matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Cosine distances of texts by their features, and the tree that joins them by average linkage."""
+    from scipy.cluster.hierarchy import linkage  # noqa: PLC0415
+    from scipy.spatial.distance import squareform  # noqa: PLC0415
+
+    distance = np.clip(1 - np.asarray((x @ x.T).todense()), 0, None)
+    np.fill_diagonal(distance, 0)
+    return distance, linkage(squareform(distance, checks=False), "average")
+
+
+def _partition(x: csr_matrix, most: int) -> NDArray[np.int64]:
     """Cluster numbers; the number of clusters has the best silhouette (Rousseeuw 1987) up to one and a half times
     `most`."""
-    from scipy.cluster.hierarchy import fcluster, linkage  # noqa: PLC0415
-    from scipy.spatial.distance import squareform  # noqa: PLC0415
+    from scipy.cluster.hierarchy import fcluster  # noqa: PLC0415
 
     from enquete.analysis.typology import silhouettes  # noqa: PLC0415
 
-    n = len(similarity)
+    n = x.shape[0]
     if n < 3:
         return np.arange(n) if most >= n else np.zeros(n, dtype=np.int64)
-    distance = np.clip(1 - similarity, 0, None)
-    np.fill_diagonal(distance, 0)
-    tree = linkage(squareform(distance, checks=False), "average")
+    distance, tree = tree_of(x)
     best, score = np.zeros(n, dtype=np.int64), -1.0
     for k in range(2, min(most + most // 2, n - 1) + 1):
         label = np.asarray(fcluster(tree, k, "maxclust"), dtype=np.int64)

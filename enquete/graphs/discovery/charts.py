@@ -12,8 +12,8 @@ def completeness(data: ChartData) -> alt.TopLevelMixin:
     """Shares of complete records and of known fields, after each question."""
     curve = data.frame("curve", told=("question", "complete", "n_total", "known"))
     lines = {name: data.label("curve", name) for name in ("complete_share", "known")}
-    kept = ["question", "told"]
-    tidy = pd.concat([curve[kept].assign(line=words, share=curve[name]) for name, words in lines.items()])
+    columns = ["question", "told"]
+    tidy = pd.concat([curve[columns].assign(line=words, share=curve[name]) for name, words in lines.items()])
     shape = alt.StrokeDash("line:N", sort=list(lines.values()), legend=None)  # the colours' says it
     return (
         data.chart(tidy)

@@ -1,16 +1,17 @@
 """Instrument of the discovery interview: what it is about, what the respondent is told, which schema is filled; and a
-schema
-drafted from the topic and its themes: what those asked have to do with it, and what they know of it themselves.
+schema drafted from the topic and its themes: what those asked have to do with it, and what they know of it themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from enquete.instruments.document import Line
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.text import Text
 from enquete.nodes.material import Material, Slot, begins, identifier, pair
+from enquete.simulations.discourse import DiscourseTheme
 from enquete.state.asking import Spoken
 
 
@@ -34,18 +35,35 @@ OBJECTIVE: Mapping[Spoken, str] = {
     "“{t}”.",
 }
 WANTED = "A question of an interview, in the respondent's own words, that suggests no answer, on {about}: {what}."
-ROLE = (
-    "what the respondent has to do with it", "Es geht um: „{de}“. Welchen Bezug haben Sie selbst dazu?",
-    "This is about: “{en}”. What is your own connection with this?",
+
+
+class DraftField(NamedTuple):
+    """A field of the draft: what its question is to be, Enquete's own wording of it, and its label, by language."""
+
+    kind: str
+    what: str
+    question: Mapping[Spoken, str]
+    label: Mapping[Spoken, str]
+
+
+ROLE = DraftField(
+    "text", "what the respondent has to do with it",
+    {"de": "Es geht um: „{de}“. Welchen Bezug haben Sie selbst dazu?",
+     "en": "This is about: “{en}”. What is your own connection with this?"},
+    {"de": "welchen Bezug Sie dazu haben", "en": "your own connection with it"},
 )  # fmt: skip
-EXPERIENCE = (
-    "what the respondent, a person or an organisation, has experienced or seen of it",
-    "Was haben Sie beim Thema {de} selbst erlebt oder bei Ihrer Arbeit beobachtet?",
-    "What have you experienced yourself, or seen in your work, when it comes to {en}?",
+EXPERIENCE = DraftField(
+    "texts", "what the respondent, a person or an organisation, has experienced or seen of it",
+    {"de": "Was haben Sie beim Thema {de} selbst erlebt oder bei Ihrer Arbeit beobachtet?",
+     "en": "What have you experienced yourself, or seen in your work, when it comes to {en}?"},
+    {"de": "was Sie beim Thema {de} erlebt oder beobachtet haben",
+     "en": "what you have experienced or seen in your work when it comes to {en}"},
 )  # fmt: skip
-CHANGE = (
-    "what should change, if anything", "Was sollte sich dabei aus Ihrer Sicht ändern, wenn überhaupt etwas?",
-    "What should change about it as you see it, if anything?",
+CHANGE = DraftField(
+    "texts", "what should change, if anything",
+    {"de": "Was sollte sich dabei aus Ihrer Sicht ändern, wenn überhaupt etwas?",
+     "en": "What should change about it as you see it, if anything?"},
+    {"de": "was sich ändern sollte", "en": "what should change"},
 )  # fmt: skip
 AFFECTED = """  affected:
     type: choice
@@ -67,64 +85,33 @@ AFFECTED = """  affected:
 
 def draft(material: Material) -> Mapping[str, str]:
     """Named by --set METHOD.ds=FILE."""
-    topic = {"de": material.topic_in("de"), "en": material.topic_in("en")}
+    topic: dict[str, str] = {"de": material.topic_in("de"), "en": material.topic_in("en")}
     objective = {language: text.format(t=topic[language]) for language, text in OBJECTIVE.items()}
-    role = _drafted(
-        material,
-        "role",
-        "text",
-        {"de": "welchen Bezug Sie dazu haben", "en": "your own connection with it"},
-        ROLE,
-        topic,
-    )
-    change = _drafted(
-        material, "change", "texts", {"de": "was sich ändern sollte", "en": "what should change"}, CHANGE, topic
+    role, change = (_as_yaml(material, name, field, topic) for name, field in (("role", ROLE), ("change", CHANGE)))
+    experiences = "".join(
+        _as_yaml(material, identifier(theme, place), EXPERIENCE, {"de": theme.in_("de"), "en": theme.in_("en")}, theme)
+        for place, theme in enumerate(material.themes[:EXPERIENCES])
     )
     both = "languages: [de, en]\n" if material.bilingual else ""
     return {
         "schema.yaml": f"{begins(material)}# What an interview is to find out.\n\n"
         f'id: draft-schema\nversion: "draft"\ntitle: {pair(material.topics)}\nlanguage_default: '
         f"{material.language}\n{both}"
-        f"objective: {pair(objective)}\ndecrement: 0.10\nfields:\n{role}{AFFECTED}{_experiences(material)}{change}"
+        f"objective: {pair(objective)}\ndecrement: 0.10\nfields:\n{role}{AFFECTED}{experiences}{change}"
     }
 
 
-def _experiences(material: Material) -> str:
-    lines = []
-    for place, theme in enumerate(material.themes[:EXPERIENCES]):
-        told = {"de": theme.in_("de"), "en": theme.in_("en")}
-        labels: dict[Spoken, str] = {
-            "de": f"was Sie beim Thema {told['de']} erlebt oder beobachtet haben",
-            "en": f"what you have experienced or seen in your work when it comes to {told['en']}",
-        }
-        what, german, english = EXPERIENCE
-        slot = Slot(
-            f"discovery/{identifier(theme, place)}", WANTED.format(about=theme.label, what=what), german.format(**told),
-            english.format(**told), "question", theme,
-        )  # fmt: skip
-        lines.append(_as_yaml(material, slot, identifier(theme, place), "texts", labels, required=False))
-    return "".join(lines)
-
-
-def _drafted(
-    material: Material,
-    name: str,
-    kind: str,
-    label: Mapping[Spoken, str],
-    question: tuple[str, str, str],
-    topic: Mapping[str, str],
-) -> str:
-    what, german, english = question
-    wanted = WANTED.format(about=material.topic, what=what)
-    slot = Slot(f"discovery/{name}", wanted, german.format(**topic), english.format(**topic), "question")
-    return _as_yaml(material, slot, name, kind, label, required=True)
-
-
 def _as_yaml(
-    material: Material, slot: Slot, name: str, kind: str, label: Mapping[Spoken, str], *, required: bool
+    material: Material, name: str, field: DraftField, names: Mapping[str, str], theme: DiscourseTheme | None = None
 ) -> str:
-    said = material.write(slot)
+    """names: of what it is about, by language: the topic's, or a theme's."""
+    wanted = WANTED.format(about=theme.label if theme else material.topic, what=field.what)
+    question, label = (
+        {language: text.format(**names) for language, text in texts.items()} for texts in (field.question, field.label)
+    )
+    slot = Slot(f"discovery/{name}", wanted, question["de"], question["en"], "question", theme)
+    written, required = material.write(slot), "" if theme else "    required: true\n"
     return (
-        f"  # from: {said.source}\n  {name}:\n    type: {kind}\n{'    required: true' + chr(10) if required else ''}"
-        f"    label: {pair(label)}\n    question: {said.inline}\n"
+        f"  # from: {written.source}\n  {name}:\n    type: {field.kind}\n{required}"
+        f"    label: {pair(label)}\n    question: {written.inline}\n"
     )

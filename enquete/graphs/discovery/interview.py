@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import PurePath
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, model_validator
 
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
-from enquete.graphs.discovery.interviewer import QuestionInput, outline, targets
+from enquete.graphs.discovery.interviewer import QuestionInput, Target, entry_of, outline
 from enquete.graphs.discovery.record import (
     Contradiction,
     Path,
@@ -28,7 +28,7 @@ from enquete.graphs.discovery.record import (
 from enquete.graphs.discovery.schema import MOST_QUESTIONS, DiscoverySchema, given_schema, is_given, load_schema
 from enquete.instruments.load import load_shipped, require_language
 from enquete.nodes.conversations import Asked, Conversation, Turn, dialogue, turn_block
-from enquete.state.asking import Block
+from enquete.state.asking import Block, Language
 from enquete.state.interview_context import InterviewContext
 
 Worker = Literal["model", "rule"]
@@ -52,33 +52,27 @@ class DiscoverySettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    ds: Annotated[
-        str,
-        Field(
-            description="what is to be found out: a shipped discovery schema, a file, or the schema itself as text; "
-            "the instrument's unless named",
-            json_schema_extra={"format": "textarea"},
-        ),
-    ] = ""
-    questions: Annotated[
-        int, Field(ge=0, le=MOST_QUESTIONS, description="budget of one interview, in questions; 0: the schema's own")
-    ] = 0
-    beyond: Annotated[
-        bool, Field(description="ask for what is not needed, too, once each, while there are questions left")
-    ] = False
-    asks: Annotated[Worker, Field(description="who words the questions: a model, or the rule alone")] = "model"
-    reads: Annotated[Worker, Field(description="who reads the answers: a model, or the rule alone")] = "model"
-    question_model: Annotated[str, Field(description="model that words questions; the main arm's unless named")] = ""
-    question_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
-    interpret_model: Annotated[str, Field(description="model that reads answers; the main arm's unless named")] = ""
-    interpret_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
-    current: Annotated[dict[str, Any], Field(description="what is known already: a record of this schema")] = {}
-    earlier: Annotated[
-        list[EarlierTurn], Field(max_length=MOST_QUESTIONS, description="turns of the conversation before")
-    ] = []
-    read: Annotated[
-        DiscoverySchema | None, Field(description="filled when the settings are read: the schema as it was")
-    ] = None
+    ds: str = Field(
+        "",
+        description="what is to be found out: a shipped discovery schema, a file, or the schema itself as text; the "
+        "instrument's unless named",
+        json_schema_extra={"format": "textarea"},
+    )
+    questions: int = Field(
+        0, ge=0, le=MOST_QUESTIONS, description="budget of one interview, in questions; 0: the schema's own"
+    )
+    beyond: bool = Field(
+        False, description="ask for what is not needed, too, once each, while there are questions left"
+    )
+    asks: Worker = Field("model", description="who words the questions: a model, or the rule alone")
+    reads: Worker = Field("model", description="who reads the answers: a model, or the rule alone")
+    question_model: str = Field("", description="model that words questions; the main arm's unless named")
+    question_fallback: str = Field("", description="model asked when that one fails")
+    interpret_model: str = Field("", description="model that reads answers; the main arm's unless named")
+    interpret_fallback: str = Field("", description="model asked when that one fails")
+    current: dict[str, Any] = Field({}, description="what is known already: a record of this schema")
+    earlier: list[EarlierTurn] = Field([], max_length=MOST_QUESTIONS, description="turns of the conversation before")
+    read: DiscoverySchema | None = Field(None, description="filled when the settings are read: the schema as it was")
 
     @model_validator(mode="before")
     @classmethod
@@ -105,8 +99,7 @@ class DiscoverySettings(BaseModel):
 
     @property
     def discovery(self) -> DiscoverySchema:
-        if self.read is None:  # the validator has filled it
-            raise RuntimeError("the settings were built without validation")
+        assert self.read is not None  # the validator has filled it
         return self.read
 
     @property
@@ -157,8 +150,8 @@ class DiscoveryInterview(Conversation[DiscoveryTurn]):
     def open(self) -> list[Contradiction]:
         """Contradictions that nobody has asked about yet, one a path."""
         asked = {turn.about for turn in self.turns if turn.settled}
-        found = {one.path: one for turn in self.turns for one in turn.contradictions}
-        return [one for path, one in found.items() if path not in asked]
+        latest = {contradiction.path: contradiction for turn in self.turns for contradiction in turn.contradictions}
+        return [contradiction for path, contradiction in latest.items() if path not in asked]
 
     @property
     def complete(self) -> bool:
@@ -167,25 +160,48 @@ class DiscoveryInterview(Conversation[DiscoveryTurn]):
     @property
     def optional(self) -> list[Path]:
         """What is not needed, not known and was not asked for; nothing unless that is wanted."""
-        return (
-            [path for path in unknown(self.discovery.nodes, self.record) if path not in self.asked]
-            if self.beyond
-            else []
-        )
+        paths = unknown(self.discovery.nodes, self.record) if self.beyond else ()
+        return [path for path in paths if path not in self.asked]
 
     @property
     def wanted(self) -> list[Path]:
         """What is not known yet of that which is asked for before the interview closes."""
-        return [path for path in unknown(self.discovery.nodes, self.record) if self._is_wanted(path)]
-
-    def _is_wanted(self, path: Path) -> bool:
-        node = self.discovery.at(path)
-        return node is not None and bool(node.field.wanted)
+        paths = unknown(self.discovery.nodes, self.record)
+        return [path for path in paths if (node := self.discovery.at(path)) and node.field.wanted]
 
     @property
     def done(self) -> bool:
         """Whether nothing is left to ask for."""
         return self.complete and not self.open and not self.optional
+
+    def targets(self, language: Language) -> list[Target]:
+        """Contradictions first, each once; then what the completion lacks, by how often it was asked, with what is
+        wanted besides, then what is optional; what closes an interview comes last."""
+        contradicted = [
+            self._target(both.path, language).model_copy(update={"contradiction": both, "asked": 0})
+            for both in self.open
+        ]
+        lacking = [self._target(path, language) for path in self.discovery.completion.lacking(self.record)]
+        if any(target.closing and target.asked for target in lacking):  # there is more, or nobody said there is not
+            lists = [node.path for node in self.discovery.nodes.values() if node.field.type in ("list", "texts")]
+            lacking += [self._target(path, language) for path in lists]
+        lacking += [self._target(path, language) for path in (*self.wanted, *self.optional)]
+        distinct: dict[Path, Target] = {}
+        for target in lacking:
+            distinct.setdefault(target.path, target)
+        return [*contradicted, *sorted(distinct.values(), key=lambda target: (target.asked, target.closing))]
+
+    def _target(self, path: Path, language: Language) -> Target:
+        node = self.discovery.at(path)
+        assert node is not None  # expressions name fields that there are
+        entries = self.record.get(path[0]) if len(path) == 1 and node.field.type == "list" else None
+        keys = tuple(str(entry[node.key]) for entry in entries or ())
+        worded = (node.field.more if keys else None) or node.field.question
+        return Target(
+            path=path, label=node.field.label.in_(language), entry=entry_of(self.discovery, path),
+            question=worded.in_(language) if worded else "", known=keys, asked=self.asked.count(path),
+            closing=node.field.closing,
+        )  # fmt: skip
 
     def transcript(self) -> list[tuple[str, str]]:
         return [*self.earlier, *((turn.question, turn.answer) for turn in self.turns)]
@@ -203,7 +219,7 @@ def begun(unit: str, settings: DiscoverySettings) -> DiscoveryInterview:
     return DiscoveryInterview(
         unit, discovery=settings.discovery, budget=Decimal(settings.budget),
         record=reduced(settings.discovery.nodes, {}, settings.current),
-        earlier=tuple((one.question, one.answer) for one in settings.earlier), beyond=settings.beyond,
+        earlier=tuple((turn.question, turn.answer) for turn in settings.earlier), beyond=settings.beyond,
     )  # fmt: skip
 
 
@@ -222,15 +238,9 @@ class DiscoveryContext:
 def question_input(interview: DiscoveryInterview, context: DiscoveryContext) -> QuestionInput:
     discovery, language = interview.discovery, context.interview_context.language
     return QuestionInput(
-        objective=discovery.objective.in_(language),
-        fields=outline(discovery, language),
-        targets=targets(
-            discovery, interview.record, interview.asked, interview.open, interview.optional, language, interview.wanted
-        ),
-        record=interview.record,
-        transcript=interview.transcript(),
-        language=language,
-    )
+        objective=discovery.objective.in_(language), fields=outline(discovery, language), record=interview.record,
+        targets=interview.targets(language), transcript=interview.transcript(), language=language,
+    )  # fmt: skip
 
 
 def question_block(context: DiscoveryContext, interview: DiscoveryInterview, asked: Asked) -> Block:

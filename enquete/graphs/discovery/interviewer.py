@@ -79,57 +79,6 @@ class QuestionOut(BaseModel):
     about: str = ""
 
 
-def targets(
-    schema: DiscoverySchema,
-    record: Mapping[str, Any],
-    asked: Sequence[Path],
-    open_: Sequence[Contradiction],
-    optional: Sequence[Path],
-    language: Language,
-    wanted: Sequence[Path] = (),
-) -> list[Target]:
-    """Contradictions first, each once; then what the completion lacks, by how often it was asked, with what is wanted
-    besides, then what is optional; what closes an interview comes last."""
-    found = [
-        _target(schema, one.path, asked, language).model_copy(update={"contradiction": one, "asked": 0})
-        for one in open_
-    ]
-    lacking = [_target(schema, path, asked, language, record) for path in schema.completion.lacking(record)]
-    if any(one.closing and one.asked for one in lacking):  # there is more, or nobody said that there is not
-        lists = [node for node in schema.nodes.values() if node.field.type in ("list", "texts")]
-        lacking += [_target(schema, node.path, asked, language, record) for node in lists]
-    lacking += [_target(schema, path, asked, language) for path in wanted]
-    lacking += [_target(schema, path, asked, language) for path in optional]
-    distinct: dict[Path, Target] = {}
-    for one in lacking:
-        distinct.setdefault(one.path, one)
-    return [*found, *sorted(distinct.values(), key=lambda one: (one.asked, one.closing))]
-
-
-def _target(
-    schema: DiscoverySchema,
-    path: Path,
-    asked: Sequence[Path],
-    language: Language,
-    record: Mapping[str, Any] | None = None,
-) -> Target:
-    node = schema.at(path)
-    if node is None:
-        raise RuntimeError(f"the completion of {schema.id} lacks {path}, which is no field")
-    entries = (record or {}).get(path[0]) if len(path) == 1 and node.field.type == "list" else None
-    known = tuple(str(entry[str(node.field.key)]) for entry in entries or ())
-    worded = (node.field.more if known else None) or node.field.question
-    return Target(
-        path=path,
-        label=node.field.label.in_(language),
-        entry=entry_of(schema, path),
-        question=worded.in_(language) if worded else "",
-        known=known,
-        asked=sum(one == path for one in asked),
-        closing=node.field.closing,
-    )
-
-
 def entry_of(schema: DiscoverySchema, path: Path) -> str:
     """The key of the innermost entry that a path runs through, with those of entries of other lists around it; "" for
     none."""
@@ -153,7 +102,7 @@ def ask_by_rule(data: QuestionInput) -> QuestionOut:
 
 def _worded(words: Mapping[str, str], target: Target) -> str:
     if target.contradiction is not None:
-        earlier, later = (told_value(one) for one in (target.contradiction.earlier, target.contradiction.later))
+        earlier, later = (told_value(value) for value in (target.contradiction.earlier, target.contradiction.later))
         return words["contradiction"].format(label=target.label, earlier=earlier, later=later)
     if target.entry:
         return words["ask_of" if not target.asked else "ask_of_again"].format(entry=target.entry, label=target.label)
@@ -166,26 +115,20 @@ def _worded(words: Mapping[str, str], target: Target) -> str:
 def told_value(value: object) -> str:
     if isinstance(value, Mapping):
         return as_said(value)
-    return (
-        ", ".join(map(told_value, value))
-        if isinstance(value, list | tuple)
-        else f"{value:g}"
-        if isinstance(value, float)
-        else str(value)
-    )
+    if isinstance(value, list | tuple):
+        return ", ".join(map(told_value, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def question_prompt(data: QuestionInput, language: Language) -> str:
     words = in_language(_WORDS, language)
-    said = [
-        f"{words['question']}: {asked}\n{words['answer']}: {answer}" for asked, answer in data.transcript[-LAST_TURNS:]
-    ]
+    turns = [f"{words['question']}: {q}\n{words['answer']}: {a}" for q, a in data.transcript[-LAST_TURNS:]]
     record = json.dumps(data.record, ensure_ascii=False)
     parts = [
         words["task"].format(objective=data.objective),
         f"{words['fields']}:\n" + "\n".join(f"- {line}" for line in data.fields),
         f"{words['record']}:\n{fence('record', record)}" if data.record else "",
-        f"{words['transcript']}:\n{fence('transcript', chr(10).join(said))}" if said else "",
+        f"{words['transcript']}:\n{fence('transcript', chr(10).join(turns))}" if turns else "",
         f"{words['lacks']}:\n{fence('missing', chr(10).join(_lacks(words, data.targets)))}",
         words["rules"].format(words=MOST_WORDS),
     ]
@@ -207,14 +150,14 @@ def question_schema(data: QuestionInput) -> dict[str, JsonValue]:
     }
 
 
-def fit_to_ask(data: QuestionInput, made: QuestionOut) -> QuestionOut | None:
+def fit_to_ask(data: QuestionInput, question: QuestionOut) -> QuestionOut | None:
     """One question that was not asked, about what is missing; else the rule asks."""
-    text = " ".join(made.question.split())
+    text = " ".join(question.question.split())
     repeated = normal(text) in {normal(asked) for asked, _ in data.transcript}
     if not text or repeated or len(text.split()) > MOST_WORDS or len(re.findall(r"\?", text)) > 2:
         return None
-    known = {"/".join(target.path) for target in data.targets}
-    about = made.about if made.about in known else "/".join(data.targets[0].path)
+    paths = {"/".join(target.path) for target in data.targets}
+    about = question.about if question.about in paths else "/".join(data.targets[0].path)
     return QuestionOut(question=text, about=about)
 
 
@@ -225,12 +168,12 @@ def outline(schema: DiscoverySchema, language: Language) -> list[str]:
 
 def _line(node: FieldNode, language: Language) -> str:
     field = node.field
-    told = (field.description or field.label).in_(language)
+    text = (field.description or field.label).in_(language)
     unit = f" ({field.unit.in_(language)})" if field.unit else ""
     listed = "; ".join(
         f"{each} = {(value.description or value.label).in_(language)}" for each, value in field.values.items()
     )
-    return f"{'/'.join(node.path)}: {told}{unit}{f' [{listed}]' if listed else ''}"
+    return f"{'/'.join(node.path)}: {text}{unit}{f' [{listed}]' if listed else ''}"
 
 
 ASKER = Role(
@@ -257,9 +200,8 @@ _READING: Mapping[str, str] = {
 
 _YES_NO = re.compile(r"^(?:(ja|yes)|nein|no)\b", re.IGNORECASE)
 _EMPTY = re.compile(
-    r"\b(weiß (ich )?nicht|fällt mir nichts|don't know|nothing comes to mind)\b"
-    r"|^\W*(no,?\s+|nein,?\s+)?(nothing (more|else)|that'?s (all|it)|nichts (mehr|weiter)|sonst nichts|das (ist|war) "
-    r"alles)\b",
+    r"\b(weiß (ich )?nicht|fällt mir nichts|don't know|nothing comes to mind)\b|^\W*(no,?\s+|nein,?\s+)?(nothing (more|"
+    r"else)|that'?s (all|it)|nichts (mehr|weiter)|sonst nichts|das (ist|war) alles)\b",
     re.IGNORECASE,
 )
 _NO = re.compile(r"\W*(no|nope|none|nein|nö|keine?)\W*", re.IGNORECASE)
@@ -294,7 +236,7 @@ class Reading(BaseModel):
 def reading_prompt(data: ReadingInput, language: Language) -> str:
     words = in_language(_READING, language)
     record = json.dumps(data.record, ensure_ascii=False)
-    problems = "\n".join(f"- {one.path}: {one.given} – {one.why}" for one in data.problems)
+    problems = "\n".join(f"- {problem.path}: {problem.given} – {problem.why}" for problem in data.problems)
     parts = [
         words["task"].format(objective=data.discovery.objective.in_(language)),
         f"{words['fields']}:\n" + "\n".join(f"- {line}" for line in outline(data.discovery, language)),
@@ -327,7 +269,7 @@ def read_by_rule(data: ReadingInput) -> Reading:
     node = data.discovery.at(data.about) if data.about else None
     if node is None or _EMPTY.search(data.answer) or (node.field.type in _WORDY and _NO.fullmatch(data.answer)):
         return Reading()
-    sentences = [one for one in _SENTENCE.split(data.answer.strip()) if one]
+    sentences = [sentence for sentence in _SENTENCE.split(data.answer.strip()) if sentence]
     value = _crude(node, sentences, data.language) if sentences else None
     return Reading(record=_placed(data.discovery.nodes, data.about, value) if value else {})
 
@@ -353,16 +295,16 @@ def _crude(node: FieldNode, sentences: Sequence[str], language: Language) -> Any
             answered = _YES_NO.match(first)
             return said(answered[1] is not None, first) if answered else None
         case "texts":
-            return [said(one, one) for one in _BETWEEN.split(text) if one]
+            return [said(part, part) for part in _BETWEEN.split(text) if part]
         case "quantity":
             return said(_amount(text), first)
         case "row":
-            return said([one for one in _BETWEEN.split(text) if one], first)
+            return said([part for part in _BETWEEN.split(text) if part], first)
         case "rows":
             rows = ((row, _OPENING.sub("", row).rstrip(".!?")) for row in sentences)
-            return [said([one for one in _BETWEEN.split(cells) if one], row) for row, cells in rows]
+            return [said([cell for cell in _BETWEEN.split(cells) if cell], row) for row, cells in rows]
         case "list":
-            return [{str(node.field.key): said(one, one)} for one in _BETWEEN.split(text) if one]
+            return [{node.key: said(part, part)} for part in _BETWEEN.split(text) if part]
         case "text":
             return said(text, first)
     return None
@@ -382,7 +324,7 @@ def _placed(nodes: Mapping[str, FieldNode], path: Path, value: Any) -> dict[str,
     name, *steps = path
     node = nodes[name]
     if node.field.type == "list" and steps:
-        entry = {str(node.field.key): said(steps[0], "")}
+        entry = {node.key: said(steps[0], "")}
         return {name: [entry | (_placed(node.children, tuple(steps[1:]), value) if steps[1:] else {})]}
     return {name: _placed(node.children, tuple(steps), value) if steps else value}
 

@@ -17,6 +17,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from enquete.graphs.discovery import interviewer, record
 from enquete.graphs.discovery.interview import (
     QUESTION,
     DiscoveryContext,
@@ -26,36 +27,8 @@ from enquete.graphs.discovery.interview import (
     question_block,
     question_input,
 )
-from enquete.graphs.discovery.interviewer import (
-    AGAIN,
-    ASKER,
-    READER,
-    Reading,
-    ReadingInput,
-    Target,
-    ask_by_rule,
-    read_by_rule,
-)
-from enquete.graphs.discovery.record import (
-    Checked,
-    Contradiction,
-    ReadingProblem,
-    Record,
-    ToldValue,
-    checked,
-    contradictions,
-    reduced,
-)
 from enquete.graphs.discovery.schema import FieldNode
-from enquete.nodes.conversations import (
-    Asked,
-    TurnOutcome,
-    Utterance,
-    hear,
-    keep,
-    stopped,
-    subject,
-)
+from enquete.nodes.conversations import Asked, TurnOutcome, Utterance, hear, keep, stopped, subject
 from enquete.respondents.roles import RULE
 
 STEPS = 5
@@ -70,9 +43,9 @@ class RecordUpdate:
     scr: Mapping[str, Any]
 
 
-def ascr(record: Record | None, found: Record | RecordUpdate) -> Record:
+def ascr(known: record.Record | None, update: record.Record | RecordUpdate) -> record.Record:
     """The channel's reducer: by the schema's own, field by field. A plain record stands for itself."""
-    return reduced(found.nodes, record or {}, found.scr) if isinstance(found, RecordUpdate) else dict(found)
+    return record.reduced(update.nodes, known or {}, update.scr) if isinstance(update, RecordUpdate) else dict(update)
 
 
 class Message(TypedDict):
@@ -83,14 +56,14 @@ class Message(TypedDict):
 
 class InterviewInput(TypedDict):
     interview: DiscoveryInterview
-    ascr: Record
+    ascr: record.Record
     budget: Decimal
 
 
 class InterviewOutput(TurnOutcome, total=False):
     interview: DiscoveryInterview
     messages: Annotated[list[Message], add]
-    ascr: Annotated[Record, ascr]
+    ascr: Annotated[record.Record, ascr]
     budget: Decimal
     complete: bool
 
@@ -99,15 +72,15 @@ class InterviewState(InterviewOutput, total=False):
     """All channels. `target`, `question` … are of the turn that is being held."""
 
     # formulate_question
-    target: Target
+    target: interviewer.Target
     question: str
     worded_by: str
     # get_answer
     utterance: Utterance
     # interpret_response
-    reading: Checked
+    reading: record.Checked
     read_by: str
-    against: list[Contradiction]
+    against: list[record.Contradiction]
 
 
 Loop = Runtime[DiscoveryContext]
@@ -115,8 +88,7 @@ Loop = Runtime[DiscoveryContext]
 
 async def check_budget(state: InterviewState, runtime: Loop) -> InterviewState:
     """Whether there is a question left to ask, and something to ask it for."""
-    interview = state["interview"]
-    return {"complete": interview.done}
+    return {"complete": state["interview"].done}
 
 
 async def formulate_question(state: InterviewState, runtime: Loop) -> InterviewState:
@@ -124,16 +96,16 @@ async def formulate_question(state: InterviewState, runtime: Loop) -> InterviewS
     context, interview = runtime.context, state["interview"]
     data = question_input(interview, context)
     if context.settings.asks == "rule":
-        made, by = ask_by_rule(data), RULE
+        wording, by = interviewer.ask_by_rule(data), RULE
     else:
-        done = await ASKER.work(
+        done = await interviewer.ASKER.work(
             context.interview_context, context.settings, subject(interview.unit, interview.number), data
         )
         if done == "short":
             return {"outcome": "short"}
-        made, by = done
-    target = next((one for one in data.targets if "/".join(one.path) == made.about), data.targets[0])
-    return {"question": made.question, "target": target, "worded_by": by}
+        wording, by = done
+    target = next((target for target in data.targets if "/".join(target.path) == wording.about), data.targets[0])
+    return {"question": wording.question, "target": target, "worded_by": by}
 
 
 async def get_answer(state: InterviewState, runtime: Loop) -> InterviewState:
@@ -149,8 +121,8 @@ async def interpret_response(state: InterviewState, runtime: Loop) -> InterviewS
     named."""
     interview, utterance, context = state["interview"], state["utterance"], runtime.context
     if not utterance.text:
-        return {"reading": Checked(), "read_by": "", "against": []}
-    data = ReadingInput(
+        return {"reading": record.Checked(), "read_by": "", "against": []}
+    data = interviewer.ReadingInput(
         discovery=interview.discovery, question=state["question"], answer=utterance.text, about=state["target"].path,
         record=interview.record, language=context.interview_context.language,
     )  # fmt: skip
@@ -158,64 +130,60 @@ async def interpret_response(state: InterviewState, runtime: Loop) -> InterviewS
     if done == "short":
         return {"outcome": "short"}
     reading, by = done
-    against = list(contradictions(interview.discovery.nodes, interview.record, reading.values))
+    against = list(record.contradictions(interview.discovery.nodes, interview.record, reading.values))
     return {"reading": reading, "read_by": by, "against": against}
 
 
 async def _read(
-    data: ReadingInput, interview: DiscoveryInterview, context: DiscoveryContext
-) -> tuple[Checked, str] | Literal["short"]:
+    data: interviewer.ReadingInput, interview: DiscoveryInterview, context: DiscoveryContext
+) -> tuple[record.Checked, str] | Literal["short"]:
     """The best reading and who gave it."""
     if context.settings.reads == "rule":
-        return _checked(data, read_by_rule(data)), RULE
-    kept: list[ReadingProblem] = []
-    for again in range(1 + AGAIN):
+        return _checked(data, interviewer.read_by_rule(data)), RULE
+    problems: list[record.ReadingProblem] = []
+    for again in range(1 + interviewer.AGAIN):
         about = subject(interview.unit, interview.number) + (f"|again {again}" if again else "")
-        done = await READER.work(context.interview_context, context.settings, about, data)
+        done = await interviewer.READER.work(context.interview_context, context.settings, about, data)
         if done == "short":
             return "short"
         reading = _checked(data, done[0])
-        kept += [one for one in reading.problems if one not in kept]
+        problems += [problem for problem in reading.problems if problem not in problems]
         if done[1] == RULE or not reading.problems:
             break
         data = data.model_copy(update={"problems": reading.problems})
-    return Checked(reading.values, reading.told, kept), done[1]
+    return record.Checked(reading.values, reading.told, problems), done[1]
 
 
-def _checked(data: ReadingInput, made: Reading) -> Checked:
-    return checked(data.discovery, made.record, data.answer, data.record)
+def _checked(data: interviewer.ReadingInput, reading: interviewer.Reading) -> record.Checked:
+    return record.checked(data.discovery, reading.record, data.answer, data.record)
 
 
 async def evaluate_completion(state: InterviewState, runtime: Loop) -> InterviewState:
     """The turn is pinned with what it gave: from here on the interview is rebuilt from it."""
     interview, utterance, reading = state["interview"], state["utterance"], state["reading"]
     target, left = state["target"], interview.budget - QUESTION
+    # Without the one that was asked about: its answer settles it, whichever it is.
+    against = (both for both in state["against"] if target.contradiction is None or both.path != target.path)
     turn = DiscoveryTurn(
         turn=interview.number, question=state["question"], **utterance.kept, about=target.path, found=reading.values,
-        told=tuple(ToldValue(**{**one.model_dump(), "turn": interview.number}) for one in reading.told),
-        problems=tuple(reading.problems), contradictions=tuple(_new(state["against"], target)),
+        told=tuple(record.ToldValue(**{**value.model_dump(), "turn": interview.number}) for value in reading.told),
+        problems=tuple(reading.problems), contradictions=tuple(against),
         settled=target.contradiction is not None, by={"question": state["worded_by"], "interpret": state["read_by"]},
     )  # fmt: skip
-    ahead = interview.after(turn)
-    done = ahead.done
+    done = interview.after(turn).done
     stop: Stop = "complete" if done else "budget" if left < QUESTION else ""
-    kept = await keep(runtime.context.interview_context, interview.unit, turn.model_copy(update={"stop": stop}))
+    pinned = await keep(runtime.context.interview_context, interview.unit, turn.model_copy(update={"stop": stop}))
     return {
-        "interview": interview.after(kept),
+        "interview": interview.after(pinned),
         "messages": [
-            Message(turn=kept.turn, role="interviewer", text=kept.question),
-            Message(turn=kept.turn, role="respondent", text=kept.answer),
+            Message(turn=pinned.turn, role="interviewer", text=pinned.question),
+            Message(turn=pinned.turn, role="respondent", text=pinned.answer),
         ],
         # An update of the channel.
-        "ascr": RecordUpdate(nodes=interview.discovery.nodes, scr=kept.found),  # type: ignore[typeddict-item]
+        "ascr": RecordUpdate(nodes=interview.discovery.nodes, scr=pinned.found),  # type: ignore[typeddict-item]
         "budget": left,
         "complete": done,
     }
-
-
-def _new(against: list[Contradiction], target: Target) -> list[Contradiction]:
-    """Without the one that was asked about: its answer settles it, whichever it is."""
-    return [one for one in against if target.contradiction is None or one.path != target.path]
 
 
 async def more(state: InterviewState) -> Literal["ask", "end"]:

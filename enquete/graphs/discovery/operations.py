@@ -72,7 +72,7 @@ class Project(BaseModel):
     interviews: list[Conversed] = []
 
     def interview(self, conversation: str, ds: str) -> Conversed | None:
-        return next((one for one in self.interviews if (one.conversation, one.ds) == (conversation, ds)), None)
+        return next((talk for talk in self.interviews if (talk.conversation, talk.ds) == (conversation, ds)), None)
 
 
 class Projects(NamedRecords[Project]):
@@ -117,8 +117,8 @@ class AddedSchemas(NamedRecords[AddedSchema]):
 
     def schemas(self) -> dict[str, DiscoverySchema]:
         """By id."""
-        kept = (self.required(name, self.read) for name in sorted(self.known()))
-        return {schema.id: schema for one in kept for schema in [given_schema(one.content)]}
+        records = (self.required(name, self.read) for name in sorted(self.known()))
+        return {schema.id: schema for added in records for schema in [given_schema(added.content)]}
 
 
 FILES = (".yaml", *ENDINGS)
@@ -138,8 +138,8 @@ class Interviewee(BaseModel):
 
     kind: Literal["agent", "persona", "person"]
     name: Annotated[str, Field(min_length=1, max_length=200)]
-    sim_id: Annotated[str, Field(max_length=200, description="of an agent: the simulation")] = ""
-    persona: Annotated[str, Field(max_length=20_000, description="of a persona: who they are, in prose")] = ""
+    sim_id: str = Field("", max_length=200, description="of an agent: the simulation")
+    persona: str = Field("", max_length=20_000, description="of a persona: who they are, in prose")
 
 
 class _Asked(BaseModel):
@@ -151,7 +151,7 @@ class InProject(_Asked):
 
 
 class Named(InProject):
-    title: Annotated[str, Field(max_length=200, description="what it is about")] = ""
+    title: str = Field("", max_length=200, description="what it is about")
 
 
 class InConversation(InProject):
@@ -161,56 +161,45 @@ class InConversation(InProject):
 
 class Asking(InConversation):
     budget: Budget = QUESTIONS
-    language: Annotated[Language, Field(description="of the interview")] = "en"
-    model: Annotated[
-        str,
-        Field(max_length=200, description="that answers, or asks and reads a person; the configured one unless named"),
-    ] = ""
-    synthetic: Annotated[bool, Field(description="the synthetic respondent answers: free, for trying out")] = False
+    language: Language = Field("en", description="of the interview")
+    model: str = Field(
+        "", max_length=200, description="that answers, or asks and reads a person; the configured one unless named"
+    )
+    synthetic: bool = Field(False, description="the synthetic respondent answers: free, for trying out")
 
 
 class Conducting(Asking):
-    current_ascr: Annotated[
-        dict[str, JsonValue], Field(description="what is known already: a record of the schema")
-    ] = {}
-    respondent: Annotated[Interviewee | None, Field(description="needed for the first interview of a conversation")] = (
-        None
+    current_ascr: dict[str, JsonValue] = Field({}, description="what is known already: a record of the schema")
+    respondent: Interviewee | None = Field(None, description="needed for the first interview of a conversation")
+    person: str = Field(
+        "", max_length=200, description="in its place: name of a person; the project is begun where it is not yet"
     )
-    person: Annotated[
-        str,
-        Field(max_length=200, description="in its place: name of a person; the project is begun where it is not yet"),
-    ] = ""
 
 
 class Progress(_Asked):
-    project_id: Annotated[str, Field(pattern=rf"^$|{ID}", description="all of them unless named")] = ""
-    conversation_id: Annotated[str, Field(pattern=rf"^$|{ID}", description="one of its conversations")] = ""
-    ds_id: Annotated[str, Field(max_length=200, description="and the schema that it is on")] = ""
+    project_id: str = Field("", pattern=rf"^$|{ID}", description="all of them unless named")
+    conversation_id: str = Field("", pattern=rf"^$|{ID}", description="one of its conversations")
+    ds_id: str = Field("", max_length=200, description="and the schema that it is on")
 
 
 class Answering(InConversation):
-    answer: Annotated[str, Field(min_length=1, max_length=20_000, description="the person's own words")]
+    answer: str = Field(min_length=1, max_length=20_000, description="the person's own words")
 
 
 class Querying(InProject):
-    field: Annotated[
-        str, Field(max_length=200, description="path of a field, such as stages.minutes; all unless named")
-    ] = ""
-    query: Annotated[str, Field(max_length=200, description="words that messages must hold")] = ""
+    field: str = Field("", max_length=200, description="path of a field, such as stages.minutes; all unless named")
+    query: str = Field("", max_length=200, description="words that messages must hold")
 
 
 class Schemas(_Asked):
-    project_id: Annotated[str, Field(pattern=rf"^$|{ID}", description="whose state is shown, too")] = ""
+    project_id: str = Field("", pattern=rf"^$|{ID}", description="whose state is shown, too")
 
 
 class Adding(_Asked):
-    definition: Annotated[
-        dict[str, JsonValue] | str,
-        Field(
-            description="the schema: an object, in this form or as other systems write it ({DS: {DS-id, …}}), or a "
-            "file's text: YAML, JSON, EDN or Clojure"
-        ),
-    ]
+    definition: dict[str, JsonValue] | str = Field(
+        description="the schema: an object, in this form or as other systems write it ({DS: {DS-id, …}}), or a file's "
+        "text: YAML, JSON, EDN or Clojure"
+    )
 
 
 async def add_discovery_schema(port: Port, asked: Adding) -> dict[str, JsonValue]:
@@ -255,21 +244,16 @@ async def _schema(port: Port, name: str) -> DiscoverySchema:
 
 async def list_discovery_schemas(port: Port, asked: Schemas) -> dict[str, JsonValue]:
     """Which discovery schemas there are, what each finds out and needs first, and what is open in a project."""
-    held = Projects(port).project(asked.project_id).interviews if asked.project_id else []
-    known = {name: load_schema(name, port.shelf) for name in _named(port)} | AddedSchemas(port).schemas()
-    done = {one.ds for one in held if one.complete or one.marked}
-    found: list[JsonValue] = []
-    for name, schema in known.items():
+    talks = Projects(port).project(asked.project_id).interviews if asked.project_id else []
+    by_name = {name: load_schema(name, port.shelf) for name in _named(port)} | AddedSchemas(port).schemas()
+    done = {interview.ds for interview in talks if interview.complete or interview.marked}
+    open_ = {interview.ds for interview in talks if not (interview.complete or interview.marked)}
+    schemas: list[JsonValue] = []
+    for name, schema in by_name.items():
         missing = [need for need in schema.needs if need not in done]
-        state = _state([one for one in held if one.ds == name])
-        found.append({**_described(name, schema), "needs_first": list(missing), "state": state})
-    return {"schemas": found}
-
-
-def _state(held: Sequence[Conversed]) -> str:
-    if not held:
-        return "not begun"
-    return "complete" if all(one.complete or one.marked for one in held) else "open"
+        state = "open" if name in open_ else "complete" if name in done else "not begun"
+        schemas.append({**_described(name, schema), "needs_first": list(missing), "state": state})
+    return {"schemas": schemas}
 
 
 async def start_project(port: Port, asked: Named) -> dict[str, JsonValue]:
@@ -294,24 +278,24 @@ async def conduct_interview(port: Port, asked: Conducting) -> dict[str, JsonValu
         raise InputError(f"current_ascr: {'; '.join(wrong)}")
     respondent, out = _respondent(projects, asked), _folder(projects, asked)
     async with port.alone(str(out)):
-        held = projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
-        if held is None or not held.goes_on:
-            held = await _begun(port, projects, asked, respondent, schema, held)
-    begun_with = Interviewee.model_validate(held.respondent)
+        talk = projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
+        if talk is None or not talk.goes_on:
+            talk = await _begun(port, projects, asked, respondent, schema, talk)
+    begun_with = Interviewee.model_validate(talk.respondent)
     if asked.respondent is not None and asked.respondent != begun_with:
         raise InputError(
             f"respondent: this interview goes on with {begun_with.name} ({begun_with.kind}); take another "
             f"conversation_id for {asked.respondent.name} ({asked.respondent.kind})"
         )
-    stopped = await port.resume(_population(begun_with, out), held.token, out=str(out))
-    return await _kept(projects, asked, schema, held, stopped)
+    stopped = await port.resume(_population(begun_with, out), talk.token, out=str(out))
+    return await _kept(projects, asked, schema, talk, stopped)
 
 
 async def refine_interview(port: Port, asked: Asking) -> dict[str, JsonValue]:
     """Go on with an interview whose record is incomplete: same respondent, what is known is kept, more questions."""
-    held = _required(Projects(port), asked)
-    if held.complete:
-        return {**_shown(asked.project_id, held), "summary": "The record is complete already; nobody was asked."}
+    talk = _required(Projects(port), asked)
+    if talk.complete:
+        return {**_shown(asked.project_id, talk), "summary": "The record is complete already; nobody was asked."}
     return await conduct_interview(port, Conducting(**asked.model_dump()))
 
 
@@ -319,16 +303,16 @@ async def answer_interview(port: Port, asked: Answering) -> dict[str, JsonValue]
     """A person's answer to the question that their interview waits with; the interview then goes on to its next
     question."""
     projects = Projects(port)
-    held = _required(projects, asked)
-    if held.status != "waiting" or held.marked:
-        stands = "marked complete" if held.marked else held.status
+    talk = _required(projects, asked)
+    if talk.status != "waiting" or talk.marked:
+        stands = "marked complete" if talk.marked else talk.status
         raise InputError(f"{asked.conversation_id}: this interview waits for nobody's answer (it is {stands})")
     if not asked.answer.strip():
         raise InputError("answer: is empty; say something, or end the interview with mark_complete")
-    respondent = Interviewee.model_validate(held.respondent)
+    respondent = Interviewee.model_validate(talk.respondent)
     out = _folder(projects, asked)
     async with port.alone(str(out)):
-        await hand_in(port, _population(respondent, out), held.token, asked.answer, out=str(out))
+        await hand_in(port, _population(respondent, out), talk.token, asked.answer, out=str(out))
     return await conduct_interview(port, Conducting(**asked.model_dump(exclude={"answer"})))
 
 
@@ -340,49 +324,49 @@ async def project_progress(port: Port, asked: Progress) -> dict[str, JsonValue]:
         if not (asked.project_id and asked.conversation_id and asked.ds_id):
             raise InputError("one interview is named by project_id, conversation_id and ds_id together")
         return _told(port, projects, InConversation.model_validate(asked.model_dump()))
-    found: list[JsonValue] = []
+    interviews: list[JsonValue] = []
     for name in [asked.project_id] if asked.project_id else projects.known():
         try:
-            found += [_shown(name, one) for one in projects.project(name).interviews]
+            interviews += [_shown(name, interview) for interview in projects.project(name).interviews]
         except InputError as error:  # the others are there all the same
             if asked.project_id:
                 raise
-            found.append({"project_id": name, "status": f"unreadable: {error.fact}"})
-    return {"project_id": asked.project_id, "interviews": found}
+            interviews.append({"project_id": name, "status": f"unreadable: {error.fact}"})
+    return {"project_id": asked.project_id, "interviews": interviews}
 
 
 def _told(port: Port, projects: Projects, asked: InConversation) -> dict[str, JsonValue]:
-    held, out = _required(projects, asked), _folder(projects, asked)
-    run = port.look(str(out), held.token.partition(".")[0])
-    waits = run.forms[0].items[0].wording if run.forms and not held.marked else None
-    turns: list[JsonValue] = [{"question": turn.question, "answer": turn.answer} for turn in held.turns]
-    return {**_shown(asked.project_id, held), "question": waits, "turns": turns, "note": run.note}
+    talk, out = _required(projects, asked), _folder(projects, asked)
+    run = port.look(str(out), talk.token.partition(".")[0])
+    waits = run.forms[0].items[0].wording if run.forms and not talk.marked else None
+    turns: list[JsonValue] = [{"question": turn.question, "answer": turn.answer} for turn in talk.turns]
+    return {**_shown(asked.project_id, talk), "question": waits, "turns": turns, "note": run.note}
 
 
 async def mark_complete(port: Port, asked: InConversation) -> dict[str, JsonValue]:
     """Call an interview done although its record is not complete: it is no longer open, and nobody is asked."""
     projects = Projects(port)
-    held = _required(projects, asked).model_copy(update={"marked": True})
-    await projects.file_interview(asked.project_id, held)
-    return _shown(asked.project_id, held)
+    talk = _required(projects, asked).model_copy(update={"marked": True})
+    await projects.file_interview(asked.project_id, talk)
+    return _shown(asked.project_id, talk)
 
 
 async def query_project(port: Port, asked: Querying) -> dict[str, JsonValue]:
     """What a project knows: the values of a field over all its records, and messages that hold certain words."""
     interviews, words = Projects(port).project(asked.project_id).interviews, asked.query.casefold()
-    found: list[JsonValue] = [
-        {"conversation_id": one.conversation, "ds_id": one.ds, "value": value, **one.authorship}
-        for one in interviews
-        if (value := _at(one.record, asked.field)) is not None
+    values: list[JsonValue] = [
+        {"conversation_id": interview.conversation, "ds_id": interview.ds, "value": value, **interview.authorship}
+        for interview in interviews
+        if (value := _at(interview.record, asked.field)) is not None
     ]
-    said: list[JsonValue] = [
-        {"conversation": one.conversation, "ds": one.ds, "turn": number, "question": turn.question,
+    messages: list[JsonValue] = [
+        {"conversation": interview.conversation, "ds": interview.ds, "turn": number, "question": turn.question,
          "answer": turn.answer, **authorship(turn.answered_by, turn.model)}
-        for one in interviews
-        for number, turn in enumerate(one.turns, 1)
+        for interview in interviews
+        for number, turn in enumerate(interview.turns, 1)
         if words and words in f"{turn.question} {turn.answer}".casefold()
     ]  # fmt: skip
-    return {"project_id": asked.project_id, "values": found, "messages": said}
+    return {"project_id": asked.project_id, "values": values, "messages": messages}
 
 
 def _at(record: Any, field: str) -> Any:
@@ -414,17 +398,17 @@ async def _begun(
     asked: Conducting,
     respondent: Interviewee,
     schema: DiscoverySchema,
-    held: Conversed | None,
+    talk: Conversed | None,
 ) -> Conversed:
     """A run that nobody has been asked in yet, filed: whoever calls again after a kill goes on with it."""
-    before, out = held.turns if held else [], _folder(projects, asked)
-    known = reduced(schema.nodes, held.record if held else {}, asked.current_ascr)
+    before, out = talk.turns if talk else [], _folder(projects, asked)
+    record = reduced(schema.nodes, talk.record if talk else {}, asked.current_ascr)
     if respondent.kind != "agent":
-        one = {"name": respondent.name, "persona": respondent.persona or "–", "type": respondent.kind}
-        write_atomically(out / RESPONDENT, json.dumps([one], ensure_ascii=False))
-    request = _request(asked, respondent, schema, known, before, asked.model or port.model())
+        member = {"name": respondent.name, "persona": respondent.persona or "–", "type": respondent.kind}
+        write_atomically(out / RESPONDENT, json.dumps([member], ensure_ascii=False))
+    request = _request(asked, respondent, schema, record, before, asked.model or port.model())
     run = await port.begin(_population(respondent, out), out=str(out), language=asked.language, **request)
-    begun = _conversed(asked, schema, known, held).model_copy(
+    begun = _conversed(asked, schema, record, talk).model_copy(
         update={
             "respondent": respondent.model_dump(), "status": "started", "token": run.token, "questions": len(before),
             "budget_left": str(asked.budget), "answered_by": run.respondent, "model": run.model,
@@ -438,62 +422,58 @@ def _request(
     asked: Asking,
     respondent: Interviewee,
     schema: DiscoverySchema,
-    known: Mapping[str, Any],
+    record: Mapping[str, Any],
     before: Sequence[ProjectTurn],
     model: str,
 ) -> dict[str, Any]:
     """model: that there is, to answer; with a person to ask and to read what they say."""
     settings: dict[str, Any] = {
-        "ds": schema.id,
-        "read": schema.model_dump(mode="json"),
-        "questions": asked.budget,
-        "current": dict(known),
+        "ds": schema.id, "read": schema.model_dump(mode="json"), "questions": asked.budget, "current": dict(record),
         "earlier": [{"question": turn.question, "answer": turn.answer} for turn in before],
-    }
-    made: dict[str, Any] = {"settings": {__package__.rpartition(".")[2]: settings}}
+    }  # fmt: skip
+    request: dict[str, Any] = {"settings": {__package__.rpartition(".")[2]: settings}}
     if respondent.kind == "agent":
-        made["agents"] = [respondent.name]
+        request["agents"] = [respondent.name]
     if respondent.kind == "person":
-        made["arms"] = [{"respondent": "human", "model": "person"}]
+        request["arms"] = [{"respondent": "human", "model": "person"}]
         has_model = model and not asked.synthetic
-        settings |= (
-            {"question_model": model, "interpret_model": model} if has_model else {"asks": "rule", "reads": "rule"}
-        )
+        models = {"question_model": model, "interpret_model": model}
+        settings |= models if has_model else {"asks": "rule", "reads": "rule"}
     elif asked.synthetic:
-        made["respondent"] = "synthetic"
+        request["respondent"] = "synthetic"
     elif asked.model:
-        made["model"] = asked.model
-    return made
+        request["model"] = asked.model
+    return request
 
 
 def _respondent(projects: Projects, asked: Conducting) -> Interviewee:
     """Who is named, else who has been interviewed in this conversation, with this schema or another. Raises
     InputError."""
-    known = [
-        one.respondent
-        for one in sorted(projects.project(asked.project_id).interviews, key=lambda one: one.ds != asked.ds_id)
-        if one.conversation == asked.conversation_id and one.respondent
+    earlier = [
+        talk.respondent
+        for talk in sorted(projects.project(asked.project_id).interviews, key=lambda talk: talk.ds != asked.ds_id)
+        if talk.conversation == asked.conversation_id and talk.respondent
     ]
-    found = asked.respondent or (Interviewee.model_validate(known[0]) if known else None)
-    if found is None:
+    respondent = asked.respondent or (Interviewee.model_validate(earlier[0]) if earlier else None)
+    if respondent is None:
         raise InputError("respondent: say who is interviewed; this conversation has had nobody yet")
-    if found.kind == "persona" and not found.persona:
+    if respondent.kind == "persona" and not respondent.persona:
         raise InputError("respondent.persona: say in prose who they are")
-    return found
+    return respondent
 
 
 def _required(projects: Projects, asked: InConversation) -> Conversed:
-    held = projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
-    if held is None:
+    talk = projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
+    if talk is None:
         raise InputError(f"{asked.conversation_id}: no interview on {asked.ds_id} yet; begin it with conduct_interview")
-    return held
+    return talk
 
 
 def _conversed(
-    asked: InConversation, schema: DiscoverySchema, record: Mapping[str, Any], held: Conversed | None
+    asked: InConversation, schema: DiscoverySchema, record: Mapping[str, Any], talk: Conversed | None
 ) -> Conversed:
     """The account with this record."""
-    account = held or Conversed(conversation=asked.conversation_id, ds=asked.ds_id, title=schema.title.in_("en"))
+    account = talk or Conversed(conversation=asked.conversation_id, ds=asked.ds_id, title=schema.title.in_("en"))
     missing = [shown_path(path) for path in schema.completion.lacking(record)]
     return account.model_copy(
         update={"record": dict(record), "complete": schema.completion.holds(record), "missing": missing}
@@ -501,45 +481,41 @@ def _conversed(
 
 
 async def _kept(
-    projects: Projects, asked: InConversation, schema: DiscoverySchema, held: Conversed, stopped: StoppedRun
+    projects: Projects, asked: InConversation, schema: DiscoverySchema, talk: Conversed, stopped: StoppedRun
 ) -> dict[str, JsonValue]:
     """The project's own account of it, and the answer to the caller. held: as it was filed when the run was begun."""
-    found: Mapping[str, Any] = next(iter(stopped.findings.get("records") or []), {})
+    record: Mapping[str, Any] = next(iter(stopped.findings.get("records") or []), {})
+    by = {"answered_by": talk.answered_by, "model": talk.model}
     turns = [
-        ProjectTurn(
-            question=str(one["question"]), answer=str(one["answer"]), answered_by=held.answered_by, model=held.model
-        )
-        for one in stopped.findings.get("turns") or []
+        ProjectTurn(question=str(turn["question"]), answer=str(turn["answer"]), **by)
+        for turn in stopped.findings.get("turns") or []
     ]
-    before = held.turns[: held.questions]
+    before = talk.turns[: talk.questions]
     whole, budget = [*before, *turns], int(stopped.findings.get("budget") or 0)
-    kept = _conversed(asked, schema, found.get("record") or held.record, held).model_copy(
+    account = _conversed(asked, schema, record.get("record") or talk.record, talk).model_copy(
         update={
             "status": stopped.status, "questions": len(whole if stopped.status == "completed" else before),
             "budget_left": str(max(0, budget - len(turns))), "marked": False, "turns": whole,
         },
     )  # fmt: skip
-    await projects.file_interview(asked.project_id, kept)
-    told = {
-        "message_count": 2 * len(whole),
-        "question": stopped.waits_with or None,
-        "summary": _summary(kept, len(turns), stopped),
-    }
-    return {**_shown(asked.project_id, kept), **told}
+    await projects.file_interview(asked.project_id, account)
+    summary = _summary(account, len(turns), stopped)
+    more = {"message_count": 2 * len(whole), "question": stopped.waits_with or None, "summary": summary}
+    return {**_shown(asked.project_id, account), **more}
 
 
-def _shown(project: str, one: Conversed) -> dict[str, JsonValue]:
+def _shown(project: str, talk: Conversed) -> dict[str, JsonValue]:
     return {
-        "project_id": project, "conversation_id": one.conversation, "ds_id": one.ds, "topic": one.title,
-        "name": one.respondent.get("name", ""), "status": "completed" if one.marked else one.status,
-        "complete": one.complete, "marked": one.marked,
-        "ascr": one.record, "missing": list(one.missing), "budget_remaining": one.budget_left,
-        **one.authorship,
+        "project_id": project, "conversation_id": talk.conversation, "ds_id": talk.ds, "topic": talk.title,
+        "name": talk.respondent.get("name", ""), "status": "completed" if talk.marked else talk.status,
+        "complete": talk.complete, "marked": talk.marked,
+        "ascr": talk.record, "missing": list(talk.missing), "budget_remaining": talk.budget_left,
+        **talk.authorship,
     }  # fmt: skip
 
 
-def _summary(one: Conversed, asked: int, stopped: StoppedRun) -> str:
-    how = "The record is complete." if one.complete else f"Still missing: {', '.join(one.missing)}."
+def _summary(talk: Conversed, asked: int, stopped: StoppedRun) -> str:
+    how = "The record is complete." if talk.complete else f"Still missing: {', '.join(talk.missing)}."
     note = f" {stopped.note}" if stopped.note and stopped.status != "completed" else ""
     return f"{asked} questions were asked. {how}{note}"
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -57,29 +57,24 @@ _OPTIONAL = re.compile(r"\A\W*optional\b|\b(?:property|field) is optional\b", re
 _ALIKE = re.compile(r"\b([\w-]+) and ([\w-]+) can either be", re.IGNORECASE)
 
 
-def document_of(raw: bytes, name: str) -> dict[str, Any]:
-    """The document of a schema file. `name`: of the file. Raises InstrumentError."""
-    return translated(message_of(raw, name), name)
-
-
 def message_of(raw: bytes, name: str) -> Mapping[str, Any]:
     """The message in a file, which may hold other things beside it. Raises InstrumentError."""
     try:
         text = raw.decode()
-        found = json.loads(text) if Path(name).suffix == ".json" else _first(list(forms(text)))
+        content = json.loads(text) if Path(name).suffix == ".json" else _first(list(forms(text)))
     except ClojureError as error:
         raise InstrumentError([f"{name}: {error}"]) from None
     except (ValueError, RecursionError) as error:
         raise InstrumentError([f"{name}: no JSON: {error}"]) from None
-    return found if isinstance(found, Mapping) else {}
+    return content if isinstance(content, Mapping) else {}
 
 
-def _first(found: list[Any]) -> Any:
+def _first(parts: list[Any]) -> Any:
     """Of what a file holds, the message; a body without one where there is none."""
-    for part in found:
+    for part in parts:
         if isinstance(part, Mapping) and any(isinstance(part.get(key), Mapping) for key in BODIES):
             return part
-    return next((one for one in found if isinstance(one, Mapping) and any(key in one for key in IDS)), {})
+    return next((part for part in parts if isinstance(part, Mapping) and any(key in part for key in IDS)), {})
 
 
 def translated(message: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -89,28 +84,26 @@ def translated(message: Mapping[str, Any], name: str) -> dict[str, Any]:
         body = message
     if not body or not any(key not in ASIDE for key in body):
         raise InstrumentError([f"{name}: has no `DS`, an object whose leaves are {{val, comment}}"])
-    said = [message[key] for key in (*BODIES, *IDS) if isinstance(message.get(key), str)]
+    named = [message[key] for key in (*BODIES, *IDS) if isinstance(message.get(key), str)]
     given_id = next((plain(body[key]) for key in IDS if isinstance(plain(body.get(key)), str)), None)
-    own = str(given_id or next(iter(said), None) or Path(name).stem).lstrip(":")
+    schema_id = str(given_id or next(iter(named), None) or Path(name).stem).lstrip(":")
     objective = str(message.get("interview-objective") or message.get("objective") or "")
     translation = _Translation(body, objective)
     fields = translation.fields()
-    made: dict[str, Any] = {
-        "id": own, "version": str(message.get("version", "1")), "title": str(message.get("title") or own),
+    document: dict[str, Any] = {
+        "id": schema_id, "version": str(message.get("version", "1")), "title": str(message.get("title") or schema_id),
         "language_default": "en", "objective": objective, "fields": fields,
     }  # fmt: skip
-    if "budget-decrement" in message:
-        made["decrement"] = message["budget-decrement"]
-    if "needs" in message:
-        made["needs"] = message["needs"]
+    own_names = {"decrement": "budget-decrement", "needs": "needs"}
+    document |= {name: message[theirs] for name, theirs in own_names.items() if theirs in message}
     if "complete-when" in message:
-        made["complete"] = str(message["complete-when"])
+        document["complete"] = str(message["complete-when"])
     else:
-        translation.complete(made)
+        translation.complete(document)
     unread = [key for key in message if key not in HEAD and message is not body]
     if unread:
         translation.note(f"not read: {', '.join(unread)}")
-    return {**made, "translated": translation.notes}
+    return {**document, "translated": translation.notes}
 
 
 def plain(value: Any) -> Any:
@@ -153,190 +146,184 @@ class _Translation:
 
     body: Mapping[str, Any]
     objective: str
-    notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._enumerations = [found for text in (self.objective, *_comments(self.body)) if (found := _enumerated(text))]
+        self.notes: list[str] = []
+        texts = (self.objective, *_comments(self.body))
+        self._enumerations = [words for words in map(_enumerated, texts) if words]
 
     def note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
 
     def fields(self) -> dict[str, Any]:
-        given = {str(name): [value] for name, value in self.body.items() if name not in ASIDE}
-        made = {name: self._field(name, examples, (name,)) for name, examples in given.items()}
-        self._align(made)
+        by_name = {str(name): [value] for name, value in self.body.items() if name not in ASIDE}
+        fields = {name: self._field(name, examples, (name,)) for name, examples in by_name.items()}
+        self._align(fields)
         asked = _VERBATIM.search(self.objective)
         if asked:
-            first = next(iter(made))
-            made[first]["question"] = " ".join(asked[1].split())
+            first = next(iter(fields))
+            fields[first]["question"] = " ".join(asked[1].split())
             self.note(f"{first}: the question that the objective gives is asked as it is")
-        return made
+        return fields
 
-    def complete(self, made: dict[str, Any]) -> None:
+    def complete(self, document: dict[str, Any]) -> None:
         """What must be there; what else is asked for comes first."""
-        fields: dict[str, Any] = made["fields"]
-        closing = [name for name, one in fields.items() if one.get("closing")]
+        fields: dict[str, Any] = document["fields"]
+        closing = [name for name, field in fields.items() if field.get("closing")]
         if closing:
-            made["complete"] = " and ".join(closing)
-            self.note(f"complete once {made['complete']} is true; everything else is asked for before")
-            for name, one in fields.items():
-                if name not in closing and not (one["type"] == "text" and one.get("coined")):
-                    one["wanted"] = True
+            document["complete"] = " and ".join(closing)
+            self.note(f"complete once {document['complete']} is true; everything else is asked for before")
+            for name, field in fields.items():
+                if name not in closing and not (field["type"] == "text" and field.get("coined")):
+                    field["wanted"] = True
             return
-        needed = [name for name, one in fields.items() if not _is_optional(one)] or list(fields)
+        needed = [name for name, field in fields.items() if not _is_optional(field)] or list(fields)
         for name in needed:
             fields[name]["required"] = True
         every = [_every(name, self._shared(self.body[name])) for name in needed if fields[name]["type"] == "list"]
-        condition = " and ".join(one for one in every if one)
-        if condition and len(condition) < MOST:
-            made["complete"] = condition
-        self.note(
-            f"complete with {', '.join(needed)}{f' and {condition}' if condition and len(condition) < MOST else ''}"
-        )
+        condition = " and ".join(filter(None, every))
+        if 0 < len(condition) < MOST:
+            document["complete"] = condition
+        self.note(f"complete with {', '.join(needed)}{f' and {condition}' if 'complete' in document else ''}")
 
-    def _shared(self, given: Any) -> list[str]:
+    @staticmethod
+    def _shared(example: Any) -> list[str]:
         """What every example of an entry has, where there are several; besides the key."""
-        entries = [one for each in plain(given) if isinstance(one := plain(each), Mapping)]
+        entries = list(_entries(example))
         if len(entries) < 2:
             return []
         key = _key(entries)
-        return [name for name in entries[0] if name not in (key, "comment") and all(name in one for one in entries)]
+        return [name for name in entries[0] if name not in (key, "comment") and all(name in entry for entry in entries)]
 
-    def _align(self, made: dict[str, Any]) -> None:
+    def _align(self, fields: dict[str, Any]) -> None:
         """Things are described alike wherever they stand: by the name of their list, by their key, or as a comment says
         ("Inputs and outputs can either be …"); also where an example happens to name them by bare texts alone."""
-        lists = [(name, one) for name, one in _fields_of(made) if one["type"] == "list" and "nested" not in one]
+        lists = [pair for pair in _fields_of(fields) if pair[1]["type"] == "list" and "nested" not in pair[1]]
         alike = {name: {name, *map(str.casefold, names)} for name, _ in lists for names in (
-            found.groups() for text in _comments(self.body) for found in _ALIKE.finditer(text)
-            if name in map(str.casefold, found.groups())
+            pair.groups() for text in _comments(self.body) for pair in _ALIKE.finditer(text)
+            if name in map(str.casefold, pair.groups())
         )}  # fmt: skip
         things: dict[str, dict[str, Any]] = {}
         names: dict[str, str] = {}
-        for name, one in lists:
-            things.setdefault(one["key"], {}).update(
-                {part: each for part, each in one["fields"].items() if part not in things.get(one["key"], {})}
-            )
-            names.update(dict.fromkeys(alike.get(name, {name}), one["key"]))
-        for name, one in _fields_of(made):
-            if one["type"] == "texts" and name in names:
+        for name, field in lists:
+            parts = things.setdefault(field["key"], {})
+            parts |= {part: parts.get(part, each) for part, each in field["fields"].items()}
+            names.update(dict.fromkeys(alike.get(name, {name}), field["key"]))
+        for name, field in _fields_of(fields):
+            if field["type"] == "texts" and name in names:
                 self.note(f"{name}: entries with {names[name]}, as elsewhere; a bare text is one")
-                one |= {"type": "list", "key": names[name], "fields": {}, "coined": True}
-                if names[name] not in things or not names[name].endswith(KEY):
-                    del one["coined"]
-            if one["type"] == "list" and "nested" not in one:
-                one["fields"] = things[one["key"]]
+                coined = {"coined": True} if names[name].endswith(KEY) else {}
+                field.update({"type": "list", "key": names[name], "fields": {}, **coined})
+            if field["type"] == "list" and "nested" not in field:
+                field["fields"] = things[field["key"]]
 
     # --- a field ---------------------------------------------------------------------------------------------------
 
-    def _field(self, name: str, given: Sequence[Any], path: tuple[str, ...]) -> dict[str, Any]:
+    def _field(self, name: str, examples: Sequence[Any], path: tuple[str, ...]) -> dict[str, Any]:
         """given: what its examples have, annotated or not."""
         comments = list(dict.fromkeys(
-            one["comment"].strip() for one in given
-            if isinstance(one, Mapping) and "val" in one and isinstance(one.get("comment"), str)
+            example["comment"].strip() for example in examples
+            if isinstance(example, Mapping) and "val" in example and isinstance(example.get("comment"), str)
         ))  # fmt: skip
-        values = [plain(one) for one in given]
-        made: dict[str, Any] = {"label": _words(name), **self._typed(name, values, path, " ".join(comments))}
+        values = [plain(example) for example in examples]
+        field: dict[str, Any] = {"label": _words(name), **self._typed(name, values, path, " ".join(comments))}
         if any(comments):
-            made["description"] = "\n".join(comments)
-        if _COINED.search(" ".join(comments)) and made["type"] == "text":
-            made["coined"] = True
-        return made
+            field["description"] = "\n".join(comments)
+        if _COINED.search(" ".join(comments)) and field["type"] == "text":
+            field["coined"] = True
+        return field
 
     def _typed(self, name: str, values: list[Any], path: tuple[str, ...], comment: str) -> dict[str, Any]:
-        told = [one for one in values if one not in NOTHING]
-        holds = [one for one in told if isinstance(one, Mapping | list)]
-        if len(holds) < len(values) and holds and any(one not in ("", None) for one in values if one not in holds):
+        told = [value for value in values if value not in NOTHING]
+        holds = [value for value in told if isinstance(value, Mapping | list)]
+        if holds and any(value not in ("", None) for value in values if value not in holds):
             self.note(f"{'.'.join(path)}: “none” is taken as a text in it")
-        if any(isinstance(one, bool) for one in told) or (name.endswith("?") and not told):
+        if any(isinstance(value, bool) for value in told) or (name.endswith("?") and not told):
             return {"type": "boolean"} | ({"closing": True} if name.startswith("exhausted") else {})
-        if told and all(isinstance(one, int | float) for one in told):
+        if told and all(isinstance(value, int | float) for value in told):
             return {"type": "number"}
         if holds and all(map(is_quantity, holds)):
             return {"type": "quantity"}
-        objects = [one for one in holds if isinstance(one, Mapping)]
+        objects = [value for value in holds if isinstance(value, Mapping)]
         if objects and len(objects) == len(holds):
             return {"type": "object", "fields": self._parts(objects, path)}
-        items = [one for each in holds if isinstance(each, list) for one in each]
-        if any(isinstance(plain(one), list) for one in items):
+        items = [item for each in holds if isinstance(each, list) for item in each]
+        if any(isinstance(plain(item), list) for item in items):
             return {"type": "rows"}
-        if any(isinstance(plain(one), Mapping) for one in items):
-            return self._list(name, [plain(one) for one in items], path)
-        words = [str(plain(one)) for one in (items if holds else told)]
+        if any(isinstance(plain(item), Mapping) for item in items):
+            return self._list(name, [plain(item) for item in items], path)
+        words = [str(plain(item)) for item in (items if holds else told)]
         closed = self._closed(words, comment)
         if closed:
             several = "; several of it may hold" if holds else ""
             self.note(f"{'.'.join(path)}: a closed list of {len(closed)}, from its enumeration{several}")
             return {"type": "choices" if holds else "choice", "values": closed}
         examples = [word for word in dict.fromkeys(words) if word.strip()]
-        made: dict[str, Any] = {"type": "texts" if any(isinstance(one, list) for one in values) else "text"}
-        return made | ({"examples": {"en": examples}} if examples else {})
+        field: dict[str, Any] = {"type": "texts" if any(isinstance(value, list) for value in values) else "text"}
+        return field | ({"examples": {"en": examples}} if examples else {})
 
     def _closed(self, words: Sequence[str], comment: str) -> dict[str, Any]:
         """The enumeration that all examples are from, its own comment's first; {} for none."""
-        own = _possible(comment) | _enumerated(comment)
-        for listed in (own, *self._enumerations):
+        possible = {name: "" for listed in _POSSIBLE.findall(comment) for name in _QUOTED.findall(listed)}
+        for listed in (possible | _enumerated(comment), *self._enumerations):
             if len(listed) > 1 and words and all(word in listed for word in words):
                 return {
-                    one: {"label": _words(one)} | ({"description": meaning} if meaning else {})
-                    for one, meaning in listed.items()
+                    word: {"label": _words(word)} | ({"description": meaning} if meaning else {})
+                    for word, meaning in listed.items()
                 }
         return {}
 
     def _list(self, name: str, items: list[Any], path: tuple[str, ...]) -> dict[str, Any]:
-        entries: list[Mapping[str, Any]] = [one for one in items if isinstance(one, Mapping)]
+        entries: list[Mapping[str, Any]] = [item for item in items if isinstance(item, Mapping)]
         key = _key(entries)
-        if any(not isinstance(one, Mapping) for one in items):
+        if any(not isinstance(item, Mapping) for item in items):
             self.note(f"{'.'.join(path)}: a bare text is an entry with that {key}")
         inner, at_most = list(entries), NESTED
-        while at_most and (below := [one for each in inner for one in _entries(each.get(name))]):
+        while at_most and (below := [entry for each in inner for entry in _entries(each.get(name))]):
             entries, inner, at_most = [*entries, *below], below, at_most - 1
-        nests = any(name in one for one in entries)
-        of = len(entries) + sum(not isinstance(one, Mapping) for one in items)
-        parts = self._parts([{k: v for k, v in one.items() if k != name} for one in entries], path, key, of)
+        nests = any(name in entry for entry in entries)
+        of = len(entries) + sum(not isinstance(item, Mapping) for item in items)
+        parts = self._parts([{k: v for k, v in entry.items() if k != name} for entry in entries], path, key, of)
         if nests:
             self.note(f"{'.'.join(path)}: entries may hold such entries, to a depth of {NESTED}")
-        own = parts or {"note": {"type": "text", "label": "note"}}
-        keyed = " ".join(text for one in entries for text in _comments({"key": one.get(key)}))
+        fields = parts or {"note": {"type": "text", "label": "note"}}
+        keyed = " ".join(text for entry in entries for text in _comments({"key": entry.get(key)}))
         coined = {"coined": True} if key.endswith(KEY) or _COINED.search(keyed) else {}
-        return {"type": "list", "key": key, "fields": own, **({"nested": NESTED} if nests else {}), **coined}
+        return {"type": "list", "key": key, "fields": fields, **({"nested": NESTED} if nests else {}), **coined}
 
     def _parts(
         self, entries: Sequence[Mapping[str, Any]], path: tuple[str, ...], key: str = "", of: int = 0
     ) -> dict[str, Any]:
         """Of an object's or an entry's examples; what half of all entries have is asked for."""
-        names = dict.fromkeys(str(part) for one in entries for part in one if part not in (key, *ASIDE))
-        made = {}
+        names = dict.fromkeys(str(part) for entry in entries for part in entry if part not in (key, *ASIDE))
+        fields = {}
         for part in names:
-            given = [one[part] for one in entries if part in one]
-            made[part] = self._field(part, given, (*path, part))
-            if key and 2 * len(given) >= of > 1 and not _is_optional(made[part]):
-                made[part]["wanted"] = True
-        lengths = [_lengths(one, made) for one in entries]
-        for part, one in made.items():
-            if one["type"] == "texts" and _is_positional([e for e in entries if part in e], part, lengths):
-                made[part] = {k: v for k, v in one.items() if k != "examples"} | {"type": "row"}
-        return made
+            examples = [entry[part] for entry in entries if part in entry]
+            fields[part] = self._field(part, examples, (*path, part))
+            if key and 2 * len(examples) >= of > 1 and not _is_optional(fields[part]):
+                fields[part]["wanted"] = True
+        lengths = [_lengths(entry, fields) for entry in entries]
+        for part, field in fields.items():
+            if field["type"] == "texts" and _is_positional([e for e in entries if part in e], part, lengths):
+                fields[part] = {k: v for k, v in field.items() if k != "examples"} | {"type": "row"}
+        return fields
 
 
-def _fields_of(made: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _fields_of(fields: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every field, whatever it stands in."""
-    for name, one in made.items():
-        yield name, one
-        yield from _fields_of(one.get("fields", {}))
+    for name, field in fields.items():
+        yield name, field
+        yield from _fields_of(field.get("fields", {}))
 
 
 def _enumerated(text: str) -> dict[str, str]:
-    found = {name: meaning.strip() for name, meaning in _NUMBERED.findall(text)}
-    return found if len(found) > 1 else {}
+    listed = {name: meaning.strip() for name, meaning in _NUMBERED.findall(text)}
+    return listed if len(listed) > 1 else {}
 
 
-def _possible(text: str) -> dict[str, str]:
-    return {name: "" for listed in _POSSIBLE.findall(text) for name in _QUOTED.findall(listed)}
-
-
-def _is_optional(made: Mapping[str, Any]) -> bool:
-    return bool(_OPTIONAL.search(str(made.get("description", ""))))
+def _is_optional(field: Mapping[str, Any]) -> bool:
+    return bool(_OPTIONAL.search(str(field.get("description", ""))))
 
 
 def _every(name: str, parts: Sequence[str]) -> str:
@@ -345,30 +332,30 @@ def _every(name: str, parts: Sequence[str]) -> str:
 
 def _entries(given: Any) -> Iterator[Mapping[str, Any]]:
     value = plain(given)
-    for one in value if isinstance(value, list) else ():
-        if isinstance(plain(one), Mapping):
-            yield plain(one)
+    for entry in value if isinstance(value, list) else ():
+        if isinstance(plain(entry), Mapping):
+            yield plain(entry)
 
 
 def _key(entries: Sequence[Mapping[str, Any]]) -> str:
-    names = dict.fromkeys(str(name) for one in entries for name in one)
+    names = dict.fromkeys(str(name) for entry in entries for name in entry)
     return next((name for name in names if name.endswith(KEY)), next(iter(names)))
 
 
-def _lengths(entry: Mapping[str, Any], made: Mapping[str, Any]) -> set[int]:
+def _lengths(entry: Mapping[str, Any], fields: Mapping[str, Any]) -> set[int]:
     """Of the rows that an example has."""
-    rows = (plain(entry[name]) for name, one in made.items() if one["type"] == "rows" and name in entry)
+    rows = (plain(entry[name]) for name, field in fields.items() if field["type"] == "rows" and name in entry)
     return {len(row) for each in rows if isinstance(each, list) for row in map(plain, each) if isinstance(row, list)}
 
 
 def _is_positional(entries: Sequence[Mapping[str, Any]], name: str, lengths: Sequence[set[int]]) -> bool:
     """Whether the places of a list matter: it has as many as the rows beside it, or leaves some empty."""
-    lists = [plain(one[name]) for one in entries]
-    if any("" in one for one in lists if isinstance(one, list)):
+    lists = [plain(entry[name]) for entry in entries]
+    if any("" in cells for cells in lists if isinstance(cells, list)):
         return True
-    known = [own for own in lengths if own]
-    beside = [{len(one)} for one in lists if isinstance(one, list)]
-    return bool(known) and len(beside) == len(known) and beside == known
+    row_lengths = [length for length in lengths if length]
+    beside = [{len(cells)} for cells in lists if isinstance(cells, list)]
+    return bool(row_lengths) and beside == row_lengths
 
 
 # --- Data as Clojure writes it: EDN, and the data in a source file, in which texts are put together by `(str …)`.
@@ -413,7 +400,7 @@ CODE, DROPPED = _Sign(), _Sign()
 def forms(text: str) -> Iterator[Any]:
     """The values of a file's forms, one after another. Raises ClojureError."""
     reader = _Reader(text)
-    while not reader.is_at_end:
+    while reader.next is not None:
         form = reader.form(0)
         if not isinstance(form, _Sign):
             yield form
@@ -423,29 +410,25 @@ class _Reader:
     def __init__(self, text: str):
         self._text = text
         self._tokens = self._read()
-        self._next = next(self._tokens, None)
-
-    @property
-    def is_at_end(self) -> bool:
-        return self._next is None
+        self.next = next(self._tokens, None)
 
     def _read(self) -> Iterator[tuple[str, str, int]]:
         at = 0
         while at < len(self._text):
-            found = _TOKEN.match(self._text, at)
-            if found is None:
+            token = _TOKEN.match(self._text, at)
+            if token is None:
                 raise ClojureError(f"line {self._line(at)}: a text without its end")
-            at = found.end()
-            if found.lastgroup != "skip":
-                yield str(found.lastgroup), found[0], found.start()
+            at = token.end()
+            if token.lastgroup != "skip":
+                yield str(token.lastgroup), token[0], token.start()
 
     def _line(self, at: int) -> int:
         return self._text.count("\n", 0, at) + 1
 
     def _take(self) -> tuple[str, str, int]:
-        if self._next is None:
+        if self.next is None:
             raise ClojureError(f"line {self._line(len(self._text))}: the file ends within a form")
-        taken, self._next = self._next, next(self._tokens, None)
+        taken, self.next = self.next, next(self._tokens, None)
         return taken
 
     def form(self, depth: int) -> Any:
@@ -465,7 +448,7 @@ class _Reader:
             case "close":
                 raise ClojureError(f"line {self._line(at)}: {text} closes nothing")
             case "text":
-                return _ESCAPE.sub(lambda one: _unescaped(one[1]), text[text.index('"') + 1 : -1])
+                return _ESCAPE.sub(lambda escape: _unescaped(escape[1]), text[text.index('"') + 1 : -1])
             case "char":
                 return text[1:]
         return _atom(text)
@@ -479,9 +462,9 @@ class _Reader:
     def _held(self, opening: str, at: int, depth: int) -> Any:
         parts, closing = [], _CLOSED_BY[opening[-1]]
         while True:
-            if self._next is None:
+            if self.next is None:
                 raise ClojureError(f"line {self._line(at)}: {opening} is never closed")
-            kind, text, where = self._next
+            kind, text, where = self.next
             if kind == "close":
                 self._take()
                 if text != closing:
@@ -515,7 +498,7 @@ def _evaluated(parts: list[Any]) -> Any:
         case ["def" | "defonce", str(), *_, value]:
             return value
         case ["str", *texts]:
-            return "".join("" if one is None or one is CODE else str(one) for one in texts)
+            return "".join("" if text is None or text is CODE else str(text) for text in texts)
         case [str() as name, value] if "json" in name and not isinstance(value, _Sign):
             return json.dumps(value, ensure_ascii=False)
     return CODE

@@ -1,7 +1,6 @@
 """Records: how what one answer gave (an SCR) is reduced into what all have given (the ASCR), by the reducers of the
-schema; and
-what a model gave for one, checked: closed lists mapped or refused, every value with words that stand in the answer.
-What cannot be used is named, so that it can be asked for again.
+schema; and what a model gave for one, checked: closed lists mapped or refused, every value with words that stand in the
+answer. What cannot be used is named, so that it can be asked for again.
 
 A record is plain data: field → value. Texts and numbers, ids of closed lists, lists of them; a list of objects has
 their key as the first of each; a quantity is {value-string, units, modifier}, as it was said; a row is a list of texts,
@@ -12,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Annotated, Any, Literal
@@ -52,10 +52,10 @@ class Contradiction(BaseModel):
     later: JsonValue
 
 
-def reduced(nodes: Nodes, record: Mapping[str, Any], found: Mapping[str, Any]) -> Record:
+def reduced(nodes: Nodes, record: Mapping[str, Any], scr: Mapping[str, Any]) -> Record:
     """The record with what was found; neither is changed."""
     result = dict(record)
-    for name, value in found.items():
+    for name, value in scr.items():
         if there(value):
             result[name] = _joined(nodes[name], record.get(name), value)
     return result
@@ -67,19 +67,18 @@ def _joined(node: FieldNode, old: Any, new: Any) -> Any:
     if not there(old) or node.reducer == "last":
         return new
     if node.reducer == "union":
-        return [*old, *(value for value in _distinct(new) if not any(same(value, one) for one in old))]
+        return [*old, *(value for value in _distinct(new) if not any(same(value, known) for known in old))]
     return reduced(node.children, old, new)
 
 
 def _upserted(node: FieldNode, old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[Record]:
     """By key, which comes first. deep: what an entry holds is reduced in turn; upsert: its parts are replaced, those
     not named again stay."""
-    key, result = str(node.field.key), [dict(entry) for entry in old]
+    key, result = node.key, [dict(entry) for entry in old]
     for entry in new:
-        place = next((n for n, one in enumerate(result) if same(one[key], entry[key])), len(result))
+        place = next((n for n, before in enumerate(result) if same(before[key], entry[key])), len(result))
         kept = result[place] if place < len(result) else {key: entry[key]}
-        below = {name: value for name, value in entry.items() if name != key}
-        merged = reduced(node.children, kept if node.reducer == "deep" else {}, below)
+        merged = reduced(node.children, kept if node.reducer == "deep" else {}, node.parts(entry))
         result[place:] = [{**kept, **merged}, *result[place + 1 :]]
     return result
 
@@ -87,18 +86,18 @@ def _upserted(node: FieldNode, old: Sequence[Mapping[str, Any]], new: Sequence[M
 def _distinct(values: Sequence[Any]) -> Iterator[Any]:
     seen: list[Any] = []
     for value in values:
-        if not any(same(value, one) for one in seen):
+        if not any(same(value, other) for other in seen):
             seen.append(value)
             yield value
 
 
-def same(one: Any, other: Any) -> bool:
+def same(value: Any, other: Any) -> bool:
     """Texts as they are spoken, quantities and rows too, anything else as it is."""
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        one, other = as_said(one), as_said(other)
-    return normal(one) == normal(other) if isinstance(one, str) and isinstance(other, str) else bool(one == other)
+    if isinstance(value, list) and isinstance(other, list):
+        return len(value) == len(other) and all(map(same, value, other))
+    if isinstance(value, Mapping) and isinstance(other, Mapping):
+        value, other = as_said(value), as_said(other)
+    return normal(value) == normal(other) if isinstance(value, str) and isinstance(other, str) else bool(value == other)
 
 
 def as_said(quantity: Mapping[str, Any]) -> str:
@@ -112,16 +111,16 @@ _RANGE = re.compile(rf"{_FIGURE}(?:\s*[^\W\d]*\s*(?:-|–|—|to|bis|and|und)\s*
 
 def amount_of(field: SchemaField, quantity: Mapping[str, Any]) -> float | None:
     """In the field's unit, the middle of a range; None where nothing says what a figure would be in it."""
-    found = _RANGE.search(str(quantity.get("value-string", "")))
-    if found is None or field.unit is None:
+    amount = _RANGE.search(str(quantity.get("value-string", "")))
+    if amount is None or field.unit is None:
         return None
     units = normal(str(quantity.get("units") or ""))
     names = {normal(text) for language in ("de", "en") if (text := getattr(field.unit, language))}
-    known = {**{normal(name): factor for name, factor in field.units.items()}, **dict.fromkeys(names, 1.0)}
-    if units and units not in known:
+    factors = {**{normal(name): factor for name, factor in field.units.items()}, **dict.fromkeys(names, 1.0)}
+    if units and units not in factors:
         return None
-    figures = [float(one.replace(",", ".")) for one in found.groups() if one]
-    return sum(figures) / len(figures) * known.get(units, 1.0)
+    figures = [float(figure.replace(",", ".")) for figure in amount.groups() if figure]
+    return sum(figures) / len(figures) * factors.get(units, 1.0)
 
 
 def normalised(nodes: Nodes, record: Mapping[str, Any]) -> Record:
@@ -136,14 +135,8 @@ def normalised(nodes: Nodes, record: Mapping[str, Any]) -> Record:
 def _normal(node: FieldNode, value: Any) -> Any:
     kind = node.field.type
     if kind == "list":
-        key = str(node.field.key)
         entries = [value] if isinstance(value, str) and value else value
-        if not isinstance(entries, list):
-            return value
-        return [
-            {key: one} if isinstance(one, str) else {**_first(key, one), **normalised(node.children, one)}
-            if isinstance(one, Mapping) else one for one in entries
-        ]  # fmt: skip
+        return [_normal_entry(node, entry) for entry in entries] if isinstance(entries, list) else value
     if kind == "object":
         if isinstance(value, str) and value and (first := next(iter(node.children), None)) is not None:
             return {first: _normal(node.children[first], value)}
@@ -151,17 +144,20 @@ def _normal(node: FieldNode, value: Any) -> Any:
     return quantity_of(value) if kind == "quantity" else value
 
 
-def _first(key: str, entry: Mapping[str, Any]) -> Record:
-    return {key: entry[key]} if key in entry else {}
+def _normal_entry(node: FieldNode, entry: Any) -> Any:
+    if isinstance(entry, str):
+        return {node.key: entry}
+    if not isinstance(entry, Mapping):
+        return entry
+    key = {node.key: entry[node.key]} if node.key in entry else {}
+    return {**key, **normalised(node.children, entry)}
 
 
 def quantity_of(value: Any) -> Any:
     """A bare text or number as a quantity; anything else as it is, its parts texts."""
-    if isinstance(value, bool) or value is None:
-        return value
-    if isinstance(value, str | int | float):
-        return {"value-string": f"{value:g}" if isinstance(value, float) else str(value)} if value != "" else value
-    if not isinstance(value, Mapping) or not is_quantity(value):
+    if isinstance(value, str | int | float) and not isinstance(value, bool) and value != "":
+        return {"value-string": f"{value:g}" if isinstance(value, float) else str(value)}
+    if not is_quantity(value):
         return value
     return {
         name: str(part) for name in ("value-string", "units", "modifier") if (part := value.get(name)) not in (None, "")
@@ -169,10 +165,10 @@ def quantity_of(value: Any) -> Any:
 
 
 def contradictions(
-    nodes: Nodes, record: Mapping[str, Any], found: Mapping[str, Any], above: Path = ()
+    nodes: Nodes, record: Mapping[str, Any], scr: Mapping[str, Any], above: Path = ()
 ) -> Iterator[Contradiction]:
     """Single values that the record has otherwise. A list that grows, or a text that says more of the same, is none."""
-    for name, new in found.items():
+    for name, new in scr.items():
         node = nodes[name]
         old: Any = record.get(name)
         path = (*above, name)
@@ -181,11 +177,10 @@ def contradictions(
         if node.field.type == "object":
             yield from contradictions(node.children, old, new, path)
         elif node.field.type == "list":
-            key = str(node.field.key)
             for entry in new:
-                before: Mapping[str, Any] = next((one for one in old if same(one[key], entry[key])), {})
-                below = {each: value for each, value in entry.items() if each != key}
-                yield from contradictions(node.children, before, below, (*path, str(entry[key])))
+                key = entry[node.key]
+                before: Mapping[str, Any] = next((known for known in old if same(known[node.key], key)), {})
+                yield from contradictions(node.children, before, node.parts(entry), (*path, str(key)))
         elif node.reducer == "last" and not node.field.closing and not same(old, new) and not _says_more(old, new):
             yield Contradiction(path=path, earlier=old, later=new)
 
@@ -208,11 +203,10 @@ def values(nodes: Nodes, record: Mapping[str, Any], above: Path = ()) -> Iterato
         if node.field.type == "object":
             yield from values(node.children, value, path)
         elif node.field.type == "list":
-            key = str(node.field.key)
             for entry in value:
-                yield (*path, str(entry[key])), node, str(entry[key])
-                below = {each: part for each, part in entry.items() if each != key}
-                yield from values(node.children, below, (*path, str(entry[key])))
+                key = str(entry[node.key])
+                yield (*path, key), node, key
+                yield from values(node.children, node.parts(entry), (*path, key))
         else:
             yield path, node, value
 
@@ -228,7 +222,7 @@ def unknown(nodes: Nodes, record: Mapping[str, Any], above: Path = ()) -> Iterat
             yield from [(*above, name)] if node.level == 1 and not node.field.closing else ()
         elif node.field.type == "list":
             for entry in value:
-                yield from unknown(node.children, entry, (*above, name, str(entry[str(node.field.key)])))
+                yield from unknown(node.children, entry, (*above, name, str(entry[node.key])))
 
 
 def misfits(nodes: Nodes, record: Mapping[str, Any], above: str = "") -> Iterator[str]:
@@ -247,12 +241,11 @@ def misfits(nodes: Nodes, record: Mapping[str, Any], above: str = "") -> Iterato
 
 
 def _misfit_entries(node: FieldNode, entries: Sequence[Any], where: str) -> Iterator[str]:
-    key = str(node.field.key)
     for place, entry in enumerate(entries):
-        if not isinstance(entry, Mapping) or not isinstance(entry.get(key), str) or not entry[key]:
-            yield f"{where}[{place}]: an entry is an object with a text as its {key}"
+        if isinstance(entry, Mapping) and isinstance(entry.get(node.key), str) and entry[node.key]:
+            yield from misfits(node.children, node.parts(entry), f"{where}[{place}].")
         else:
-            yield from misfits(node.children, {k: v for k, v in entry.items() if k != key}, f"{where}[{place}].")
+            yield f"{where}[{place}]: an entry is an object with a text as its {node.key}"
 
 
 def _fits(node: FieldNode, value: Any) -> bool:
@@ -263,7 +256,7 @@ def _fits(node: FieldNode, value: Any) -> bool:
             return isinstance(value, str) and value in values
         case "choices" | "texts":
             return isinstance(value, list) and all(
-                isinstance(one, str) and (kind == "texts" or one in values) for one in value
+                isinstance(text, str) and (kind == "texts" or text in values) for text in value
             )
         case "number":
             return isinstance(value, int | float) and not isinstance(value, bool)
@@ -272,10 +265,10 @@ def _fits(node: FieldNode, value: Any) -> bool:
         case "quantity":
             return is_quantity(value) and all(isinstance(part, str) for part in value.values())
         case "row":
-            return isinstance(value, list) and all(isinstance(one, str) for one in value)
+            return isinstance(value, list) and all(isinstance(text, str) for text in value)
         case "rows":
             return isinstance(value, list) and all(
-                isinstance(row, list) and all(isinstance(one, str) for one in row) for row in value
+                isinstance(row, list) and all(isinstance(cell, str) for cell in row) for row in value
             )
     return kind == "text" and isinstance(value, str)
 
@@ -316,8 +309,8 @@ def checked(schema: DiscoverySchema, raw: Mapping[str, JsonValue], answer: str, 
     may annotate its reply as that does."""
     result = Checked()
     model = record_model(schema)
-    given = stripped(dict(raw)) if schema.translated is not None else dict(raw)
-    fitting = _fitting(model, given, result.problems, list(schema.nodes))
+    reply = stripped(dict(raw)) if schema.translated is not None else dict(raw)
+    fitting = _fitting(model, reply, result.problems, list(schema.nodes))
     keys = {key for path, node, key in values(schema.nodes, known) if node.field.type == "list" and node.field.coined}
     restates = any(node.field.coined for node in schema.walk())
     taking = _Taking(answer, result, {normal(key) for key in keys}, restates)
@@ -342,8 +335,8 @@ def reply_schema(schema: DiscoverySchema) -> Mapping[str, JsonValue]:
 
 @cache
 def _form(model: type[BaseModel]) -> Mapping[str, JsonValue]:
-    made: dict[str, JsonValue] = _all_required(model.model_json_schema())
-    return made
+    form: dict[str, JsonValue] = _all_required(model.model_json_schema())
+    return form
 
 
 # --- the model --------------------------------------------------------------------------------------------------------
@@ -365,22 +358,22 @@ def _type(node: FieldNode, name: str) -> Any:
         case "object":
             return _made(name, node.children)
         case "list":
-            entry = _made(name, node.children, str(node.field.key))
-            form = BeforeValidator(partial(_entry_form, str(node.field.key)))
+            entry = _made(name, node.children, node.key)
+            form = BeforeValidator(partial(_entry_form, node.key))
             return list[Annotated[entry, form]]  # type: ignore[valid-type]  # a type made here
         case "choice" | "choices":
-            one = quoted(closed(node))
+            value = quoted(closed(node))
         case "number":
-            one = quoted(Annotated[float, BeforeValidator(_number)])
+            value = quoted(Annotated[float, BeforeValidator(_number)])
         case "boolean":
-            one = quoted(bool)
+            value = quoted(bool)
         case "quantity":
-            one = quoted(QUANTITY_FORM)
+            value = quoted(QUANTITY_FORM)
         case "row" | "rows":
-            one = quoted(ROW_FORM)
+            value = quoted(ROW_FORM)
         case _:
-            one = quoted(Annotated[str, Field(max_length=LONGEST)])
-    return list[one] if node.field.type in ("choices", "texts", "rows") else one  # type: ignore[valid-type]
+            value = quoted(Annotated[str, Field(max_length=LONGEST)])
+    return list[value] if node.field.type in ("choices", "texts", "rows") else value  # type: ignore[valid-type]
 
 
 SHORT = Annotated[str, Field(max_length=200)]
@@ -409,18 +402,14 @@ def quoted(kind: Any) -> Any:
     """A value with the words it rests on. A bare value is taken where it is said itself."""
 
     def wrapped(given: object) -> object:
-        is_wrapped = isinstance(given, Mapping) and "value-string" not in given
-        return given if is_wrapped else {"value": given, "quote": given if isinstance(given, str) else _bare(given)}
+        if isinstance(given, Mapping) and "value-string" not in given:
+            return given
+        return {"value": given, "quote": as_said(given) if isinstance(given, Mapping) else str(given)}
 
     model = create_model(
         "Said", __config__=ConfigDict(extra="ignore"), __module__=MODULE, value=(kind, ...), quote=(str, "")
     )
     return Annotated[model, BeforeValidator(wrapped)]
-
-
-def _bare(given: object) -> str:
-    """The words by which a value without a quote can be looked for."""
-    return as_said(given) if isinstance(given, Mapping) else str(given)
 
 
 def closed(node: FieldNode) -> Any:
@@ -434,10 +423,10 @@ def closed(node: FieldNode) -> Any:
     }
 
     def mapped(given: object) -> object:
-        found = names.get(plain(str(given)))
-        if found is None:
+        value_id = names.get(plain(str(given)))
+        if value_id is None:
             raise PydanticCustomError("closed", "{why}", {"why": f"is none of: {', '.join(ids)}"})
-        return found
+        return value_id
 
     return Annotated[Literal[ids], BeforeValidator(mapped)]
 
@@ -478,32 +467,26 @@ def _all_required(schema: Any) -> Any:
 # --- what fits --------------------------------------------------------------------------------------------------------
 
 
-def _fitting(model: type[BaseModel], raw: Any, problems: list[ReadingProblem], known: Sequence[str]) -> dict[str, Any]:
+def _fitting(model: type[BaseModel], raw: Any, problems: list[ReadingProblem], fields: Sequence[str]) -> dict[str, Any]:
     """The reply without what does not fit, which is named: one problem is taken out at a time."""
-    raw = _copied(raw)
+    raw = deepcopy(raw)
     for _ in range(MOST_PROBLEMS):
         try:
             return model.model_validate(raw).model_dump(by_alias=True, exclude_none=True)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            problems.append(_problem(first, known))
+            problems.append(_problem(first, fields))
             if not _without(raw, first):
                 break
     return {}
 
 
-def _copied(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _copied(each) for key, each in value.items()}
-    return [_copied(each) for each in value] if isinstance(value, list) else value
-
-
-def _problem(error: ErrorDetails, known: Sequence[str]) -> ReadingProblem:
+def _problem(error: ErrorDetails, fields: Sequence[str]) -> ReadingProblem:
     path = ".".join(str(step) for step in error["loc"] if step not in ("value", "quote"))
     if error["type"] == "extra_forbidden":
         name = str(error["loc"][-1])
         return ReadingProblem(
-            kind="unknown", path=path, given=shown(error["input"]), why=f"is no field{suggestion(name, known)}"
+            kind="unknown", path=path, given=shown(error["input"]), why=f"is no field{suggestion(name, fields)}"
         )
     return ReadingProblem(kind="unfit", path=path, given=shown(error["input"]), why=error["msg"])
 
@@ -515,22 +498,16 @@ def _without(raw: Any, error: ErrorDetails) -> bool:
         loc.pop()
     while loc and loc[-1] in ("value", "quote"):
         loc.pop()
-    held: Any = raw
     around: tuple[Any, Any] | None = None
     for step in loc:
-        if not _has(held, step):
+        is_inside = step in raw if isinstance(raw, dict) else isinstance(raw, list) and isinstance(step, int)
+        if not is_inside:  # a bare value, where a form was expected
             break
-        around, held = (held, step), held[step]
+        around, raw = (raw, step), raw[step]
     if around is None:
         return False
     del around[0][around[1]]
     return True
-
-
-def _has(held: Any, step: Any) -> bool:
-    return (isinstance(held, dict) and step in held) or (
-        isinstance(held, list) and isinstance(step, int) and step < len(held)
-    )
 
 
 # --- what was said ----------------------------------------------------------------------------------------------------
@@ -547,14 +524,14 @@ class _Taking:
     restates: bool
 
     def taken(self, nodes: Nodes, raw: Mapping[str, Any], above: Path, known: Mapping[str, Any]) -> Record:
-        made: Record = {}
+        record: Record = {}
         for name, given in raw.items():
             before = (known or {}).get(name)
             if name in nodes and not self._is_restated(given, before):
                 value = self._taken(nodes[name], given, (*above, name), before)
                 if there(value):
-                    made[name] = value
-        return made
+                    record[name] = value
+        return record
 
     def _is_restated(self, given: Any, known: Any) -> bool:
         """A whole record that is given again, with what is new in it, quotes no words for the rest."""
@@ -571,11 +548,11 @@ class _Taking:
             case "object":
                 return self.taken(node.children, given, path, known or {})
             case "list":
-                return [entry for one in given if (entry := self._entry(node, one, path, known or []))]
+                return [entry for raw in given if (entry := self._entry(node, raw, path, known or []))]
             case "choices" | "texts" | "rows":
-                told = known if isinstance(known, list) else []
-                fresh = [one for one in given if not any(self._is_restated(one, each) for each in told)]
-                return [value for one in fresh if there(value := self._value(one, path))]
+                before = known if isinstance(known, list) else []
+                fresh = [raw for raw in given if not any(self._is_restated(raw, each) for each in before)]
+                return [value for raw in fresh if there(value := self._value(raw, path))]
             case "text" if node.field.coined:
                 return self._coined_text(given, path)
             case _:
@@ -591,32 +568,30 @@ class _Taking:
     def _entry(
         self, node: FieldNode, given: Mapping[str, Any], path: Path, known: Sequence[Mapping[str, Any]]
     ) -> Record:
-        key = str(node.field.key)
+        key = node.key
         name = given[key]["value"].strip()
-        before = next((one for one in known if same(one[key], name)), None)
+        before = next((entry for entry in known if same(entry[key], name)), None)
         if before is not None:
             name = before[key]
         elif node.field.coined:
             return self._coined_entry(node, given, path)
         elif self._value(given[key], (*path, name)) is None:
             return {}
-        below = {each: value for each, value in given.items() if each != key}
-        return {key: name, **self.taken(node.children, below, (*path, name), before or {})}
+        return {key: name, **self.taken(node.children, node.parts(given), (*path, name), before or {})}
 
     def _coined_entry(self, node: FieldNode, given: Mapping[str, Any], path: Path) -> Record:
         """A key that nobody said stands for what was: on the words of the first value below it."""
-        key, begun = str(node.field.key), len(self.result.told)
+        key, begun = node.key, len(self.result.told)
         name = given[key]["value"].strip()
         if not name:
             return {}
-        own, at = (*path, name), len(self.result.problems)
-        is_said = self._value(given[key], own) is not None
-        below = {each: value for each, value in given.items() if each != key}
-        parts = self.taken(node.children, below, own, {})
+        place, at = (*path, name), len(self.result.problems)
+        is_said = self._value(given[key], place) is not None
+        parts = self.taken(node.children, node.parts(given), place, {})
         if not is_said and parts:
             del self.result.problems[at]
-            quote = next((one.quote for one in self.result.told[begun:]), "")
-            self.result.told.insert(begun, ToldValue(path=own, value=name, quote=quote))
+            quote = next((value.quote for value in self.result.told[begun:]), "")
+            self.result.told.insert(begun, ToldValue(path=place, value=name, quote=quote))
         self.coined.add(normal(name))
         return {key: name, **parts} if is_said or parts else {}
 

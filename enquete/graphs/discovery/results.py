@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import chain, islice
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
@@ -29,12 +30,12 @@ from enquete.graphs.discovery.originals import is_quantity
 from enquete.graphs.discovery.record import amount_of, as_said, values
 from enquete.graphs.discovery.schema import FieldNode, shown_path
 from enquete.instruments.expressions import there
-from enquete.locale import N_, tell
+from enquete.locale import N_
 from enquete.nodes.conversations import stored_turns
 from enquete.reports import declarations as d
-from enquete.reports.context import AnalysisContext, Files, ItemFacts
+from enquete.reports.context import AnalysisContext, Files
 from enquete.reports.declarations import Analysis, compared, group_finding, group_tables, shaped
-from enquete.reports.evaluation import INTERVIEWER, Evaluation, Line, Talk, lines_of
+from enquete.reports.evaluation import Evaluation, Talk, dialogue, lines_of, of_turn
 from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.writing import lines
 from enquete.respondents.quoting import normal
@@ -61,11 +62,11 @@ FIELDS = d.Table(
     name="fields", title=N_("What is known, by field"), key=("path",), label="label",
     columns=(
         d.text("path", N_("path")), d.text("label", N_("Field")), d.code("type", N_("kind"), TYPES),
-            d.text("unit", N_("unit")),
+        d.text("unit", N_("unit")),
         d.flag("required", N_("required")), d.integer("n", N_("known of")), TOTAL, d.of("n", "n_total", N_("known of")),
         d.integer("asked", N_("asked for")), d.number("first_question", N_("after question"), digits=1),
         d.integer("different", N_("different values")), d.integer("n_yes", N_("yes")),
-            d.share("yes_share", N_("share of yes")), LOW, HIGH,
+        d.share("yes_share", N_("share of yes")), LOW, HIGH,
         d.number("median", N_("median"), digits=1), d.number("q1", N_("lower quartile"), digits=1),
         d.number("q3", N_("upper quartile"), digits=1),
     ),
@@ -137,9 +138,9 @@ TURNS = d.Table(
     name="turns", title=N_("Transcripts"), key=("participant", "turn"),
     columns=(
         AGENT, d.integer("turn", N_("turn")), d.text("about", N_("Field")), d.text("question", N_("question")),
-            d.text("answer", N_("answer")),
+        d.text("answer", N_("answer")),
         d.text("status", N_("status")), d.nested("found", N_("found")), d.nested("by", N_("by")),
-            d.text("stop", N_("ended")),
+        d.text("stop", N_("ended")),
     ),
     views=(d.View(at="appendix", heading=N_("The first interviews verbatim"), where="participant in @first_three",
         by=("participant",),
@@ -216,14 +217,12 @@ CHARTS = (
 
 PRESENTATION = d.Presentation(
     tables=(FIELDS, NAMED, GROUP_TESTS, GROUPS, RECORDS, SAID, CONTRADICTIONS, CURVE, LEFT_OUT, TURNS), facts=FACTS,
-        findings=FINDINGS,
-    charts=CHARTS,
+    findings=FINDINGS, charts=CHARTS,
     texts=(
         d.TextBlock(at="section", where="n > 0", says=N_(
             "Each agent was interviewed one to one to fill a record, “{title}”: after every answer the next question "
-            "asked for what was still "
-            "missing, {budget} questions at most. {complete} of {n} records are complete, after {questions} questions "
-            "on average.")),
+            "asked for what was still missing, {budget} questions at most. {complete} of {n} records are complete, "
+            "after {questions} questions on average.")),
         d.TextBlock(at="section", where="read_by_rule > 0", says=N_(
             "A rule stood in for the model and read {read_by_rule} of {answers_read} answers: it knows words, not "
             "meanings.")),
@@ -246,49 +245,47 @@ def analyse(
 ) -> Analysis:
     """Tables over the main arm's interviews."""
     people = frame.drop_duplicates("participant")[["participant", "stakeholder_type"]].astype(str)
-    held = [
+    talks = [
         RecordedInterview(interview, kind)
         for unit, kind in people.itertuples(index=False)
         if (interview := stored_interview(unit, settings, context.pinned)).turns
     ]
     discovery, language = settings.discovery, context.language
-    turns = [turn for one in held for turn in one.interview.turns]
-    asked = Counter(shown_path(_plain_path(one.interview, path)) for one in held for path in one.interview.asked)
+    turns = [turn for talk in talks for turn in talk.interview.turns]
+    asked = Counter(shown_path(_plain_path(talk.interview, path)) for talk in talks for path in talk.interview.asked)
     nodes = list(discovery.walk())
-    records = [one.record() for one in held]
-    contradictions = [row for one in held for row in one.contradictions()]
+    records = [talk.record() for talk in talks]
+    contradictions = [row for talk in talks for row in talk.contradictions()]
     problems = Counter(problem.kind for turn in turns for problem in turn.problems)
     readers = Counter(turn.by.get("interpret") for turn in turns if turn.by.get("interpret"))
-    curve = _curve(held)
-    known = pd.DataFrame(
-        {
-            shown_path(node.path): [float(bool(one.known(node))) for one in held]
-            for node in nodes
-            if node.field.type != "object"
-        },
-        index=[one.interview.unit for one in held],
+    curve = _curve(talks)
+    last = curve[-1] if curve else {}
+    fields = [node for node in nodes if node.field.type != "object"]
+    shares = pd.DataFrame(
+        {shown_path(node.path): [float(bool(talk.known(node))) for talk in talks] for node in fields},
+        index=[talk.interview.unit for talk in talks],
     )
     tables = {
-        "fields": [_field(node, held, asked, language) for node in nodes],
-        "named": [row for node in nodes for row in _named(node, held, language)], "records": records,
-        "contradictions": contradictions, "curve": curve, "said": [row for one in held for row in one.said(language)],
+        "fields": [_field(node, talks, asked, language) for node in nodes],
+        "named": [row for node in nodes for row in _named(node, talks, language)], "records": records,
+        "contradictions": contradictions, "curve": curve,
+        "said": [row for talk in talks for row in talk.said(language)],
         "left_out": [{"kind": kind, "n": n} for kind, n in sorted(problems.items())],
-        "turns": [row for one in held for row in one.transcript()], **compared(known, context.groups_of(frame), "path"),
+        "turns": [row for talk in talks for row in talk.transcript()],
+        **compared(shares, context.groups_of(frame), "path"),
     }  # fmt: skip
     facts = {
         "ds": discovery.id, "title": discovery.title.in_(language), "objective": discovery.objective.in_(language),
-        "complete_when": discovery.completion.text, "budget": settings.budget, "n": len(held), "n_total": len(people),
-        "complete": sum(one.interview.complete for one in held),
-        "spent": sum(one.interview.stop == "budget" and not one.interview.complete for one in held),
-        "questions": len(turns) / len(held) if held else None, "read_by_rule": readers[RULE],
+        "complete_when": discovery.completion.text, "budget": settings.budget, "n": len(talks), "n_total": len(people),
+        "complete": sum(talk.interview.complete for talk in talks),
+        "spent": sum(talk.interview.stop == "budget" and not talk.interview.complete for talk in talks),
+        "questions": len(turns) / len(talks) if talks else None, "read_by_rule": readers[RULE],
         "answers_read": readers.total(), "content": readers[RULE] <= RULE_AT_MOST * readers.total(),
         "contradicting": len({row["participant"] for row in contradictions}), "not_said": problems["not_said"],
         "values": sum(row["n_values"] for row in records),
-        "translated": list(discovery.translated or ()),
-        "n_translated": len(discovery.translated or ()),
+        "translated": list(discovery.translated or ()), "n_translated": len(discovery.translated or ()),
         "first_three": [row["participant"] for row in records[:VERBATIM]],
-        "shown_complete": curve[-1]["complete"] if curve else None,
-        "last_question": curve[-1]["question"] if curve else None, "last_known": curve[-1]["known"] if curve else None,
+        "shown_complete": last.get("complete"), "last_question": last.get("question"), "last_known": last.get("known"),
     }  # fmt: skip
     return shaped(PRESENTATION, tables, facts)
 
@@ -311,13 +308,13 @@ class RecordedInterview:
 
     def first(self, node: FieldNode) -> int | None:
         """The question that first brought something for it."""
-        told = (
+        turns = (
             turn.turn
             for turn in self.interview.turns
-            for one in turn.told
-            if _plain_path(self.interview, one.path) == node.path
+            for entry in turn.told
+            if _plain_path(self.interview, entry.path) == node.path
         )
-        return min(told, default=None)
+        return min(turns, default=None)
 
     def record(self) -> Row:
         interview = self.interview
@@ -330,24 +327,23 @@ class RecordedInterview:
 
     def said(self, language: Language) -> Iterator[Row]:
         for turn in self.interview.turns:
-            for one in turn.told:
-                node = self.interview.discovery.at(one.path)
-                label = node.field.label.in_(language) if node else shown_path(one.path)
-                told = one.model_dump(mode="json")
-                value = _text(told.get("value")) or "null"
-                yield {"participant": self.interview.unit, "turn": turn.turn, "path": shown_path(one.path),
-                    "field": label, "value": value,
-                       "quote": told.get("quote")}  # fmt: skip
+            for entry in turn.told:
+                node = self.interview.discovery.at(entry.path)
+                yield {
+                    "participant": self.interview.unit, "turn": turn.turn, "path": shown_path(entry.path),
+                    "field": node.field.label.in_(language) if node else shown_path(entry.path),
+                    "value": _text(entry.value) or "null", "quote": entry.quote,
+                }  # fmt: skip
 
     def contradictions(self) -> Iterator[Row]:
         settled = {turn.about for turn in self.interview.turns if turn.settled}
         now = {path: value for path, _, value in values(self.interview.discovery.nodes, self.interview.record)}
         for turn in self.interview.turns:
-            for one in turn.contradictions:
+            for both in turn.contradictions:
                 yield {
-                    "participant": self.interview.unit, "turn": turn.turn, "path": shown_path(one.path),
-                    "earlier": _text(one.earlier), "later": _text(one.later), "asked": one.path in settled,
-                    "now": _text(now.get(one.path)),
+                    "participant": self.interview.unit, "turn": turn.turn, "path": shown_path(both.path),
+                    "earlier": _text(both.earlier), "later": _text(both.later), "asked": both.path in settled,
+                    "now": _text(now.get(both.path)),
                 }  # fmt: skip
 
     def transcript(self) -> Iterator[Row]:
@@ -371,9 +367,8 @@ def _values(path: Sequence[str], nodes: Mapping[str, FieldNode], record: Mapping
     if not there(value):
         return
     if node.field.type == "list":
-        key = str(node.field.key)
         for entry in value:
-            yield from _values(path[1:], node.children, entry) if len(path) > 1 else [str(entry[key])]
+            yield from _values(path[1:], node.children, entry) if len(path) > 1 else [str(entry[node.key])]
     elif len(path) > 1:
         yield from _values(path[1:], node.children, value)
     elif node.field.type in ("choices", "texts", "rows"):
@@ -387,61 +382,55 @@ def _plain_path(interview: DiscoveryInterview, path: tuple[str, ...]) -> tuple[s
     return node.path if node else path
 
 
-def _field(node: FieldNode, held: Sequence[RecordedInterview], asked: Mapping[str, int], language: Language) -> Row:
+def _field(node: FieldNode, talks: Sequence[RecordedInterview], asked: Mapping[str, int], language: Language) -> Row:
     """Who has something there, after how many questions; of numbers their quartiles, of yes or no the share of yes."""
-    known = [(one, found) for one in held if (found := one.known(node))]
-    first = [turn for one, _ in known if (turn := one.first(node)) is not None]
+    pairs = [(talk, contents) for talk in talks if (contents := talk.known(node))]
+    first = [turn for talk, _ in pairs if (turn := talk.first(node)) is not None]
+    every = list(chain.from_iterable(contents for _, contents in pairs))
     row: Row = {
         "path": shown_path(node.path), "label": node.field.label.in_(language), "type": node.field.type,
         "unit": node.field.unit.in_(language) if node.field.unit else None, "required": node.field.required,
-        "n": len(known), "n_total": len(held), "asked": asked.get(shown_path(node.path), 0),
+        "n": len(pairs), "n_total": len(talks), "asked": asked.get(shown_path(node.path), 0),
         "first_question": sum(first) / len(first) if first else None,
         **dict.fromkeys(("different", "n_yes", "yes_share", "low", "high", "median", "q1", "q3")),
     }  # fmt: skip
     if node.field.type in ("number", "quantity"):
-        given = [
-            amount_of(node.field, value) if isinstance(value, Mapping) else value
-            for _, found in known
-            for value in found
-        ]
-        numbers = [float(one) for one in given if one is not None]
-        if node.field.type == "quantity":
-            row["different"] = len({normal(as_said(value)) for _, found in known for value in found})
-        if numbers:
-            row["q1"], row["median"], row["q3"] = (
-                quantiles(numbers, n=4, method="inclusive") if len(numbers) > 1 else numbers * 3
-            )
-    elif node.field.type == "boolean" and known:
-        row["n_yes"] = sum(any(found) for _, found in known)
-        interval = share_interval(row["n_yes"], len(known))
+        amounts = (amount_of(node.field, value) if isinstance(value, Mapping) else value for value in every)
+        numbers = [float(number) for number in amounts if number is not None]
+        if len(numbers) > 1:
+            row["q1"], row["median"], row["q3"] = quantiles(numbers, n=4, method="inclusive")
+        elif numbers:
+            row |= dict.fromkeys(("q1", "median", "q3"), numbers[0])
+    elif node.field.type == "boolean" and pairs:
+        row["n_yes"] = sum(any(contents) for _, contents in pairs)
+        interval = share_interval(row["n_yes"], len(pairs))
         row |= {"yes_share": interval["share"], "low": interval["low"], "high": interval["high"]}
-    elif node.field.type != "object":
-        row["different"] = len({normal(_words(value)) for _, found in known for value in found})
+    if node.field.type not in ("number", "object") and row["n_yes"] is None:
+        row["different"] = len({normal(_words(value)) for value in every})
     return row
 
 
-def _named(node: FieldNode, held: Sequence[RecordedInterview], language: Language) -> Iterator[Row]:
+def _named(node: FieldNode, talks: Sequence[RecordedInterview], language: Language) -> Iterator[Row]:
     """Values of a field by how many agents named them, the most named first; intervals hold for the most named."""
     if node.field.type in ("number", "boolean", "object"):
         return
-    known = [found for one in held if (found := one.known(node))]
+    known = [contents for talk in talks if (contents := talk.known(node))]
     labels = {each: value.label.in_(language) for each, value in node.field.values.items()}
     spoken: dict[str, str] = {}
-    for own in known:
-        for value in own:
-            spoken.setdefault(normal(_words(value)), labels.get(str(value), _words(value)))
-    named = Counter(key for own in known for key in {normal(_words(value)) for value in own})
+    for value in chain.from_iterable(known):
+        spoken.setdefault(normal(_words(value)), labels.get(str(value), _words(value)))
+    named = Counter(chain.from_iterable({normal(_words(value)) for value in contents} for contents in known))
     ordered = sorted(named.items(), key=lambda pair: (-pair[1], pair[0]))
     bounds = share_intervals([n for _, n in ordered], len(known), selected="highest")
     most = ordered[0][1] if ordered else 0
-    for place, ((key, n), (low, high)) in enumerate(zip(ordered, bounds[["low", "high"]].to_numpy(), strict=True), 1):
-        if place <= MOST_NAMED:
-            yield {
-                "path": shown_path(node.path), "value": spoken[key], "place": place, "agents": n, "n": len(known),
-                "n_total": len(held), "share": n / len(known), "low": low, "high": high,
-                "tied": sum(count == most for _, count in ordered), "first": n == most,
-                "told": node.field.required or 2 * len(known) >= len(held),
-            }  # fmt: skip
+    rows = zip(ordered, bounds[["low", "high"]].to_numpy(), strict=True)
+    for place, ((key, n), (low, high)) in enumerate(islice(rows, MOST_NAMED), 1):
+        yield {
+            "path": shown_path(node.path), "value": spoken[key], "place": place, "agents": n, "n": len(known),
+            "n_total": len(talks), "share": n / len(known), "low": low, "high": high,
+            "tied": sum(count == most for _, count in ordered), "first": n == most,
+            "told": node.field.required or 2 * len(known) >= len(talks),
+        }  # fmt: skip
 
 
 def _words(value: Any) -> str:
@@ -451,27 +440,18 @@ def _words(value: Any) -> str:
     return " | ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _curve(held: Sequence[RecordedInterview]) -> list[Row]:
+def _curve(talks: Sequence[RecordedInterview]) -> list[Row]:
     """After each question: complete records, and the mean share of fields that are known, over all interviews begun."""
-    if not held:
+    if not talks:
         return []
-    fields = len(list(held[0].interview.discovery.walk()))
-    stages = [list(_stages(one.interview)) for one in held]
-    longest = max(len(own) for own in stages)
+    fields = len(list(talks[0].interview.discovery.walk()))
+    stages = [list(_stages(talk.interview)) for talk in talks]
     rows = []
-    for n in range(1, longest + 1):
-        now = [own[min(n, len(own)) - 1] for own in stages]
-        complete = sum(one.complete for one in now)
-        known = sum(map(_known, now)) / len(now) / fields
-        rows.append(
-            {
-                "question": n,
-                "complete": complete,
-                "complete_share": complete / len(now),
-                "known": known,
-                "n_total": len(now),
-            }
-        )
+    for n in range(1, max(map(len, stages)) + 1):
+        now = [course[min(n, len(course)) - 1] for course in stages]
+        complete, share = sum(stage.complete for stage in now), sum(map(_known, now)) / len(now) / fields
+        rows.append({"question": n, "complete": complete, "complete_share": complete / len(now), "known": share,
+                     "n_total": len(now)})  # fmt: skip
     return rows
 
 
@@ -496,49 +476,36 @@ def _known(interview: DiscoveryInterview) -> int:
 def talks(folder: Path, participant: str, language: Language) -> Iterator[Talk]:
     turns = list(lines_of(folder / "transcript.jsonl", "participant", participant))
     if turns:
-        yield Talk(str(turns[0]["name"]), tuple(one for turn in turns for one in _told(turn, language)))
-
-
-def _told(turn: Mapping[str, Any], language: Language) -> Iterator[Line]:
-    number = int(turn["turn"])
-    yield Line(tell(INTERVIEWER, language), turn["question"], turn=number)
-    found = tuple(f"{field}: {_value(value)}" for field, value in (turn.get("found") or {}).items())
-    yield Line(turn["name"], turn["answer"], turn["participant"], number, found)
+        read = [[f"{name}: {_value(value)}" for name, value in (turn.get("found") or {}).items()] for turn in turns]
+        yield Talk(str(turns[0]["name"]), dialogue(turns, read, language))
 
 
 def _value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def item_facts(item_id: str, instrument: DiscoveryInstrument) -> ItemFacts:
-    """A turn's answer is free text: no scale, no family."""
-    return ItemFacts(dimension="turn")
-
-
 def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) -> Files:
     """Answers, transcript, records as they are and as a table (CSV, a column a field), coverage by field."""
-    found: Mapping[str, Any] = findings
+    tables: Mapping[str, Any] = findings
     names = dict(zip(frame["participant"], frame["agent_name"], strict=True))
-    paths = [str(one["path"]) for one in found["fields"] if one["type"] != "object"]
+    paths = [str(row["path"]) for row in tables["fields"] if row["type"] != "object"]
     return {
         "responses.jsonl": lines(frame),
-        "transcript.jsonl": [{**one, "name": names.get(one["participant"])} for one in found["turns"]],
-        "records.csv": record_table(found["records"], names, paths),
-        "records.jsonl": found["records"],
-        "coverage.json": {key: value for key, value in found.items() if key not in ("records", "turns", "flags")},
+        "transcript.jsonl": [{**row, "name": names.get(row["participant"])} for row in tables["turns"]],
+        "records.csv": record_table(tables["records"], names, paths),
+        "records.jsonl": tables["records"],
+        "coverage.json": {key: value for key, value in tables.items() if key not in ("records", "turns", "flags")},
     }
 
 
-def record_table(held: Sequence[Mapping[str, Any]], names: Mapping[str, str], paths: Sequence[str]) -> pd.DataFrame:
+def record_table(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], paths: Sequence[str]) -> pd.DataFrame:
     """A row an agent, a column a field by its path; words behind values are in tables/said.csv."""
-    rows = [
-        {"participant": one["participant"], "name": names.get(one["participant"]),
-            "stakeholder_type": one["stakeholder_type"],
-         "complete": one["complete"], "questions": one["questions"], "missing": "; ".join(one["missing"]),
-         **{path: _cell(one["record"], path.split(".")) for path in paths}}
-        for one in held
-    ]  # fmt: skip
-    return pd.DataFrame(rows)
+    return pd.DataFrame([
+        {"participant": row["participant"], "name": names.get(row["participant"]),
+         "stakeholder_type": row["stakeholder_type"], "complete": row["complete"], "questions": row["questions"],
+         "missing": "; ".join(row["missing"]), **{path: _cell(row["record"], path.split(".")) for path in paths}}
+        for row in rows
+    ])  # fmt: skip
 
 
 def _cell(record: Any, path: Sequence[str]) -> str:
@@ -547,21 +514,17 @@ def _cell(record: Any, path: Sequence[str]) -> str:
         return ""
     if isinstance(record, list) and record and isinstance(record[0], Mapping):
         keys = [str(next(iter(entry.values()))) for entry in record]
-        parts = (
-            [(key, _cell(entry.get(path[0]), path[1:])) for key, entry in zip(keys, record, strict=True)]
-            if path
-            else []
-        )
-        return "; ".join(f"{key}: {part}" for key, part in parts if part) if path else "; ".join(keys)
+        if not path:
+            return "; ".join(keys)
+        cells = [_cell(entry.get(path[0]), path[1:]) for entry in record]
+        return "; ".join(f"{key}: {cell}" for key, cell in zip(keys, cells, strict=True) if cell)
     if path:
         return _cell(record.get(path[0]), path[1:]) if isinstance(record, Mapping) else ""
     if isinstance(record, list):
         return "; ".join(map(_words, record))
-    if isinstance(record, Mapping):
-        return as_said(record)
-    return (
-        json.dumps(record) if isinstance(record, bool) else f"{record:g}" if isinstance(record, float) else str(record)
-    )
+    if isinstance(record, bool | Mapping):
+        return as_said(record) if isinstance(record, Mapping) else json.dumps(record)
+    return f"{record:g}" if isinstance(record, float) else str(record)
 
 
 # --- health -----------------------------------------------------------------------------------------------------------
@@ -606,7 +569,7 @@ CHECKS = {
 
 def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     """A synthetic run has no model to read; any other is meant to have one."""
-    empty = [not one for one in analysis.column("records", "record")]
+    empty = [not record for record in analysis.column("records", "record")]
     unsaid, rule, answers = (analysis.count(name) for name in ("not_said", "read_by_rule", "answers_read"))
     read = unsaid + analysis.count("values")
     shares = {
@@ -624,7 +587,7 @@ EVALUATION = Evaluation(
     analyse=analyse,
     presentation=PRESENTATION,
     files=files,
-    item_facts=item_facts,
+    item_facts=of_turn,
     talks=talks,
     health=health,
     checks=CHECKS,

@@ -38,7 +38,7 @@ from pydantic import (
     model_validator,
 )
 
-from enquete.graphs.discovery.originals import ENDINGS, document_of, translated
+from enquete.graphs.discovery.originals import ENDINGS, message_of, translated
 from enquete.instruments.document import Line, current, not_empty, suggestion, wrong
 from enquete.instruments.expressions import MOST, Expression, ExpressionError, expression
 from enquete.instruments.load import LayerFile, load_layer, validate_instrument
@@ -140,8 +140,8 @@ class SchemaField(SparsePart):
     @model_validator(mode="after")
     def _fits_its_type(self) -> Self:
         closed, holds = self.type in ("choice", "choices"), self.type in ("object", "list")
-        for name, given, wanted in (("values", self.values, closed), ("fields", self.fields, holds)):
-            if bool(given) != wanted:
+        for name, content, wanted in (("values", self.values, closed), ("fields", self.fields, holds)):
+            if bool(content) != wanted:
                 raise wrong(f"{self.type} {'needs' if wanted else 'has no'} `{name}`")
         if (self.key is not None) != (self.type == "list"):
             raise wrong("a list needs `key`, the field by which its entries are told apart; nothing else has one")
@@ -174,13 +174,22 @@ class FieldNode:
     def reducer(self) -> Reducer:
         return self.field.reducer or REDUCERS[self.field.type][0]
 
+    @property
+    def key(self) -> str:
+        """Of a list: the field by which its entries are told apart."""
+        return str(self.field.key)
+
+    def parts(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Of an entry of a list, without its key."""
+        return {name: value for name, value in entry.items() if name != self.key}
+
     @cached_property
     def children(self) -> Mapping[str, FieldNode]:
         """Of an object, or of every entry of a list; without the key."""
-        own = {name: FieldNode(name, (*self.path, name), one) for name, one in self.field.fields.items()}
+        children = {name: FieldNode(name, (*self.path, name), field) for name, field in self.field.fields.items()}
         if self.level < self.field.nested:
-            own[self.name] = FieldNode(self.name, (*self.path, self.name), self.field, self.level + 1)
-        return own
+            children[self.name] = FieldNode(self.name, (*self.path, self.name), self.field, self.level + 1)
+        return children
 
     def walk(self) -> Iterator[FieldNode]:
         """Itself and what is below it; a list that is nested in itself once."""
@@ -197,16 +206,16 @@ def shown_path(path: tuple[str, ...]) -> str:
 
 def _completion(text: str) -> str:
     """Refers to fields that exist, is not met by an empty record, and can be met."""
-    given = current().document.get("fields")
+    fields = current().document.get("fields")
     try:
         wanted = expression(text)
     except ExpressionError as error:
         raise wrong(str(error)) from None
-    if isinstance(given, Mapping):
-        _require_fields(wanted, wanted.tree, given)
+    if isinstance(fields, Mapping):
+        _require_fields(wanted, wanted.tree, fields)
     if wanted.holds({}):
         raise wrong(f"{text!r} is met by an empty record; say what must be there")
-    if isinstance(given, Mapping) and not any(wanted.holds(_full(given, yes=yes)) for yes in (True, False)):
+    if isinstance(fields, Mapping) and not any(wanted.holds(_full(fields, yes=yes)) for yes in (True, False)):
         raise wrong(f"{text!r} cannot be met, whatever the record holds")
     return text
 
@@ -236,28 +245,28 @@ def _require_fields(wanted: Expression, tree: ast.AST, fields: Mapping[Any, Any]
 
 
 def _at(fields: Mapping[Any, Any], path: tuple[str, ...]) -> Mapping[Any, Any]:
-    found: Mapping[Any, Any] = {"fields": fields}
+    field: Mapping[Any, Any] = {"fields": fields}
     for step in path:
-        inner = found.get("fields")
-        known = [str(name) for name in inner] if isinstance(inner, Mapping) else []
-        if step not in known:
-            raise wrong(f"{step!r} is no field here{suggestion(step, known)}")
-        found = inner[step] if isinstance(inner, Mapping) and isinstance(inner[step], Mapping) else {}
-    return found
+        inner = field.get("fields")
+        names = [str(name) for name in inner] if isinstance(inner, Mapping) else []
+        if step not in names:
+            raise wrong(f"{step!r} is no field here{suggestion(step, names)}")
+        field = inner[step] if isinstance(inner, Mapping) and isinstance(inner[step], Mapping) else {}
+    return field
 
 
 def _full(fields: Mapping[Any, Any], *, yes: bool) -> dict[str, Any]:
     """A record in which everything is there, and enough of it for any count; booleans all yes, or all no."""
-    made: dict[str, Any] = {}
+    record: dict[str, Any] = {}
     for name, field in fields.items():
-        told = field if isinstance(field, Mapping) else {}
-        below = _full(told["fields"], yes=yes) if isinstance(told.get("fields"), Mapping) else {}
-        kind, one = told.get("type"), _Anything(tuple(map(str, told.get("values") or ())))
-        made[str(name)] = (
+        spec = field if isinstance(field, Mapping) else {}
+        below = _full(spec["fields"], yes=yes) if isinstance(spec.get("fields"), Mapping) else {}
+        kind, anything = spec.get("type"), _Anything(tuple(map(str, spec.get("values") or ())))
+        record[str(name)] = (
             yes if kind == "boolean" else [{"key": str(n), **below} for n in range(MOST)] if kind == "list"
-            else below if kind == "object" else [one] * MOST if kind in ("texts", "choices") else one
+            else below if kind == "object" else [anything] * MOST if kind in ("texts", "choices") else anything
         )  # fmt: skip
-    return made
+    return record
 
 
 class _Anything:
@@ -296,12 +305,12 @@ class DiscoverySchema(SparsePart, LayerFile):
 
     @field_validator("decrement", mode="before")
     @classmethod
-    def _decimal(cls, given: object) -> object:
-        return str(given) if isinstance(given, float) else given  # 0.1 is 0.1, not the float beside it
+    def _decimal(cls, value: object) -> object:
+        return str(value) if isinstance(value, float) else value  # 0.1 is 0.1, not the float beside it
 
     @model_validator(mode="after")
     def _can_be_complete(self) -> Self:
-        if self.complete is None and not any(one.required for one in self.fields.values()):
+        if self.complete is None and not any(field.required for field in self.fields.values()):
             raise wrong("nothing says when the record is complete: mark fields as `required`, or write `complete: …`")
         if self.questions < 1 or self.questions > MOST_QUESTIONS:
             raise wrong(
@@ -331,7 +340,7 @@ class DiscoverySchema(SparsePart, LayerFile):
     @cached_property
     def completion(self) -> Expression:
         """All required fields, and the expression where there is one."""
-        required = [name for name, one in self.fields.items() if one.required]
+        required = [name for name, field in self.fields.items() if field.required]
         parts = [*(f"known({name})" for name in required), *([f"({self.complete})"] if self.complete else [])]
         return expression(" and ".join(parts))
 
@@ -362,9 +371,8 @@ GIVEN = "the schema given"
 def load_schema(name: str, shelf: str | None = None) -> DiscoverySchema:
     """A shipped schema, else a file; with a `shelf`, a folder, what lies there, and no path. Raises InstrumentError."""
     if shelf is not None:
-        path = next(
-            (file for end in ENDINGS if (file := Path(shelf, LAYER, f"{Path(name).name}{end}")).is_file()), None
-        )
+        files = (Path(shelf, LAYER, f"{Path(name).name}{end}") for end in ENDINGS)
+        path = next(filter(Path.is_file, files), None)
         if path is None or name not in (path.stem, f"{LAYER}/{path.stem}"):
             return load_layer(DiscoverySchema, LAYER, name, shelf)
     else:
@@ -380,7 +388,7 @@ def load_schema(name: str, shelf: str | None = None) -> DiscoverySchema:
 
 def from_original(raw: bytes, name: str) -> DiscoverySchema:
     """The annotated form, by its ending: JSON, EDN or Clojure. Raises InstrumentError."""
-    return _validated(document_of(raw, name), name)
+    return _validated(translated(message_of(raw, name), name), name)
 
 
 def given_schema(given: Mapping[str, Any] | str) -> DiscoverySchema:

@@ -69,20 +69,15 @@ class _Plant:
         self._key, self._language = key, language
 
     def record(self, nodes: Nodes, path: Path) -> Record:
-        found = {name: self._value(node, (*path, name)) for name, node in nodes.items() if node.level == 1}
-        return {name: value for name, value in found.items() if value is not None}
+        parts = {name: self._value(node, (*path, name)) for name, node in nodes.items() if node.level == 1}
+        return {name: value for name, value in parts.items() if value is not None}
 
     def _value(self, node: FieldNode, path: Path) -> Any:
         match node.field.type:
             case "choice":
                 return pick(list(node.field.values), *self._key, *path)
             case "choices":
-                return sample(
-                    [(each, 1.0) for each in node.field.values],
-                    min(MOST_VALUES, len(node.field.values)),
-                    *self._key,
-                    *path,
-                )
+                return self._drawn(list(node.field.values), path, MOST_VALUES)
             case "number":
                 return float(pick(NUMBERS, *self._key, *path))
             case "boolean":
@@ -91,7 +86,7 @@ class _Plant:
                 return self.record(node.children, path)
             case "list":
                 keys = self._some(node, path, MOST_ENTRIES)
-                return [{str(node.field.key): key, **self.record(node.children, (*path, key))} for key in keys]
+                return [{node.key: key, **self.record(node.children, (*path, key))} for key in keys]
             case "texts" | "row":
                 return self._some(node, path, MOST_VALUES)
             case "rows":
@@ -104,6 +99,9 @@ class _Plant:
 
     def _some(self, node: FieldNode, path: Path, most: int) -> list[str]:
         texts = node.field.examples.get(self._language) or _manner().unnamed[self._language]
+        return self._drawn(texts, path, most)
+
+    def _drawn(self, texts: Sequence[str], path: Path, most: int) -> list[str]:
         return sample([(text, 1.0) for text in texts], min(most, len(texts)), *self._key, *path)
 
 
@@ -124,7 +122,7 @@ class _Speaker:
 
     def says(self, item: Item) -> str:
         question = normal(item.wording)
-        path, node, value = max(self._knows(), key=lambda one: self._about(one[0], one[1], question))
+        path, node, value = max(self._knows(), key=lambda fact: self._about(fact[0], fact[1], question))
         if self._about(path, node, question) < (NAMED, 0):
             return self._line("nothing")
         return self._told(node, value)
@@ -132,7 +130,7 @@ class _Speaker:
     def _knows(self) -> Iterator[tuple[Path, FieldNode, Any]]:
         """Values, and every list as a whole."""
         yield from _lists(self._discovery.nodes, self._record, ())
-        yield from (one for one in values(self._discovery.nodes, self._record) if one[1].field.type != "list")
+        yield from (fact for fact in values(self._discovery.nodes, self._record) if fact[1].field.type != "list")
 
     def _about(self, path: Path, node: FieldNode, question: str) -> tuple[float, int]:
         """How much of what a question would say of it is in the question; an entry must be named."""
@@ -149,7 +147,7 @@ class _Speaker:
             case "choice" | "choices":
                 return " ".join(self._closed(node, each) for each in (value if isinstance(value, list) else [value]))
             case "texts" | "list":
-                names = [each if isinstance(each, str) else str(each[str(node.field.key)]) for each in value]
+                names = [each if isinstance(each, str) else str(each[node.key]) for each in value]
                 return self._line("several", self._joined(names))
             case "row":
                 return self._line("several", self._joined(value))
@@ -181,8 +179,8 @@ class _Speaker:
         return text[:1].upper() + text[1:]
 
 
-def _share(own: set[str], words: set[str]) -> float:
-    return len(own & words) / len(own) if own else 0.0
+def _share(label: set[str], words: set[str]) -> float:
+    return len(label & words) / len(label) if label else 0.0
 
 
 def _lists(nodes: Nodes, record: Mapping[str, Any], above: Path) -> Iterator[tuple[Path, FieldNode, Any]]:
@@ -193,4 +191,4 @@ def _lists(nodes: Nodes, record: Mapping[str, Any], above: Path) -> Iterator[tup
         elif node is not None and node.field.type == "list":
             yield (*above, name), node, value
             for entry in value:
-                yield from _lists(node.children, entry, (*above, name, str(entry[str(node.field.key)])))
+                yield from _lists(node.children, entry, (*above, name, str(entry[node.key])))

@@ -62,13 +62,13 @@ class Layout:
 
 def lanes_of(levels: list[list[str]], links: list[tuple[str, str]]) -> list[list[tuple[float, int]]]:
     """By level: where between its boxes, from 0 to 1, which links pass that lead over it."""
-    at = {one: (level, (place + 0.5) / len(row)) for level, row in enumerate(levels) for place, one in enumerate(row)}
-    found: list[list[tuple[float, int]]] = [[] for _ in levels]
+    at = {box: (level, (place + 0.5) / len(row)) for level, row in enumerate(levels) for place, box in enumerate(row)}
+    lanes: list[list[tuple[float, int]]] = [[] for _ in levels]
     for number, ends in enumerate(links):
         (a, first), (b, last) = sorted(at[end] for end in ends)
         for level in range(a + 1, b):
-            found[level].append((first + (last - first) * (level - a) / (b - a), number))
-    return found
+            lanes[level].append((first + (last - first) * (level - a) / (b - a), number))
+    return lanes
 
 
 def layout(levels: list[list[str]], links: list[tuple[str, str]], size: Point, step: float) -> Layout:
@@ -76,15 +76,15 @@ def layout(levels: list[list[str]], links: list[tuple[str, str]], size: Point, s
     half, across = size[0] / 2, dict[tuple[int, str], float]()
     spans = []
     for level, (row, lanes) in enumerate(zip(levels, lanes_of(levels, links), strict=True)):
-        own = [((place + 0.5) / len(row), one, size[1] + GAP) for place, one in enumerate(row)]
-        every = sorted([*own, *((where, f"lane {number}", LANE) for where, number in lanes)])
+        boxes = [((place + 0.5) / len(row), box, size[1] + GAP) for place, box in enumerate(row)]
+        every = sorted([*boxes, *((where, f"lane {number}", LANE) for where, number in lanes)])
         spans.append(sum(room for *_, room in every))
         so_far = -spans[-1] / 2
         for _, name, room in every:
             across[level, name] = so_far + room / 2
             so_far += room
-    home = {one: level for level, row in enumerate(levels) for one in row}
-    middle = {one: ((level + 0.5) * step, across[level, one]) for one, level in home.items()}
+    home = {box: level for level, row in enumerate(levels) for box in row}
+    middle = {box: ((level + 0.5) * step, across[level, box]) for box, level in home.items()}
     lines, beside = [], dict.fromkeys(range(len(levels)), 0)
     for number, ends in enumerate(links):
         first, last = sorted(ends, key=middle.__getitem__)
@@ -109,9 +109,8 @@ def _spots(lines: list[list[Point]]) -> Iterator[Point]:
         within = len(line) == 4 and line[0][0] == line[3][0]
         pairs = [(line[1], line[2])] if within else list(pairwise(line))[::2]
         spots = [(x1 + part * (x2 - x1), y1 + part * (y2 - y1)) for (x1, y1), (x2, y2) in pairs for part in PARTS]
-        taken.append(
-            max(spots, key=lambda spot: min((hypot(spot[0] - x, spot[1] - y) for x, y in taken), default=APART))
-        )
+        room = {spot: min((hypot(spot[0] - x, spot[1] - y) for x, y in taken), default=APART) for spot in spots}
+        taken.append(max(spots, key=room.__getitem__))
         yield taken[-1]
 
 
@@ -124,43 +123,37 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
     rows = zip(levels, lanes_of(levels, ends), strict=True)
     stacked = min((WIDTH - HEAD - LANE * len(lanes)) / len(row) - GAP for row, lanes in rows)
     up, wide = stacked > ROOMIER * wide, min(stacked, WIDEST) if stacked > ROOMIER * wide else wide
-    texts = {one: broken(text, wide - 8, 4, SMALL) for one, text in zip(boxes["id"], boxes["text"], strict=True)}
+    texts = {box: broken(text, wide - 8, 4, SMALL) for box, text in zip(boxes["id"], boxes["text"], strict=True)}
     tall = LINE * max(map(len, texts.values())) + 8
-    drawn = (
-        layout(levels, ends, (tall, wide), tall + RISE)
-        if up
-        else layout(levels, ends, (wide, tall), WIDTH / len(kinds))
-    )
+    size, step = ((tall, wide), tall + RISE) if up else ((wide, tall), WIDTH / len(kinds))
+    drawn = layout(levels, ends, size, step)
     along, across = drawn.span
 
     def at(point: Point) -> Point:
-        return (
-            (HEAD + (WIDTH - HEAD) / 2 + point[1], along - point[0])
-            if up
-            else (point[0], across / 2 + 2 * LINE + point[1])
-        )
+        if up:
+            return HEAD + (WIDTH - HEAD) / 2 + point[1], along - point[0]
+        return point[0], across / 2 + 2 * LINE + point[1]
 
     height = along if up else across + 2 * LINE
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, WIDTH], nice=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[height, 0], nice=False))
-    said = [name for name in data.results.labels("relations") if name in set(links["relation_id"])]
+    relations = [name for name in data.results.labels("relations") if name in set(links["relation_id"])]
     words = dict(zip(links["relation_id"], links["relation"], strict=True))
-    letter = {name: LETTERS[place % len(LETTERS)] if len(said) > 1 else "" for place, name in enumerate(said)}
+    letter = {name: LETTERS[place % len(LETTERS)] if len(relations) > 1 else "" for place, name in enumerate(relations)}
     corners = pd.DataFrame([
-        {"x": at(point)[0], "y": at(point)[1], "at": place, "line": number, "relation_id": one.relation_id,
-            "width": one.width}
-        for number, (one, points) in enumerate(zip(links.itertuples(), drawn.lines, strict=True)) for place,
-            point in enumerate(points)
+        {"x": x, "y": y, "at": place, "line": number, "relation_id": link.relation_id, "width": link.width}
+        for number, (link, points) in enumerate(zip(links.itertuples(), drawn.lines, strict=True))
+        for place, (x, y) in enumerate(map(at, points))
     ])  # fmt: skip
     backwards = [drawn.boxes[a][0] > drawn.boxes[b][0] for a, b in ends]
     spots = pd.DataFrame(list(map(at, drawn.numbers)), columns=["x", "y"]).assign(
         told=links["told"].tolist(), link=links["link"].tolist(),
-        text=[("↓" if up else "←") * back + str(one.number) + letter[one.relation_id]
-              for back, one in zip(backwards, links.itertuples(), strict=True)],
+        text=[("↓" if up else "←") * back + str(link.number) + letter[link.relation_id]
+              for back, link in zip(backwards, links.itertuples(), strict=True)],
     )  # fmt: skip
-    places = boxes.assign(**dict(zip("xy", zip(*(at(drawn.boxes[one]) for one in boxes["id"]), strict=True),
-        strict=True)),
-                          text=["\n".join(texts[one]) for one in boxes["id"]])  # fmt: skip
+    middles = [at(drawn.boxes[box]) for box in boxes["id"]]
+    places = boxes.assign(x=[x for x, _ in middles], y=[y for _, y in middles],
+                          text=["\n".join(texts[box]) for box in boxes["id"]])  # fmt: skip
     first = [at(((level + 0.5) * along / len(kinds), 0)) for level in range(len(kinds))]
     heads = pd.DataFrame([
         {"x": HEAD / 2 - 8 if up else a, "y": b if up else LINE,
@@ -168,10 +161,10 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
         for name, (a, b) in zip(kinds, first, strict=True)
     ])  # fmt: skip
     legend = alt.Legend(
-        labelExpr=worded({one: [f"{letter[one]}: {words[one]}"] for one in said}), symbolType="stroke", columns=3
+        labelExpr=worded({id: [f"{letter[id]}: {words[id]}"] for id in relations}), symbolType="stroke", columns=3
     )
-    colour = alt.Color("relation_id:N", legend=legend if len(said) > 1 else None, scale=alt.Scale(
-        domain=said, range=list(LEVELS[: len(said)]) if len(said) > 1 else [PALE[MUTED]]))  # fmt: skip
+    colour = alt.Color("relation_id:N", legend=legend if len(relations) > 1 else None, scale=alt.Scale(
+        domain=relations, range=list(LEVELS[: len(relations)]) if len(relations) > 1 else [PALE[MUTED]]))  # fmt: skip
     stroke = alt.StrokeWidth("width:Q", legend=None, scale=None)
     lines = (
         data.chart(corners)
@@ -195,28 +188,24 @@ def _lined(base: alt.Chart, frame: pd.DataFrame, text: Mapping[str, Any], colour
     there."""
     for n in sorted(frame["text"].str.count("\n").unique().tolist()):
         some = base.transform_filter(f"length(split(datum.text, '\\n')) == {n + 1}")
-        yield some.mark_text(color=colour, baseline="middle", dy=-n * (LINE - 1) / 2, **text).encode(
-            text=alt.Text("text:N")
-        )
+        some = some.mark_text(color=colour, baseline="middle", dy=-n * (LINE - 1) / 2, **text)
+        yield some.encode(text=alt.Text("text:N"))
 
 
 def value_map(data: ChartData) -> alt.TopLevelMixin:
     """Levels from left to right; a line is wider by agents, and has a letter for what it says where links say different
     things."""
-    links, boxes = (
-        data.rows(told=("source", "relation", "target", "direct")),
-        data.frame("concepts", "level >= 0", told=("label", "agents")),
-    )
+    links = data.rows(told=("source", "relation", "target", "direct"))
     links = links[links["direct"] > 0]
+    boxes = data.frame("concepts", "level >= 0", told=("label", "agents"))
     named = data.results.analysis.tables["nodes"].groupby("concept", sort=False)["participant"].agg(set)
-    people = {one: named.get(one, set()) for one in boxes["concept"]}
+    people = {code: named.get(code, set()) for code in boxes["concept"]}
     both = [people[a] & people[b] for a, b in zip(links["source_id"], links["target_id"], strict=True)]
     width = 1 + 4 * links["direct"] / links["direct"].max()
     links = links.assign(source=links["source_id"], target=links["target_id"], number=links["direct"].astype(str),
-        width=width,
-                         link=[_of(data, some) for some in both])  # fmt: skip
+                         width=width, link=[_of(data, some) for some in both])  # fmt: skip
     boxes = boxes.assign(id=boxes["concept"], text=boxes["label"] + " (" + boxes["agents"].astype(str) + ")",
-                         link=[_of(data, people[one]) for one in boxes["concept"]])  # fmt: skip
+                         link=[_of(data, people[code]) for code in boxes["concept"]])  # fmt: skip
     kinds = boxes.sort_values("level").drop_duplicates("level")["type"].tolist()
     data.note(data.tell(N_("links that at least {n} agents gave"), n=data.facts["cut_off"]))
     return network(data, boxes, links, kinds)
@@ -228,22 +217,18 @@ def own_graph(data: ChartData) -> alt.TopLevelMixin:
     nodes, edges = data.frame("nodes", told=("text", "quote")), data.frame("edges", told=("relation",))
     kinds = [kind for kind in data.results.labels("types") if kind in set(nodes["type_id"])]
     rows = [nodes.loc[nodes["type_id"].eq(kind), "node"].tolist() for kind in kinds]
-    ends = [{"source": one.source, "target": one.target} for one in edges.itertuples()]
-    at = {one: (level, place) for level, row in enumerate(untangled(rows, ends)) for place, one in enumerate(row)}
+    ends = [{"source": edge.source, "target": edge.target} for edge in edges.itertuples()]
+    at = {node: (level, place) for level, row in enumerate(untangled(rows, ends)) for place, node in enumerate(row)}
     boxes = nodes.assign(
-        id=nodes["node"], level=[at[one][0] for one in nodes["node"]], place=[at[one][1] for one in nodes["node"]],
+        id=nodes["node"], level=[at[node][0] for node in nodes["node"]], place=[at[node][1] for node in nodes["node"]],
         link=[
-            f"#{answers(data.results.methodology, participant=one.participant_id, turn=one.turn)}"
-            for one in nodes.itertuples()
+            f"#{answers(data.results.methodology, participant=node.participant_id, turn=node.turn)}"
+            for node in nodes.itertuples()
         ],
     )  # fmt: skip
     data.note(data.tell(N_("a line leads to the right or up, ← to the left, ↓ down")))
-    return network(
-        data,
-        boxes,
-        edges.assign(number="", width=1.5, link=None),
-        [data.results.labels("types")[kind] for kind in kinds],
-    )
+    labels = data.results.labels("types")
+    return network(data, boxes, edges.assign(number="", width=1.5, link=None), [labels[kind] for kind in kinds])
 
 
 def _of(data: ChartData, people: set[str]) -> Any:
@@ -284,9 +269,11 @@ def forces(data: ChartData) -> alt.TopLevelMixin:
     scale = alt.Scale(domain=[-most * 1.15, most * 1.15], nice=False)
     x = alt.X("signed:Q", title=data.label("forces", "agents"), axis=axis, scale=scale)
     bars = base.mark_bar(size=20).encode(x=x, color=data.levels(rows, "forces", "side")[0])
-    numbers = [base.transform_filter(f"datum.side_id {test} 'towards'").mark_text(dx=dx, color=MUTED).encode(x=x,
-        text=alt.Text("agents:Q"))
-               for test, dx in (("==", 12), ("!=", -12))]  # fmt: skip
+    numbers = [
+        base.transform_filter(f"datum.side_id {test} 'towards'")
+        .mark_text(dx=dx, color=MUTED).encode(x=x, text=alt.Text("agents:Q"))
+        for test, dx in (("==", 12), ("!=", -12))
+    ]  # fmt: skip
     return alt.layer(bars, *numbers).properties(height=alt.Step(34))
 
 
@@ -299,19 +286,12 @@ def journey(data: ChartData) -> alt.TopLevelMixin:
     if len(rows) < len(every):
         data.note(data.tell(N_("the {n} steps that most agents told of"), n=len(rows)))
     px = WIDTH / len(rows) * 0.85
-    axis = alt.Axis(
-        title=None,
-        labelAngle=0,
-        labelExpr=worded({one.step_id: broken(one.step, px, 4, SMALL) for one in rows.itertuples()}),
-    )
+    labels = worded({step.step_id: broken(step.step, px, 4, SMALL) for step in rows.itertuples()})
+    axis = alt.Axis(title=None, labelAngle=0, labelExpr=labels)
     base = data.chart(rows.assign(under=[f"n = {n}" for n in rows["n"]])).encode(
         x=alt.X("step_id:N", sort=rows["step_id"].tolist(), axis=axis))  # fmt: skip
-    y = alt.Y(
-        "mean:Q",
-        title=data.label("steps", "mean"),
-        scale=alt.Scale(domain=[1, 5.4], nice=False),
-        axis=alt.Axis(values=[1, 2, 3, 4, 5], format="d"),
-    )
+    scale, axis = alt.Scale(domain=[1, 5.4], nice=False), alt.Axis(values=[1, 2, 3, 4, 5], format="d")
+    y = alt.Y("mean:Q", title=data.label("steps", "mean"), scale=scale, axis=axis)
     told, unknown = base.transform_filter("isValid(datum.mean)"), base.transform_filter("!isValid(datum.mean)")
     ends = told.transform_filter("datum.lowest").mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
     return alt.layer(
@@ -326,14 +306,12 @@ def incidents(data: ChartData) -> alt.TopLevelMixin:
     rows = data.top(data.rows(told=("incident", "part", "agents", "first")), "incident", MOST_INCIDENTS)
     parts = list(dict.fromkeys(rows["part"]))
     px = (WIDTH - LABEL) / len(parts) * 0.85
-    axis = alt.Axis(
-        title=None, orient="top", labelAngle=0, labelExpr=worded({one: broken(one, px, 2, SMALL) for one in parts})
-    )
+    labels = worded({part: broken(part, px, 2, SMALL) for part in parts})
+    axis = alt.Axis(title=None, orient="top", labelAngle=0, labelExpr=labels)
     base = data.chart(rows).encode(y=data.names(rows, "incident"), x=alt.X("part:N", sort=parts, axis=axis))
     some = base.transform_filter("datum.agents > 0")
-    size = alt.Size(
-        "agents:Q", legend=None, scale=alt.Scale(domain=[1, max(int(rows["agents"].max()), 2)], range=[260, 900])
-    )
+    scale = alt.Scale(domain=[1, max(int(rows["agents"].max()), 2)], range=[260, 900])
+    size = alt.Size("agents:Q", legend=None, scale=scale)
     return alt.layer(
         some.mark_circle(color=COLOURS[0]).encode(size=size),
         some.mark_text(color=PAPER, fontWeight="bold").encode(text=alt.Text("agents:Q")),
@@ -343,14 +321,12 @@ def incidents(data: ChartData) -> alt.TopLevelMixin:
 def saturation(data: ChartData) -> alt.TopLevelMixin:
     """The number of distinct concepts as it grows, over what each interview added."""
     rows = data.frame("saturation", told=("interviews", "concepts", "new"))
-    x = alt.X("interviews:Q", title=data.label("saturation", "interviews"),
-        scale=alt.Scale(domain=[0, len(rows) + 1], nice=False),
-              axis=alt.Axis(format="d", tickMinStep=1, grid=False))  # fmt: skip
+    scale, axis = alt.Scale(domain=[0, len(rows) + 1], nice=False), alt.Axis(format="d", tickMinStep=1, grid=False)
+    x = alt.X("interviews:Q", title=data.label("saturation", "interviews"), scale=scale, axis=axis)
     title = data.label("saturation", "concepts")
     base = data.chart(rows).encode(x=x)
-    bars = base.mark_bar(color=PALE[COLOURS[1]], width=max(1.0, WIDTH / len(rows) * 0.6)).encode(
-        y=alt.Y("new:Q", title=title)
-    )
+    bars = base.mark_bar(color=PALE[COLOURS[1]], width=max(1.0, WIDTH / len(rows) * 0.6))
+    bars = bars.encode(y=alt.Y("new:Q", title=title))
     data.note(data.tell(N_("line: so far; bars: new in this interview")))
     line = base.mark_line(strokeWidth=2, point={"size": 28} if len(rows) <= 80 else False)
     return alt.layer(bars, line.encode(y=alt.Y("concepts:Q", title=title))).properties(height=220)

@@ -2,9 +2,8 @@
 (respondents/themes).
 
 Batches propose codes, merges join them; then every concept, up to two hundred a type, is given to the codes once more
-by a coder
-who was not shown who was given to them: agreement is Krippendorff's α between the two. A type whose coding fails has
-the rule's codes (network.py). Measured by: tests of the shared coder.
+by a coder who was not shown who was given to them: agreement is Krippendorff's α between the two. A type whose coding
+fails has the rule's codes (network.py). Measured by: tests of the shared coder.
 """
 
 from __future__ import annotations
@@ -18,21 +17,10 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.graphs.laddering.interview import LadderingInterview
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
-from enquete.graphs.laddering.network import Place, PooledConcept, pool, without_opposites
+from enquete.graphs.laddering.network import Place, PooledConcept, numbered, pool, without_opposites
 from enquete.graphs.laddering.settings import InterviewMethod
+from enquete.respondents import rule_coder as rules
 from enquete.respondents.quoting import normal
-from enquete.respondents.rule_coder import (
-    AssignInput,
-    Assignment,
-    Assignments,
-    BatchInput,
-    BatchThemes,
-    CodedThemes,
-    DraftTheme,
-    MergedThemes,
-    Statement,
-    ThemeBrief,
-)
 from enquete.respondents.themes import Work, agreement, assign_themes, code_themes
 from enquete.state.asking import Language
 from enquete.state.interview_context import REHEARSAL, InterviewContext, InterviewerTask
@@ -84,20 +72,22 @@ async def code_concepts(
     codes, alpha, failed = list[Code](), dict[str, float | None](), list[str]()
     for kind, texts in _by_type(interviews).items():
         about = f"{topic}: {method.node_types[kind].label.in_(language)}"
-        statements = [Statement(id=f"{kind}|{place:05}", text=text) for place, text in enumerate(texts)]
+        statements = [rules.Statement(id=f"{kind}|{place:05}", text=text) for place, text in enumerate(texts)]
         first = await code_themes(work, about, statements, MOST_CODES, label=f"codes/{kind}")
         if first == "short":
             return "short"
         if isinstance(first, str):
             failed.append(kind)
             continue
-        briefs = [ThemeBrief(id=one.id, label=one.label, description=one.description) for one in first.themes]
+        briefs = [
+            rules.ThemeBrief(id=theme.id, label=theme.label, description=theme.description) for theme in first.themes
+        ]
         again = await assign_themes(work, about, briefs, statements, label=f"codes/{kind}/second")
         if again == "short":
             return "short"
-        codes += _codes(kind, first, {one.id: one.text for one in statements}, len(codes))
-        given = {theme.id: theme.statements for theme in first.themes}
-        alpha[kind] = None if isinstance(again, str) else agreement(given, again).alpha
+        codes += _codes(kind, first, {statement.id: statement.text for statement in statements}, len(codes))
+        coding = {theme.id: theme.statements for theme in first.themes}
+        alpha[kind] = None if isinstance(again, str) else agreement(coding, again).alpha
     await context.pin(PINNED, Coded(codes=codes, alpha=alpha, failed=failed).model_dump(mode="json"))
     return "end"
 
@@ -108,48 +98,46 @@ async def _rehearsed(context: InterviewContext, task: InterviewerTask[Any]) -> A
     return await context.work(replace(task, rule=STAND_INS[task.result]))
 
 
-def _threes(data: BatchInput) -> BatchThemes:
+def _threes(data: rules.BatchInput) -> rules.BatchThemes:
     """A code for every three concepts, in the order they come."""
     groups = [data.statements[start : start + 3] for start in range(0, len(data.statements), 3)]
-    return BatchThemes(
-        themes=[
-            DraftTheme(label=one[0].text, description=one[-1].text, statement_ids=[each.id for each in one])
-            for one in groups
-        ]
-    )
+    return rules.BatchThemes(themes=[
+        rules.DraftTheme(label=group[0].text, description=group[-1].text, statement_ids=[each.id for each in group])
+        for group in groups
+    ])  # fmt: skip
 
 
-def _firsts(data: AssignInput) -> Assignments:
-    return Assignments(assignments=[Assignment(statement=one.id, themes=["t1"]) for one in data.statements])
+def _firsts(data: rules.AssignInput) -> rules.Assignments:
+    return rules.Assignments(assignments=[rules.Assignment(statement=s.id, themes=["t1"]) for s in data.statements])
 
 
 STAND_INS: Mapping[type[BaseModel], Any] = {
-    BatchThemes: _threes,
-    MergedThemes: lambda data: MergedThemes(themes=[]),
-    Assignments: _firsts,
+    rules.BatchThemes: _threes,
+    rules.MergedThemes: lambda data: rules.MergedThemes(themes=[]),
+    rules.Assignments: _firsts,
 }
 
 
 def _by_type(interviews: Iterable[LadderingInterview]) -> Mapping[str, list[str]]:
     """Different words of each type, in their order."""
-    found: dict[str, dict[str, str]] = {}
+    words: dict[str, dict[str, str]] = {}
     for interview in interviews:
         for node in interview.graph.standing.nodes.values():
-            found.setdefault(node.type, {}).setdefault(normal(node.text), node.text)
-    return {kind: [texts[name] for name in sorted(texts)] for kind, texts in sorted(found.items())}
+            words.setdefault(node.type, {}).setdefault(normal(node.text), node.text)
+    return {kind: [texts[name] for name in sorted(texts)] for kind, texts in sorted(words.items())}
 
 
-def _codes(kind: str, coded: CodedThemes, texts: Mapping[str, str], before: int) -> Iterator[Code]:
+def _codes(kind: str, coded: rules.CodedThemes, texts: Mapping[str, str], before: int) -> Iterator[Code]:
     """One code a concept: that of the most voiced theme it was given to; opposites are held apart, as without a
     model."""
     given: set[str] = set()
     number = before
     for theme in coded.themes:
-        own = [texts[name] for name in theme.statements if name not in given]
+        fresh = [texts[name] for name in theme.statements if name not in given]
         given.update(theme.statements)
-        for part, group in enumerate(without_opposites(own, range(len(own)))):
+        for part, group in enumerate(without_opposites(fresh, range(len(fresh)))):
             number += 1
-            wordings = [own[place] for place in group]
+            wordings = [fresh[place] for place in group]
             label = theme.label if not part else wordings[0]
             yield Code(id=f"c{number}", label=label, type=kind, definition=theme.description, wordings=wordings)
 
@@ -162,20 +150,15 @@ def concepts_of(
     coded = Coded.model_validate(stored) if isinstance(stored, dict) else Coded(codes=[])
     if not coded.codes:
         return pool(interviews), {"by": "rule", "alpha": {}, "definitions": {}, "by_rule": 0, "failed": coded.failed}
-    found = [one for one in assigned(Codebook(codes=coded.codes), interviews)[0] if one.members]
-    taken = {place for one in found for place in one.members}
+    codes = [code for code in assigned(Codebook(codes=coded.codes), interviews)[0] if code.members]
+    taken = {place for code in codes for place in code.members}
     rest = pool(only(interviews, lambda place: place not in taken))
-    definition = {one.id: one.definition for one in coded.codes}
-    ordered = sorted([*found, *rest], key=lambda one: -one.agents)
-    renamed = [replace(one, id=f"c{number}") for number, one in enumerate(ordered, start=1)]
-    told = {new.id: definition[old.id] for new, old in zip(renamed, ordered, strict=True) if old in found}
-    return renamed, {
-        "by": "model",
-        "alpha": coded.alpha,
-        "definitions": told,
-        "by_rule": len(rest),
-        "failed": coded.failed,
-    }
+    written = {code.id: code.definition for code in coded.codes}
+    definition = {code.members: written[code.id] for code in codes}
+    concepts = numbered([*codes, *rest])
+    definitions = {code.id: definition[code.members] for code in concepts if code.members in definition}
+    by = {"by": "model", "alpha": coded.alpha, "definitions": definitions, "by_rule": len(rest), "failed": coded.failed}
+    return concepts, by
 
 
 def assigned(book: Codebook, interviews: Sequence[LadderingInterview]) -> tuple[list[PooledConcept], int]:
@@ -194,21 +177,21 @@ def assigned(book: Codebook, interviews: Sequence[LadderingInterview]) -> tuple[
         for node in interview.graph.standing.nodes.values():
             codes = homes.get(normal(node.text), [])
             uncoded += not codes
-            for code in sorted(codes, key=lambda one: one.type != node.type)[:1]:
+            for code in sorted(codes, key=lambda home: home.type != node.type)[:1]:
                 members[code.id].append((interview.unit, node.id))
-    found = [
-        PooledConcept(one.id, one.label, one.type, tuple(members[one.id]), tuple(one.wordings), one.opposite)
-        for one in book.codes
+    concepts = [
+        PooledConcept(code.id, code.label, code.type, tuple(members[code.id]), tuple(code.wordings), code.opposite)
+        for code in book.codes
     ]
-    return sorted(found, key=lambda one: -one.agents), uncoded
+    return sorted(concepts, key=lambda concept: -concept.agents), uncoded
 
 
 def only(interviews: Sequence[LadderingInterview], wanted: Callable[[Place], bool]) -> list[LadderingInterview]:
     """With these concepts alone, and the links between them."""
-    found = []
-    for one in interviews:
-        whole = one.graph.standing
-        nodes = {name: node for name, node in whole.nodes.items() if wanted((one.unit, name))}
+    selected = []
+    for interview in interviews:
+        whole = interview.graph.standing
+        nodes = {name: node for name, node in whole.nodes.items() if wanted((interview.unit, name))}
         edges = {key: edge for key, edge in whole.edges.items() if {edge.source, edge.target} <= nodes.keys()}
-        found.append(LadderingInterview(one.unit, graph=KnowledgeGraph(nodes, edges)))
-    return found
+        selected.append(LadderingInterview(interview.unit, graph=KnowledgeGraph(nodes, edges)))
+    return selected

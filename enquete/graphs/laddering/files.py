@@ -13,7 +13,7 @@ import csv
 import io
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -52,10 +52,10 @@ INTERVIEW = (
 )  # fmt: skip
 
 
-def files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
+def files(findings: Found, frame: pd.DataFrame, phase: str) -> Files:
     """Answers, transcript, turn log, graphs (JSON and GraphML), implication matrix, value map (JSON, Mermaid),
     saturation."""
-    tables: Mapping[str, Any] = found
+    tables: Mapping[str, Any] = findings
     names = dict(zip(frame["participant"], frame["agent_name"], strict=True))
     nodes, edges, turns = (tables[name] for name in ("nodes", "edges", "turns"))  # rows are made anew at each reading
     return {
@@ -77,13 +77,13 @@ def files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
 def network_files(tables: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, Any]:
     """Of concepts, implications, types and relations; about: the map's facts."""
     concepts, cells, types = tables["concepts"], tables["implications"], tables["types"]
-    links = [one for one in cells if one["shown"]]
+    links = [cell for cell in cells if cell["shown"]]
     boxes = [
-        {key: one[key] for key in ("concept", "label", "type", "agents", "level", "place")}
-        for one in concepts
-        if one["level"] is not None
+        {key: row[key] for key in ("concept", "label", "type", "agents", "level", "place")}
+        for row in concepts
+        if row["level"] is not None
     ]
-    kind, of_level = {one["type"]: one["label"] for one in types}, {one["level"]: one["type"] for one in boxes}
+    kind, of_level = {row["type"]: row["label"] for row in types}, {row["level"]: row["type"] for row in boxes}
     levels = [kind[of_level[level]] for level in sorted(of_level)]
     return {
         "pooled_graph.json": {name: tables[name] for name in ("concepts", "implications", "types", "relations")},
@@ -104,10 +104,10 @@ def turn_log(turns: Rows, tables: Mapping[str, Any], names: Mapping[str, str]) -
     for turn in turns:
         key, who = (turn["participant"], turn["turn"]), turn["participant"]
         source = {"source_utterance_id": f"{who}#{turn['turn']}", "source_quote": (turn["answer"] or "")[:300]}
-        own = [{**_rest(row), **source} for row in signals.get(key, ())]
+        turn_signals = [{**_rest(row), **source} for row in signals.get(key, ())]
         by = {name: turn[f"by_{name}"] for name in ("extract", "signal", "question")}
-        told = {name: value for name, value in turn.items() if not name.startswith("by_")}
-        yield {"name": names.get(who, ""), **told, "by": by, "signals": own, **source}
+        rest = {name: value for name, value in turn.items() if not name.startswith("by_")}
+        yield {"name": names.get(who, ""), **rest, "by": by, "signals": turn_signals, **source}
 
 
 def _rest(row: Row) -> dict[str, Any]:
@@ -117,29 +117,29 @@ def _rest(row: Row) -> dict[str, Any]:
 def graphs_of(nodes: Rows, edges: Rows, names: Mapping[str, str]) -> Iterable[dict[str, Any]]:
     by_agent = [
         {
-            who: [_rest(one) | {"turn": one["turn"]} for one in own]
-            for who, own in groupby(rows, key=itemgetter("participant"))
+            who: [_rest(row) | {"turn": row["turn"]} for row in group]
+            for who, group in groupby(rows, key=itemgetter("participant"))
         }
         for rows in (nodes, edges)
     ]
-    for who, own in by_agent[0].items():
-        yield {"participant": who, "name": names.get(who, ""), "nodes": own, "edges": by_agent[1].get(who, [])}
+    for who, mentioned in by_agent[0].items():
+        yield {"participant": who, "name": names.get(who, ""), "nodes": mentioned, "edges": by_agent[1].get(who, [])}
 
 
 def agents_graphml(nodes: Rows, edges: Rows) -> str:
     """One GraphML of all agents' graphs side by side; node ids are "<participant>/<node>"."""
     graph = nx.MultiDiGraph()  # two relationships of different types may join the same concepts
-    for one in nodes:
-        graph.add_node(f"{one['participant']}/{one['node']}", **_facts({
-            "label": one["text"], **{key: one[key] for key in ("participant", "type", "turn", "confidence",
+    for row in nodes:
+        graph.add_node(f"{row['participant']}/{row['node']}", **_facts({
+            "label": row["text"], **{key: row[key] for key in ("participant", "type", "turn", "confidence",
                 "retracted")},
-            "elements": ", ".join(one["elements"]), "sources": "; ".join(one["utterances"]), "quote": one["quote"],
+            "elements": ", ".join(row["elements"]), "sources": "; ".join(row["utterances"]), "quote": row["quote"],
         }))  # fmt: skip
-    for number, one in enumerate(edges, start=1):
-        ends = (f"{one['participant']}/{one[end]}" for end in ("source", "target"))
+    for number, row in enumerate(edges, start=1):
+        ends = (f"{row['participant']}/{row[end]}" for end in ("source", "target"))
         graph.add_edge(*ends, key=f"e{number}", **_facts({
-            "link_type": one["relation"], "link_turn": one["turn"], "link_confidence": one["confidence"],
-            "link_sources": "; ".join(one["utterances"]), "link_quote": one["quotes"][0],
+            "link_type": row["relation"], "link_turn": row["turn"], "link_confidence": row["confidence"],
+            "link_sources": "; ".join(row["utterances"]), "link_quote": row["quotes"][0],
         }))  # fmt: skip
     return _graphml(graph)
 
@@ -147,18 +147,18 @@ def agents_graphml(nodes: Rows, edges: Rows) -> str:
 def pooled_graphml(concepts: Rows, cells: Rows) -> str:
     """The pooled graph: concepts with their agents, direct links with theirs."""
     graph = nx.MultiDiGraph()
-    for one in concepts:
-        graph.add_node(one["concept"], **_facts({key: one[key] for key in ("label", "type", "agents", "opposite")}))
-    for number, one in enumerate((cell for cell in cells if cell["direct"]), start=1):
-        facts = {"weight": one["direct"], **{key: one[key] for key in ("direct", "indirect", "relation")}}
-        graph.add_edge(one["source"], one["target"], key=f"e{number}", **_facts(facts))
+    for row in concepts:
+        graph.add_node(row["concept"], **_facts({key: row[key] for key in ("label", "type", "agents", "opposite")}))
+    for number, row in enumerate((cell for cell in cells if cell["direct"]), start=1):
+        facts = {"weight": row["direct"], **{key: row[key] for key in ("direct", "indirect", "relation")}}
+        graph.add_edge(row["source"], row["target"], key=f"e{number}", **_facts(facts))
     return _graphml(graph)
 
 
 def _facts(facts: Row) -> dict[str, Any]:
     """Without what is missing, and without the control characters that XML does not allow."""
     return {
-        name: "".join(one for one in fact if one in "\t\n" or (one >= " " and one not in "\ufffe\uffff"))
+        name: "".join(char for char in fact if char in "\t\n" or (char >= " " and char not in "\ufffe\uffff"))
         if isinstance(fact, str) else fact
         for name, fact in facts.items() if fact is not None
     }  # fmt: skip
@@ -175,33 +175,33 @@ def _graphml(graph: nx.MultiDiGraph) -> str:
 
 def mermaid(levels: Sequence[str], boxes: Rows, links: Rows, relations: Rows) -> str:
     """The map as Mermaid source, bottom to top, with what links say on them."""
-    said, out = {one["relation"]: one["label"] for one in relations}, ["flowchart BT"]
+    labels, out = {row["relation"]: row["label"] for row in relations}, ["flowchart BT"]
     for level, name in enumerate(levels):
-        own = sorted((box for box in boxes if box["level"] == level), key=itemgetter("place"))
+        on_level = sorted((box for box in boxes if box["level"] == level), key=itemgetter("place"))
         out.append(f'  subgraph L{level}["{_quoted(name)}"]')
-        out += [*(f'    {box["concept"]}["{_quoted(box["label"])} ({box["agents"]})"]' for box in own), "  end"]
+        out += [*(f'    {box["concept"]}["{_quoted(box["label"])} ({box["agents"]})"]' for box in on_level), "  end"]
     for link in links:
-        told = _quoted(f"{said.get(link['relation'], '')} {link['direct']}")
-        out.append(f"  {link['source']} -->|{told}| {link['target']}")
+        label = _quoted(f"{labels.get(link['relation'], '')} {link['direct']}")
+        out.append(f"  {link['source']} -->|{label}| {link['target']}")
     return "\n".join(out) + "\n"
 
 
 def _quoted(text: str) -> str:
     """Mermaid's own escapes: nothing that was said ends a label or starts a directive."""
-    return "".join(one if one.isalnum() or one in " .,-–" else f"#{ord(one)};" for one in " ".join(text.split()))
+    return "".join(char if char.isalnum() or char in " .,-–" else f"#{ord(char)};" for char in " ".join(text.split()))
 
 
 def implications_csv(concepts: Rows, cells: Rows) -> str:
     """The matrix as Reynolds & Gutman (1988) print it: a row leads to a column, "3.02" is three direct and two indirect
     links."""
-    linked = {one[end] for one in cells for end in ("source", "target")}
-    codes = [one for one in concepts if one["concept"] in linked]
-    given = {(one["source"], one["target"]): f"{one['direct']}.{one['indirect']:02d}" for one in cells}
+    linked = {cell[end] for cell in cells for end in ("source", "target")}
+    codes = [code for code in concepts if code["concept"] in linked]
+    links = {(cell["source"], cell["target"]): f"{cell['direct']}.{cell['indirect']:02d}" for cell in cells}
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
-    table.writerow(["id", "type", "code", *(as_cell(one["label"]) for one in codes)])
+    table.writerow(["id", "type", "code", *(as_cell(code["label"]) for code in codes)])
     for row in codes:
-        counts = (given.get((row["concept"], column["concept"]), "") for column in codes)
+        counts = (links.get((row["concept"], column["concept"]), "") for column in codes)
         table.writerow([row["concept"], row["type"], as_cell(row["label"]), *counts])
     return out.getvalue()
 
@@ -210,10 +210,10 @@ def codebook_yaml(concepts: Rows) -> str:
     """Every code with its type, what a researcher or a model wrote of it, the agents who named it, all wordings that
     stand for it."""
     codes = [
-        {"id": one["concept"], "label": one["label"], "type": one["type"], "definition": one["definition"] or "",
-            "agents": one["agents"],
-         "wordings": list(one["wordings"]), **({"opposite": one["opposite"]} if one["opposite"] else {})}
-        for one in concepts
+        {"id": row["concept"], "label": row["label"], "type": row["type"], "definition": row["definition"] or "",
+            "agents": row["agents"],
+         "wordings": list(row["wordings"]), **({"opposite": row["opposite"]} if row["opposite"] else {})}
+        for row in concepts
     ]  # fmt: skip
     return str(yaml.safe_dump({"codes": codes}, allow_unicode=True, sort_keys=False, width=120))
 
@@ -227,18 +227,18 @@ def transcripts_md(turns: Rows, nodes: Rows, concepts: Rows, names: Mapping[str,
         if turn["turn"] == 1:
             out += ["", f"## {escape(names.get(who) or who)}", "", "| | | |", "|---:|---|---|"]
         margin = "<br>".join(escape(label) for label in codes.get(f"{who}#{turn['turn']}", ()))
-        said = f"**{escape(turn['question'])}**<br>{escape(turn['answer'] or '')}"
-        out.append(f"| {turn['turn']} | {said} | {margin} |".replace("\n", " "))
+        words = f"**{escape(turn['question'])}**<br>{escape(turn['answer'] or '')}"
+        out.append(f"| {turn['turn']} | {words} | {margin} |".replace("\n", " "))
     return "\n".join(out).lstrip() + "\n"
 
 
 def codes_of(nodes: Rows, concepts: Rows) -> Mapping[str, list[str]]:
     """Utterance → labels of its codes."""
-    label, found = {one["concept"]: one["label"] for one in concepts}, defaultdict[str, list[str]](list)
+    label, codes = {row["concept"]: row["label"] for row in concepts}, defaultdict[str, list[str]](list)
     for node in nodes:
         for utterance in node["utterances"] if node["concept"] in label else ():
-            found[utterance].append(label[node["concept"]])
-    return found
+            codes[utterance].append(label[node["concept"]])
+    return codes
 
 
 # --- by an edited codebook --------------------------------------------------------------------------------------------
@@ -257,10 +257,9 @@ def read_codebook(path: Path, types: Sequence[str]) -> Codebook:
             raise InputError(f"{path.name}: code {code.id} has the type '{code.type}'; there are {', '.join(types)}")
     for what, names in (
         ("code", [code.id for code in book.codes]),
-        ("wording", [f"{one.type}: {normal(text)}" for one in book.codes for text in one.wordings]),
+        ("wording", [f"{code.type}: {normal(text)}" for code in book.codes for text in code.wordings]),
     ):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
+        if twice := sorted({name for name in names if names.count(name) > 1}):
             raise InputError(f"{path.name}: {what} '{twice[0]}' stands there twice; it belongs to one code")
     return book
 
@@ -270,25 +269,25 @@ def recode(folder: Path, edited: Path) -> dict[str, Any]:
     left over."""
     before = json.loads((folder / "pooled_graph.json").read_text("utf-8"))
     graphs, turns = _lines(folder / "knowledge_graphs.jsonl"), _lines(folder / "turn_log.jsonl")
-    kinds = [str(one["type"]) for one in before["types"]]
+    kinds = [str(row["type"]) for row in before["types"]]
     book = read_codebook(edited, kinds)
-    interviews = [_interview(one) for one in graphs]
+    interviews = [_interview(graph) for graph in graphs]
     concepts, uncoded = assigned(book, interviews)
     home = homes(concepts)
     coded = only(interviews, home.__contains__)
     cells = implication_matrix(coded, concepts)
     definitions = {code.id: code.definition for code in book.codes}
-    rows = concept_rows(coded, concepts, cells, climbs=any(one["rung"] for one in before["types"]))
-    told = [{**one, "definition": definitions[one["concept"]] or None} for one in rows]
-    picture = value_map(cells, told, kinds, None)
-    nodes = [row for one in interviews for row in node_rows(one, home)]
-    names = {str(one["participant"]): str(one["name"]) for one in graphs}
+    rows = concept_rows(coded, concepts, cells, climbs=any(row["rung"] for row in before["types"]))
+    codes = [{**row, "definition": definitions[row["concept"]] or None} for row in rows]
+    picture = value_map(cells, codes, kinds, None)
+    nodes = [row for interview in interviews for row in node_rows(interview, home)]
+    names = {str(graph["participant"]): str(graph["name"]) for graph in graphs}
     edits = list(changes(before["concepts"], book))
-    tables = {**before, "concepts": told, "implications": cells}
+    tables = {**before, "concepts": codes, "implications": cells}
     written = {
         **network_files(tables, {key: picture[key] for key in MAP}),
         "saturation.json": {"by_interview": saturation(coded, concepts)},
-        "transcripts.md": transcripts_md(turns, nodes, told, names),
+        "transcripts.md": transcripts_md(turns, nodes, codes, names),
         "edits.json": {"from": edited.name, "edits": edits, "uncoded": uncoded},
     }
     write_files(folder / RECODED, written)
@@ -297,36 +296,36 @@ def recode(folder: Path, edited: Path) -> dict[str, Any]:
 
 def changes(before: Sequence[Mapping[str, Any]], book: Codebook) -> Iterator[dict[str, Any]]:
     """What a researcher did to the codes that were made: renamed, retyped, moved, added, dropped."""
-    old = {str(one["concept"]): one for one in before}
-    home = {(one["type"], normal(text)): name for name, one in old.items() for text in one["wordings"]}
+    old = {str(row["concept"]): row for row in before}
+    home = {(row["type"], normal(text)): name for name, row in old.items() for text in row["wordings"]}
     for code in book.codes:
-        was = old.get(code.id)
-        if was is None:
+        was = old.get(code.id, {"label": code.label, "type": code.type})
+        if code.id not in old:
             yield {"edit": "added", "code": code.id, "label": code.label}
-        else:
-            if was["label"] != code.label:
-                yield {"edit": "renamed", "code": code.id, "from": was["label"], "to": code.label}
-            if was["type"] != code.type:
-                yield {"edit": "retyped", "code": code.id, "from": was["type"], "to": code.type}
-        kind = was["type"] if was else code.type
+        if was["label"] != code.label:
+            yield {"edit": "renamed", "code": code.id, "from": was["label"], "to": code.label}
+        if was["type"] != code.type:
+            yield {"edit": "retyped", "code": code.id, "from": was["type"], "to": code.type}
         for text in code.wordings:
-            came = home.get((kind, normal(text))) or next((n for (_, t), n in home.items() if t == normal(text)), "")
+            anywhere = (name for (_, wording), name in home.items() if wording == normal(text))
+            came = home.get((was["type"], normal(text))) or next(anywhere, "")
             if came != code.id:
                 yield {"edit": "moved", "wording": text, "from": came, "to": code.id}
-    kept = {code.id for code in book.codes}
+    ids = {code.id for code in book.codes}
     yield from (
-        {"edit": "dropped", "code": name, "label": one["label"]} for name, one in old.items() if name not in kept
+        {"edit": "dropped", "code": name, "label": row["label"]} for name, row in old.items() if name not in ids
     )
 
 
 def _interview(stored: Mapping[str, Any]) -> LadderingInterview:
     """A graph as knowledge_graphs.jsonl has it; a concept without turns."""
 
-    def sources(one: Row) -> tuple[ConceptSource, ...]:
-        return tuple(ConceptSource(utterance=u, quote=q) for u, q in zip(one["utterances"], one["quotes"], strict=True))
+    def whole(row: Row) -> dict[str, Any]:
+        quotes = zip(row["utterances"], row["quotes"], strict=True)
+        return {**row, "sources": [ConceptSource(utterance=utterance, quote=quote) for utterance, quote in quotes]}
 
-    nodes = [ConceptNode.model_validate({**one, "id": one["node"], "sources": sources(one)}) for one in stored["nodes"]]
-    edges = [Edge.model_validate({**one, "type": one["relation"], "sources": sources(one)}) for one in stored["edges"]]
+    nodes = [ConceptNode.model_validate({**whole(node), "id": node["node"]}) for node in stored["nodes"]]
+    edges = [Edge.model_validate({**whole(edge), "type": edge["relation"]}) for edge in stored["edges"]]
     graph = KnowledgeGraph({node.id: node for node in nodes}, {edge.key: edge for edge in edges})
     return LadderingInterview(str(stored["participant"]), graph=graph)
 
@@ -381,28 +380,26 @@ class CodebookFile(BaseModel):
 
 async def laddering_results(port: Port, asked: ResultsQuery) -> dict[str, JsonValue]:
     """What laddering interviews, of a study or with one person, came to, who made the codes, and who answered."""
-    return PARTS[asked.part](port, asked)
-
-
-def _codes(port: Port, asked: ResultsQuery) -> dict[str, JsonValue]:
-    found = _read(_folder(port, asked), "pooled_graph.json")
-    shown = ("concept", "label", "type", "agents", "wordings", "abstractness", "centrality", "prestige")
-    codes: list[JsonValue] = [{key: one[key] for key in shown} for one in found["concepts"][: asked.most]]
-    return {**_about(port, asked), "codes": codes, "total": len(found["concepts"])}
-
-
-def _chains(port: Port, asked: ResultsQuery) -> dict[str, JsonValue]:
-    """From where nothing leads in to where nothing leads on."""
+    if asked.part == "transcript":
+        return _transcript(port, asked)
     folder = _folder(port, asked)
-    label = {one["concept"]: one["label"] for one in _read(folder, "pooled_graph.json")["concepts"]}
-    found = chains_of(_read(folder, "value_map.json")["links"])
-    chains = sorted(found, key=lambda one: (-one[1], -len(one[0]), one[0]))
-    told: list[JsonValue] = [{"chain": [label[code] for code in one], "agents": n} for one, n in chains[: asked.most]]
-    return {**_about(port, asked), "chains": told, "total": len(chains)}
+    about, drawn = _about(port, asked), _read(folder, "value_map.json")
+    if asked.part == "map":
+        return {**about, **drawn}
+    concepts = _read(folder, "pooled_graph.json")["concepts"]
+    if asked.part == "codes":
+        shown = ("concept", "label", "type", "agents", "wordings", "abstractness", "centrality", "prestige")
+        codes: list[JsonValue] = [{key: code[key] for key in shown} for code in concepts[: asked.most]]
+        return {**about, "codes": codes, "total": len(concepts)}
+    label = {code["concept"]: code["label"] for code in concepts}
+    ordered = sorted(chains_of(drawn["links"]), key=lambda pair: (-pair[1], -len(pair[0]), pair[0]))
+    chains: list[JsonValue] = [{"chain": [label[code] for code in chain], "agents": n} for chain, n in ordered]
+    return {**about, "chains": chains[: asked.most], "total": len(chains)}
 
 
 def chains_of(links: list[Mapping[str, Any]]) -> Iterator[tuple[list[str], int]]:
-    """(codes, agents who gave its weakest link) of every chain, cut at LONGEST_CHAIN; no code twice in one."""
+    """(codes, agents who gave its weakest link) of every chain, from where nothing leads in to where nothing leads on,
+    cut at LONGEST_CHAIN; no code twice in one."""
     ahead: dict[str, dict[str, int]] = {}
     for link in links:
         ahead.setdefault(link["source"], {})[link["target"]] = link["direct"]
@@ -417,16 +414,12 @@ def chains_of(links: list[Mapping[str, Any]]) -> Iterator[tuple[list[str], int]]
             waiting += [([*chain, code], min(weakest, n)) for code, n in on.items()]
 
 
-def _map(port: Port, asked: ResultsQuery) -> dict[str, JsonValue]:
-    return {**_about(port, asked), **_read(_folder(port, asked), "value_map.json")}
-
-
 def _about(port: Port, asked: OfRun) -> dict[str, JsonValue]:
     """Which run it is, of how many interviews, and who made the codes: a model, a rule, or a researcher."""
     folder = _folder(port, asked, plain=True)
-    found = _read(folder, "interviews.json")
-    by = "researcher" if asked.recoded else "model" if found["coding"] == "model" else "rule"
-    return {"run_id": folder.name, "interviews": found["n"], "coded_by": by, **_authorship(folder)}
+    interviews = _read(folder, "interviews.json")
+    by = "researcher" if asked.recoded else "model" if interviews["coding"] == "model" else "rule"
+    return {"run_id": folder.name, "interviews": interviews["n"], "coded_by": by, **_authorship(folder)}
 
 
 def _authorship(folder: Path) -> dict[str, JsonValue]:
@@ -440,16 +433,11 @@ def _transcript(port: Port, asked: ResultsQuery) -> dict[str, JsonValue]:
         raise InputError("agent: say whose transcript, by name or id")
     folder = _folder(port, asked, plain=True)
     shown = ("turn", "question", "strategy", "focus", "answer", "new_concepts", "new_links", "by", "stop")
-    turns = [one for one in _lines(folder / "turn_log.jsonl") if asked.agent in (one["participant"], one["name"])]
-    own: list[JsonValue] = [{key: turn[key] for key in shown} for turn in turns]
-    if not own:
+    turns = [turn for turn in _lines(folder / "turn_log.jsonl") if asked.agent in (turn["participant"], turn["name"])]
+    log: list[JsonValue] = [{key: turn[key] for key in shown} for turn in turns]
+    if not log:
         raise InputError(f"nobody called {asked.agent!r} was interviewed in this run")
-    return {"agent": asked.agent, "turns": own, **_authorship(folder)}
-
-
-PARTS: Mapping[str, Callable[[Port, ResultsQuery], dict[str, JsonValue]]] = {
-    "codes": _codes, "chains": _chains, "map": _map, "transcript": _transcript,
-}  # fmt: skip
+    return {"agent": asked.agent, "turns": log, **_authorship(folder)}
 
 
 async def apply_codebook(port: Port, asked: Applying) -> dict[str, JsonValue]:
@@ -471,24 +459,24 @@ async def read_laddering_file(port: Port, asked: CodebookFile) -> dict[str, Json
     wrong: list[InstrumentError] = []
     for layer, model in layers.items():
         try:
-            found = load_layer(model, layer, asked.file, port.shelf)
+            file = load_layer(model, layer, asked.file, port.shelf)
         except InstrumentError as error:
             wrong.append(error)
             continue
-        fates = {fate: [one for one in found.translation if one.fate == fate] for fate in get_args(Fate)}
-        told: dict[str, JsonValue] = {
-            fate: [f"{one.key} → {one.into}" if one.into else one.key for one in own] for fate, own in fates.items()
+        fates: dict[str, JsonValue] = {
+            fate: [f"{key.key} → {key.into}" if key.into else key.key for key in file.translation if key.fate == fate]
+            for fate in get_args(Fate)
         }
-        own = found.model_dump(mode="json", exclude={"translation"}, exclude_none=True) if asked.document else None
-        return {"file": asked.file, "layer": layer, "id": found.id, **told, **({"document": own} if own else {})}
+        whole = {"document": file.model_dump(mode="json", exclude={"translation"}, exclude_none=True)}
+        return {"file": asked.file, "layer": layer, "id": file.id, **fates, **(whole if asked.document else {})}
     raise min(wrong, key=lambda error: len(error.problems))
 
 
 def _folder(port: Port, asked: OfRun, *, plain: bool = False) -> Path:
     """Where the run's files lie. Raises InputError where there are none, or a link leads out of the root."""
     named = Path(asked.sim_id)
-    own = port.shelf is None and named.is_dir()
-    sim = named if own else by_id(asked.sim_id, port.root) or held_with_person(asked.sim_id, port.root)
+    by_path = port.shelf is None and named.is_dir()
+    sim = named if by_path else by_id(asked.sim_id, port.root) or held_with_person(asked.sim_id, port.root)
     if sim is None:
         raise InputError(f"no simulation {asked.sim_id[:100]!r}")
     base = sim / "interviews" if (sim / "interviews").is_dir() else sim
@@ -497,7 +485,7 @@ def _folder(port: Port, asked: OfRun, *, plain: bool = False) -> Path:
     folder = base / FOLDER / run
     if asked.recoded and not plain:
         folder /= RECODED
-    inside = own or folder.resolve().is_relative_to(port.root.resolve())
+    inside = by_path or folder.resolve().is_relative_to(port.root.resolve())
     if not run or not inside or not folder.is_dir():
         what = "no codebook was applied to" if asked.recoded else "there are no interviews of"
         raise InputError(
@@ -518,8 +506,8 @@ def held_with_person(id: str, root: Path) -> Path | None:
 
 
 def _read(folder: Path, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / name).read_text("utf-8"))
-    return found
+    content: dict[str, Any] = json.loads((folder / name).read_text("utf-8"))
+    return content
 
 
 OPERATIONS = (

@@ -35,11 +35,14 @@ class TurnRecord(Turn):
 
     @property
     def past(self) -> Past:
-        strategy, focus = (self.choice.strategy, self.choice.focus) if self.choice else ("", "")
-        made = self.changes
-        return Past(
-            strategy, focus, self.depth, made.new_nodes, made.new_edges, self.chain, made.retracted, bool(self.answer)
-        )
+        return past_turn(self.choice, self.depth, self.changes, self.chain, self.answer)
+
+
+def past_turn(choice: QuestionChoice | None, depth: Depth, changes: Changes, chain: int, answer: str) -> Past:
+    """The turn whose question was chosen so, in short."""
+    strategy, focus = (choice.strategy, choice.focus) if choice else ("", "")
+    new = changes.new_nodes, changes.new_edges
+    return Past(strategy, focus, depth, *new, chain, changes.retracted, bool(answer))
 
 
 @dataclass(frozen=True)

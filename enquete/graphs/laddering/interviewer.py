@@ -1,9 +1,8 @@
 """The interviewer's three roles: read an answer, judge how it was given, word a question: what a model is asked in
 each, and what of its reply stands; and the crude rules that stand in for it.
 
-Everything a respondent said, and everything made of it, stands in a fence: data, never an instruction.
-Measured by: ten answers as people give them with a reading full of faults
-(tests/graphs/laddering/test_laddering_bad_readings.py).
+Everything a respondent said, and everything made of it, stands in a fence: data, never an instruction. Measured by: ten
+answers as people give them with a reading full of faults (tests/graphs/laddering/test_laddering_bad_readings.py).
 """
 
 from __future__ import annotations
@@ -125,22 +124,24 @@ def allowed_edges(method: InterviewMethod) -> list[tuple[str, str, str]]:
     ]
 
 
-def as_said(found: Extraction, answer: str, method: InterviewMethod, language: Language) -> Extraction:
+def as_said(extraction: Extraction, answer: str, method: InterviewMethod, language: Language) -> Extraction:
     """With relationships that only the respondent can state as what they are without those words."""
 
     def kind(name: str) -> str:
         edge = method.edge_types.get(name)
         return edge.otherwise if edge and edge.otherwise and not edge.is_said(answer, language) else name
 
-    links = [one.model_copy(update={"relationship_type": kind(one.relationship_type)}) for one in found.relationships]
-    return found.model_copy(update={"relationships": links})
+    links = [
+        link.model_copy(update={"relationship_type": kind(link.relationship_type)}) for link in extraction.relationships
+    ]
+    return extraction.model_copy(update={"relationships": links})
 
 
 def placed(
-    found: Extraction,
+    extraction: Extraction,
     answer: str,
     utterance: str,
-    concept: Concept,
+    topic: Concept,
     language: Language,
     focus: ConceptNode | None,
     graph: KnowledgeGraph,
@@ -152,39 +153,37 @@ def placed(
     concept belongs to the elements that its text names, to those that extraction linked, and, reached from the focus,
     to the focus's own.
     """
-    worded = [(one, label) for one in found.concepts if (label := in_own_words(one, answer)) is not None]
-    own = {normal(label) for _, label in worded}
-    concepts = [one for one, _ in worded if not _is_several(normal(one.text), own)]
-    left_out = {UNSAID: len(found.concepts) - len(worded), SEVERAL: len(worded) - len(concepts)}
-    labels = {normal(one.text): label for one, label in worded if one in concepts}
+    labels = [in_own_words(concept, answer) for concept in extraction.concepts]
+    worded = [(read, label) for read, label in zip(extraction.concepts, labels, strict=True) if label is not None]
+    wordings = {normal(label) for _, label in worded}
+    single = [(read, label) for read, label in worded if not _is_several(normal(read.text), wordings)]
+    left_out = {UNSAID: len(labels) - len(worded), SEVERAL: len(worded) - len(single)}
+    label_of = {normal(read.text): label for read, label in single}
+
+    def source(quote: str) -> ConceptSource:
+        return ConceptSource(utterance=utterance, quote=quoted(quote, answer))
+
     links = [
         Linked(
-            source_text=labels.get(normal(one.source_text), one.source_text),
-            target_text=labels.get(normal(one.target_text), one.target_text),
-            type=one.relationship_type,
-            confidence=one.confidence,
-            source=ConceptSource(utterance=utterance, quote=quoted(one.source_quote, answer)),
+            source_text=label_of.get(normal(link.source_text), link.source_text),
+            target_text=label_of.get(normal(link.target_text), link.target_text),
+            type=link.relationship_type, confidence=link.confidence, source=source(link.source_quote),
         )
-        for one in found.relationships
-    ]
-    from_focus = _reached(found.relationships, focus, graph)
-    said = []
-    for one in concepts:
-        label = labels[normal(one.text)]
-        elements = dict.fromkeys(
-            [*(e for e in one.linked_elements if e in concept.elements), *concept.mentioned(label, language)]
-            + (list(focus.elements) if focus and normal(one.text) in from_focus else [])
-        )
-        source = ConceptSource(utterance=utterance, quote=quoted(one.source_quote, answer))
-        said.append(
-            SaidConcept(
-                text=label, type=one.node_type, confidence=one.confidence, elements=tuple(elements), source=source
-            )
-        )
-    return said, links, {why: n for why, n in left_out.items() if n}
+        for link in extraction.relationships
+    ]  # fmt: skip
+    from_focus, concepts = _reached(extraction.relationships, focus, graph), []
+    for read, _ in single:
+        label = label_of[normal(read.text)]
+        elements = [*(e for e in read.linked_elements if e in topic.elements), *topic.mentioned(label, language)]
+        elements += focus.elements if focus and normal(read.text) in from_focus else ()
+        concepts.append(SaidConcept(
+            text=label, type=read.node_type, confidence=read.confidence, elements=tuple(dict.fromkeys(elements)),
+            source=source(read.source_quote),
+        ))  # fmt: skip
+    return concepts, links, {why: n for why, n in left_out.items() if n}
 
 
-def in_own_words(one: ConceptFound, answer: str) -> str | None:
+def in_own_words(concept: ConceptFound, answer: str) -> str | None:
     """The concept as the respondent put it; None for one that nobody said. One without any text is for the graph to
     refuse.
 
@@ -192,24 +191,24 @@ def in_own_words(one: ConceptFound, answer: str) -> str | None:
     with. A text in other words, or one too long for a concept, gives way to its quote, if that was said and they share
     a word: a reading that shares none with what it quotes is invented.
     """
-    text, quote = one.text, one.source_quote
+    text, quote = concept.text, concept.source_quote
     if not normal(text):
         return text
-    quoted_well = _stands_in(quote, answer) and len(quote.split()) <= LONGEST_LABEL
+    is_quoted = _stands_in(quote, answer)
     if _stands_in(text, answer):
-        own = quote if quoted_well and len(text.split()) > LONGEST_LABEL else text
-    elif _stands_in(quote, answer) and _stems(text) & _stems(quote):
-        own = quote
+        words = quote if is_quoted and len(quote.split()) <= LONGEST_LABEL < len(text.split()) else text
+    elif is_quoted and _stems(text) & _stems(quote):
+        words = quote
     else:
         return None
-    return " ".join((_denial_of(own, answer) or own).split()[:LONGEST_LABEL])
+    return " ".join((_denial_of(words, answer) or words).split()[:LONGEST_LABEL])
 
 
 def _stands_in(text: str, answer: str) -> bool:
-    own, spoken = normal(text).split(), normal(answer)
+    wanted, spoken = normal(text).split(), normal(answer)
     words = frozenset(spoken.split())
-    return bool(own) and (
-        f" {' '.join(own)} " in f" {spoken} " or sum(word in words for word in own) >= NEARLY_ALL * len(own)
+    return bool(wanted) and (
+        f" {' '.join(wanted)} " in f" {spoken} " or sum(word in words for word in wanted) >= NEARLY_ALL * len(wanted)
     )
 
 
@@ -220,16 +219,20 @@ def _stems(text: str) -> set[str]:
 def _denial_of(text: str, answer: str) -> str:
     """The clause that denies a text wherever the answer has it; "" where it stands undenied, too, or denies itself."""
     wanted = normal(text)
-    clauses = [one.strip() for one in _CLAUSE.split(answer) if f" {wanted} " in f" {normal(one)} "]
-    denied = [len(_NO.findall(normal(one).partition(wanted)[0])) % 2 == 1 for one in clauses]
+    clauses = [clause.strip() for clause in _CLAUSE.split(answer) if f" {wanted} " in f" {normal(clause)} "]
+    denied = [len(_NO.findall(normal(clause).partition(wanted)[0])) % 2 == 1 for clause in clauses]
     return clauses[0] if clauses and all(denied) else ""
 
 
 def _is_several(text: str, others: Collection[str]) -> bool:
     """Whether a concept's text holds two others that were found beside it, neither of which holds the other. As
     `normal` writes them."""
-    held = [one for one in others if one and one != text and f" {one} " in f" {text} "]
-    return sum(not any(each != one and f" {each} " in f" {one} " for one in held) for each in held) > 1
+
+    def holds(whole: str, part: str) -> bool:
+        return whole != part and f" {part} " in f" {whole} "
+
+    parts = [other for other in others if other and holds(text, other)]
+    return sum(not any(holds(part, other) for part in parts) for other in parts) > 1
 
 
 def quoted(quote: str, answer: str) -> str:
@@ -240,10 +243,10 @@ def quoted(quote: str, answer: str) -> str:
 def _reached(relations: Sequence[RelationFound], focus: ConceptNode | None, graph: KnowledgeGraph) -> set[str]:
     """Texts that this turn's relationships connect with the focus, over any number of steps."""
     beside = defaultdict[str, list[str]](list)
-    for one in relations:
-        ends = normal(one.source_text), normal(one.target_text)
-        beside[ends[0]].append(ends[1])
-        beside[ends[1]].append(ends[0])
+    for relation in relations:
+        source, target = normal(relation.source_text), normal(relation.target_text)
+        beside[source].append(target)
+        beside[target].append(source)
     start = [normal(focus.text)] if focus else []
     return set(reached(start, beside)) - {normal(node.text) for node in graph.nodes.values()}
 
@@ -262,14 +265,13 @@ _WORDS: Mapping[str, str] = {
     "asked_about": N_("The question was about this concept"),
     "expected": N_("The question aimed at: {aims}."),
     "extract_rules": N_(
-        "- concepts: only what this answer says, newly or again; text is at most eight words of the person's "
-        "own; node_type is one of the kinds above; confidence 0 to 1; source_quote is verbatim from the answer; "
-        "linked_elements are ids of the elements the concept is about.\n- relationships: source_text and "
-        "target_text are concepts from concepts or from those said before, verbatim; relationship_type is one of "
-        "those above, only between allowed kinds, and only where the person says what it means.\n- Several thoughts "
-        "are several "
-        "concepts; irony, what others think and what the person denies are none.\n- If the answer "
-        "says nothing of substance, both lists stay empty. Invent nothing."
+        "- concepts: only what this answer says, newly or again; text is at most eight words of the person's own; "
+        "node_type is one of the kinds above; confidence 0 to 1; source_quote is verbatim from the answer; "
+        "linked_elements are ids of the elements the concept is about.\n- relationships: source_text and target_text "
+        "are concepts from concepts or from those said before, verbatim; relationship_type is one of those above, only "
+        "between allowed kinds, and only where the person says what it means.\n- Several thoughts are several "
+        "concepts; irony, what others think and what the person denies are none.\n- If the answer says nothing of "
+        "substance, both lists stay empty. Invent nothing."
     ),
     "signal": N_("Judge how an answer in an in-depth interview was given. Topic: {topic}."),
     "signal_rules": N_(
@@ -304,16 +306,14 @@ _WORDS: Mapping[str, str] = {
 def extraction_prompt(data: ExtractionInput, language: Language) -> str:
     """The request to read an answer."""
     words = in_language(_WORDS, language)
-    known = [json.dumps({"text": one.text, "type": one.type}, ensure_ascii=False) for one in data.known]
+    concepts = [json.dumps({"text": concept.text, "type": concept.type}, ensure_ascii=False) for concept in data.known]
     parts = [
         words["extract"].format(topic=data.topic),
-        f"{words['types']}:\n" + _list(f"{name}: {text}" for name, text in data.node_types.items()),
-        f"{words['edges']}:\n" + _list(_edges(data)),
-        f"{words['elements']}:\n" + _list(f"{name}: {label}" for name, label in data.elements.items())
-        if data.elements
-        else "",
-        f"{words['guidelines']}:\n" + _list(data.guidelines) if data.guidelines else "",
-        f"{words['known']}:\n{fence('known', chr(10).join(known))}" if known else "",
+        _headed(words["types"], (f"{name}: {text}" for name, text in data.node_types.items())),
+        _headed(words["edges"], _edges(data)),
+        _headed(words["elements"], (f"{name}: {label}" for name, label in data.elements.items())),
+        _headed(words["guidelines"], data.guidelines),
+        f"{words['known']}:\n{fence('known', chr(10).join(concepts))}" if concepts else "",
         f"{words['asked_about']}:\n{fence('focus', data.focus.text)}" if data.focus else "",
         words["expected"].format(aims=", ".join(data.aims)) if data.aims else "",
         f"{words['question']}:\n{fence('question', data.question)}",
@@ -326,7 +326,7 @@ def extraction_prompt(data: ExtractionInput, language: Language) -> str:
 def _edges(data: ExtractionInput) -> Iterator[str]:
     """Every kind of relationship with what it means and the pairs it may join."""
     for name in dict.fromkeys(name for name, _, _ in data.edges):
-        pairs = ", ".join(f"{one} → {other}" for kind, one, other in data.edges if kind == name)
+        pairs = ", ".join(f"{source} → {target}" for kind, source, target in data.edges if kind == name)
         yield f"{name} ({data.edge_types.get(name, '')}): {pairs}"
 
 
@@ -351,18 +351,16 @@ def question_prompt(data: WordingInput, language: Language) -> str:
     rules = words["question_rules"].format(words=most_words(bool(data.compared)))
     client = f"{words['client']}:\n{fence('client', chr(10).join(data.clients_view))}" if data.clients_view else ""
     if data.opening:
-        told = [words["opening"], topic, client, method, goal, rules]
-        return "\n\n".join(part for part in told if part)
+        sections = [words["opening"], topic, client, method, goal, rules]
+        return "\n\n".join(part for part in sections if part)
     lines = [f"{words['i']}: {q}\n{words['r']}: {a}" for q, a in data.transcript[-LAST_TURNS:]]
     parts = [
         words["follow"],
         topic,
         client,
         f"{words['transcript']}:\n{fence('transcript', chr(10).join(lines))}",
-        f"{words['signals']}:\n" + _list(f"{one.name} = {one.value}: {one.reading}" for one in data.signals)
-        if data.signals
-        else "",
-        f"{words['why']}:\n" + _list(data.why) if data.why else "",
+        _headed(words["signals"], (f"{signal.name} = {signal.value}: {signal.reading}" for signal in data.signals)),
+        _headed(words["why"], data.why),
         f"{words['focus']}:\n{fence('focus', data.focus)}" if data.focus else "",
         f"{words['compared']}:\n{fence('compared', chr(10).join(data.compared))}" if data.compared else "",
         f"{words['strategy']}: {data.strategy}. {data.strategy_description}",
@@ -377,29 +375,23 @@ def question_prompt(data: WordingInput, language: Language) -> str:
 
 def extraction_schema(data: ExtractionInput) -> dict[str, JsonValue]:
     """The form of the reading, with the kinds, relationships and elements that exist."""
-    concept: dict[str, JsonValue] = {
-        "text": {"type": "string", "maxLength": 200},
-        "node_type": {"type": "string", "enum": list(data.node_types)},
+    text: JsonValue = {"type": "string", "maxLength": 200}
+    rest: dict[str, JsonValue] = {
         "confidence": {"type": "number", "minimum": 0, "maximum": 1},
         "source_quote": {"type": "string", "maxLength": 400},
     }
+    kinds: dict[str, JsonValue] = {"type": "string", "enum": list(data.node_types)}
+    concept: dict[str, JsonValue] = {"text": text, "node_type": kinds, **rest}
     if data.elements:  # a list of nothing is no valid schema
         named: dict[str, JsonValue] = {"type": "string", "enum": list(data.elements)}
         concept["linked_elements"] = {"type": "array", "items": named, "maxItems": 3}
     names: list[JsonValue] = list(dict.fromkeys(name for name, _, _ in data.edges))
-    relation: dict[str, JsonValue] = {
-        "source_text": {"type": "string", "maxLength": 200},
-        "target_text": {"type": "string", "maxLength": 200},
-        "relationship_type": {"type": "string", "enum": names},
-        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-        "source_quote": {"type": "string", "maxLength": 400},
-    }
-    return _object(
-        {
-            "concepts": {"type": "array", "items": _object(concept), "maxItems": 8},
-            "relationships": {"type": "array", "items": _object(relation), "maxItems": 8},
-        }
-    )
+    kind: JsonValue = {"type": "string", "enum": names}
+    relation: dict[str, JsonValue] = {"source_text": text, "target_text": text, "relationship_type": kind, **rest}
+    return _object({
+        "concepts": {"type": "array", "items": _object(concept), "maxItems": 8},
+        "relationships": {"type": "array", "items": _object(relation), "maxItems": 8},
+    })  # fmt: skip
 
 
 def reading_schema(data: JudgementInput) -> dict[str, JsonValue]:
@@ -414,16 +406,13 @@ def reading_schema(data: JudgementInput) -> dict[str, JsonValue]:
 
 
 def _object(properties: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def _list(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines)
+def _headed(heading: str, lines: Iterable[str]) -> str:
+    """A list below its heading; nothing where it is empty."""
+    listed = "".join(f"\n- {line}" for line in lines)
+    return f"{heading}:{listed}" if listed else ""
 
 
 # --- the rules that stand in ------------------------------------------------------------------------------------------
@@ -437,28 +426,25 @@ LONGEST = 8  # words of a concept
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
 _STOPS = re.compile(r"\s*[,.;:!?]\s*")
 _JOINT = re.compile(
-    r"\b(?:bedeute\w*|heißt|bring\w*|gibt|führ\w+|steckt|dahinter|geht|denke|zählt|wegen|weil|damit"
-    r"|means?|gives?|brings?|leads?|behind it|because|about|think|makes?|so that)"
-    r"(?: (?:für|bei|mich|mir|uns|das|es|dann|am ende|vor allem|zuerst|auch|noch|dadurch|ich|wir|man|um|an|zu|zum|zur|"
-    r"steckt|steht|liegt"
-    r"|for|to|me|us|it|is|that|way|i|we|get|in the end|most|mostly|first|above all|also|of|the|an?))*"
-    r" (?!nicht |not )(?P<said>[^,.;:!?]+)",
+    r"\b(?:bedeute\w*|heißt|bring\w*|gibt|führ\w+|steckt|dahinter|geht|denke|zählt|wegen|weil|damit|means?|gives?|"
+    r"brings?|leads?|behind it|because|about|think|makes?|so that)(?: (?:für|bei|mich|mir|uns|das|es|dann|am ende|vor "
+    r"allem|zuerst|auch|noch|dadurch|ich|wir|man|um|an|zu|zum|zur|steckt|steht|liegt|for|to|me|us|it|is|that|way|i|we|"
+    r"get|in the end|most|mostly|first|above all|also|of|the|an?))* (?!nicht |not )(?P<said>[^,.;:!?]+)",
     re.IGNORECASE,
 )
 _VERB_LAST = re.compile(r" (?:gewinn|bekomm|hab|find|erreich|erleb|kann|will|möchte)\w*$", re.IGNORECASE)
 _AFTER = re.compile(r" (?:weil|denn|aber|und das|und so|because|but|and that|and so)\b.*$", re.IGNORECASE)
 _NOTHING = re.compile(
     r"\b(?:wei(?:ß|ss) (?:ich|nicht)|keine ahnung|nichts|fällt mir|gesagt|erzählt|beschrieben|meine ich|told|described|"
-    r"said"
-    r"|no idea|nothing|anything else|i (?:mean|intend))\b",
+    r"said|no idea|nothing|anything else|i (?:mean|intend))\b",
     re.IGNORECASE,
 )
+# What two of the compared have, and what the third has.
 _CONTRAST = re.compile(
-    r"^(?:die |the )?(?:(?:ersten |first )?(?:zwei|two)|beiden?|both)\b(?: davon| of them)?(?: stehen für| haben| sind|"
-    r" stand for| have"
-    r"| are)? (?P<one>.+?),? (?:während |whereas |while )?(?:das|die|der|the) (?:dritte|andere|third|other)(?: "
-    r"one)?(?: dagegen)?"
-    r"(?: steht für| für| hat| ist| stands for| has| is)? (?P<other>.+?)(?: hat| ist)?[.!]?$",
+    r"^(?:die |the )?(?:(?:ersten |first )?(?:zwei|two)|beiden?|both)\b(?: davon| of them)?(?: stehen für| haben| "
+    r"sind| stand for| have| are)? (?P<one>.+?),? (?:während |whereas |while )?(?:das|die|der|the) (?:dritte|andere|"
+    r"third|other)(?: one)?(?: dagegen)?(?: steht für| für| hat| ist| stands for| has| is)? (?P<other>.+?)(?: hat| "
+    r"ist)?[.!]?$",
     re.IGNORECASE,
 )
 
@@ -466,20 +452,22 @@ _CONTRAST = re.compile(
 def read_answer(data: ExtractionInput) -> Extraction:
     """Concepts and relationships of an answer; none where it denies, or says that there is nothing to say. Without any
     joint the first clause with a word that tells something is the concept."""
-    found = Extraction()
-    telling = [one for one in _SENTENCE.split(data.answer.strip()) if one and not _NOTHING.search(one)]
+    extraction = Extraction()
+    asks_poles = any(list(edge[1:]) == data.aims for edge in data.contrasts)
+    telling = [text for text in _SENTENCE.split(data.answer.strip()) if text and not _NOTHING.search(text)]
     for sentence in telling:
-        if sides := _poles(sentence, data):
-            _add(found, data, sides[0], sentence)
-            _add(found, data, sides[1], sentence, opposed_to=sides[0])
-        elif named := next((one for one in _behind_joints(sentence) if _is_new(one, data)), ""):
-            _add(found, data, named, sentence)
-    if not found.concepts and not any(_JOINT.search(one) for one in telling):
-        clauses = ((clause, one) for one in telling for clause in _STOPS.split(one))
+        poles = _CONTRAST.match(sentence) if asks_poles else None
+        if poles and all(_is_new(pole, data) for pole in poles.groups()):
+            _add(extraction, data, poles["one"], sentence)
+            _add(extraction, data, poles["other"], sentence, opposed_to=poles["one"])
+        elif named := next((text for text in _behind_joints(sentence) if _is_new(text, data)), ""):
+            _add(extraction, data, named, sentence)
+    if not extraction.concepts and not any(_JOINT.search(sentence) for sentence in telling):
+        clauses = ((clause, sentence) for sentence in telling for clause in _STOPS.split(sentence))
         plain = (pair for pair in clauses if content_words(pair[0]) and not denies(pair[0]) and _is_new(pair[0], data))
         for clause, sentence in islice(plain, 1):
-            _add(found, data, " ".join(clause.split()[:LONGEST]), sentence)
-    return found
+            _add(extraction, data, " ".join(clause.split()[:LONGEST]), sentence)
+    return extraction
 
 
 def _behind_joints(sentence: str) -> Iterator[str]:
@@ -491,32 +479,26 @@ def _behind_joints(sentence: str) -> Iterator[str]:
 
 def _is_new(text: str, data: ExtractionInput) -> bool:
     words = normal(text).split()
-    return not set(words) <= STOP_WORDS and all(normal(known.text).split() != words for known in data.known)
+    return not set(words) <= STOP_WORDS and all(normal(concept.text).split() != words for concept in data.known)
 
 
-def _poles(sentence: str, data: ExtractionInput) -> tuple[str, str] | None:
-    """Where the question was for a construct: what two of the compared have, and what the third has."""
-    sides = _CONTRAST.match(sentence) if any(list(one[1:]) == data.aims for one in data.contrasts) else None
-    return (sides["one"], sides["other"]) if sides and all(_is_new(one, data) for one in sides.groups()) else None
-
-
-def _add(found: Extraction, data: ExtractionInput, text: str, sentence: str, opposed_to: str = "") -> None:
+def _add(extraction: Extraction, data: ExtractionInput, text: str, sentence: str, opposed_to: str = "") -> None:
     """A concept of the kind that was asked for, of several the first that can hang together with the focus, and how it
     does; or the other pole of a construct."""
-    said = {"confidence": BY_RULE, "source_quote": sentence.strip()}
+    evidence = {"confidence": BY_RULE, "source_quote": sentence.strip()}
     source, kinds, edges = (data.focus.text, data.focus.type) if data.focus else ("", ""), data.aims, data.edges
     if opposed_to:
         source, kinds, edges = (opposed_to, data.aims[0]), data.aims[1:], data.contrasts
-    joins = {one: (name, False) for name, one, other in reversed(edges) if other == source[1]}
-    joins |= {other: (name, True) for name, one, other in reversed(edges) if one == source[1]}
-    fitting = [one for one in kinds if not source[0] or one in joins] or kinds
+    joins = {start: (name, False) for name, start, end in reversed(edges) if end == source[1]}
+    joins |= {end: (name, True) for name, start, end in reversed(edges) if start == source[1]}
+    fitting = [kind for kind in kinds if not source[0] or kind in joins] or kinds
     kind = fitting[0] if fitting else source[1] or next(iter(data.node_types))
-    found.concepts.append(ConceptFound.model_validate({"text": text, "node_type": kind, **said}))
+    extraction.concepts.append(ConceptFound.model_validate({"text": text, "node_type": kind, **evidence}))
     if kind in joins:
         name, forward = joins[kind]
         ends = (source[0], text) if forward else (text, source[0])
         link = {"source_text": ends[0], "target_text": ends[1], "relationship_type": name}
-        found.relationships.append(RelationFound.model_validate({**link, **said}))
+        extraction.relationships.append(RelationFound.model_validate({**link, **evidence}))
 
 
 _HEDGE = re.compile(
@@ -530,8 +512,7 @@ _GOOD = re.compile(
 )
 _BAD = re.compile(
     r"\b(?:schlecht|angst|sorge|ärger|wut|traurig|frust|enttäusch|unruh|bad|afraid|fear|worr|ang(?:er|ry)|annoy|sad|"
-    r"frustrat"
-    r"|disappoint|anxi|tens(?:e|ion))",
+    r"frustrat|disappoint|anxi|tens(?:e|ion))",
     re.I,
 )
 
@@ -550,21 +531,19 @@ def judge_answer(data: JudgementInput) -> Readings:
         valence=AnswerRating(rating=3 + max(-2, min(2, mood))),
         engagement=AnswerRating(rating=1 if words < 4 else 2 if words < SURFACE_BELOW else 3 if words < 20 else 4),
         sentiment="positive" if mood > 0 else "negative" if mood < 0 else "neutral",
-        topics=tuple(dict.fromkeys(one for one in normal(data.answer).split() if len(one) > 5))[:5],
+        topics=tuple(dict.fromkeys(word for word in normal(data.answer).split() if len(word) > 5))[:5],
     )
 
 
 # --- the roles --------------------------------------------------------------------------------------------------------
 
 
-def trimmed(data: JudgementInput, given: Readings) -> Readings:
+def trimmed(data: JudgementInput, readings: Readings) -> Readings:
     """A judgement with its reasons cut to the length that was asked for."""
-    rated = {name: one for name in RATINGS if isinstance(one := getattr(given, name), AnswerRating)}
-    return given.model_copy(
-        update={
-            name: one.model_copy(update={"rationale": " ".join(one.rationale.split()[:LONGEST_RATIONALE])})
-            for name, one in rated.items()
-        }
+    ratings = {name: rating for name in RATINGS if isinstance(rating := getattr(readings, name), AnswerRating)}
+    shorter = {name: " ".join(rating.rationale.split()[:LONGEST_RATIONALE]) for name, rating in ratings.items()}
+    return readings.model_copy(
+        update={name: ratings[name].model_copy(update={"rationale": text}) for name, text in shorter.items()}
     )
 
 

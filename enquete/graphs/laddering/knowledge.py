@@ -119,14 +119,13 @@ class Pattern(Part):
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if sum(one is not None for one in (self.forces, self.journey, self.incidents)) != 1:
+        if sum(table is not None for table in (self.forces, self.journey, self.incidents)) != 1:
             raise wrong("needs exactly one of forces, journey, incidents")
         return self
 
 
 def _no_type_twice(ladder: tuple[str, ...]) -> tuple[str, ...]:
-    twice = sorted({one for one in ladder if ladder.count(one) > 1})
-    if twice:
+    if twice := sorted({kind for kind in ladder if ladder.count(kind) > 1}):
         raise wrong(f"names {', '.join(twice)} twice; every rung has its own type")
     return ladder
 
@@ -153,8 +152,13 @@ class Ontology(LayerFile):
         return len(self.ladder) or len(self.node_types)
 
     @property
+    def kinds(self) -> list[str]:
+        """Node types, the ladder's first, from the bottom to the top."""
+        return [*self.ladder, *(kind for kind in self.node_types if kind not in self.ladder)]
+
+    @property
     def first_type(self) -> str:
-        return self.ladder[0] if self.ladder else next(iter(self.node_types))
+        return self.kinds[0]
 
     def is_terminal(self, node_type: str) -> bool:
         return self.node_types[node_type].terminal
@@ -172,11 +176,11 @@ class Ontology(LayerFile):
 
     def opposite_type(self, node_type: str) -> str | None:
         """The type of a concept's other pole; None where it is no pole."""
-        return next((other for _, one, other in self.contrasts if one == node_type), None)
+        return next((other for _, pole, other in self.contrasts if pole == node_type), None)
 
-    def linkable(self, one: str, other: str) -> bool:
+    def linkable(self, source: str, target: str) -> bool:
         """Whether some relationship other than one between any pair can join the two types, in either direction."""
-        return (one, other) in self._joined or (other, one) in self._joined
+        return (source, target) in self._joined or (target, source) in self._joined
 
     @cached_property
     def _joined(self) -> frozenset[tuple[str, str]]:
@@ -216,10 +220,10 @@ class ConceptNode(BaseModel):
     elements: tuple[str, ...] = ()
     sources: tuple[ConceptSource, ...]
 
-    def joined(self, said: SaidConcept) -> ConceptNode:
+    def joined(self, concept: SaidConcept) -> ConceptNode:
         """One concept with the sources of both."""
-        elements = tuple(dict.fromkeys((*self.elements, *said.elements)))
-        return self.model_copy(update={"sources": _joined(self.sources, said.source), "elements": elements})
+        elements = tuple(dict.fromkeys((*self.elements, *concept.elements)))
+        return self.model_copy(update={"sources": _joined(self.sources, concept.source), "elements": elements})
 
 
 class Edge(BaseModel):
@@ -300,12 +304,12 @@ class KnowledgeGraph:
     @cached_property
     def retracted(self) -> frozenset[str]:
         """Concepts that the respondent took back or corrected; one that itself corrects later stands again."""
-        found = set[str]()
+        gone = set[str]()
         for edge in self.edges.values():
             if edge.retracts:
-                found.add(edge.target)
-                found.discard(edge.source)
-        return frozenset(found)
+                gone.add(edge.target)
+                gone.discard(edge.source)
+        return frozenset(gone)
 
     @cached_property
     def standing(self) -> KnowledgeGraph:
@@ -325,11 +329,11 @@ class KnowledgeGraph:
     @cached_property
     def neighbours(self) -> Mapping[str, frozenset[str]]:
         """Undirected."""
-        found: dict[str, set[str]] = {node: set() for node in self.nodes}
+        neighbours: dict[str, set[str]] = {node: set() for node in self.nodes}
         for edge in self.edges.values():
-            found[edge.source].add(edge.target)
-            found[edge.target].add(edge.source)
-        return {node: frozenset(others) for node, others in found.items()}
+            neighbours[edge.source].add(edge.target)
+            neighbours[edge.target].add(edge.source)
+        return {node: frozenset(others) for node, others in neighbours.items()}
 
     @cached_property
     def degrees(self) -> Mapping[str, int]:
@@ -348,14 +352,15 @@ class KnowledgeGraph:
         wanted = normal(text)
         return next((node for node in self.nodes.values() if wanted and normal(node.text) == wanted), None)
 
-    def twin(self, said: SaidConcept) -> ConceptNode | None:
+    def twin(self, concept: SaidConcept) -> ConceptNode | None:
         """The same concept: the same words, or nearly the same in the same type; never the opposite."""
-        exact = self.find(said.text)
+        exact = self.find(concept.text)
         if exact is not None:
             return exact
-        alike = [(similarity(said.text, node.text), node) for node in self.nodes.values() if node.type == said.type]
-        near = [pair for pair in alike if pair[0] >= MERGE_AT and not opposed(said.text, pair[1].text)]
-        return max(near, key=lambda pair: pair[0])[1] if near else None
+        alike = {n.id: similarity(concept.text, n.text) for n in self.nodes.values() if n.type == concept.type}
+        same = (name for name in alike if alike[name] >= MERGE_AT and not opposed(concept.text, self.nodes[name].text))
+        nearest = max(same, key=alike.__getitem__, default=None)
+        return None if nearest is None else self.nodes[nearest]
 
 
 def with_findings(
@@ -371,17 +376,17 @@ def with_findings(
     now, nodes, edges = graph, dict[str, ConceptNode](), dict[str, Edge]()
     called = dict[str, str]()  # text as extraction wrote it → node id; a merged concept has other words in the graph
     dropped, merged = Counter(left_out), 0
-    for said in concepts:
-        if said.type not in ontology.node_types or not normal(said.text):
-            dropped["empty concept" if said.type in ontology.node_types else "unknown node type"] += 1
+    for concept in concepts:
+        if concept.type not in ontology.node_types or not normal(concept.text):
+            dropped["empty concept" if concept.type in ontology.node_types else "unknown node type"] += 1
             continue
-        twin = now.twin(said)
-        node = twin.joined(said) if twin else ConceptNode(
-            id=f"n{len(now.nodes) + 1}", text=said.text, type=said.type, confidence=said.confidence, turn=turn,
-            elements=said.elements, sources=(said.source,),
+        twin = now.twin(concept)
+        node = twin.joined(concept) if twin else ConceptNode(
+            id=f"n{len(now.nodes) + 1}", text=concept.text, type=concept.type, confidence=concept.confidence, turn=turn,
+            elements=concept.elements, sources=(concept.source,),
         )  # fmt: skip
         merged += twin is not None
-        nodes[node.id], called[normal(said.text)] = node, node.id
+        nodes[node.id], called[normal(concept.text)] = node, node.id
         now = KnowledgeGraph({**now.nodes, node.id: node}, now.edges)
     for link in links:
         source, target = (
@@ -396,9 +401,9 @@ def with_findings(
         else:
             edge = Edge(source=source.id, target=target.id, type=link.type, confidence=link.confidence, turn=turn,
                         retracts=kind.retracts, contrast=kind.contrast, sources=(link.source,))  # fmt: skip
-            known = edges.get(edge.key) or graph.edges.get(edge.key)
+            before = edges.get(edge.key) or graph.edges.get(edge.key)
             edges[edge.key] = (
-                known.model_copy(update={"sources": _joined(known.sources, link.source)}) if known else edge
+                before.model_copy(update={"sources": _joined(before.sources, link.source)}) if before else edge
             )
     new = [edge for key, edge in edges.items() if key not in graph.edges]
     changes = Changes(
@@ -411,22 +416,22 @@ def with_findings(
 
 def reached(start: Iterable[str], ahead: Mapping[str, Iterable[str]]) -> Collection[str]:
     """The nodes one starts from and all that any number of steps leads to."""
-    found = dict.fromkeys(start)
-    waiting = list(found)
+    nodes = dict.fromkeys(start)
+    waiting = list(nodes)
     while waiting:
-        new = [node for node in ahead.get(waiting.pop(), ()) if node not in found]
-        found.update(dict.fromkeys(new))
+        new = [node for node in ahead.get(waiting.pop(), ()) if node not in nodes]
+        nodes.update(dict.fromkeys(new))
         waiting += new
-    return found.keys()
+    return nodes.keys()
 
 
-def _joined(sources: tuple[ConceptSource, ...], one: ConceptSource) -> tuple[ConceptSource, ...]:
-    return sources if one in sources else (*sources, one)
+def _joined(sources: tuple[ConceptSource, ...], source: ConceptSource) -> tuple[ConceptSource, ...]:
+    return sources if source in sources else (*sources, source)
 
 
-def similarity(one: str, other: str) -> float:
+def similarity(text: str, other: str) -> float:
     """Cosine of trigram counts: how alike two texts are on the surface; 0 where either holds no word."""
-    (a, size_a), (b, size_b) = _trigrams(normal(one)), _trigrams(normal(other))
+    (a, size_a), (b, size_b) = _trigrams(normal(text)), _trigrams(normal(other))
     if not a or not b:
         return 0.0
     shared = a.keys() & b.keys()
@@ -476,14 +481,12 @@ def cover(graph: KnowledgeGraph, elements_of: Collection[str], ontology: Ontolog
         elements[element] = ElementCoverage(
             covered=bool(linked), linked_node_ids=linked, types_found=tuple(types), depth_score=depth / ontology.rungs
         )
-    covered, total = sum(one.covered for one in elements.values()), len(elements)
+    covered, total = sum(element.covered for element in elements.values()), len(elements)
+    depths = sum(element.depth_score for element in elements.values())
     return Coverage(
-        elements=elements,
-        elements_covered=covered,
-        elements_total=total,
-        breadth=covered / total if total else 0.0,
-        depth=sum(one.depth_score for one in elements.values()) / total if total else 0.0,
-    )
+        elements=elements, elements_covered=covered, elements_total=total,
+        breadth=covered / total if total else 0.0, depth=depths / total if total else 0.0,
+    )  # fmt: skip
 
 
 def longest_chain(graph: KnowledgeGraph, ontology: Ontology, among: Collection[str]) -> int:
@@ -497,16 +500,16 @@ def longest_chain(graph: KnowledgeGraph, ontology: Ontology, among: Collection[s
     adjacent: dict[str, set[str]] = {group: set() for group in types}
     for node, group in groups.items():
         adjacent[group] |= {groups[other] for other in graph.neighbours[node] if other in groups} - {group}
-    known: dict[tuple[str, frozenset[str]], int] = {}
+    lengths: dict[tuple[str, frozenset[str]], int] = {}
 
     def longest(group: str, used: frozenset[str]) -> int:
         key = (group, used)
-        if key not in known:
+        if key not in lengths:
             now = used | {types[group]}
-            known[key] = 1 + max(
+            lengths[key] = 1 + max(
                 (longest(other, now) for other in adjacent[group] if types[other] not in now), default=0
             )
-        return known[key]
+        return lengths[key]
 
     return max((longest(group, frozenset()) for group in types), default=0)
 

@@ -12,6 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from statistics import fmean
 from typing import Any
@@ -28,7 +29,7 @@ from enquete.nodes.conversations import utterance_id
 from enquete.reports.findings import FEWEST
 from enquete.respondents.quoting import normal
 from enquete.respondents.roles import RULE
-from enquete.respondents.rule_coder import features
+from enquete.respondents.rule_coder import features, tree_of
 from enquete.state.asking import Language
 
 Place = tuple[str, str]
@@ -58,9 +59,13 @@ class PooledConcept:
     wordings: tuple[str, ...] = ()
     opposite: str = ""
 
+    @cached_property
+    def units(self) -> frozenset[str]:
+        return frozenset(unit for unit, _ in self.members)
+
     @property
     def agents(self) -> int:
-        return len({unit for unit, _ in self.members})
+        return len(self.units)
 
 
 # --- codes by a rule -------------------------------------------------------------------------------------------------
@@ -76,23 +81,14 @@ _NUMBER = re.compile(r"\w*\d\w*")
 
 def grouped(texts: Sequence[str]) -> list[list[int]]:
     """Positions of texts of one code, each group led by its first; texts come in the order of their weight."""
+    from scipy.cluster.hierarchy import fcluster  # noqa: PLC0415 - a second of import
+
     if len(texts) < 2:
         return [[place] for place in range(len(texts))]
-    clusters: dict[int, list[int]] = {}
-    for place, cluster in enumerate(_clusters(texts)):
-        clusters.setdefault(cluster, []).append(place)
+    clusters: dict[int, list[int]] = defaultdict(list)
+    for place, cluster in enumerate(fcluster(tree_of(features(texts))[1], 1 - SAME, "distance").tolist()):
+        clusters[cluster].append(place)
     return sorted(group for cluster in clusters.values() for group in without_opposites(texts, cluster, _apart))
-
-
-def _clusters(texts: Sequence[str]) -> list[int]:
-    from scipy.cluster.hierarchy import fcluster, linkage  # noqa: PLC0415 - with scikit-learn a second of import
-    from scipy.spatial.distance import squareform  # noqa: PLC0415
-
-    x = features(texts)
-    distance = np.clip(1 - np.asarray((x @ x.T).todense()), 0, None)
-    np.fill_diagonal(distance, 0)
-    tree = linkage(squareform(distance, checks=False), "average")
-    return [int(label) for label in fcluster(tree, 1 - SAME, "distance")]
 
 
 def without_opposites(
@@ -101,7 +97,7 @@ def without_opposites(
     """Each text with the first group that none of whose texts it contradicts."""
     groups: list[list[int]] = []
     for place in cluster:
-        home = next((g for g in groups if not any(apart(texts[place], texts[one]) for one in g)), None)
+        home = next((g for g in groups if not any(apart(texts[place], texts[member]) for member in g)), None)
         if home is None:
             groups.append([place])
         else:
@@ -109,13 +105,12 @@ def without_opposites(
     return groups
 
 
-def _apart(one: str, other: str) -> bool:
-    return opposed(one, other) or set(_NUMBER.findall(one)) != set(_NUMBER.findall(other))
+def _apart(text: str, other: str) -> bool:
+    return opposed(text, other) or set(_NUMBER.findall(text)) != set(_NUMBER.findall(other))
 
 
 def pool(interviews: Sequence[LadderingInterview]) -> list[PooledConcept]:
-    """Concepts of all interviews as codes, the most widespread first; only what stands, see
-    KnowledgeGraph."""
+    """Concepts of all interviews as codes, the most widespread first; only what stands, see KnowledgeGraph."""
     places: dict[tuple[str, str], list[Place]] = defaultdict(list)
     wordings: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for interview in interviews:
@@ -127,15 +122,19 @@ def pool(interviews: Sequence[LadderingInterview]) -> list[PooledConcept]:
     for kind in sorted({kind for kind, _ in places}):
         keys = sorted((key for key in places if key[0] == kind), key=lambda key: (-len(places[key]), key[1]))
         groups += [[keys[i] for i in group] for group in grouped([text for _, text in keys])]
-    merged = [(group, [place for key in group for place in places[key]]) for group in groups]
-    merged.sort(key=lambda one: (-len({unit for unit, _ in one[1]}), one[0][0]))
-    return [
-        PooledConcept(
-            f"c{number}", wordings[group[0]].most_common(1)[0][0], group[0][0], tuple(members),
-            tuple(wordings[key].most_common(1)[0][0] for key in group),
-        )
-        for number, (group, members) in enumerate(merged, start=1)
+    words = {key: counts.most_common(1)[0][0] for key, counts in wordings.items()}
+    concepts = [
+        PooledConcept("", words[group[0]], group[0][0], tuple(place for key in group for place in places[key]),
+                      tuple(words[key] for key in group))
+        for group in sorted(groups)
     ]  # fmt: skip
+    return numbered(concepts)
+
+
+def numbered(concepts: Iterable[PooledConcept]) -> list[PooledConcept]:
+    """The most widespread first; of equals that which comes first here."""
+    ordered = sorted(concepts, key=lambda concept: -concept.agents)
+    return [replace(concept, id=f"c{number}") for number, concept in enumerate(ordered, start=1)]
 
 
 def with_poles(concepts: Sequence[PooledConcept], interviews: Sequence[LadderingInterview]) -> list[PooledConcept]:
@@ -149,11 +148,9 @@ def with_poles(concepts: Sequence[PooledConcept], interviews: Sequence[Laddering
                 others[ends[0].id][ends[1].label] += 1
     most = {name: counts.most_common(1)[0][0] for name, counts in others.items()}
     return [
-        replace(one, label=f"{one.label} ↔ {most[one.id]}", opposite=most[one.id])
-        if one.id in most and not one.opposite
-        else one
-        for one in concepts
-    ]
+        replace(code, label=f"{code.label} ↔ {most[code.id]}", opposite=most[code.id])
+        if code.id in most and not code.opposite else code for code in concepts
+    ]  # fmt: skip
 
 
 def homes(concepts: Sequence[PooledConcept]) -> dict[Place, PooledConcept]:
@@ -174,7 +171,7 @@ def implication_matrix(interviews: Sequence[LadderingInterview], concepts: Seque
     """
     belongs = homes(concepts)
     direct, indirect, named = Counter[Pair](), Counter[Pair](), defaultdict[Pair, Counter[str]](Counter)
-    said = defaultdict[Pair, set[str]](set)
+    items = defaultdict[Pair, set[str]](set)
     for interview in interviews:
         links = linked(interview, belongs)
         direct.update(links)
@@ -182,15 +179,15 @@ def implication_matrix(interviews: Sequence[LadderingInterview], concepts: Seque
         for edge in interview.graph.standing.edges.values():
             pair = belongs[interview.unit, edge.source].id, belongs[interview.unit, edge.target].id
             named[pair][edge.type] += 1
-            said[pair] |= {item_of(one.utterance) for one in edge.sources}
+            items[pair] |= {item_of(source.utterance) for source in edge.sources}
     cells = sorted({*direct, *indirect}, key=lambda pair: (-direct[pair], -indirect[pair], pair))
     intervals = share_intervals([direct[pair] for pair in cells], len(interviews)).to_dict("records")
+    relations = {pair: min(kinds, key=lambda name: (-kinds[name], name)) for pair, kinds in named.items()}
     return [
-        {"source": pair[0], "target": pair[1], "relation": min(named[pair], key=lambda name: (-named[pair][name], name),
-            default=None),
-         "direct": direct[pair], "indirect": indirect[pair], "share": one["estimate"], "low": one["low"],
-             "high": one["high"], "items": sorted(said[pair])}
-        for pair, one in zip(cells, intervals, strict=True)
+        {"source": pair[0], "target": pair[1], "relation": relations.get(pair), "direct": direct[pair],
+         "indirect": indirect[pair], "share": interval["estimate"], "low": interval["low"], "high": interval["high"],
+         "items": sorted(items[pair])}
+        for pair, interval in zip(cells, intervals, strict=True)
     ]  # fmt: skip
 
 
@@ -220,22 +217,22 @@ def concept_rows(
         outs[cell["source"]] += cell["direct"]
         ins[cell["target"]] += cell["direct"]
     n = len(interviews)
-    intervals = share_intervals([one.agents for one in concepts], n, selected="highest").to_dict("records")
-    ties = Counter((one.type, one.agents) for one in concepts)
-    graphs = {one.unit: one.graph for one in interviews}
+    intervals = share_intervals([concept.agents for concept in concepts], n, selected="highest").to_dict("records")
+    ties = Counter((concept.type, concept.agents) for concept in concepts)
+    graphs = {interview.unit: interview.graph for interview in interviews}
     return [
         {
-            "concept": one.id, "label": one.label, "type": one.type, "opposite": one.opposite or None,
-            "agents": one.agents, "share": known["estimate"], "low": known["low"], "high": known["high"],
-            "tie": "alone" if ties[one.type, one.agents] == 1 else "tied", "wordings": list(one.wordings),
-            "abstractness": _share_of(ins[one.id], ins[one.id] + outs[one.id]),
-            "centrality": _share_of(ins[one.id] + outs[one.id], outs.total()),
-            "prestige": _share_of(ins[one.id], outs.total()),
+            "concept": concept.id, "label": concept.label, "type": concept.type, "opposite": concept.opposite or None,
+            "agents": concept.agents, "share": interval["estimate"], "low": interval["low"], "high": interval["high"],
+            "tie": "alone" if ties[concept.type, concept.agents] == 1 else "tied", "wordings": list(concept.wordings),
+            "abstractness": _share_of(ins[concept.id], ins[concept.id] + outs[concept.id]),
+            "centrality": _share_of(ins[concept.id] + outs[concept.id], outs.total()),
+            "prestige": _share_of(ins[concept.id], outs.total()),
             "items": sorted(
-                {item_of(s.utterance) for unit, node in one.members for s in graphs[unit].nodes[node].sources},
+                {item_of(s.utterance) for unit, node in concept.members for s in graphs[unit].nodes[node].sources},
             ),
         }
-        for one, known in zip(concepts, intervals, strict=True)
+        for concept, interval in zip(concepts, intervals, strict=True)
     ]  # fmt: skip
 
 
@@ -256,7 +253,7 @@ def saturation(interviews: Sequence[LadderingInterview], concepts: Sequence[Pool
         seen |= here
     last = len(curve) - 1
     marks = {0, last // 4, last // 2, 3 * last // 4, last}
-    return [{**one, "mark": place in marks} for place, one in enumerate(curve)]
+    return [{**row, "mark": place in marks} for place, row in enumerate(curve)]
 
 
 # --- the agents' own words --------------------------------------------------------------------------------------------
@@ -269,8 +266,8 @@ def node_rows(interview: LadderingInterview, home: Mapping[Place, PooledConcept]
             **node.model_dump(exclude={"id", "elements", "sources"}), "participant": interview.unit, "node": name,
             "concept": code.id if code else None, "elements": list(node.elements),
             "item": item_of(node.sources[0].utterance), "quote": node.sources[0].quote,
-            "retracted": name in interview.graph.retracted, "utterances": [one.utterance for one in node.sources],
-            "quotes": [one.quote for one in node.sources],
+            "retracted": name in interview.graph.retracted, "utterances": [source.utterance for source in node.sources],
+            "quotes": [source.quote for source in node.sources],
         }  # fmt: skip
 
 
@@ -278,7 +275,7 @@ def edge_rows(interview: LadderingInterview) -> Iterator[Row]:
     for edge in interview.graph.edges.values():
         yield {
             **edge.model_dump(exclude={"type", "sources"}), "participant": interview.unit, "relation": edge.type,
-            "utterances": [one.utterance for one in edge.sources], "quotes": [one.quote for one in edge.sources],
+            "utterances": [s.utterance for s in edge.sources], "quotes": [s.quote for s in edge.sources],
         }  # fmt: skip
 
 
@@ -294,20 +291,20 @@ def value_map(cells: list[Row], concepts: list[Row], order: Sequence[str], wante
     pair) that the map represents;
     map_repeated: of these, those of pairs that two agents or more gave: where it is small, the map shows single voices.
     """
-    rung = {one["concept"]: order.index(one["type"]) for one in concepts}
+    rung = {row["concept"]: order.index(row["type"]) for row in concepts}
     used = _fitting(cells, _by_share(cells, rung) if wanted is None else wanted)
     for cell in cells:
         cell["shown"] = cell["direct"] >= used
     links = [cell for cell in cells if cell["shown"]]
     here = {end for cell in links for end in (cell["source"], cell["target"])}
-    levels = sorted({rung[one] for one in here})
+    levels = sorted({rung[code] for code in here})
     rows = [
-        [one["concept"] for one in concepts if one["concept"] in here and rung[one["concept"]] == level]
+        [row["concept"] for row in concepts if row["concept"] in here and rung[row["concept"]] == level]
         for level in levels
     ]
-    at = {one: (level, place) for level, row in enumerate(untangled(rows, links)) for place, one in enumerate(row)}
-    for one in concepts:
-        one["level"], one["place"] = at.get(one["concept"], (None, None))
+    at = {code: (level, place) for level, row in enumerate(untangled(rows, links)) for place, code in enumerate(row)}
+    for concept in concepts:
+        concept["level"], concept["place"] = at.get(concept["concept"], (None, None))
     shares = {"map_share": _share(cells, used), "map_repeated": _share(cells, 2)}
     return {"cut_off": used, "cut_off_wanted": wanted, "n_shown": len(at), "n_links": len(links), **shares}
 
@@ -344,8 +341,8 @@ def untangled(rows: list[list[str]], links: Sequence[Mapping[str, Any]]) -> list
         beside[link["target"]].append(link["source"])
     for _ in range(SWEEPS):
         for number, row in enumerate(rows):
-            place = {one: i / max(len(other) - 1, 1) for other in rows for i, one in enumerate(other)}
-            middle = {one: fmean([place[other] for other in beside[one]] or [0.5]) for one in row}
+            place = {code: i / max(len(other) - 1, 1) for other in rows for i, code in enumerate(other)}
+            middle = {code: fmean([place[other] for other in beside[code]] or [0.5]) for code in row}
             rows[number] = sorted(row, key=middle.__getitem__)
     return rows
 
@@ -363,13 +360,13 @@ def pattern(
 ) -> dict[str, Any]:
     """The tables of the pattern that the ontology declares; none where it has none. Counts are of codes and of
     agents."""
-    own = method.pattern
-    if own is not None and own.forces is not None:
-        return _forces(interviews, concepts, own.forces, method, language)
-    if own is not None and own.journey is not None:
-        return {"steps": _steps(interviews, concepts, own.journey)}
-    if own is not None and own.incidents is not None:
-        return _incidents(interviews, concepts, own.incidents, language)
+    declared = method.pattern
+    if declared is not None and declared.forces is not None:
+        return _forces(interviews, concepts, declared.forces, method, language)
+    if declared is not None and declared.journey is not None:
+        return {"steps": _steps(interviews, concepts, declared.journey)}
+    if declared is not None and declared.incidents is not None:
+        return _incidents(interviews, concepts, declared.incidents, language)
     return {}
 
 
@@ -381,40 +378,40 @@ def _forces(
     who were asked for it, its codes, the one named most; an agent's balance is (Σ for − Σ against) / Σ, from −1 to 1,
     None where it names no force."""
     counts = [
-        [sum(node.type in force.types for node in one.graph.standing.nodes.values()) for force in declared]
-        for one in interviews
+        [sum(node.type in force.types for node in interview.graph.standing.nodes.values()) for force in declared]
+        for interview in interviews
     ]
     rows = []
     for place, force in enumerate(declared):
-        codes = [one for one in concepts if one.type in force.types]
+        codes = [concept for concept in concepts if concept.type in force.types]
         rows.append({
             "force": force.label.in_(language), "side": "towards" if force.for_change else "against",
-            "agents": sum(own[place] > 0 for own in counts), "n": len(interviews), "codes": len(codes),
+            "agents": sum(named[place] > 0 for named in counts), "n": len(interviews), "codes": len(codes),
             "asked": sum(_asked(interview, force, method) for interview in interviews),
-            "first": max(codes, key=lambda one: one.agents).id if codes else None,
+            "first": max(codes, key=lambda concept: concept.agents).id if codes else None,
         })  # fmt: skip
     sides = [1 if force.for_change else -1 for force in declared]
     balances = {
-        one.unit: sum(side * n for side, n in zip(sides, own, strict=True)) / sum(own) if sum(own) else None
-        for one, own in zip(interviews, counts, strict=True)
+        interview.unit: sum(side * n for side, n in zip(sides, named, strict=True)) / sum(named) if sum(named) else None
+        for interview, named in zip(interviews, counts, strict=True)
     }
-    return {"forces": rows, "balance": _weighed([one for one in balances.values() if one is not None], len(interviews)),
-            "balances": balances}  # fmt: skip
+    values = [balance for balance in balances.values() if balance is not None]
+    return {"forces": rows, "balance": _weighed(values, len(interviews)), "balances": balances}
 
 
-def _weighed(known: Sequence[float], n_total: int) -> list[Row]:
+def _weighed(balances: Sequence[float], n_total: int) -> list[Row]:
     """How many agents name more for a change than against it: a sign test of those who do not name as much of both."""
     from scipy import stats  # noqa: PLC0415 - a fifth of a second of import
 
-    if not known:
+    if not balances:
         return []
-    towards, against = sum(one > 0 for one in known), sum(one < 0 for one in known)
+    towards, against = sum(balance > 0 for balance in balances), sum(balance < 0 for balance in balances)
     decided = towards + against
     share = share_interval(towards, decided) if decided else {}
     return [{
-        "direction": "towards" if towards > against else "against" if against > towards else "even", "n": len(known),
-        "n_total": n_total, "towards": towards, "even": len(known) - decided, "against": against, "decided": decided,
-        **{key: share.get(key) for key in ("share", "low", "high")}, "mean": fmean(known),
+        "direction": "towards" if towards > against else "against" if against > towards else "even", "n": len(balances),
+        "n_total": n_total, "towards": towards, "even": len(balances) - decided, "against": against, "decided": decided,
+        **{key: share.get(key) for key in ("share", "low", "high")}, "mean": fmean(balances),
         "p": float(stats.binomtest(towards, decided).pvalue) if decided >= FEWEST else None,
     }]  # fmt: skip
 
@@ -423,9 +420,9 @@ def _asked(interview: LadderingInterview, force: Force, method: InterviewMethod)
     """Whether a question aimed at it: a force nobody asked for is not missing."""
     chosen = [turn.choice for turn in interview.turns if turn.choice]
     return any(
-        way.id == one.technique and way.elicits in force.types
-        for one in chosen
-        for way in method.strategies[one.strategy].techniques
+        way.id == choice.technique and way.elicits in force.types
+        for choice in chosen
+        for way in method.strategies[choice.strategy].techniques
     )
 
 
@@ -436,45 +433,44 @@ def _incidents(
     part the agents who told it, and most told; whole: agents who told any incident, and those of them who told one with
     every part."""
     home, labels = homes(concepts), [part.label.in_(language) for part in declared.parts]
-    told, whole, tellings = set[str](), set[str](), 0
+    units, whole, tellings = set[str](), set[str](), 0
     named = [Counter[str]() for _ in labels]
     with_part = Counter[str]()
     by_code: dict[str, list[Counter[str]]] = defaultdict(lambda: [Counter[str]() for _ in labels])
     having: dict[str, list[set[str]]] = defaultdict(lambda: [set[str]() for _ in labels])
     for interview in interviews:
         graph, unit = interview.graph.standing, interview.unit
-        ahead = defaultdict[str, list[str]](
-            list
-        )  # but to other incidents: these, and what only they lead to, are not its own
-        for edge in graph.edges.values():
+        ahead = defaultdict[str, list[str]](list)
+        for edge in graph.edges.values():  # but to other incidents: these, and what only they lead to, are not its own
             if graph.nodes[edge.target].type != declared.centre:
                 ahead[edge.source].append(edge.target)
         for centre in (node.id for node in graph.nodes.values() if node.type == declared.centre):
-            own, code = reached([centre], ahead), home[unit, centre].id
-            chain = [[name for name in own if graph.nodes[name].type in part.types] for part in declared.parts]
+            chain_nodes, code = reached([centre], ahead), home[unit, centre].id
+            chain = [[name for name in chain_nodes if graph.nodes[name].type in part.types] for part in declared.parts]
             tellings += 1
-            told.add(unit)
+            units.add(unit)
             whole |= {unit} if all(chain) else set()
             for place, nodes in enumerate(chain):
-                codes = {home[unit, one].id for one in nodes}
+                codes = {home[unit, node].id for node in nodes}
                 named[place].update(codes)
                 by_code[code][place].update(codes)
                 having[code][place] |= {unit} if nodes else set()
                 with_part[labels[place]] += bool(nodes)
-    found = [one for one in concepts if one.id in by_code]
-    ends = share_intervals([one.agents for one in found], len(interviews), selected="highest").to_dict("records")
-    ties, ends_of = Counter(one.agents for one in found), share_interval(len(whole), len(told)) if told else {}
+    incidents = [concept for concept in concepts if concept.id in by_code]
+    agents = [concept.agents for concept in incidents]
+    intervals = share_intervals(agents, len(interviews), selected="highest").to_dict("records")
+    ties, whole_share = Counter(agents), share_interval(len(whole), len(units)) if units else {}
     middle = next(place for place, part in enumerate(declared.parts) if declared.centre in part.types)
     return {
         "parts": [{"part": label, "told": with_part[label], "tellings": tellings, "different": len(named[place]),
                    "first": _most(named[place])} for place, label in enumerate(labels) if tellings],
         "incidents": [
-            {"incident": one.id, "part": label, "agents": len(having[one.id][place]),
-             "first": _most(by_code[one.id][place]), "told_by": one.agents, "share": end["estimate"], "low": end["low"],
-             "high": end["high"], "tie": "alone" if ties[one.agents] == 1 else "tied", "centre": place == middle}
-            for one, end in zip(found, ends, strict=True) for place, label in enumerate(labels)
+            {"incident": it.id, "part": label, "agents": len(having[it.id][place]),
+             "first": _most(by_code[it.id][place]), "told_by": it.agents, "share": end["estimate"], "low": end["low"],
+             "high": end["high"], "tie": "alone" if ties[it.agents] == 1 else "tied", "centre": place == middle}
+            for it, end in zip(incidents, intervals, strict=True) for place, label in enumerate(labels)
         ],
-        "whole": {"n_told": len(told), "n_whole": len(whole), **{f"whole_{key}": one for key, one in ends_of.items()}},
+        "whole": {"n_told": len(units), "n_whole": len(whole), **{f"whole_{key}": x for key, x in whole_share.items()}},
     }  # fmt: skip
 
 
@@ -491,64 +487,65 @@ def _steps(interviews: Sequence[LadderingInterview], concepts: Sequence[PooledCo
     agent's mean. low, high: for the lowest of all steps that enough agents told their feelings of. A rule's valence
     counts only where it found a word of feeling.
     """
-    home, agents = homes(concepts), {one.id: one.agents for one in concepts}
-    first, told = Counter[tuple[str, str]](), dict[str, None]()  # (a, b): agents who told a before b
+    home, agents = homes(concepts), {concept.id: concept.agents for concept in concepts}
+    first, steps = Counter[tuple[str, str]](), dict[str, None]()  # (a, b): agents who told a before b
     felt, stages = defaultdict[str, list[float]](list), defaultdict[str, Counter[str]](Counter)
     feelings, frictions = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
     for interview in interviews:
         graph, unit = interview.graph.standing, interview.unit
         order = _told_order(graph, declared)
         codes = list(dict.fromkeys(home[unit, name].id for name in order))
-        told |= dict.fromkeys(codes)
+        steps |= dict.fromkeys(codes)
         first.update(combinations(codes, 2))
         for name in order:
             if stage := _stage_of(graph, name, declared):
                 stages[home[unit, name].id][home[unit, stage].id] += 1
-        own = defaultdict[str, list[float]](list)
+        valences = defaultdict[str, list[float]](list)
         for node in graph.nodes.values():
             told_of = node.type in (*declared.feelings, *declared.frictions)
             if told_of and (step := _step_of(graph, node.id, declared)):
                 code = home[unit, step].id
                 (frictions if node.type in declared.frictions else feelings)[code][home[unit, node.id].id] += 1
-                own[code] += _valences(interview, node) if node.type not in declared.frictions else []
-        for code, values in own.items():
+                valences[code] += _valences(interview, node) if node.type not in declared.frictions else []
+        for code, values in valences.items():
             felt[code] += [fmean(values)] if values else []
-    ordered = _journey(told, stages, first)
-    known = [code for code in ordered if len(felt[code]) >= FEWEST]
-    means, sds = [fmean(felt[one]) for one in known], [float(np.std(felt[one], ddof=1)) for one in known]
-    sizes, interval = [len(felt[one]) for one in known], dict[str, Any]()
-    if len(known) > 1:
-        ends = selected_intervals(sizes, means, sds, selected="lowest", ends=(1, 5)).to_dict("records")
-        interval = dict(zip(known, ends, strict=True))
+    ordered = _journey(steps, stages, first)
+    enough = [code for code in ordered if len(felt[code]) >= FEWEST]
+    means, interval = {code: fmean(felt[code]) for code in ordered if felt[code]}, dict[str, Any]()
+    if len(enough) > 1:
+        sizes, sds = zip(*((len(felt[code]), float(np.std(felt[code], ddof=1))) for code in enough), strict=True)
+        ends = selected_intervals(sizes, [means[code] for code in enough], sds, selected="lowest", ends=(1, 5))
+        interval = dict(zip(enough, ends.to_dict("records"), strict=True))
+    lowest = min((means[code] for code in interval), default=None)
     return [
         {
             "step": code, "place": place, "agents": agents[code], "n": len(felt[code]), "n_total": len(interviews),
-            "mean": fmean(felt[code]) if felt[code] else None,
-            **{key: interval[code][key] if code in interval else None for key in ("low", "high")},
-            "lowest": code in interval and fmean(felt[code]) == min(means), "feeling": _most(feelings[code]),
+            "mean": means.get(code), **{key: interval.get(code, {}).get(key) for key in ("low", "high")},
+            "lowest": code in interval and means[code] == lowest, "feeling": _most(feelings[code]),
             "friction": _most(frictions[code]), "frictions": frictions[code].total(),
         }
         for place, code in enumerate(ordered, 1)
     ]  # fmt: skip
 
 
-def _journey(told: Iterable[str], stages: Mapping[str, Counter[str]], first: Counter[tuple[str, str]]) -> list[str]:
+def _journey(codes: Iterable[str], stages: Mapping[str, Counter[str]], first: Counter[tuple[str, str]]) -> list[str]:
     """Stages, each with the steps that most agents told of it; steps of no stage last."""
 
     def ranked(left: list[str]) -> list[str]:
         """Next is always the one that the fewest of those left should precede."""
-        found = list[str]()
+        order = list[str]()
         while left:
-            after = {one: sum(first[other, one] > first[one, other] for other in left) for one in left}
-            found.append(min(left, key=after.__getitem__))
-            left = [one for one in left if one != found[-1]]
-        return found
+            after = {code: sum(first[other, code] > first[code, other] for other in left) for code in left}
+            order.append(min(left, key=after.__getitem__))
+            left = [code for code in left if code != order[-1]]
+        return order
 
-    stage = {one: stages[one].most_common(1)[0][0] for one in told if stages[one]}
-    alone = [one for one in told if one not in stage]
-    heads = [one for one in alone if one in stage.values()]
-    found = [name for one in ranked(heads) for name in (one, *ranked([step for step in stage if stage[step] == one]))]
-    return found + ranked([one for one in alone if one not in heads])
+    stage = {code: stages[code].most_common(1)[0][0] for code in codes if stages[code]}
+    alone = [code for code in codes if code not in stage]
+    heads = [code for code in alone if code in stage.values()]
+    steps = {head: ranked([step for step in stage if stage[step] == head]) for head in heads}
+    ordered = [code for head in ranked(heads) for code in (head, *steps[head])]
+    return ordered + ranked([code for code in alone if code not in heads])
 
 
 def _told_order(graph: KnowledgeGraph, declared: Journey) -> list[str]:
@@ -558,21 +555,21 @@ def _told_order(graph: KnowledgeGraph, declared: Journey) -> list[str]:
     rank = dict[str, int]()
     while stages:
         # A circle of "comes before" has no first: then the one told first.
-        free = next((one for one in stages if not any((one, other) in later for other in stages)), stages[0])
+        free = next((stage for stage in stages if not any((stage, other) in later for other in stages)), stages[0])
         stages.remove(free)
         rank[free] = len(rank)
     steps = [node.id for node in graph.nodes.values() if node.type in declared.steps]
     of = {name: _stage_of(graph, name, declared) for name in steps}
-    found = [(rank[name], -1, name) for name in rank]
-    found += [(rank[stage] if (stage := of[name]) else len(rank), graph.order[name], name) for name in steps]
-    return [name for *_, name in sorted(found)]
+    keyed = [(rank[name], -1, name) for name in rank]
+    keyed += [(rank[stage] if (stage := of[name]) else len(rank), graph.order[name], name) for name in steps]
+    return [name for *_, name in sorted(keyed)]
 
 
 def _stage_of(graph: KnowledgeGraph, step: str, declared: Journey) -> str | None:
     """The stage that a step is linked with; None for one without, and for a stage itself."""
     if graph.nodes[step].type in declared.stages:
         return None
-    return next((one for one in sorted(graph.neighbours[step]) if graph.nodes[one].type in declared.stages), None)
+    return next((node for node in sorted(graph.neighbours[step]) if graph.nodes[node].type in declared.stages), None)
 
 
 def _step_of(graph: KnowledgeGraph, node: str, declared: Journey) -> str | None:
@@ -582,11 +579,11 @@ def _step_of(graph: KnowledgeGraph, node: str, declared: Journey) -> str | None:
         before[edge.target].append(edge.source)
     layer, seen = [node], {node}
     while layer:
-        layer = [one for name in layer for one in before[name] if one not in seen]
+        layer = [node for name in layer for node in before[name] if node not in seen]
         seen.update(layer)
         for kinds in (declared.steps, declared.stages):
-            if found := [one for one in layer if graph.nodes[one].type in kinds]:
-                return found[0]
+            if near := [node for node in layer if graph.nodes[node].type in kinds]:
+                return near[0]
     return None
 
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -44,39 +44,35 @@ LISTED = 100
 class OfInterview(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    interview_id: Annotated[str, Field(pattern=ID, description="chosen by you when it is begun")]
+    interview_id: str = Field(pattern=ID, description="chosen by you when it is begun")
 
 
 class Beginning(OfInterview):
-    name: Annotated[str, Field(max_length=200, description="of the person; left out to go on with an interview")] = ""
-    concept: Annotated[
-        str,
-        Field(max_length=1000, description="what is asked about, as laddering.concept; the instrument's unless named"),
-    ] = ""
-    methodology: Annotated[
-        str,
-        Field(max_length=1000, description="how is asked, as laddering.methodology; the concept's own unless named"),
-    ] = ""
-    turns: Annotated[int, Field(ge=1, le=60, description="questions at most")] = 15
-    language: Annotated[Spoken, Field(description="of the interview")] = "en"
-    model: Annotated[
-        str, Field(max_length=200, description="that chooses words and reads answers; the configured one unless named")
-    ] = ""
-    synthetic: Annotated[bool, Field(description="rules word questions and read answers, no model: free")] = False
-    budget_tokens: Annotated[int | None, Field(gt=0, le=10**12, description="cap; the configured one unless named")] = (
-        None
+    name: str = Field("", max_length=200, description="of the person; left out to go on with an interview")
+    concept: str = Field(
+        "", max_length=1000, description="what is asked about, as laddering.concept; the instrument's unless named"
     )
-    confirm: Annotated[bool, Field(description="begin although the estimate exceeds the budget")] = False
+    methodology: str = Field(
+        "", max_length=1000, description="how is asked, as laddering.methodology; the concept's own unless named"
+    )
+    turns: int = Field(15, ge=1, le=60, description="questions at most")
+    language: Spoken = Field("en", description="of the interview")
+    model: str = Field(
+        "", max_length=200, description="that chooses words and reads answers; the configured one unless named"
+    )
+    synthetic: bool = Field(False, description="rules word questions and read answers, no model: free")
+    budget_tokens: int | None = Field(None, gt=0, le=10**12, description="cap; the configured one unless named")
+    confirm: bool = Field(False, description="begin although the estimate exceeds the budget")
 
 
 class Answered(OfInterview):
-    answer: Annotated[str, Field(min_length=1, max_length=20_000, description="the person's own words")]
+    answer: str = Field(min_length=1, max_length=20_000, description="the person's own words")
 
 
 class InterviewQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    interview_id: Annotated[str, Field(pattern=rf"^$|{ID}", description="all of them unless named")] = ""
+    interview_id: str = Field("", pattern=rf"^$|{ID}", description="all of them unless named")
 
 
 # --- on disk ----------------------------------------------------------------------------------------------------------
@@ -99,11 +95,6 @@ class OpenInterview:
     run: RunSnapshot
 
     @property
-    def settings(self) -> LadderingSettings:
-        settings: LadderingSettings = self.run.settings
-        return settings
-
-    @property
     def who(self) -> str:
         """The person's id."""
         return next(iter(self.run.names))
@@ -117,28 +108,21 @@ class OpenInterview:
     def talk(self) -> LadderingInterview:
         return stored_interview(self.who, self.run.pinned)
 
-    @property
-    def is_ended(self) -> bool:
-        return self.run.pinned.get(end_name(self.who)) is not None
-
     def told(self) -> dict[str, JsonValue]:
         """Where it stands: the question, what was said, and the graph that grew from it."""
         talk, language = self.talk, self.run.language
+        settings: LadderingSettings = self.run.settings
         turns: list[JsonValue] = [self._turn(turn) for turn in talk.turns]
         return {
             "interview_id": self.id, "name": self.run.names[self.who], "status": self.run.status,
             "note": self.run.note if self.run.status != "completed" else "", "run_id": self.run.run,
-            "question": self.question or None, "topic": self.settings.topic.topic.in_(language),
-            "turns_left": max(0, self.settings.turns - len(talk.turns)), "turns": turns,
+            "question": self.question or None, "topic": settings.topic.topic.in_(language),
+            "turns_left": max(0, settings.turns - len(talk.turns)), "turns": turns,
             "stop": talk.stop, "end": tell(STOPS.get(talk.stop, talk.stop), language) if talk.stop else "",
             "graph": {
                 "types": [
-                    {"type": name, "label": kind.label.in_(language)}
-                    for name, kind in sorted(
-                        self.settings.method.node_types.items(),
-                        key=lambda pair: self.settings.method.ladder.index(pair[0])
-                        if pair[0] in self.settings.method.ladder else len(self.settings.method.ladder),
-                    )
+                    {"type": kind, "label": settings.method.node_types[kind].label.in_(language)}
+                    for kind in settings.method.kinds
                 ],
                 "nodes": [
                     {"id": node.id, "text": node.text, "type": node.type, "turn": node.turn,
@@ -156,7 +140,7 @@ class OpenInterview:
         }  # fmt: skip
 
     def _relation(self, kind: str) -> str:
-        label = self.settings.method.edge_types[kind].label
+        label = self.run.settings.method.edge_types[kind].label
         return label.in_(self.run.language) if label else kind.replace("_", " ")
 
     @staticmethod
@@ -173,15 +157,15 @@ class InterviewStore(NamedRecords[InterviewRecord]):
 
     def find(self, id: str) -> OpenInterview | None:
         """None before its run was begun."""
-        kept = self.read(id)
-        if kept is None or not kept.token:
+        record = self.read(id)
+        if record is None or not record.token:
             return None
         folder = self.folder(id)
         try:
-            run = self._port.look(str(folder), kept.token.partition(".")[0])
+            run = self._port.look(str(folder), record.token.partition(".")[0])
         except NeverStarted:
             return None
-        return OpenInterview(id, kept, folder, run)
+        return OpenInterview(id, record, folder, run)
 
     def interview(self, id: str) -> OpenInterview:
         return self.required(id, self.find)
@@ -201,12 +185,12 @@ async def start_laddering_interview(port: Port, asked: Beginning) -> dict[str, J
 
 async def _begun(port: Port, store: InterviewStore, asked: Beginning) -> None:
     """A run that nobody was asked in yet, filed. Raises InputError where there is another interview of this name."""
-    given = asked.model_dump(mode="json", exclude={"interview_id", "budget_tokens", "confirm"})
-    kept = store.read(asked.interview_id)
+    terms = asked.model_dump(mode="json", exclude={"interview_id", "budget_tokens", "confirm"})
+    record = store.read(asked.interview_id)
     if not asked.name:
         store.interview(asked.interview_id)
         return
-    if kept is not None and kept.asked != given:
+    if record is not None and record.asked != terms:
         raise InputError(
             f"{asked.interview_id}: there is an interview on other terms; choose another interview_id, or name it "
             "alone to go on with it"
@@ -216,9 +200,9 @@ async def _begun(port: Port, store: InterviewStore, asked: Beginning) -> None:
     folder = store.folder(asked.interview_id)
     person = {"name": asked.name, "persona": "–", "type": "person"}
     write_atomically(folder / PERSON, json.dumps([person], ensure_ascii=False))
-    store.keep(asked.interview_id, InterviewRecord(asked=given))
-    own = {key: value for key in ("concept", "methodology") if (value := getattr(asked, key))}
-    settings = {__package__.rpartition(".")[2]: {**own, "turns": asked.turns, "people": asked.name}}
+    store.keep(asked.interview_id, InterviewRecord(asked=terms))
+    layers = {key: value for key in ("concept", "methodology") if (value := getattr(asked, key))}
+    settings = {__package__.rpartition(".")[2]: {**layers, "turns": asked.turns, "people": asked.name}}
     request: dict[str, Any] = {"settings": settings, "language": asked.language}
     if asked.synthetic:
         request["respondent"] = "synthetic"
@@ -231,7 +215,7 @@ async def _begun(port: Port, store: InterviewStore, asked: Beginning) -> None:
     except EnqueteError:  # nobody was asked: it may be begun otherwise
         store.drop(asked.interview_id)
         raise
-    store.keep(asked.interview_id, InterviewRecord(asked=given, token=run.token))
+    store.keep(asked.interview_id, InterviewRecord(asked=terms, token=run.token))
 
 
 async def answer_laddering_interview(port: Port, asked: Answered) -> dict[str, JsonValue]:
@@ -257,12 +241,12 @@ async def end_laddering_interview(port: Port, asked: OfInterview) -> dict[str, J
     async with port.alone(str(interview.folder)):
         await port.pin(person, token, end_name(interview.who), True, **place)
     for _ in range(2):  # a call that was cut short may have had its next question yet to ask
-        found = store.interview(asked.interview_id)
-        if not found.question:
+        waiting = store.interview(asked.interview_id)
+        if not waiting.question:
             await _driven(port, store, asked.interview_id)
-            found = store.interview(asked.interview_id)
-        if found.question:
-            async with port.alone(str(found.folder)):
+            waiting = store.interview(asked.interview_id)
+        if waiting.question:
+            async with port.alone(str(waiting.folder)):
                 await port.submit(person, token, {}, **place)
     return await _driven(port, store, asked.interview_id)
 
@@ -270,19 +254,19 @@ async def end_laddering_interview(port: Port, asked: OfInterview) -> dict[str, J
 async def show_laddering_interview(port: Port, asked: InterviewQuery) -> dict[str, JsonValue]:
     """One person's interview as it stands: question, turns, graph, and once it is over its codes and the value map; or
     all interviews, the latest first."""
-    store, found = InterviewStore(port), list[JsonValue]()
+    store, interviews = InterviewStore(port), list[JsonValue]()
     if asked.interview_id:
         return _told(store.interview(asked.interview_id))
     for name in store.known()[:LISTED]:
         try:
             interview = store.find(name)
         except EnqueteError as error:  # the others are there all the same
-            found.append({"interview_id": name, "status": f"unreadable: {error.fact}"})
+            interviews.append({"interview_id": name, "status": f"unreadable: {error.fact}"})
             continue
-        told = interview.told() if interview else {"status": "not begun"}
+        account = interview.told() if interview else {"status": "not begun"}
         shown = ("name", "status", "topic", "question", "end")
-        found.append({"interview_id": name, **{key: told[key] for key in shown if key in told}})
-    return {"interviews": found}
+        interviews.append({"interview_id": name, **{key: account[key] for key in shown if key in account}})
+    return {"interviews": interviews}
 
 
 async def _driven(port: Port, store: InterviewStore, id: str, budget_tokens: int | None = None) -> dict[str, JsonValue]:
@@ -303,21 +287,17 @@ def _told(interview: OpenInterview) -> dict[str, JsonValue]:
 
 
 def _results(interview: OpenInterview) -> dict[str, JsonValue]:
-    folder = results_folder(interview.folder, interview.run.run)
+    folder = interview.folder / RESULTS / interview.run.run
     try:
         codes = json.loads((folder / "pooled_graph.json").read_text("utf-8"))["concepts"]
         links = json.loads((folder / "value_map.json").read_text("utf-8"))["links"]
     except (OSError, ValueError, KeyError):
         return {}
-    label: Mapping[str, str] = {one["concept"]: one["label"] for one in codes}
+    label: Mapping[str, str] = {code["concept"]: code["label"] for code in codes}
     return {
-        "codes": [{"label": one["label"], "type": one["type"], "wordings": one["wordings"]} for one in codes],
-        "map": [{"source": label[one["source"]], "target": label[one["target"]]} for one in links],
+        "codes": [{"label": code["label"], "type": code["type"], "wordings": code["wordings"]} for code in codes],
+        "map": [{"source": label[link["source"]], "target": label[link["target"]]} for link in links],
     }
-
-
-def results_folder(folder: Path, run: str) -> Path:
-    return folder / RESULTS / run
 
 
 CHEAPER = "with fewer turns, or with confirm=true: it then pauses at the cap, and goes on when it is named again"

@@ -1,8 +1,7 @@
 """How a laddering study is conducted: every agent is interviewed for itself, turn by turn, until its interview is over.
 
 An interview is a conversation whose stored turns add up to a knowledge graph and to what each of its concepts went
-through.
-Every arm interviews on its own: what one respondent says never shapes another's questions.
+through. Every arm interviews on its own: what one respondent says never shapes another's questions.
 """
 
 from __future__ import annotations

@@ -8,17 +8,16 @@ An interview ends at its last turn, after a closing strategy, or because nothing
 
 From turn `from_turn` on, or in the late phase: so many shallow answers in a row that brought nothing, turns without
 yield, turns at the same depth, or no concept left that could still yield. Two of these are narrower than the words
-suggest, or
-they would end every good interview: a turn counts as one at the same depth only if it found no link either (a second
-chain that catches up with the first is no standstill), and concepts are exhausted only when every one is by its own
-state, or when all are dry and no strategy is left that was not tried on each it suits (a concept could otherwise not be
-left for another one, nor be asked about in another way).
+suggest, or they would end every good interview: a turn counts as one at the same depth only if it found no link either
+(a second chain that catches up with the first is no standstill), and concepts are exhausted only when every one is by
+its own state, or when all are dry and no strategy is left that was not tried on each it suits (a concept could
+otherwise not be left for another one, nor be asked about in another way).
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
@@ -36,7 +35,6 @@ from enquete.graphs.laddering.settings import (
     InterviewMethod,
     LadderingSettings,
     StopRule,
-    Strategy,
     Technique,
     most_words,
 )
@@ -109,15 +107,14 @@ class QuestionChoice(BaseModel):
 
 def contributions(weights: Mapping[str, float], values: Values) -> dict[str, float]:
     """weight × value of every key that counts. A signal that is not active counts nothing."""
-    found = {}
+    parts = {}
     for key, weight in weights.items():
         name, word = split_key(key)
         if name in values:
             signal, value = SIGNALS[name], values[name]
-            share = float(signal.word(value) == word) if word else signal.normal(value)
-            if share:
-                found[key] = weight * share
-    return found
+            if share := float(signal.word(value) == word) if word else signal.normal(value):
+                parts[key] = weight * share
+    return parts
 
 
 def total(parts: Mapping[str, float], multiplier: float) -> float:
@@ -133,13 +130,13 @@ def rank(method: InterviewMethod, candidates: Sequence[Candidate], detected: Det
         parts = contributions(method.strategies[strategy].weights, detected.of(strategy, focus))
         score = total(parts, method.multiplier(phase, strategy)) + method.bonus(phase, strategy)
         scored.append(Scored(strategy=strategy, focus=focus, score=round(score, 6), parts=parts))
-    return sorted(scored, key=lambda one: -one.score)
+    return sorted(scored, key=lambda pair: -pair.score)
 
 
 def script(method: InterviewMethod) -> list[tuple[str, str]]:
     """A fixed order of (strategy, technique): the first technique of each strategy that does not close, then the
     second, …"""
-    ways = {name: one.techniques for name, one in method.strategies.items() if not one.closing}
+    ways = {name: strategy.techniques for name, strategy in method.strategies.items() if not strategy.closing}
     longest = max(map(len, ways.values()), default=0)
     return [(name, all_[place].id) for place in range(longest) for name, all_ in ways.items() if place < len(all_)]
 
@@ -147,14 +144,13 @@ def script(method: InterviewMethod) -> list[tuple[str, str]]:
 def scripted(method: InterviewMethod, candidates: Sequence[Candidate], number: int) -> QuestionChoice | None:
     """What the script asks after turn `number`, whatever was said: its next way that can be put at all, about the
     latest concept where it needs one; None at its end. The comparison that adapting is measured against."""
-    slots = script(method)
-    for step in range(len(slots)):
-        name, technique = slots[(number - 1 + step) % len(slots)]
-        possible = [
-            one for one in candidates if one.strategy == name and technique in {way.id for way in one.techniques}
-        ]
-        if possible:
-            return QuestionChoice(strategy=name, focus=possible[-1].focus, technique=technique, score=0.0)
+    slots = deque(script(method))
+    slots.rotate(1 - number)
+    focuses = {(pair.strategy, way.id): pair.focus for pair in candidates for way in pair.techniques}
+    for name, technique in slots:
+        if (name, technique) in focuses:
+            focus = focuses[name, technique]
+            return QuestionChoice(strategy=name, focus=focus, technique=technique, score=0.0)
     return None
 
 
@@ -174,21 +170,21 @@ def choose(
     among pairs that are nearly as good as the best, so that not all interviews go the same way; the first without one.
     """
     ranked = rank(method, candidates, detected)
-    near = [one for one in ranked if ranked[0].score - one.score <= NEAR] if key else ranked[:1]
-    best = near[int(uniform(*key, "near") * len(near))] if key else ranked[0]
+    near = [pair for pair in ranked if ranked[0].score - pair.score <= NEAR] if key else ranked[:1]
+    best = near[int(uniform(*key, "near") * len(near))] if key else near[0]
     if random_key:  # each as likely as the other, but a closing one: chance must not look bad for ending at once
-        going_on = [one for one in candidates if not method.strategies[one.strategy].closing] or candidates
+        going_on = [pair for pair in candidates if not method.strategies[pair.strategy].closing] or candidates
         chosen = going_on[int(uniform(*random_key, "random strategy") * len(going_on))]
         best = Scored(strategy=chosen.strategy, focus=chosen.focus, score=0.0)
-    candidate = next(one for one in candidates if (one.strategy, one.focus) == (best.strategy, best.focus))
+    candidate = next(pair for pair in candidates if (pair.strategy, pair.focus) == (best.strategy, best.focus))
     linked = frozenset[str | None](linked_types.get(best.focus, frozenset()))
     technique = least_used(method, candidate, linked, types.get(best.focus, ""), used, frozenset(types.values()))
-    others = [one for one in ranked if (one.strategy, one.focus) != (best.strategy, best.focus)]
+    others = [pair for pair in ranked if (pair.strategy, pair.focus) != (best.strategy, best.focus)]
     phase = str(detected.interview["meta.interview.phase"])
     return QuestionChoice(
         strategy=best.strategy, focus=best.focus, technique=technique.id, score=best.score, parts=best.parts,
         multiplier=method.multiplier(phase, best.strategy), bonus=method.bonus(phase, best.strategy),
-        runners_up=tuple(one.model_copy(update={"parts": {}}) for one in others[:SHOWN]),
+        runners_up=tuple(pair.model_copy(update={"parts": {}}) for pair in others[:SHOWN]),
     )  # fmt: skip
 
 
@@ -205,13 +201,12 @@ def least_used(
     concept, then the first of the file."""
     in_interview = Counter((use.strategy, use.technique) for use in used)
     on_concept = Counter(use.technique for use in used if use.focus == candidate.focus)
-
     above = method.next_type(own_type)
 
-    def rank_of(one: Technique) -> tuple[bool, bool, bool, bool, int, int]:
-        aim = method.aim(one.elicits, own_type)
-        used_so_far = in_interview[candidate.strategy, one.id], on_concept[one.id]
-        return (aim in linked, not one.triad, aim in known, above is not None and aim != above, *used_so_far)
+    def rank_of(technique: Technique) -> tuple[bool, bool, bool, bool, int, int]:
+        aim = method.aim(technique.elicits, own_type)
+        used_so_far = in_interview[candidate.strategy, technique.id], on_concept[technique.id]
+        return (aim in linked, not technique.triad, aim in known, above is not None and aim != above, *used_so_far)
 
     return min(candidate.techniques, key=rank_of)
 
@@ -304,36 +299,28 @@ def words_of(text: str) -> frozenset[str]:
 # Nothing can end in one of these: something must follow.
 _LINKING: Mapping[Language, frozenset[str]] = {
     "de": words_of(
-        """
-        der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner keines mein meine
+        """der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner keines mein meine
         meinen meinem meiner meines dein deine unser unsere unseren unserem unserer unseres ihr ihre ihren ihrem ihrer
         sein seine seinen seinem seiner seines dieser diese dieses diesen diesem jeder jede jedes jeden jedem und oder
-        aber sondern sowie denn als wie weil dass daß wenn ob damit obwohl sodass bevor nachdem sehr so zu
-        """,
+        aber sondern sowie denn als wie weil dass daß wenn ob damit obwohl sodass bevor nachdem sehr so zu"""
     ),
     "en": words_of(
-        """
-        a an the my our your his her its their this these those every each no some any many much very and or but nor
-        because that which who whom whose when where while if whether although since than as
-        """,
+        """a an the my our your his her its their this these those every each no some any many much very and or but nor
+        because that which who whom whose when where while if whether although since than as"""
     ),
 }  # fmt: skip
 # What is cut off behind one of these was its other half. At the end of a whole text they may be a part of the verb.
 _OPENING: Mapping[Language, frozenset[str]] = {
     "de": words_of(
-        """
-        in im ins an am ans auf aufs aus bei beim mit nach von vom vor zu zum zur für durch gegen ohne um unter über
+        """in im ins an am ans auf aufs aus bei beim mit nach von vom vor zu zum zur für durch gegen ohne um unter über
         zwischen hinter neben bis seit während wegen trotz statt je pro per ab gegenüber viel viele vielen vieler manche
         manchen alle allen aller ich wir man es sie er ist sind war waren wird werden hat haben kann können muss müssen
-        soll will nicht mehr ganz
-        """,
+        soll will nicht mehr ganz"""
     ),
     "en": words_of(
-        """
-        in on at by for from of off to into onto with without within about over under between behind beside near through
-        during against across along among around per via before after until towards is are was were be been has have had
-        do does did can could will would should must i we you they he she it not more all both other
-        """,
+        """in on at by for from of off to into onto with without within about over under between behind beside near
+        through during against across along among around per via before after until towards is are was were be been has
+        have had do does did can could will would should must i we you they he she it not more all both other"""
     ),
 }  # fmt: skip
 _CLAUSE: Mapping[Language, frozenset[str]] = {
@@ -346,9 +333,8 @@ _CLAUSE: Mapping[Language, frozenset[str]] = {
 def in_few_words(label: str, room: int, language: Language) -> str:
     """A label in at most `room` words, without anything that marks data; what is cut is cut between phrases."""
     words = [word for word in as_one_line(label).split() if word.strip(_PUNCTUATION)]
-    kept, cut = words[:room], len(words) > room
-    if cut:
-        kept = _closed(kept, words[room], language)
+    cut = len(words) > room
+    kept = _closed(words[:room], words[room], language) if cut else words
     endless = _LINKING[language] | (_OPENING[language] if cut or len(words) >= MOST_QUOTED else frozenset())
     while len(kept) > 1 and _bare(kept[-1]) in endless:
         kept.pop()
@@ -361,15 +347,12 @@ def _closed(kept: list[str], following: str, language: Language) -> list[str]:
         if _bare(kept[place]) in _CLAUSE[language] or kept[place - 1].endswith((",", ";", ":")):
             return kept[:place]
     function = _LINKING[language] | _OPENING[language]
-    if _bare(following) in function or _ends_a_phrase(kept[-1], following, language):
+    # A German noun closes its phrase, unless it is the next word's first half.
+    is_noun = language == "de" and kept[-1][0].isupper() and not following[0].isupper()
+    if _bare(following) in function or is_noun:
         return kept
     last = max((place for place in range(1, len(kept)) if _bare(kept[place]) in function), default=len(kept))
     return kept[:last]
-
-
-def _ends_a_phrase(word: str, following: str, language: Language) -> bool:
-    """A German noun closes its phrase, unless it is the next word's first half."""
-    return language == "de" and word[0].isupper() and not following[0].isupper()
 
 
 def _bare(word: str) -> str:
@@ -377,9 +360,8 @@ def _bare(word: str) -> str:
 
 
 SAME_QUESTION = 0.9  # share of words in common from which a question counts as asked before
-DRY_OPENERS = (
-    2  # questions for something new, since anything last came, after which the interviewer stops asking for it
-)
+DRY_OPENERS = 2
+"""Questions for something new, since anything last came, after which the interviewer stops asking for it."""
 
 _NODE_ID = re.compile(r"\bn\d+\b")
 # What makes a question more insistent and no other one.
@@ -441,7 +423,7 @@ def fit_to_ask(data: WordingInput, worded: WordedQuestion) -> WordedQuestion | N
     others."""
     question = as_one_line(worded.question)
     fit = acceptable(question, data.asked, data.jargon, most_words(bool(data.compared)))
-    names = all(f" {normal(one)} " in f" {normal(question)} " for one in data.compared)
+    names = all(f" {normal(text)} " in f" {normal(question)} " for text in data.compared)
     return WordedQuestion(question=question) if fit and names else None
 
 
@@ -472,9 +454,9 @@ def namings(technique: Technique, focus: str, graph: KnowledgeGraph) -> list[Nam
     """What a technique can name: the focus, "" where it asks about none; of a triad with any two others of its type."""
     if not technique.triad:
         return [(graph.nodes[focus].text if focus else "",)]
-    own = graph.nodes[focus]
-    others = [one.text for one in graph.nodes.values() if one.type == own.type and one.id != focus]
-    return [(own.text, *pair) for pair in combinations(others, 2)]
+    node = graph.nodes[focus]
+    others = [other.text for other in graph.nodes.values() if other.type == node.type and other.id != focus]
+    return [(node.text, *pair) for pair in combinations(others, 2)]
 
 
 def technique_pool(
@@ -484,7 +466,7 @@ def technique_pool(
 
     def heard(question: Text) -> int:
         frame = normal(question.in_(language).replace(FOCUS, ""))
-        return sum(frame in one for one in asked)
+        return sum(frame in question for question in asked)
 
     return list(open_questions(sorted(technique.questions, key=heard), names, asked, language))
 
@@ -507,11 +489,11 @@ def candidates(
     dry = past[len(past) - in_a_row(past, lambda turn: not turn.yielded) :]
     resting = bool(graph.nodes) and sum(bool(turn.strategy) and not turn.focus for turn in dry) >= DRY_OPENERS
     whole = {edge.source for edge in graph.edges.values() if edge.contrast}
-    found = []
+    concepts, pairs = [(node.id, node.type) for node in graph.nodes.values()], []
     for name, strategy in method.strategies.items():
         if resting and not strategy.focus and not strategy.closing:
             continue
-        for focus, kind in _targets(strategy, graph):
+        for focus, kind in concepts if strategy.focus else [("", "")]:
             fitting = tuple(
                 technique
                 for technique in strategy.techniques
@@ -521,16 +503,8 @@ def candidates(
                 and any(open_questions(technique.questions, namings(technique, focus, graph), asked, language))
             )
             if fitting:
-                found.append(Candidate(name, focus, fitting))
-    return found
-
-
-def _targets(strategy: Strategy, graph: KnowledgeGraph) -> Iterator[tuple[str, str]]:
-    """(node, type) that a strategy can be used on; ("", "") for one that asks about no concept."""
-    if not strategy.focus:
-        yield "", ""
-        return
-    yield from ((node.id, node.type) for node in graph.nodes.values())
+                pairs.append(Candidate(name, focus, fitting))
+    return pairs
 
 
 def acceptable(question: str, asked: Collection[str], jargon: Collection[str] = (), most: int = MOST_WORDS) -> bool:
@@ -551,16 +525,15 @@ def asked_before(question: str, asked: Collection[str]) -> bool:
     if text in asked:
         return True
     words = _telling_words(text)
-    for others in _heard(frozenset(asked)):
-        shared = len(words & others)  # no generator: it would cost more than the comparison
-        if 2 * shared >= SAME_QUESTION * (len(words) + len(others)):
+    for others in _heard(frozenset(asked)):  # no generator: it would cost more than the comparison
+        if 2 * len(words & others) >= SAME_QUESTION * (len(words) + len(others)):
             return True
     return False
 
 
 @lru_cache(maxsize=1024)  # some hundred questions a turn are held against every one so far
 def _heard(asked: frozenset[str]) -> list[frozenset[str]]:
-    return [words for one in asked if (words := _telling_words(one))]
+    return [words for question in asked if (words := _telling_words(question))]
 
 
 @lru_cache(maxsize=65_536)  # a question is compared with every later one of its interview
@@ -573,7 +546,7 @@ def _telling_words(text: str) -> frozenset[str]:
 
 def technique_of(method: InterviewMethod, choice: QuestionChoice) -> Technique:
     """KeyError for one that the methodology does not have."""
-    return {one.id: one for one in method.strategies[choice.strategy].techniques}[choice.technique]
+    return {technique.id: technique for technique in method.strategies[choice.strategy].techniques}[choice.technique]
 
 
 def opening(settings: LadderingSettings, language: Language, *key: str | int) -> WordingInput:
@@ -582,7 +555,7 @@ def opening(settings: LadderingSettings, language: Language, *key: str | int) ->
     first = pick(questions, *key)
     return WordingInput(
         opening=True, goal=settings.method.opening.goal.in_(language), **_about(settings, [], language),
-        pool=[first, *(one for one in questions if one != first)],
+        pool=[first, *(question for question in questions if question != first)],
     )  # fmt: skip
 
 
@@ -616,7 +589,7 @@ def follow_up(
         **_about(settings, [answer for _, answer in transcript], language),
         signals=list(active(choice.parts, detected.of(choice.strategy, choice.focus), language)),
         why=list(reasons(choice)), focus=focus, strategy=strategy.label.in_(language),
-        compared=[in_few_words(one, MOST_FOCUS_WORDS, language) for one in asking[0][1]] if technique.triad else [],
+        compared=[in_few_words(text, MOST_FOCUS_WORDS, language) for text in asking[0][1]] if technique.triad else [],
         strategy_description=strategy.description.in_(language), technique=technique.description.in_(language),
         asked=asked, pool=[text for text, _ in asking],
     )  # fmt: skip
@@ -645,8 +618,8 @@ def reasons(choice: QuestionChoice) -> Iterator[str]:
 def jargon(method: InterviewMethod, answers: Sequence[str], language: Language) -> Iterator[str]:
     """Names of node types that no question may hold: none that the respondent or the methodology's own questions
     use."""
-    own = [q for s in method.strategies.values() for t in s.techniques for q in t.questions]
-    everyday = f" {normal(' '.join([*answers, *(q.in_(language) for q in (*own, *method.opening.questions))]))} "
+    pool = [q for s in method.strategies.values() for t in s.techniques for q in t.questions]
+    everyday = f" {normal(' '.join([*answers, *(q.in_(language) for q in (*pool, *method.opening.questions))]))} "
     for name, kind in method.node_types.items():
         for term in dict.fromkeys((normal(name), normal(kind.label.in_(language)))):
             if f" {term} " not in everyday:

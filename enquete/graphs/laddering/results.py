@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
@@ -24,38 +24,23 @@ from pydantic import JsonValue
 from enquete.analysis.diagnostics import FREE, Diagnostic, Threshold, judged
 from enquete.analysis.estimates import mean_of
 from enquete.analysis.inference import QUESTIONS, detectable_change
+from enquete.graphs.laddering import network
 from enquete.graphs.laddering.coding import PINNED, concepts_of
 from enquete.graphs.laddering.files import codes_of, files
 from enquete.graphs.laddering.interview import LadderingInterview, TurnRecord, stored_interview
 from enquete.graphs.laddering.interviewer import ROLES
 from enquete.graphs.laddering.knowledge import UNSAID, Coverage, KnowledgeGraph, complete_share, cover
-from enquete.graphs.laddering.network import (
-    Place,
-    PooledConcept,
-    Row,
-    concept_rows,
-    edge_rows,
-    homes,
-    implication_matrix,
-    item_of,
-    linked,
-    node_rows,
-    pattern,
-    pool,
-    saturation,
-    value_map,
-    with_poles,
-)
+from enquete.graphs.laddering.network import Place, PooledConcept, Row
 from enquete.graphs.laddering.questions import QuestionChoice, Scored
 from enquete.graphs.laddering.settings import ADAPTIVE, InterviewMethod, LadderingInstrument, LadderingSettings
 from enquete.graphs.laddering.signals import RATINGS, AnswerRating
 from enquete.graphs.laddering.tables import GLOSSARY, PRESENTATION
-from enquete.locale import N_, tell
+from enquete.locale import N_
 from enquete.nodes.conversations import utterance_id
-from enquete.reports.context import AnalysisContext, ItemFacts
+from enquete.reports.context import AnalysisContext
 from enquete.reports.declarations import Analysis, Chart, Presentation, integer, shaped
 from enquete.reports.declarations import compared as groups_compared
-from enquete.reports.evaluation import INTERVIEWER, Evaluation, Line, Talk, lines_of
+from enquete.reports.evaluation import Evaluation, Talk, dialogue, lines_of, of_turn
 from enquete.reports.findings import FEWEST
 from enquete.reports.health_checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.views import Names, Results
@@ -79,42 +64,43 @@ def covered(
     """Unit → coverage over codes: an interview speaks of an element where it has a code that is about it, in whatever
     words."""
     about = _about(interviews, concepts)
-    found = {}
-    for one in interviews:
-        standing = one.graph.standing
+    coverage = {}
+    for interview in interviews:
+        standing = interview.graph.standing
         nodes = {
-            name: node.model_copy(update={"elements": about.get((one.unit, name), ())})
+            name: node.model_copy(update={"elements": about.get((interview.unit, name), ())})
             for name, node in standing.nodes.items()
         }
-        found[one.unit] = cover(KnowledgeGraph(nodes, standing.edges), settings.topic.elements, settings.method)
-    return found
+        graph = KnowledgeGraph(nodes, standing.edges)
+        coverage[interview.unit] = cover(graph, settings.topic.elements, settings.method)
+    return coverage
 
 
 def _about(
     interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept]
 ) -> Mapping[Place, tuple[str, ...]]:
     """Place → elements of its code: those that half of the concepts of this code at least are linked to."""
-    graphs = {one.unit: one.graph for one in interviews}
-    found = {}
+    graphs = {interview.unit: interview.graph for interview in interviews}
+    elements_of = {}
     for concept in concepts:
         named = Counter(element for unit, node in concept.members for element in graphs[unit].nodes[node].elements)
         elements = tuple(element for element, n in named.items() if 2 * n >= len(concept.members))
-        found.update(dict.fromkeys(concept.members, elements))
-    return found
+        elements_of.update(dict.fromkeys(concept.members, elements))
+    return elements_of
 
 
 def measured(
     interviews: Sequence[LadderingInterview], concepts: Sequence[PooledConcept], coverage: Mapping[str, Coverage]
 ) -> dict[str, dict[str, float]]:
     """Unit → its interview's measures, of interviews with a turn."""
-    belongs = homes(concepts)
-    found = {}
-    for one in interviews:
-        codes = {belongs[one.unit, node].id for node in one.graph.standing.nodes}
-        breadth, turns = coverage[one.unit].breadth, len(one.turns)
-        own = (len(codes), len(linked(one, belongs)), breadth, len(codes) / turns, turns)
-        found[one.unit] = dict(zip(MEASURES, own, strict=True))
-    return found
+    belongs = network.homes(concepts)
+    measures = {}
+    for interview in interviews:
+        codes = {belongs[interview.unit, node].id for node in interview.graph.standing.nodes}
+        breadth, turns = coverage[interview.unit].breadth, len(interview.turns)
+        figures = (len(codes), len(network.linked(interview, belongs)), breadth, len(codes) / turns, turns)
+        measures[interview.unit] = dict(zip(MEASURES, figures, strict=True))
+    return measures
 
 
 def compared(
@@ -124,26 +110,29 @@ def compared(
     strategy alone."""
     if len(interviews) < 2:
         return {}
-    over = [{one.unit for one in each if one.stop} for each in interviews.values()]
+    over = [{talk.unit for talk in each if talk.stop} for each in interviews.values()]
     agents = sorted(set.intersection(*over))
     everybody = [
-        replace(one, unit=f"{strategy}|{one.unit}")
-        for strategy, each in interviews.items() for one in each if one.unit in agents
+        replace(talk, unit=f"{strategy}|{talk.unit}")
+        for strategy, each in interviews.items() for talk in each if talk.unit in agents
     ]  # fmt: skip
-    concepts = pool(everybody)
-    found = measured(everybody, concepts, covered(everybody, concepts, settings))
-    by = {strategy: [found[f"{strategy}|{unit}"] for unit in agents] for strategy in interviews}
+    concepts = network.pool(everybody)
+    measures = measured(everybody, concepts, covered(everybody, concepts, settings))
+    by = {strategy: [measures[f"{strategy}|{unit}"] for unit in agents] for strategy in interviews}
     return {
         "strategies_compared": [
-            {"strategy": name, "n": len(agents), **{m: fmean(one[m] for one in own) if own else None for m in MEASURES}}
-            for name, own in by.items()
+            {"strategy": name, "n": len(agents), **_means(rows)} for name, rows in by.items()
         ],
         "adapting": [row for name in by if name != ADAPTIVE for row in _differences(name, by[ADAPTIVE], by[name])],
         "interviews_compared": [
-            {"participant": unit, "strategy": name, **own[place]} for place, unit in enumerate(agents) for name,
-                own in by.items()
+            {"participant": unit, "strategy": name, **rows[place]}
+            for place, unit in enumerate(agents) for name, rows in by.items()
         ],
     }  # fmt: skip
+
+
+def _means(rows: Collection[Mapping[str, float]]) -> dict[str, float | None]:
+    return {name: fmean(row[name] for row in rows) if rows else None for name in MEASURES}
 
 
 def _differences(strategy: str, adaptive: Sequence[Row], other: Sequence[Row]) -> Iterator[Row]:
@@ -174,41 +163,46 @@ def analyse(
     interviews = _begun(units, context.pinned)
     method, language = settings.method, context.language
     coded, coding = concepts_of(interviews, context.pinned.get(PINNED))
-    concepts = with_poles(coded, interviews)
-    home, coverage = homes(concepts), covered(interviews, concepts, settings)
+    concepts = network.with_poles(coded, interviews)
+    home, coverage = network.homes(concepts), covered(interviews, concepts, settings)
     measures = measured(interviews, concepts, coverage)
-    cells = implication_matrix(interviews, concepts)
-    told = concept_rows(interviews, concepts, cells, climbs=method.climbs)
-    drawn = value_map(cells, told, kinds_of(method), instrument.cut_off)
-    own = pattern(interviews, concepts, method, language)
-    balances, whole = own.pop("balances", {}), own.pop("whole", {})
+    cells = network.implication_matrix(interviews, concepts)
+    rows = network.concept_rows(interviews, concepts, cells, climbs=method.climbs)
+    drawn = network.value_map(cells, rows, method.kinds, instrument.cut_off)
+    patterns = network.pattern(interviews, concepts, method, language)
+    balances, whole = patterns.pop("balances", {}), patterns.pop("whole", {})
     compared_with = {settings.strategies[0]: interviews}
-    compared_with |= {name: _begun(units, kept) for name, kept in context.variants.items()}
-    curve = saturation(interviews, concepts)
+    compared_with |= {name: _begun(units, pinned) for name, pinned in context.variants.items()}
+    curve = network.saturation(interviews, concepts)
     late = curve[len(curve) - len(curve) // 4 :]
     definitions = coding["definitions"]
     turns = [record for interview in interviews for record in interview.turns]
+    dropped = sum((Counter(turn.changes.dropped) for turn in turns), Counter[str]())
     tables = {
-        "concepts": [{**one, "definition": definitions.get(one["concept"])} for one in told], "implications": cells,
+        "concepts": [{**row, "definition": definitions.get(row["concept"])} for row in rows], "implications": cells,
         "saturation": curve,
-        "types": [_type(kind, method, concepts, coding["alpha"], language) for kind in kinds_of(method)],
+        "types": [_type(kind, method, concepts, coding["alpha"], language) for kind in method.kinds],
         "relations": [
             {"relation": name, "label": edge.label.in_(language) if edge.label else name.replace("_", " ")}
             for name, edge in method.edge_types.items()
         ],
         "coverage": _coverage(concepts, coverage, settings, language),
         "interviews": [
-            _interview(one, coverage[one.unit], measures[one.unit], method, balances.get(one.unit))
-            for one in interviews
+            _interview(talk, coverage[talk.unit], measures[talk.unit], method, balances.get(talk.unit))
+            for talk in interviews
         ],
         "stops": [{"stop": stop, "n": n} for stop, n in sorted(Counter(i.stop for i in interviews).items())],
-        "translated": list(_translated(settings)),
-        "strategies": _strategies(turns, method, language), "work": _work(turns, settings), "dropped": _dropped(turns),
-        "nodes": [row for one in interviews for row in node_rows(one, home)],
-        "edges": [row for one in interviews for row in edge_rows(one)],
-        "turns": [_turn(one, record, settings) for one in interviews for record in one.turns],
-        "signals": [row for one in interviews for record in one.turns for row in _signals(one.unit, record)], **own,
-        **compared(compared_with, settings), **_between_groups(interviews, concepts, context.groups_of(frame)),
+        "translated": [
+            {"file": layer.id, **key.model_dump()} for layer in (settings.topic, method) for key in layer.translation
+        ],
+        "strategies": _strategies(turns, method, language), "work": _work(turns, settings),
+        "dropped": [{"why": why, "n": n} for why, n in sorted(dropped.items())],
+        "nodes": [row for talk in interviews for row in network.node_rows(talk, home)],
+        "edges": [row for talk in interviews for row in network.edge_rows(talk)],
+        "turns": [_turn(talk, record, settings) for talk in interviews for record in talk.turns],
+        "signals": [row for talk in interviews for record in talk.turns for row in _signals(talk.unit, record)],
+        **patterns, **compared(compared_with, settings),
+        **_between_groups(interviews, concepts, context.groups_of(frame)),
     }  # fmt: skip
     reading, answered = _reading(turns), int(frame["status"].isin(RESPONDED).sum())
     facts = {
@@ -216,40 +210,29 @@ def analyse(
         "methodology": method.id, "ladder": list(method.ladder) if method.climbs else [], "climbs": method.climbs,
         "top_rung": method.ladder[-1] if method.climbs else None, "most_named": _most_named(concepts),
         "strategy": settings.strategies[0], "compared": len(compared_with) > 1, "n": len(interviews),
-        "n_total": len(units), "n_barren": sum(not one.graph.standing.nodes for one in interviews),
-        "n_over": sum(bool(one.stop) for one in interviews), "n_answered": answered, "n_asked": len(frame),
+        "n_total": len(units), "n_barren": sum(not talk.graph.standing.nodes for talk in interviews),
+        "n_over": sum(bool(talk.stop) for talk in interviews), "n_answered": answered, "n_asked": len(frame),
         "n_concepts": len(concepts), "n_late": late[0]["interviews"] if late else None,
-        "n_late_new": sum(one["new"] for one in late),
+        "n_late_new": sum(row["new"] for row in late),
         "coding": "failed" if coding["by"] == "rule" and coding["failed"] else coding["by"],
         "n_rest": coding["by_rule"], "failed_types": coding["failed"], **drawn, **reading,
         "by_rule": reading["n_by_rule"] > RULE_AT_MOST * reading["n_read"],
-        "n_dead": sum(one["fate"] == "dead" for one in tables["translated"]),
-        **{f"mean_{name}": fmean(one[name] for one in measures.values()) if measures else None for name in MEASURES},
+        "n_dead": sum(row["fate"] == "dead" for row in tables["translated"]),
+        **{f"mean_{name}": mean for name, mean in _means(measures.values()).items()},
         **({} if settings.topic.elements else {"mean_coverage": None}), **whole,
     }  # fmt: skip
     return shaped(PRESENTATION, tables, facts)
 
 
-def _translated(settings: LadderingSettings) -> Iterator[Row]:
-    """What became of the keys of files of another program; nothing for files of this one."""
-    for layer in (settings.topic, settings.method):
-        yield from ({"file": layer.id, **one.model_dump()} for one in layer.translation)
-
-
 def _most_named(concepts: Sequence[PooledConcept]) -> str | None:
     """Whether the first concept is named by more agents than any other."""
-    counts = [one.agents for one in concepts[:2]]
+    counts = [concept.agents for concept in concepts[:2]]
     return None if not counts else "tied" if len(counts) > 1 and counts[0] == counts[1] else "alone"
-
-
-def kinds_of(method: InterviewMethod) -> list[str]:
-    """Node types, the ladder's first, from the bottom to the top."""
-    return list(method.ladder) + [kind for kind in method.node_types if kind not in method.ladder]
 
 
 def _begun(units: Sequence[str], pinned: Mapping[str, JsonValue]) -> list[LadderingInterview]:
     """The interviews of one arm that have a turn."""
-    return [one for unit in units if (one := stored_interview(unit, pinned)).turns]
+    return [interview for unit in units if (interview := stored_interview(unit, pinned)).turns]
 
 
 # --- over all interviews ---------------------------------------------------------------------------------------------
@@ -257,14 +240,14 @@ def _begun(units: Sequence[str], pinned: Mapping[str, JsonValue]) -> list[Ladder
 
 def _type(
     kind: str, method: InterviewMethod, concepts: Sequence[PooledConcept], alpha: Mapping[str, float | None],
-        language: str
+    language: str
 ) -> Row:  # fmt: skip
-    own = [one for one in concepts if one.type == kind]  # the most widespread first
+    codes = [concept for concept in concepts if concept.type == kind]  # the most widespread first
     rung = method.ladder.index(kind) + 1 if method.climbs and kind in method.ladder else None
     return {
         "type": kind, "label": method.node_types[kind].label.in_(language), "rung": rung,
-        "terminal": method.is_terminal(kind), "different": len(own), "first": own[0].id if own else None,
-        "agents": own[0].agents if own else None, "alpha": alpha.get(kind),
+        "terminal": method.is_terminal(kind), "different": len(codes), "first": codes[0].id if codes else None,
+        "agents": codes[0].agents if codes else None, "alpha": alpha.get(kind),
     }  # fmt: skip
 
 
@@ -273,17 +256,16 @@ def _coverage(
 ) -> list[Row]:
     """Per element, over codes (comparing.covered): agents who spoke of it, its codes, and the mean depth_score of those
     who did; None where nobody did."""
-    rows, code = [], homes(concepts)
+    rows, code = [], network.homes(concepts)
     for element, content in settings.topic.elements.items():
-        last = [one.elements[element] for one in coverage.values()]
-        depths = [one.depth_score for one in last if one.covered]
-        own = {code[unit, node].id for unit, one in coverage.items() for node in one.elements[element].linked_node_ids}
+        by_unit = {unit: whole.elements[element] for unit, whole in coverage.items()}
+        depths = [part.depth_score for part in by_unit.values() if part.covered]
         rows.append({
             "element": element, "label": content.label.in_(language), "kind": content.type, "agents": len(depths),
-                "n": len(last),
-            "most": 2 * len(depths) > len(last) if last else None, "concepts": len(own),
-            "types": sorted({kind for one in last for kind in one.types_found}),
-                "depth": fmean(depths) if depths else None,
+            "n": len(by_unit), "most": 2 * len(depths) > len(by_unit) if by_unit else None,
+            "concepts": len({code[unit, node].id for unit, part in by_unit.items() for node in part.linked_node_ids}),
+            "types": sorted({kind for part in by_unit.values() for kind in part.types_found}),
+            "depth": fmean(depths) if depths else None,
         })  # fmt: skip
     return rows
 
@@ -292,9 +274,9 @@ def _strategies(turns: Sequence[TurnRecord], method: InterviewMethod, language: 
     """Per strategy: how often it was used, and how often the answer brought something new."""
     chosen = [(turn.choice.strategy, turn.changes.any_new) for turn in turns if turn.choice]
     used, yielded = Counter(name for name, _ in chosen), Counter(name for name, new in chosen if new)
-    for name, one in method.strategies.items():
+    for name, content in method.strategies.items():
         rate = yielded[name] / used[name] if used[name] else None
-        label = one.label.in_(language)
+        label = content.label.in_(language)
         yield {"strategy": name, "label": label, "used": used[name], "yielded": yielded[name], "rate": rate}
 
 
@@ -313,20 +295,15 @@ def _reading(turns: Sequence[TurnRecord]) -> Row:
     """n_answers: turns with an answer; n_unread: of these, read by nobody; n_empty: read, without any concept; n_found:
     concepts that were read; n_invented: of these, left out because the answer does not hold them; n_by_rule: of n_read,
     read by a rule."""
-    given = [turn for turn in turns if turn.answer]
-    kept = [turn.changes.new_nodes + turn.changes.merged for turn in given]
-    invented = sum(turn.changes.dropped.get(UNSAID, 0) for turn in given)
-    read, by = [bool(turn.by["extract"]) for turn in given], [turn.by["extract"] for turn in turns]
+    answers = [turn for turn in turns if turn.answer]
+    concepts = [turn.changes.new_nodes + turn.changes.merged for turn in answers]
+    invented = sum(turn.changes.dropped.get(UNSAID, 0) for turn in answers)
+    read, by = [bool(turn.by["extract"]) for turn in answers], [turn.by["extract"] for turn in turns]
     return {
-        "n_answers": len(given), "n_unread": len(given) - sum(read), "n_found": sum(kept) + invented,
-        "n_invented": invented, "n_empty": sum(was and not found for was, found in zip(read, kept, strict=True)),
+        "n_answers": len(answers), "n_unread": len(answers) - sum(read), "n_found": sum(concepts) + invented,
+        "n_invented": invented, "n_empty": sum(was and not n for was, n in zip(read, concepts, strict=True)),
         "n_by_rule": by.count(RULE), "n_read": sum(map(bool, by)),
     }  # fmt: skip
-
-
-def _dropped(turns: Sequence[TurnRecord]) -> list[Row]:
-    counts = sum((Counter(turn.changes.dropped) for turn in turns), Counter[str]())
-    return [{"why": why, "n": n} for why, n in sorted(counts.items())]
 
 
 def _between_groups(
@@ -335,11 +312,11 @@ def _between_groups(
     """Who mentions which concept, of those that enough agents name and enough do not; chosen by all agents' counts,
     never a group's."""
     n = len(interviews)
-    some = [one for one in concepts if FEWEST <= one.agents <= n - FEWEST][:MOST_COMPARED]
+    some = [concept for concept in concepts if FEWEST <= concept.agents <= n - FEWEST][:MOST_COMPARED]
     if not some:
         return {}
-    people = [one.unit for one in interviews]
-    named = {one.id: pd.Series(people).isin({unit for unit, _ in one.members}).astype(float).to_numpy() for one in some}
+    people = [interview.unit for interview in interviews]
+    named = {concept.id: [float(unit in concept.units) for unit in people] for concept in some}
     return groups_compared(pd.DataFrame(named, index=people), groups, "concept")
 
 
@@ -362,7 +339,7 @@ def _interview(
         "elements": coverage.elements_covered, "elements_total": coverage.elements_total,
         "breadth": coverage.breadth if coverage.elements_total else None,
         "laddering_depth": coverage.depth if method.climbs else None, "laddering_balance": balance,
-        "focus_changes": sum(one != other for one, other in pairwise(focuses)),
+        "focus_changes": sum(focus != other for focus, other in pairwise(focuses)),
     }  # fmt: skip
 
 
@@ -370,11 +347,12 @@ def _turn(interview: LadderingInterview, record: TurnRecord, settings: Laddering
     focus = interview.graph.nodes.get(record.choice.focus) if record.choice else None
     fallbacks = {role.purpose: role.models(settings)[1] for role in ROLES}
     return {
-        "participant": interview.unit, "turn": record.turn, "item": item_of(utterance_id(interview.unit, record.turn)),
-        "question": record.question, "strategy": record.choice.strategy if record.choice else "opening",
+        "participant": interview.unit, "turn": record.turn,
+        "item": network.item_of(utterance_id(interview.unit, record.turn)), "question": record.question,
+        "strategy": record.choice.strategy if record.choice else "opening",
         "technique": record.choice.technique if record.choice else "", "focus": focus.text if focus else "",
         "answer": record.answer, "status": record.status, "response_depth": record.depth,
-        "new_concepts": [one.text for one in record.changes.nodes if one.turn == record.turn],
+        "new_concepts": [node.text for node in record.changes.nodes if node.turn == record.turn],
         "new_links": record.changes.new_edges, "merged": record.changes.merged, "sentiment": record.readings.sentiment,
         "topics": list(record.readings.topics or ()), "stop": record.stop,
         **{f"by_{role.purpose}": record.by[role.purpose] for role in ROLES},
@@ -387,18 +365,18 @@ def _signals(unit: str, record: TurnRecord) -> Iterator[Row]:
     score, beside the runners-up."""
     at: Row = {"participant": unit, "turn": record.turn, "focus": None}
     for name in RATINGS:
-        if isinstance(one := getattr(record.readings, name), AnswerRating):
-            yield {**at, "kind": "judged", "name": name, "number": one.rating, "word": one.rationale}
+        if isinstance(rating := getattr(record.readings, name), AnswerRating):
+            yield {**at, "kind": "judged", "name": name, "number": rating.rating, "word": rating.rationale}
     for name, value in record.signals.items():
         word = str(value).lower() if isinstance(value, bool) else value if isinstance(value, str) else None
         yield {**at, "kind": "signal", "name": name, "number": None if word is not None else value, "word": word}
     if (chosen := record.next) is not None:
         pairs: tuple[QuestionChoice | Scored, ...] = (chosen, *chosen.runners_up)
-        for one in pairs:
-            parts = [f"{key} {part:g}" for key, part in one.parts.items()]
-            word = "; ".join([*parts, f"× {chosen.multiplier:g}"]) if one is chosen else None
-            kind = "chosen" if one is chosen else "runner_up"
-            yield {**at, "kind": kind, "name": one.strategy, "focus": one.focus, "number": one.score, "word": word}
+        for pair in pairs:
+            parts = [f"{key} {part:g}" for key, part in pair.parts.items()]
+            word = "; ".join([*parts, f"× {chosen.multiplier:g}"]) if pair is chosen else None
+            about = {"kind": "chosen" if pair is chosen else "runner_up", "name": pair.strategy, "focus": pair.focus}
+            yield {**at, **about, "number": pair.score, "word": word}
 
 
 # --- One agent's interview as it is read: questions and answers, the codes of each answer, and the agent's own graph
@@ -423,25 +401,14 @@ def talks(folder: Path, participant: str, language: Language) -> Iterator[Talk]:
     pooled: dict[str, Any] = json.loads((folder / "pooled_graph.json").read_text("utf-8"))
     graphs = list(lines_of(folder / "knowledge_graphs.jsonl", "participant", participant))
     graph = graphs[0] if graphs else {"nodes": [], "edges": []}
-    tables = {name: [{"participant": participant, **one} for one in graph[name]] for name in ("nodes", "edges")}
+    tables = {name: [{"participant": participant, **row} for row in graph[name]] for name in ("nodes", "edges")}
     codes = codes_of(tables["nodes"], pooled["concepts"])
     name = str(turns[0]["name"])
     analysis = shaped(OWN, {**pooled, **tables}, {"n_nodes": len(tables["nodes"]), "n_edges": len(tables["edges"])})
     results = Results("laddering", OWN, analysis, Names(agents={participant: name}), language)
     picture = next(iter(drawn(results, footer=name)), None)
-    yield Talk(name, tuple(one for turn in turns for one in _told(turn, codes, language)), graph=picture)
-
-
-def _told(turn: Mapping[str, Any], codes: Mapping[str, list[str]], language: Language) -> Iterator[Line]:
-    number = int(turn["turn"])
-    yield Line(tell(INTERVIEWER, language), turn["question"], turn=number)
-    read = tuple(codes.get(f"{turn['participant']}#{number}", ()))
-    yield Line(turn["name"], turn["answer"], turn["participant"], number, read)
-
-
-def item_facts(item_id: str, instrument: LadderingInstrument) -> ItemFacts:
-    """A turn's answer is free text: no scale, no family."""
-    return ItemFacts(dimension="turn")
+    read = [codes.get(f"{participant}#{turn['turn']}", ()) for turn in turns]
+    yield Talk(name, dialogue(turns, read, language), graph=picture)
 
 
 # --- health: whether interviews gave any concepts, whether the model or a rule read and asked, and how it was read
@@ -502,14 +469,14 @@ def health(analysis: Analysis, rows: pd.DataFrame, humans: Humans) -> Made:
     n, barren = (analysis.count(key) for key in ("n", "n_barren"))
     yield "", judged(BARREN, barren / n if n else None, {"interviews": n}, rule=CHECKS[BARREN].rule)
     yield "", _by_rule(analysis, synthetic=bool(rows["respondent"].eq("synthetic").all()))
-    yield from (("", one) for one in _read_checks(analysis))
+    yield from (("", check) for check in _read_checks(analysis))
     yield from any_other(analysis, rows, humans)
 
 
 def _by_rule(analysis: Analysis, *, synthetic: bool) -> Diagnostic:
     """A synthetic run has no model; any other is meant to have one."""
-    by = [[int(one or 0) for one in analysis.column("work", by)] for by in ("model", "fallback", "rule")]
-    done = [sum(one) for one in zip(*by, strict=True)]
+    by = [[int(n or 0) for n in analysis.column("work", by)] for by in ("model", "fallback", "rule")]
+    done = [sum(works) for works in zip(*by, strict=True)]
     share, n = sum(by[2]) / sum(done) if sum(done) else None, {"turns": max(done, default=0)}
     return judged(BY_RULE, share, n, why_not="no_model" if synthetic else "", rule=CHECKS[BY_RULE].rule)
 
@@ -523,7 +490,7 @@ def _read_checks(analysis: Analysis) -> Iterator[Diagnostic]:
     )
     for name, part, whole, unit in (
         (EMPTY, empty, answers - unread, "answers"), (INVENTED, invented, concepts, "concepts"),
-            (UNREAD, unread, answers, "answers"),
+        (UNREAD, unread, answers, "answers"),
     ):  # fmt: skip
         yield judged(name, part / whole if whole else None, {unit: whole}, rule=CHECKS[name].rule)
 
@@ -533,7 +500,7 @@ EVALUATION = Evaluation(
     presentation=PRESENTATION,
     glossary=GLOSSARY,
     files=files,
-    item_facts=item_facts,
+    item_facts=of_turn,
     talks=talks,
     health=health,
     checks=CHECKS,

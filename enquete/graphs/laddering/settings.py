@@ -6,7 +6,9 @@ settings, so that a run holds what it was conducted with, whatever becomes of th
 
 from __future__ import annotations
 
+import operator
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
@@ -65,9 +67,9 @@ def _of_one_element(alias: str) -> str:
             f"Quote{STEM}"
         )
     written = list(_written(current().document))
-    own = {(one.element, one.language) for one in written if one.alias.casefold() == alias.casefold()}
-    for element, language in sorted(own):
-        other = next((one for one in written if one.element != element and _clash(alias, one, language)), None)
+    holders = {(entry.element, entry.language) for entry in written if entry.alias.casefold() == alias.casefold()}
+    for element, language in sorted(holders):
+        other = next((entry for entry in written if entry.element != element and _clash(alias, entry, language)), None)
         if other is not None and other.alias.casefold() == alias.casefold():
             both = " and ".join(sorted({element, other.element}))
             raise wrong(f"'{alias}' stands for the elements {both}; an alias belongs to one element")
@@ -85,11 +87,11 @@ def _clash(alias: str, other: _Written, language: Language) -> bool:
         return True
     if other.language != language:
         return False
-    one, another = alias.removesuffix(STEM), other.alias.removesuffix(STEM)
-    if one[:1].casefold() != another[:1].casefold():  # most pairs, without a pattern
+    stem, other_stem = alias.removesuffix(STEM), other.alias.removesuffix(STEM)
+    if stem[:1].casefold() != other_stem[:1].casefold():  # most pairs, without a pattern
         return False
-    begins = re.compile(_spelt(alias, language), re.IGNORECASE).match(another)
-    return bool(begins or re.compile(_spelt(other.alias, language), re.IGNORECASE).match(one))
+    begins = re.compile(_spelt(alias, language), re.IGNORECASE).match(other_stem)
+    return bool(begins or re.compile(_spelt(other.alias, language), re.IGNORECASE).match(stem))
 
 
 def _written(document: Mapping[object, object]) -> Iterator[_Written]:
@@ -99,9 +101,9 @@ def _written(document: Mapping[object, object]) -> Iterator[_Written]:
         aliases = content.get("aliases") if isinstance(content, Mapping) else None
         for language in LANGUAGES if isinstance(aliases, Mapping) else ():
             listed = aliases.get(language)  # type: ignore[union-attr]  # a mapping, or there is no language to read
-            for one in listed if isinstance(listed, list | tuple) else ():
-                if str(one).strip().strip(STEM):
-                    yield _Written(str(element), language, str(one).strip())
+            for alias in listed if isinstance(listed, list | tuple) else ():
+                if str(alias).strip().strip(STEM):
+                    yield _Written(str(element), language, str(alias).strip())
 
 
 Alias = Annotated[Line, AfterValidator(_of_one_element)]
@@ -126,9 +128,8 @@ class Element(Part):
 CLIENTS_VIEW = ("insight", "promise", "reasons_to_believe", "elements")
 
 
-def _is_empty(value: object) -> bool:
-    """Not written then: what a file does not use leaves no trace in a run."""
-    return not value
+_is_empty = operator.not_
+"""Not written then: what a file does not use leaves no trace in a run."""
 
 
 class Concept(LayerFile):
@@ -145,9 +146,7 @@ class Concept(LayerFile):
 
     @classmethod
     def in_own_terms(cls, data: Mapping[Any, Any]) -> Mapping[Any, Any]:
-        if is_concept(data):
-            return concept_of(data)
-        return data
+        return concept_of(data) if is_concept(data) else data
 
     @model_validator(mode="after")
     def _says_enough(self) -> Self:
@@ -159,7 +158,7 @@ class Concept(LayerFile):
     @property
     def clients_view(self) -> tuple[Text, ...]:
         """For the orientation of whoever words a question."""
-        return tuple(one for one in (self.objective, self.insight, self.promise, *self.reasons_to_believe) if one)
+        return tuple(text for text in (self.objective, self.insight, self.promise, *self.reasons_to_believe) if text)
 
     def mentioned(self, text: str, *languages: Language) -> tuple[str, ...]:
         """Elements that a text speaks of by their aliases of these languages, of all where none is named, in the file's
@@ -167,7 +166,7 @@ class Concept(LayerFile):
         return tuple(
             name
             for name in self.elements
-            if any(self._patterns[name, one].search(text) for one in languages or LANGUAGES)
+            if any(self._patterns[name, language].search(text) for language in languages or LANGUAGES)
         )
 
     @cached_property
@@ -175,7 +174,7 @@ class Concept(LayerFile):
         """Any alias of an element in a language; without one a pattern that matches nothing."""
         return {
             (name, language): re.compile(
-                "|".join(_spelt(one, language) for one in sorted(getattr(element.aliases, language))) or r"(?!)", re.I
+                "|".join(_spelt(word, language) for word in sorted(getattr(element.aliases, language))) or r"(?!)", re.I
             )
             for name, element in self.elements.items()
             for language in LANGUAGES
@@ -272,15 +271,13 @@ def most_words(compares: bool) -> int:
 
 def _short_enough(question: Text) -> Text:
     for language in get_args(Spoken):
-        text = getattr(question, language)
-        if text is None:
-            continue
-        quoted, told = " ".join("x" * MOST_FOCUS_WORDS), f"the {LANGUAGE_NAMES[language]} text"
+        text = getattr(question, language) or ""
+        quoted, which = " ".join("x" * MOST_FOCUS_WORDS), f"the {LANGUAGE_NAMES[language]} text"
         words, most = len(re.sub(r"\{(focus|second|third)\}", quoted, text).split()), most_words(SECOND in text)
         if words > most:
-            raise wrong(f"{told} has up to {words} words with a concept quoted; at most {most}")
+            raise wrong(f"{which} has up to {words} words with a concept quoted; at most {most}")
         if text.count("?") > 1 or text.count(FOCUS) > 1:
-            raise wrong(f"{told} asks or quotes more than once; one question, one {FOCUS}")
+            raise wrong(f"{which} asks or quotes more than once; one question, one {FOCUS}")
     return question
 
 
@@ -316,8 +313,7 @@ class Technique(Part):
 
 def _no_id_twice(techniques: tuple[Technique, ...]) -> tuple[Technique, ...]:
     """A technique is consumed by its id."""
-    ids = [technique.id for technique in techniques]
-    twice = sorted({one for one in ids if ids.count(one) > 1})
+    twice = sorted(id for id, n in Counter(technique.id for technique in techniques).items() if n > 1)
     if twice:
         raise wrong(
             f"the technique {', '.join(twice)} stands there twice; every technique of a strategy needs its own id"
@@ -339,7 +335,7 @@ class Strategy(Part):
     @model_validator(mode="after")
     def _questions_quote_the_focus(self) -> Self:
         for technique in self.techniques:
-            texts = [text for q in technique.questions for one in get_args(Spoken) if (text := getattr(q, one))]
+            texts = [text for question in technique.questions for text in (question.de, question.en) if text]
             problem = ""
             if technique.suits and not self.focus:
                 problem = "`suits` names node types, but the strategy says `focus: false`"
@@ -388,19 +384,17 @@ class InterviewMethod(Ontology):
 
     def multiplier(self, phase: str, strategy: str) -> float:
         """1 for a strategy that the phase does not name."""
-        by_phase: Mapping[str, Mapping[str, float]] = {str(name): found for name, found in self.phases.items()}
-        return float(by_phase.get(phase, {}).get(strategy, 1.0))
+        return next((float(by[strategy]) for name, by in self.phases.items() if name == phase and strategy in by), 1.0)
 
     def bonus(self, phase: str, strategy: str) -> float:
-        by_phase: Mapping[str, Mapping[str, float]] = {str(name): found for name, found in self.bonuses.items()}
-        return float(by_phase.get(phase, {}).get(strategy, 0.0))
+        return next((float(by[strategy]) for name, by in self.bonuses.items() if name == phase and strategy in by), 0.0)
 
     @cached_property
     def asks(self) -> Mapping[str, frozenset[str]]:
         """Strategy → the kinds of concepts that its techniques ask for by name."""
         return {
-            name: frozenset(technique.elicits for technique in one.techniques) & self.node_types.keys()
-            for name, one in self.strategies.items()
+            name: frozenset(technique.elicits for technique in strategy.techniques) & self.node_types.keys()
+            for name, strategy in self.strategies.items()
         }
 
     def aim(self, elicits: str, focus_type: str) -> str | None:
@@ -483,13 +477,13 @@ class LadderingSettings(BaseModel):
 
     @field_validator("strategy")
     @classmethod
-    def _compared(cls, given: str) -> str:
-        names = given.split(",")
+    def _compared(cls, text: str) -> str:
+        names = text.split(",")
         if not set(names) <= {ADAPTIVE, "random", "static"}:
-            raise ValueError(f"{given!r} is not taken; write scored, random or static, or several as in scored,static")
+            raise ValueError(f"{text!r} is not taken; write scored, random or static, or several as in scored,static")
         if len(set(names)) < len(names) or (len(names) > 1 and ADAPTIVE not in names):
             raise ValueError(f"several strategies are compared with {ADAPTIVE}: name it among them, and none twice")
-        return given
+        return text
 
     @model_validator(mode="after")
     def _read_layers(self, info: ValidationInfo) -> Self:
@@ -537,7 +531,7 @@ class LadderingSettings(BaseModel):
 
 # --- A concept for in-depth interviews: the topic, and its themes as elements.
 
-SAID = 2
+TELLING = 2
 """Statements that say most of the themes: reasons to believe it."""
 FILL_IN: Mapping[str, Mapping[Spoken, str]] = {
     "insight": {
@@ -559,9 +553,9 @@ replace."""
 def draft(material: Material) -> Mapping[str, str]:
     """Named by --set METHOD.concept=FILE; the instrument that ships says how is asked."""
     subject = stems_of(" ".join(theme.label for theme in material.themes))
-    told = material.chosen or material.statements
-    said = sorted(told, key=lambda one: -len(subject & stems_of(one.text)))[:SAID]
-    if not said and not material.described:
+    statements = material.chosen or material.statements
+    telling = sorted(statements, key=lambda statement: -len(subject & stems_of(statement.text)))[:TELLING]
+    if not telling and not material.described:
         return {}
     topic = pair(material.topics)
     elements = []
@@ -572,18 +566,17 @@ def draft(material: Material) -> Mapping[str, str]:
             f"  # from: {counted(theme)}\n  {theme_id(theme, place)}:\n    type: attribute\n"
             f"    label: {pair(labels)}\n    aliases: {{{aliases}}}\n"
         )
-    reasons = "".join(
-        f"  # from: {one.post.name} ({one.post.kind}), {one.post.source}\n  - {pair(material.said(one))}\n"
-        for one in said
-    )
     theme = material.themes[0]
-    if not said:
-        texts = {language: REASON[language].format(t=theme.in_(language)) for language in material.labels(theme)}
-        reasons = f"  # CHECK fill in: a reason; the sentence is Enquete's\n  - {pair(texts)}\n"
-    languages = material.labels(theme)
+
+    def on_theme(texts: Mapping[Spoken, str]) -> str:
+        return pair({language: texts[language].format(t=theme.in_(language)) for language in material.labels(theme)})
+
+    reasons = "".join(
+        f"  # from: {post.name} ({post.kind}), {post.source}\n  - {pair(material.said(statement))}\n"
+        for statement in telling for post in [statement.post]
+    ) or f"  # CHECK fill in: a reason; the sentence is Enquete's\n  - {on_theme(REASON)}\n"  # fmt: skip
     open_ = "".join(
-        f"# CHECK fill in: the {name} of your study; the sentence is Enquete's\n"
-        f"{name}: {pair({language: texts[language].format(t=theme.in_(language)) for language in languages})}\n"
+        f"# CHECK fill in: the {name} of your study; the sentence is Enquete's\n{name}: {on_theme(texts)}\n"
         for name, texts in FILL_IN.items()
     )
     text = (

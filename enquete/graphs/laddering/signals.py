@@ -9,9 +9,11 @@ for the next question. Weights of a methodology name signals by their rows.
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import takewhile
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -72,8 +74,8 @@ class Readings(BaseModel):
     topics: tuple[str, ...] | None = None
 
     def rating(self, name: str) -> int | None:
-        found = getattr(self, name)
-        return found.rating if isinstance(found, AnswerRating) else None
+        rating = getattr(self, name)
+        return rating.rating if isinstance(rating, AnswerRating) else None
 
 
 def depth_of(answer: str, readings: Readings) -> Depth:
@@ -153,30 +155,30 @@ def after_answer(
 ) -> dict[str, NodeState]:
     """An answer to a question about `focus` ("" for none): every known node ages by a turn, new ones begin at
     nought."""
-    found = {
+    states_now = {
         node: replace(before, since_yield=before.since_yield + 1, since_focus=before.since_focus + 1)
         if (before := states.get(node))
         else NodeState()
         for node in nodes
     }
-    if focus in found:
-        asked = replace(found[focus], depths=(*found[focus].depths, depth))
-        found[focus] = replace(asked, yields=asked.yields + 1, since_yield=0) if yielded else asked
-    return found
+    if focus in states_now:
+        asked = replace(states_now[focus], depths=(*states_now[focus].depths, depth))
+        states_now[focus] = replace(asked, yields=asked.yields + 1, since_yield=0) if yielded else asked
+    return states_now
 
 
 def after_choice(states: States, focus: str, strategy: str) -> dict[str, NodeState]:
     """The next question is about `focus` ("" for none): its streak goes on or begins, every other one's ends."""
-    found = {
+    states_now = {
         node: replace(state, streak=0) if state.streak and node != focus else state for node, state in states.items()
     }
-    if focus in found:
-        chosen = found[focus]
+    if focus in states_now:
+        chosen = states_now[focus]
         uses = {**chosen.strategies, strategy: chosen.strategies.get(strategy, 0) + 1}
-        found[focus] = replace(
+        states_now[focus] = replace(
             chosen, focused=chosen.focused + 1, streak=chosen.streak + 1, since_focus=0, strategies=uses
         )
-    return found
+    return states_now
 
 
 # --- what signals look at ---------------------------------------------------------------------------------------------
@@ -209,8 +211,7 @@ class Past:
 @dataclass(frozen=True)
 class SignalView:
     """An interview after an answer, as signals see it. `past` ends with the turn that was just answered; `asks`:
-    strategy → kinds of concepts that it asks for by name; interview, nodes: what the first pass gave, for meta
-    signals."""
+    strategy → kinds of concepts that it asks for by name."""
 
     ontology: Ontology
     graph: KnowledgeGraph
@@ -221,8 +222,6 @@ class SignalView:
     focus: str = ""  # what the answered question was about
     chain: int = 0
     asks: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    interview: Values = field(default_factory=dict)
-    nodes: Mapping[str, Values] = field(default_factory=dict)
 
     def state(self, node: str) -> NodeState:
         return self.states.get(node) or NodeState()
@@ -247,7 +246,7 @@ class SignalRange:
 @dataclass(frozen=True)
 class Signal:
     """A row of a table. `scale`: a range, or the words that it may be; `detect`: of a view, and the node, strategy or
-    both that it is of. One called meta.… is detected in the second pass, from the results of the first."""
+    both that it is of."""
 
     name: str
     scale: SignalRange | tuple[str, ...]
@@ -260,10 +259,6 @@ class Signal:
         """What a weight key may name behind the signal."""
         return BINS if isinstance(self.scale, SignalRange) else self.scale
 
-    @property
-    def is_meta(self) -> bool:
-        return self.name.startswith("meta.")
-
     def reading(self, language: Language) -> str:
         return self.de if language == "de" else self.en
 
@@ -274,15 +269,13 @@ class Signal:
         return value if isinstance(value, str) else self._number.bin(value)
 
     def normal(self, value: Value) -> float:
-        """The value as a bare weight key counts it, 0–1. Raises TypeError for a category."""
-        if isinstance(value, str):
-            raise TypeError(f"{self.name} is {value!r}, which is no number")
+        """The value as a bare weight key counts it, 0–1; a category never is (checked_key)."""
+        assert not isinstance(value, str)
         return float(value) if isinstance(value, bool) else self._number.normal(value)
 
     @property
     def _number(self) -> SignalRange:
-        if not isinstance(self.scale, SignalRange):
-            raise TypeError(f"{self.name} gave a number, but declares {', '.join(self.scale)}")
+        assert isinstance(self.scale, SignalRange)
         return self.scale
 
 
@@ -291,21 +284,11 @@ class Signal:
 
 def in_a_row(past: Sequence[Past], holds: Callable[[Past], bool]) -> int:
     """How many of the last turns, without a gap."""
-    count = 0
-    for turn in reversed(past):
-        if not holds(turn):
-            break
-        count += 1
-    return count
+    return sum(1 for _ in takewhile(holds, reversed(past)))
 
 
 def _of_type(view: SignalView, kind: str) -> int:
     return sum(node.type == kind for node in view.graph.nodes.values())
-
-
-def _rarest_kind(view: SignalView, strategy: str) -> int | None:
-    kinds = view.asks.get(strategy)
-    return min(_of_type(view, kind) for kind in kinds) if kinds else None
 
 
 def _has_complete(view: SignalView) -> bool | None:
@@ -313,17 +296,23 @@ def _has_complete(view: SignalView) -> bool | None:
     return None if share is None else share > 0
 
 
+def _breadth(view: SignalView) -> float | None:
+    return view.coverage.breadth if view.coverage.elements_total else None
+
+
+def _max_depth(view: SignalView) -> float:
+    return min(view.chain / view.ontology.rungs, 1.0)
+
+
 def _exploration(view: SignalView) -> float:
-    nodes, orphans = int(view.interview["graph.node_count"]), int(view.interview["graph.orphan_count"])
+    nodes, orphans, breadth = len(view.graph.nodes), len(view.graph.orphans), _breadth(view)
     connected = 1 - orphans / nodes if nodes else 0.0
-    parts = [connected, float(view.interview["graph.max_depth"])]
-    if "graph.coverage_breadth" in view.interview:
-        parts.insert(0, float(view.interview["graph.coverage_breadth"]))
+    parts = [connected, _max_depth(view)] if breadth is None else [breadth, connected, _max_depth(view)]
     return sum(parts) / len(parts)
 
 
 def _phase(view: SignalView) -> str:
-    nodes, orphans = int(view.interview["graph.node_count"]), int(view.interview["graph.orphan_count"])
+    nodes, orphans = len(view.graph.nodes), len(view.graph.orphans)
     if nodes < EARLY_BELOW:
         return "early"
     return "mid" if nodes < LATE_FROM or orphans > MANY_ORPHANS else "late"
@@ -332,9 +321,8 @@ def _phase(view: SignalView) -> str:
 def _progress(view: SignalView) -> float:
     ended = any(view.ontology.is_terminal(node.type) for node in view.graph.nodes.values())
     depth, end = 0.4 * min(view.chain / DEPTH_GOAL, 1), 0.2 * (1 - (0 if ended else NO_END_YET))
-    if "graph.coverage_breadth" not in view.interview:
-        return (depth + end) / 0.6
-    return 0.4 * float(view.interview["graph.coverage_breadth"]) + depth + end
+    breadth = _breadth(view)
+    return (depth + end) / 0.6 if breadth is None else 0.4 * breadth + depth + end
 
 
 def _saturation(view: SignalView) -> float | None:
@@ -344,14 +332,7 @@ def _saturation(view: SignalView) -> float | None:
 
 def _exhaustion(view: SignalView, node: str) -> str | None:
     score = view.state(node).exhaustion_score
-    if score is None:
-        return None
-    return "fresh" if score < FRESH_BELOW else "moderate" if score < EXHAUSTED_FROM else "exhausted"
-
-
-def _focus_streak(view: SignalView, node: str) -> str:
-    streak = view.state(node).streak
-    return "none" if streak < 1 else "low" if streak < 2 else "medium" if streak < 4 else "high"
+    return None if score is None else EXHAUSTION[bisect((FRESH_BELOW, EXHAUSTED_FROM), score)]
 
 
 def _is_open_end(view: SignalView, node: str) -> bool:
@@ -365,19 +346,14 @@ def _is_open_end(view: SignalView, node: str) -> bool:
 
 def _opportunity(view: SignalView, node: str) -> str:
     state = view.state(node)
-    if view.nodes[node]["graph.node.exhausted"]:
+    if state.exhausted:
         return "exhausted"
     return "probe_deeper" if "deep" in state.depths[-RECENT:] and not state.yields else "fresh"
 
 
-def _strategy_repetition(view: SignalView, node: str, strategy: str) -> str:
-    times = view.state(node).strategies.get(strategy, 0)
-    return "none" if times < 1 else "low" if times <= 2 else "medium" if times <= 4 else "high"
-
-
 # --- the tables; their order is that in which a turn's log shows them -------------------------------------------------
 
-YES_NO = ("true", "false")
+YES_NO, EXHAUSTION, OFTEN = ("true", "false"), ("fresh", "moderate", "exhausted"), ("none", "low", "medium", "high")
 RUBRIC = SignalRange(1, 5)
 
 OF_INTERVIEW: tuple[Signal, ...] = (
@@ -385,8 +361,7 @@ OF_INTERVIEW: tuple[Signal, ...] = (
         "Anteil der untersten Konzepte, von denen eine Kette bis zum Endpunkt führt. Niedrig: begonnene Ketten zu Ende "
         "fragen.",
         "Share of bottom concepts from which a chain reaches an end point. Low: finish the chains that were begun."),
-    Signal("graph.coverage_breadth", SignalRange(0, 1),
-        lambda view: view.coverage.breadth if view.coverage.elements_total else None,
+    Signal("graph.coverage_breadth", SignalRange(0, 1), _breadth,
         "Anteil der Elemente des Themas, von denen die Rede war. Niedrig: breiter fragen.",
         "Share of the topic's elements that were spoken of. Low: ask more broadly."),
     Signal("graph.first_count", SignalRange(0, 8), lambda view: _of_type(view, view.ontology.first_type),
@@ -399,7 +374,7 @@ OF_INTERVIEW: tuple[Signal, ...] = (
     Signal("graph.chain_completion.has_complete", YES_NO, _has_complete,
         "Ob es eine vollständige Kette gibt. Wenn nicht: bei der längsten weiterfragen.",
         "Whether there is a complete chain. If not: go on with the longest one."),
-    Signal("graph.max_depth", SignalRange(0, 1), lambda view: min(view.chain / view.ontology.rungs, 1.0),
+    Signal("graph.max_depth", SignalRange(0, 1), _max_depth,
         "Längste zusammenhängende Kette als Anteil der Leiter. Niedrig: tiefer fragen. Hoch: eine Kette reicht bis "
         "oben.",
         "Longest connected chain as a share of the ladder. Low: ask deeper. High: one chain reaches the top."),
@@ -457,7 +432,8 @@ OF_STRATEGY: tuple[Signal, ...] = (
         lambda view, strategy: sum(turn.strategy == strategy for turn in view.past[-WINDOW:]),
         "Wie oft die Strategie in den letzten fünf Runden gewählt wurde. Oft: abwechseln, sonst ermüdet das Gespräch.",
         "How often the strategy was chosen in the last five turns. Often: vary, or the conversation tires."),
-    Signal("graph.kind_count", SignalRange(0, 4), _rarest_kind,
+    Signal("graph.kind_count", SignalRange(0, 4),
+        lambda view, strategy: min((_of_type(view, kind) for kind in view.asks.get(strategy, ())), default=None),
         "Wie viele Konzepte es von der seltensten Art gibt, nach der die Strategie fragt. Keines: danach wurde noch "
         "nicht gefragt.",
         "How many concepts there are of the rarest kind that the strategy asks for. None: that has not been asked "
@@ -469,7 +445,7 @@ OF_NODE: tuple[Signal, ...] = (
         "Mehrfach im Fokus, drei Runden ohne Ertrag, zuletzt meist knappe Antworten. Wenn ja: dieses Konzept ruhen "
         "lassen.",
         "In focus repeatedly, three turns dry, recent answers mostly short. If so: leave this concept alone."),
-    Signal("graph.node.exhaustion", ("fresh", "moderate", "exhausted"), _exhaustion,
+    Signal("graph.node.exhaustion", EXHAUSTION, _exhaustion,
         "Dasselbe in Worten: fresh unter 0,3, moderate unter 0,6, exhausted darüber.",
         "The same in words: fresh below 0.3, moderate below 0.6, exhausted above."),
     Signal("graph.node.exhaustion_score", SignalRange(0, 1), lambda view, node: view.state(node).exhaustion_score,
@@ -477,7 +453,7 @@ OF_NODE: tuple[Signal, ...] = (
         "ein Wechsel.",
         "How used up a concept is: dryness, time in focus, shortness; no value before it was asked about. From 0.6 on "
         "a change pays."),
-    Signal("graph.node.focus_streak", ("none", "low", "medium", "high"), _focus_streak,
+    Signal("graph.node.focus_streak", OFTEN, lambda view, node: OFTEN[bisect((1, 2, 4), view.state(node).streak)],
         "Wie lange ununterbrochen über dieses Konzept gesprochen wird (none 0, low 1, medium 2–3, high ab 4). Hoch: "
         "Luft geben.",
         "For how long this concept has been talked about without a break (none 0, low 1, medium 2–3, high from 4). "
@@ -513,7 +489,8 @@ OF_NODE: tuple[Signal, ...] = (
 )  # fmt: skip
 """detect(view, node)."""
 OF_PAIR: tuple[Signal, ...] = (
-    Signal("graph.node.strategy_repetition", ("none", "low", "medium", "high"), _strategy_repetition,
+    Signal("graph.node.strategy_repetition", OFTEN,
+        lambda view, node, strategy: OFTEN[bisect((1, 3, 5), view.state(node).strategies.get(strategy, 0))],
         "Wie oft diese Strategie an diesem Konzept schon versucht wurde (low bis 2, medium bis 4). Öfter: eine andere "
         "nehmen.",
         "How often this strategy was already tried on this concept (low to 2, medium to 4). More often: take another "
@@ -522,11 +499,11 @@ OF_PAIR: tuple[Signal, ...] = (
 """detect(view, node, strategy)."""
 
 SIGNALS: Mapping[str, Signal] = {
-    one.name: one for table in (OF_INTERVIEW, OF_NODE, OF_STRATEGY, OF_PAIR) for one in table
+    signal.name: signal for table in (OF_INTERVIEW, OF_NODE, OF_STRATEGY, OF_PAIR) for signal in table
 }
-_ALL_WORDS = frozenset(word for one in SIGNALS.values() for word in one.words)
+_ALL_WORDS = frozenset(word for signal in SIGNALS.values() for word in signal.words)
 
-# --- detection, in two passes: first what is read off the interview, then meta from that ------------------------------
+# --- detection --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -550,21 +527,17 @@ class Detected:
 
 def detect(view: SignalView, strategies: Sequence[str]) -> Detected:
     """All signals that have something to say."""
-    first = _read(OF_INTERVIEW, view, meta=False)
-    nodes = {node: _read(OF_NODE, view, node, meta=False) for node in view.graph.nodes}
-    seen = replace(view, interview=first, nodes=nodes)
+    nodes = list(view.graph.nodes)
     return Detected(
-        interview={**first, **_read(OF_INTERVIEW, seen, meta=True)},
-        nodes={node: {**values, **_read(OF_NODE, seen, node, meta=True)} for node, values in nodes.items()},
-        strategies={one: _read(OF_STRATEGY, view, one, meta=False) for one in strategies},
-        pairs={
-            (one, node): _read(OF_PAIR, view, node, one, meta=False) for one in strategies for node in view.graph.nodes
-        },
+        interview=_read(OF_INTERVIEW, view),
+        nodes={node: _read(OF_NODE, view, node) for node in nodes},
+        strategies={name: _read(OF_STRATEGY, view, name) for name in strategies},
+        pairs={(name, node): _read(OF_PAIR, view, node, name) for name in strategies for node in nodes},
     )
 
 
-def _read(table: Sequence[Signal], view: SignalView, *of: str, meta: bool) -> dict[str, Value]:
-    return {s.name: v for s in table if s.is_meta == meta and (v := s.detect(view, *of)) is not None}
+def _read(table: Sequence[Signal], view: SignalView, *of: str) -> dict[str, Value]:
+    return {s.name: value for s in table if (value := s.detect(view, *of)) is not None}
 
 
 @cache
@@ -586,5 +559,5 @@ def checked_key(key: str) -> str:
     if not word and not isinstance(signal.scale, SignalRange) and signal.scale != YES_NO:
         raise wrong(f"'{key}' is a category; name one of its values, such as {name}.{signal.words[0]}")
     if word and word not in signal.words:
-        raise wrong(f"'{key}': {name} is never '{word}'; write {' or '.join(f'{name}.{one}' for one in signal.words)}")
+        raise wrong(f"'{key}': {name} is never '{word}'; write {' or '.join(f'{name}.{w}' for w in signal.words)}")
     return key

@@ -2,8 +2,7 @@
 thought they have said reveals the next one, one at a time.
 
 Who carries which thoughts says truth/laddering.yaml of a pack, in which words they are said plant.yaml. The respondents
-see
-the block alone: the question, the conversation so far, what it is about. Every choice is drawn by SHA-256 from the
+see the block alone: the question, the conversation so far, what it is about. Every choice is drawn by SHA-256 from the
 seed, the persona and what it is about. Nothing here is known to the reader of answers; tests measure by it what an
 interview finds.
 """
@@ -69,7 +68,7 @@ class Chain(Data):
 
     @property
     def all_thoughts(self) -> tuple[Thought, ...]:
-        return tuple(thought for one in self.thoughts for thought in (one, *one.beside))
+        return tuple(thought for step in self.thoughts for thought in (step, *step.beside))
 
 
 class LadderingTruth(Data):
@@ -116,13 +115,13 @@ class Plant:
         """An agent's chains; those of its type, else drawn from all. A methodology that nothing was planted for is
         answered from the means-end chains."""
         methods = {chain.method for chain in self.chains}
-        fitting = [one for one in self.chains if one.method == (method if method in methods else "means_end_chain")]
-        own = [one for one in fitting if not one.who or type_of(who, self.pack) in one.who] or fitting
+        fitting = [c for c in self.chains if c.method == (method if method in methods else "means_end_chain")]
+        drawable = [c for c in fitting if not c.who or type_of(who, self.pack) in c.who] or fitting
         key = (seed, METHODOLOGY, "carried", method, persona_hash(who))
-        drawn = sample([(chain, 1.0) for chain in own], CARRIED, *key)
+        drawn = sample([(chain, 1.0) for chain in drawable], CARRIED, *key)
         about = sample([(element, 1.0) for element in self.elements], CARRIED, *key, "element")
         return tuple(
-            chain.model_copy(update={"thoughts": tuple(one.about(element) for one in chain.thoughts)})
+            chain.model_copy(update={"thoughts": tuple(thought.about(element) for thought in chain.thoughts)})
             for chain, element in zip(drawn, cycle(about), strict=False)
         )
 
@@ -218,8 +217,8 @@ class _Interviewee:
     def _worded(self, thought: Thought) -> str:
         """In the words it was said in before, else in one of its wordings."""
         wordings = thought.wordings(self._language)
-        said = [wording for wording in wordings if wording.lower() in self._said]
-        return said[0] if said else pick(wordings, *self._key, wordings[0])
+        before = [wording for wording in wordings if wording.lower() in self._said]
+        return before[0] if before else pick(wordings, *self._key, wordings[0])
 
     def _line(self, kind: str, a: str = "", b: str = "", c: str = "") -> str:
         if self._tired:
@@ -227,5 +226,5 @@ class _Interviewee:
         text = pick(self._manner.says[self._language][kind], *self._key, kind, self._turn).format(a=a, b=b, c=c)
         if kind not in ("link", "begin") or uniform(*self._key, "voice", self._turn) >= VOICE:
             return text
-        own = voice(type_of(self._who, self._pack), self._pack, self._language, *self._key, self._turn)
-        return f"{own} {text}"
+        opening = voice(type_of(self._who, self._pack), self._pack, self._language, *self._key, self._turn)
+        return f"{opening} {text}"

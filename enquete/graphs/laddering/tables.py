@@ -94,7 +94,7 @@ TYPES = Table(
     name="types", title=N_("Kinds of concepts"), key=("type",), label="label",
     columns=(
         text("type", N_("id")), text("label", N_("Kind of concept")),
-            integer("rung", N_("rung"), means=N_("of the ladder")),
+        integer("rung", N_("rung"), means=N_("of the ladder")),
         flag("terminal", N_("end of a chain")), integer("different", DIFFERENT), FIRST, AGENTS,
         number("alpha", "α", means=N_("Krippendorff's α of the model's two codings")),
     ),
@@ -110,12 +110,11 @@ CONCEPTS = Table(
     name="concepts", title=N_("Concepts"), key=("concept",), label="label",
     columns=(
         text("concept", N_("id")), text("label", N_("Concept")), TYPE, AGENTS, *SHARE, interval("low", "high", "95%"),
-            MOST,
-        number("abstractness", N_("Abstractness"), means=N_("incoming of all direct links of the concept")),
+        MOST, number("abstractness", N_("Abstractness"), means=N_("incoming of all direct links of the concept")),
         number("centrality", N_("Centrality"), means=N_("its direct links among all")),
         number("prestige", N_("Prestige"), means=N_("its incoming direct links among all")),
         text("opposite", N_("other pole")),
-            text("definition", N_("Definition")), several("wordings", N_("Wordings")), ITEMS,
+        text("definition", N_("Definition")), several("wordings", N_("Wordings")), ITEMS,
         integer("level", N_("level on the map"), means=N_("row of the value map, the lowest 0")),
         integer("place", N_("place on the level")),
     ),
@@ -141,10 +140,9 @@ IMPLICATIONS = Table(
     columns=(
         reference("source", N_("From"), to="concepts"), reference("relation", N_("Link"), to="relations"),
         reference("target", N_("To"), to="concepts"),
-            integer("direct", N_("direct"), means=N_("agents who link the two directly")),
+        integer("direct", N_("direct"), means=N_("agents who link the two directly")),
         integer("indirect", N_("indirect"), means=N_("agents who link them only by way of others")), *SHARE,
-            ITEMS,
-        flag("shown", N_("on the map")),
+        ITEMS, flag("shown", N_("on the map")),
     ),
     views=(
         View(at="section", heading="", where="shown and @climbs and direct > 0",
@@ -173,11 +171,11 @@ BALANCE = Table(
     name="balance", title=N_("Balance of forces"), key=("direction",),
     columns=(
         code("direction", N_("named more"), levels=SIDES, replicates=True), N, TOTAL,
-            integer("towards", N_("more for it")),
+        integer("towards", N_("more for it")),
         integer("even", N_("as much")), integer("against", N_("more against it")),
-            integer("decided", N_("one or the other")), *SHARE,
+        integer("decided", N_("one or the other")), *SHARE,
         number("mean", N_("mean balance"), means=N_("−1 all against a change, 1 all for it")), p_value("p"),
-            adjusted_p(),
+        adjusted_p(),
     ),
     views=(View(at="section", heading="", columns=names("n towards even against mean p_adjusted"),
                 note=N_("Agents who name more for a change than against it, or the reverse; balance: −1 all against, "
@@ -193,13 +191,11 @@ STEPS = Table(
         number("mean", N_("Valence (1–5)")), number("low", N_("lower bound")), number("high", N_("upper bound")),
         flag("lowest", N_("lowest"), means=N_("of the steps that five agents at least told their feelings of")),
         reference("feeling", N_("felt most"), to="concepts"),
-            reference("friction", N_("friction named most"), to="concepts"),
-        integer("frictions", N_("frictions")),
+        reference("friction", N_("friction named most"), to="concepts"), integer("frictions", N_("frictions")),
     ),
     views=(View(at="section", heading="", columns=names("step agents mean n_of_n_total feeling friction"), top=10,
                 note=N_("Of two steps the one stands first that more agents told first. Valence: of the answers that "
-                        "tell how people "
-                        "felt there.")),
+                        "tell how people felt there.")),
            View(at="digest", columns=names("step agents mean n"), top=10)),
 )  # fmt: skip
 
@@ -237,12 +233,11 @@ ADAPTING = Table(
     columns=(
         code("strategy", N_("compared with"), levels=ASKED), code("measure", N_("measure"), levels=MEASURED), N,
         number("mean", N_("adaptive more by"), digits=1), number("low", N_("lower bound"), digits=1),
-            number("high", N_("upper bound"), digits=1),
+        number("high", N_("upper bound"), digits=1),
         interval("low", "high", "95%", digits=1), number("size", N_("difference"), digits=1),
         code("direction", N_("adaptive found"), levels=LARGER, replicates=True),
         number("detectable", N_("detectable"), digits=1, means=N_("difference that would be found four times in five")),
-            p_value("p"),
-        adjusted_p(),
+        p_value("p"), adjusted_p(),
     ),
     views=(
         View(at="section", heading="", where="measure == 'richness' and n < 5",
@@ -260,7 +255,7 @@ COVERAGE = Table(
     name="coverage", title=N_("Coverage of the topic"), key=("element",), label="label",
     columns=(
         text("element", N_("id")), text("label", N_("Element")), text("kind", N_("Kind")), AGENTS, N,
-            of("agents", "n", N_("Agents")),
+        of("agents", "n", N_("Agents")),
         flag("most", N_("most speak of it"), replicates=True), integer("concepts", DIFFERENT),
         several("types", N_("kinds of concepts"), to="types"),
         number("depth", N_("Depth"), means=N_("longest chain of kinds of concepts as a share of all, mean of those "
@@ -283,7 +278,7 @@ STRATEGIES = Table(
     name="strategies", title=N_("How it was asked"), key=("strategy",), label="label",
     columns=(text("strategy", N_("id")), text("label", N_("Strategy")), integer("used", N_("used")),
              integer("yielded", N_("with yield"), means=N_("the answer brought something new")),
-                 share("rate", N_("share"))),
+             share("rate", N_("share"))),
     views=(View(at="appendix", columns=names("label used yielded rate")),),
 )  # fmt: skip
 
@@ -317,9 +312,9 @@ INTERVIEWS = Table(
     name="interviews", title=N_("Interview by interview"), key=("participant",), one_agent=True,
     columns=(
         AGENT, integer("turns", N_("Turns")), code("stop", N_("End"), levels=STOPS),
-            integer("named", N_("concepts in its own words")),
+        integer("named", N_("concepts in its own words")),
         integer("laddering_concepts", N_("different concepts in the interview"), agents=True),
-            integer("links", N_("Links")),
+        integer("links", N_("Links")),
         integer("retracted", N_("taken back")), integer("chain", N_("Longest chain"),
             means=N_("kinds of concepts that hang together")),
         share("complete", N_("ladders completed"), means=N_("concepts on the lowest rung from which a chain climbs to "
@@ -340,8 +335,7 @@ NODES = Table(
     name="nodes", title=N_("Concepts in the agents' words"), key=("participant", "node"), one_agent=True,
     columns=(
         AGENT, text("node", N_("id")), CONCEPT, TYPE, text("text", N_("Words")), TURN, ITEM, text("quote", N_("said")),
-            CONFIDENCE,
-        flag("retracted", N_("taken back")), several("elements", N_("elements"), to="coverage"), *SAID,
+        CONFIDENCE, flag("retracted", N_("taken back")), several("elements", N_("elements"), to="coverage"), *SAID,
     ),
     views=(View(at="appendix", where="concept in ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'] and not retracted",
         order=("concept",),
@@ -372,7 +366,7 @@ TURNS = Table(
 
 SIGNALS = Table(
     name="signals", title=N_("Judgements, signals and scores"), key=names("participant turn kind name focus"),
-        one_agent=True,
+    one_agent=True,
     columns=(AGENT, TURN, code("kind", N_("kind"), levels=KINDS), text("name", N_("of what")), FOCUS,
         number("number", N_("value")),
              text("word", N_("word"), means=N_("a reason, a value that is a word, or the parts of a score"))),
@@ -390,8 +384,7 @@ FACTS = (
     share("map_share", N_("links on the map")), share("map_repeated", N_("links given by two agents or more")),
     integer("n_barren"), integer("n_answers"), integer("n_unread"), integer("n_empty"), integer("n_found"),
     integer("n_invented"), integer("n_by_rule"), integer("n_read"), integer("n_dead"),
-    flag("by_rule", N_("read by a rule")),
-    *measures("mean_"), integer("n_told", N_("agents who told an incident")),
+    flag("by_rule", N_("read by a rule")), *measures("mean_"), integer("n_told", N_("agents who told an incident")),
     integer("n_whole", N_("agents who told one with every part")), share("whole_share"), share("whole_low"),
     share("whole_high"),
 )  # fmt: skip
@@ -399,24 +392,19 @@ FACTS = (
 TEXTS = (
     TextBlock(at="section", word="climbs", says={
         "True": N_("Each agent was interviewed one to one on “{topic}” ({method}); every answer was broken down into "
-                   "concepts on the rungs "
-                   "{ladder} and links between them, from which the next question was computed."),
+                   "concepts on the rungs {ladder} and links between them, from which the next question was computed."),
         "False": N_("Each agent was interviewed one to one on “{topic}” ({method}); every answer was broken down into "
-                    "concepts and links "
-                    "between them, from which the next question was computed."),
+                    "concepts and links between them, from which the next question was computed."),
     }),
     TextBlock(at="section", where="n_by_rule > 0", says=N_(
         "A rule stood in for the model and read {n_by_rule} of {n_read} answers: it knows words, not meanings, so the "
-        "tables show how an "
-        "interview works, not what was meant.")),
+        "tables show how an interview works, not what was meant.")),
     TextBlock(at="section", where="n_by_rule == 0",
-        says=N_("A link counts once an agent; concepts in nearly equal words "
-                                                       "are one.")),
+        says=N_("A link counts once an agent; concepts in nearly equal words are one.")),
     TextBlock(at="section", where="n_concepts == 0", says=N_("No concept has been found in the answers yet.")),
     TextBlock(at="appendix", where="n > 0 and mean_coverage == mean_coverage", says=N_(
         "{n_over} of {n} interviews begun are over ({n_total} agents), on average with {mean_turns} turns, "
-        "{mean_richness} concepts, "
-        "{mean_links} links and {mean_coverage} of the elements.")),
+        "{mean_richness} concepts, {mean_links} links and {mean_coverage} of the elements.")),
     TextBlock(at="appendix", where="n > 0 and mean_coverage != mean_coverage", says=N_(
         "{n_over} of {n} interviews begun are over ({n_total} agents), on average with {mean_turns} turns, "
         "{mean_richness} concepts and {mean_links} links.")),
@@ -432,21 +420,18 @@ TEXTS = (
         "rule": N_("Codes are a rule's, a stand-in that knows stems of words, not meanings: read codebook.yaml, edit "
                    "it, and apply it again."),
         "failed": N_("The model's codes could not be read ({failed_types}). Codes are a rule's, a stand-in that knows "
-                     "stems of words, not "
-                     "meanings: read codebook.yaml, edit it, and apply it again."),
+                     "stems of words, not meanings: read codebook.yaml, edit it, and apply it again."),
     }),
     TextBlock(at="appendix", after="implications", where="map_repeated < .5", says=N_(
         "Only {map_repeated} of the links were given by two agents or more: too few repetitions for a map of a group, "
-        "it shows single "
-        "voices.")),
+        "it shows single voices.")),
     TextBlock(at="appendix", after="implications",
         where="cut_off_wanted != cut_off and cut_off_wanted == cut_off_wanted",
         says=N_(
         "The cut-off was meant to be {cut_off_wanted}; with {cut_off} the map can be read.")),
     TextBlock(at="appendix", after="work", where="n_answers > 0", says=N_(
         "Of {n_answers} answers {n_unread} were read by nobody and {n_empty} gave no concept; of {n_found} concepts "
-        "{n_invented} were left "
-        "out because nobody said them.")),
+        "{n_invented} were left out because nobody said them.")),
 )  # fmt: skip
 
 KNOWN = "@n >= 5 and @by_rule == False"
@@ -579,7 +564,7 @@ GLOSSARY = {
 PRESENTATION = Presentation(
     tables=(FORCES, BALANCE, STEPS, PARTS, INCIDENTS, IMPLICATIONS, TYPES, GROUP_TESTS, GROUPS, COMPARED,
         ADAPTING, CONCEPTS, NODES,
-            COVERAGE, SATURATION, ENDS, INTERVIEWS, STRATEGIES, WORK, DROPS, TRANSLATED, RELATIONS, INTERVIEWS_COMPARED,
+        COVERAGE, SATURATION, ENDS, INTERVIEWS, STRATEGIES, WORK, DROPS, TRANSLATED, RELATIONS, INTERVIEWS_COMPARED,
                 EDGES, TURNS, SIGNALS),
     facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
 )  # fmt: skip

@@ -63,37 +63,32 @@ def is_concept(data: Mapping[Any, Any]) -> bool:
 
 def concept(data: Mapping[Any, Any]) -> Document:
     """Of a concept with an objective; its elements, if it has any, are known by their label and aliases."""
-    fates = list[KeyFate]()
     context = _mapping(data, "context")
     name, method = str(data.get("name", "")), str(data.get("methodology", ""))
     topic = str(context.get("topic") or _without(name, method))
-    made: Document = {
+    document: Document = {
         "id": data.get("id"), "version": str(data.get("version", "1")), "title": name, "topic": topic,
         "language_default": LANGUAGE, "languages": [LANGUAGE],
     }  # fmt: skip
-    fates += [KeyFate(key="name", fate="translated", into=f"title; topic: {topic}")]
-    objective = data.get("objective") or context.get("objective")
-    if objective:
-        made["objective"] = objective
-        fates.append(KeyFate(key="objective", fate="translated", into="objective"))
-    for key in ("insight", "promise"):
-        if context.get(key):
-            made[key] = context[key]
-            fates.append(KeyFate(key=f"context.{key}", fate="translated", into=key))
+    fates = [KeyFate(key="name", fate="translated", into=f"title; topic: {topic}")]
     reasons = context.get("rtb") or context.get("reasons_to_believe")
-    if reasons:
-        made["reasons_to_believe"] = [reasons] if isinstance(reasons, str) else reasons
-        fates.append(KeyFate(key="context.rtb", fate="translated", into="reasons_to_believe"))
-    if method:
-        made["methodology"] = method
-        fates.append(KeyFate(key="methodology", fate="translated", into="methodology, where the run names none"))
+    for key, into, value in (
+        ("objective", "objective", data.get("objective") or context.get("objective")),
+        ("context.insight", "insight", context.get("insight")),
+        ("context.promise", "promise", context.get("promise")),
+        ("context.rtb", "reasons_to_believe", [reasons] if isinstance(reasons, str) and reasons else reasons),
+        ("methodology", "methodology, where the run names none", method),
+    ):
+        if value:
+            document[into.partition(",")[0]] = value
+            fates.append(KeyFate(key=key, fate="translated", into=into))
     if data.get("elements"):
-        made["elements"] = dict(_elements(data, fates))
+        document["elements"] = dict(_elements(data, fates))
     read = {"id", "version", "name", "objective", "methodology", "context", "elements"}
     fates += [KeyFate(key=str(key), fate="ignored") for key in data if key not in read]
-    known = {"topic", "objective", "insight", "promise", "rtb", "reasons_to_believe"}
-    fates += [KeyFate(key=f"context.{key}", fate="ignored") for key in context if key not in known]
-    return {**made, "translation": [one.model_dump() for one in fates]}
+    context_keys = {"topic", "objective", "insight", "promise", "rtb", "reasons_to_believe"}
+    fates += [KeyFate(key=f"context.{key}", fate="ignored") for key in context if key not in context_keys]
+    return {**document, "translation": [fate.model_dump() for fate in fates]}
 
 
 def _without(name: str, method: str) -> str:
@@ -130,9 +125,9 @@ class _MethodFile:
     def __init__(self, data: Mapping[Any, Any], shipped: Sequence[InterviewMethod]):
         self._data, self._fates = data, list[KeyFate]()
         self._method, self._ontology = _mapping(data, "method"), _mapping(data, "ontology")
-        self._types = {str(one.get("name")): one for one in _listed(self._ontology, "nodes")}
-        ranked = sorted(shipped, key=lambda one: -_shared(one, self._types))
-        self._kin = next((one for one in ranked[:1] if _shared(one, self._types) >= KIN), None)
+        self._types = {str(node.get("name")): node for node in _listed(self._ontology, "nodes")}
+        ranked = sorted(shipped, key=lambda method: -_shared(method, self._types))
+        self._kin = next((method for method in ranked[:1] if _shared(method, self._types) >= KIN), None)
         self._lenders: Sequence[InterviewMethod] = ranked if self._kin else ()
 
     def _note(self, key: str, fate: Fate, into: str = "") -> None:
@@ -140,36 +135,35 @@ class _MethodFile:
 
     def made(self) -> Document:
         name = str(self._method.get("name", ""))
-        made: Document = {
+        document: Document = {
             "id": name, "version": str(self._method.get("version", "1")),
             "title": self._method.get("title") or name.replace("_", " "),
             "language_default": LANGUAGE, "languages": [LANGUAGE],
             "goal": self._method.get("goal") or self._method.get("description") or name.replace("_", " "),
         }  # fmt: skip
         self._note("method", "translated", "id, version, title, goal, opening.goal")
-        made["node_types"] = {kind: self._node_type(kind, one) for kind, one in self._types.items()}
-        made |= self._rungs()
-        made["edge_types"] = {
-            str(one.get("name")): self._edge_type(str(one.get("name")), one) for one in _listed(self._ontology, "edges")
-        }
+        document["node_types"] = {kind: self._node_type(kind, node) for kind, node in self._types.items()}
+        document |= self._rungs()
+        edges = {str(edge.get("name")): edge for edge in _listed(self._ontology, "edges")}
+        document["edge_types"] = {name: self._edge_type(name, edge) for name, edge in edges.items()}
         if guidelines := list(self._guidelines()):
-            made["guidelines"] = guidelines
-        made["opening"] = self._opening(made)
-        made["strategies"] = {
-            str(one.get("name")): self._strategy(one, made) for one in _listed(self._data, "strategies")
+            document["guidelines"] = guidelines
+        document["opening"] = self._opening(document)
+        document["strategies"] = {
+            str(each.get("name")): self._strategy(each, document) for each in _listed(self._data, "strategies")
         }
-        made |= self._phases()
+        document |= self._phases()
         self._signals()
         read = {"method", "ontology", "signals", "strategies", "phases"}
         for key in self._data:
             if key not in read:
                 self._note(str(key), "ignored")
-        return {**made, "translation": [one.model_dump() for one in self._fates]}
+        return {**document, "translation": [fate.model_dump() for fate in self._fates]}
 
     # --- the ontology
 
     def _node_type(self, name: str, node: Mapping[str, Any]) -> Document:
-        examples = "; ".join(str(one) for one in node.get("examples") or [])
+        examples = "; ".join(str(example) for example in node.get("examples") or [])
         described = str(node.get("description") or name.replace("_", " "))
         self._note(f"ontology.nodes.{name}", "translated", f"node_types.{name}")
         return {
@@ -179,11 +173,11 @@ class _MethodFile:
 
     def _rungs(self) -> Document:
         """A ladder where every kind has a level of its own; else what a shipped methodology of the same kinds has."""
-        levels = {name: one.get("level") for name, one in self._types.items()}
-        if len(set(levels.values())) == len(levels) > 1 and all(isinstance(one, int) for one in levels.values()):
+        levels = {name: node.get("level") for name, node in self._types.items()}
+        if len(set(levels.values())) == len(levels) > 1 and all(isinstance(level, int) for level in levels.values()):
             self._note("ontology.nodes.level", "translated", "ladder")
             return {"ladder": sorted(levels, key=lambda name: levels[name] or 0)}
-        if any(one is not None for one in levels.values()):
+        if any(level is not None for level in levels.values()):
             self._note("ontology.nodes.level", "ignored", "several kinds stand on one level: no ladder")
         kin = self._kin
         if kin is None or not set(kin.node_types) <= set(self._types) or not (kin.ladder or kin.pattern):
@@ -193,19 +187,19 @@ class _MethodFile:
         return {"ladder": list(kin.ladder), **pattern}
 
     def _edge_type(self, name: str, edge: Mapping[str, Any]) -> Document:
-        made: Document = {"description": edge.get("description") or name.replace("_", " ")}
-        pairs = [self._pair(one) for one in edge.get("permitted_connections") or []]
+        document: Document = {"description": edge.get("description") or name.replace("_", " ")}
+        pairs = list(map(_pair, edge.get("permitted_connections") or []))
         self._note(f"ontology.edges.{name}", "translated", f"edge_types.{name}{'' if pairs else ', between any kinds'}")
         if not pairs or ("*", "*") in pairs:
-            made["any_pair"] = True
+            document["any_pair"] = True
         else:
-            made["pairs"] = list(dict.fromkeys(
+            document["pairs"] = list(dict.fromkeys(
                 (source, target)
-                for one, other in pairs
-                for source in (self._types if one == "*" else [one])
-                for target in (self._types if other == "*" else [other])
+                for start, end in pairs
+                for source in (self._types if start == "*" else [start])
+                for target in (self._types if end == "*" else [end])
             ))  # fmt: skip
-        lender = next((one for one in self._lenders if name in one.edge_types), None)
+        lender = next((method for method in self._lenders if name in method.edge_types), None)
         if lender is not None:
             like = lender.edge_types[name]
             lent: dict[str, Any] = {key: True for key in ("retracts", "contrast") if getattr(like, key)}
@@ -213,16 +207,8 @@ class _MethodFile:
                 lent["label"] = like.label.model_dump()
             if lent:
                 self._note(f"edge_types.{name}", "lent", f"{', '.join(lent)}: {lender.id}")
-            made |= lent
-        return made
-
-    @staticmethod
-    def _pair(pair: object) -> tuple[str, str]:
-        if isinstance(pair, Mapping) and {"from", "to"} <= set(pair):
-            return str(pair["from"]), str(pair["to"])
-        if isinstance(pair, list | tuple) and len(pair) == 2:
-            return str(pair[0]), str(pair[1])
-        raise wrong(f"permitted_connections: {pair!r} is no [source, target]")
+            document |= lent
+        return document
 
     def _guidelines(self) -> Iterator[str]:
         """What the reader of answers is told beside kinds and relationships, one line each."""
@@ -233,29 +219,30 @@ class _MethodFile:
         if both.get("concept_naming_convention"):
             self._note("concept_naming_convention", "translated", "guidelines")
             yield _line(both["concept_naming_convention"])
-        for name, one in _mapping(both, "relationship_examples").items():
+        for name, example in _mapping(both, "relationship_examples").items():
             self._note(f"relationship_examples.{name}", "translated", "guidelines")
-            yield _line(f"{one.get('description', name)}: “{one.get('example', '')}” gives {one.get('extraction', '')}")
-        for key, said in (("extractable_contains", "Worth reading"), ("non_extractable_contains", "Not worth reading")):
+            meaning, words = example.get("description", name), example.get("example", "")
+            yield _line(f"{meaning}: “{words}” gives {example.get('extraction', '')}")
+        for key, lead in (("extractable_contains", "Worth reading"), ("non_extractable_contains", "Not worth reading")):
             listed = _mapping(both, "extractability_criteria").get(key)
             if listed:
                 self._note(f"extractability_criteria.{key}", "translated", "guidelines")
-                yield _line(f"{said}: {'; '.join(map(str, listed))}")
+                yield _line(f"{lead}: {'; '.join(map(str, listed))}")
 
     # --- questions
 
-    def _opening(self, made: Document) -> Document:
+    def _opening(self, document: Document) -> Document:
         lent = self._kin.opening if self._kin and self._fits(self._kin.opening.elicits) else None
         if self._kin and lent:
             self._note("opening.questions", "lent", self._kin.id)
-        questions = [one.model_dump() for one in lent.questions] if lent else [OPENING]
-        goal = self._method.get("opening_bias") or made["goal"]
+        questions = [question.model_dump() for question in lent.questions] if lent else [OPENING]
+        goal = self._method.get("opening_bias") or document["goal"]
         return {"goal": goal, "elicits": lent.elicits if lent else "first", "questions": questions}
 
     def _fits(self, aim: str) -> bool:
         return aim in ("next", "same", "first", "none") or aim in self._types
 
-    def _strategy(self, strategy: Mapping[str, Any], made: Document) -> Document:
+    def _strategy(self, strategy: Mapping[str, Any], document: Document) -> Document:
         name = str(strategy.get("name"))
         closing = bool(strategy.get("generates_closing_question"))
         focus = not closing and strategy.get("node_binding") != "none"
@@ -271,32 +258,31 @@ class _MethodFile:
         return {
             "label": name.replace("_", " "), "description": described, "goal": described, "focus": focus,
             "closing": closing, "weights": weights,
-            "techniques": self._techniques(name, described, focus, closing, made),
+            "techniques": self._techniques(name, described, focus, closing, document),
         }  # fmt: skip
 
-    def _techniques(self, name: str, described: str, focus: bool, closing: bool, made: Document) -> list[Document]:
+    def _techniques(self, name: str, described: str, focus: bool, closing: bool, document: Document) -> list[Document]:
         """Those of the same strategy of a shipped methodology; else the plainest questions that there are."""
         for lender in self._lenders:
             like = lender.strategies.get(name)
-            if like is None or like.focus != focus or (_shared(lender, self._types) < KIN):
-                continue
-            able = [one for one in like.techniques if self._fits(one.elicits) and set(one.suits) <= set(self._types)]
-            if able:
+            lends = like is not None and like.focus == focus and _shared(lender, self._types) >= KIN
+            ways = like.techniques if like and lends else ()
+            if able := [way for way in ways if self._fits(way.elicits) and set(way.suits) <= set(self._types)]:
                 self._note(f"strategies.{name}.techniques", "lent", lender.id)
-                return [one.model_dump(mode="json") for one in able]
+                return [way.model_dump(mode="json") for way in able]
         plain = CLOSING if closing else PROBES if focus else ELSE
         self._note(f"strategies.{name}.techniques", "lent", "plain questions")
         return [
             {"id": way, "description": described, "elicits": elicits, "questions": [{LANGUAGE: question}]}
             for way, elicits, question in plain
-            if elicits != "next" or made.get("ladder")
+            if elicits != "next" or document.get("ladder")
         ]
 
     # --- weights and phases
 
-    def _weights(self, strategy: str, given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    def _weights(self, strategy: str, weights: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         taken = set[str]()
-        for written, weight in given.items():
+        for written, weight in weights.items():
             place, key = f"strategies.{strategy}.signal_weights.{written}", _renamed(str(written))
             if not _is_alive(key):
                 self._note(place, "dead", nearest(key))
@@ -311,13 +297,13 @@ class _MethodFile:
     def _phases(self) -> Document:
         phases: dict[str, Mapping[str, Any]] = {"early": {}, "mid": {}, "late": {}}
         bonuses = dict[str, Any]()
-        for name, one in _mapping(self._data, "phases").items():
+        for name, phase in _mapping(self._data, "phases").items():
             if name not in phases:
                 self._note(f"phases.{name}", "dead", next(iter(difflib.get_close_matches(str(name), phases, 1, 0)), ""))
                 continue
-            phases[name] = _mapping(one, "signal_weights")
+            phases[name] = _mapping(phase, "signal_weights")
             self._note(f"phases.{name}.signal_weights", "translated", f"phases.{name}")
-            if added := _mapping(one, "phase_bonuses"):
+            if added := _mapping(phase, "phase_bonuses"):
                 bonuses[name] = added
                 self._note(f"phases.{name}.phase_bonuses", "translated", f"bonuses.{name}")
         return {"phases": phases, **({"bonuses": bonuses} if bonuses else {})}
@@ -356,13 +342,13 @@ CLOSING = (("looking_back", "none", "Looking back: what matters most to you in a
 @cache
 def _keys() -> tuple[str, ...]:
     """Every key that a weight may have."""
-    words = [f"{name}.{word}" for name, one in SIGNALS.items() for word in one.words]
+    words = [f"{name}.{word}" for name, signal in SIGNALS.items() for word in signal.words]
     return tuple(key for key in (*SIGNALS, *words) if _is_alive(key))
 
 
-def nearest(key: str, known: Sequence[str] = ()) -> str:
+def nearest(key: str, keys: Sequence[str] = ()) -> str:
     """The key that is spelt most like this one."""
-    return difflib.get_close_matches(key[:100], known or _keys(), n=1, cutoff=0.0)[0]
+    return difflib.get_close_matches(key[:100], keys or _keys(), n=1, cutoff=0.0)[0]
 
 
 def _renamed(key: str) -> str:
@@ -386,21 +372,29 @@ def _shared(method: InterviewMethod, types: Mapping[str, Any]) -> float:
 
 
 def _mapping(data: Mapping[Any, Any], key: str) -> Mapping[Any, Any]:
-    found = data.get(key)
-    if found is not None and not isinstance(found, Mapping):
+    value = data.get(key)
+    if value is not None and not isinstance(value, Mapping):
         raise wrong(f"{key}: is no mapping")
-    return found or {}
+    return value or {}
 
 
 def _listed(data: Mapping[Any, Any], key: str) -> Sequence[Mapping[str, Any]]:
-    found = data.get(key)
-    if not isinstance(found, list | tuple) or not all(isinstance(one, Mapping) for one in found):
+    listed = data.get(key)
+    if not isinstance(listed, list | tuple) or not all(isinstance(entry, Mapping) for entry in listed):
         raise wrong(f"{key}: is no list of mappings")
-    names = [one.get("name") for one in found if "name" in one]
+    names = [entry.get("name") for entry in listed if "name" in entry]
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     if twice:
         raise wrong(f"{key}: '{twice[0]}' stands there twice")
-    return found
+    return listed
+
+
+def _pair(pair: object) -> tuple[str, str]:
+    if isinstance(pair, Mapping) and {"from", "to"} <= set(pair):
+        return str(pair["from"]), str(pair["to"])
+    if isinstance(pair, list | tuple) and len(pair) == 2:
+        return str(pair[0]), str(pair[1])
+    raise wrong(f"permitted_connections: {pair!r} is no [source, target]")
 
 
 def _identifier(label: str) -> str:

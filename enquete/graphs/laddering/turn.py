@@ -12,7 +12,8 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from enquete.graphs.laddering.interview import LadderingInterview, TurnContext, TurnRecord
+from enquete.graphs.laddering import questions, signals
+from enquete.graphs.laddering.interview import LadderingInterview, TurnContext, TurnRecord, past_turn
 from enquete.graphs.laddering.interviewer import (
     ASKER,
     JUDGE,
@@ -26,30 +27,7 @@ from enquete.graphs.laddering.interviewer import (
     placed,
 )
 from enquete.graphs.laddering.knowledge import Changes, Coverage, KnowledgeGraph, cover, longest_chain, with_findings
-from enquete.graphs.laddering.questions import (
-    Candidate,
-    QuestionChoice,
-    Reason,
-    candidates,
-    choose,
-    closing_turn,
-    follow_up,
-    scripted,
-    stop_reason,
-    technique_of,
-)
 from enquete.graphs.laddering.settings import StopRule
-from enquete.graphs.laddering.signals import (
-    Depth,
-    Detected,
-    Past,
-    Readings,
-    SignalView,
-    States,
-    after_choice,
-    depth_of,
-    detect,
-)
 from enquete.nodes.conversations import (
     Asked,
     Routes,
@@ -92,19 +70,19 @@ class TurnState(TurnOutput, total=False):
     graph: KnowledgeGraph
     changes: Changes
     # state_computation
-    readings: Readings
+    readings: signals.Readings
     judged_by: str
-    depth: Depth
+    depth: signals.Depth
     chain: int
-    states: States  # and response_saving, once a concept is in focus
+    states: signals.States  # and response_saving, once a concept is in focus
     coverage: Coverage
-    past: list[Past]
-    detected: Detected
+    past: list[signals.Past]
+    detected: signals.Detected
     # strategy_selection
-    candidates: list[Candidate]
-    choice: QuestionChoice | None  # and continuation, where a closing question takes its place
+    candidates: list[questions.Candidate]
+    choice: questions.QuestionChoice | None  # and continuation, where a closing question takes its place
     # continuation
-    stop: Reason
+    stop: questions.Reason
     # question_generation
     question: str
     worded_by: str
@@ -116,15 +94,15 @@ Turn = Runtime[TurnContext]
 async def context_loading(state: TurnState, runtime: Turn) -> TurnState:
     """What was said before, and what the question of this turn was after."""
     interview, method = state["interview"], runtime.context.settings.method
-    known = [KnownConcept(text=node.text, type=node.type) for node in interview.graph.nodes.values()]
+    concepts = [KnownConcept(text=node.text, type=node.type) for node in interview.graph.nodes.values()]
     focus = interview.graph.nodes.get(interview.focus)
-    technique = technique_of(method, interview.choice) if interview.choice else None
+    technique = questions.technique_of(method, interview.choice) if interview.choice else None
     aim = method.aim(technique.elicits if technique else method.opening.elicits, focus.type if focus else "")
     opposite = method.opposite_type(aim) if aim and technique and technique.triad else None
     return {
-        "known": known,
+        "known": concepts,
         "focus": KnownConcept(text=focus.text, type=focus.type) if focus else None,
-        "aims": [one for one in (aim, opposite) if one],
+        "aims": [kind for kind in (aim, opposite) if kind],
         "said": interview.transcript(),
     }
 
@@ -150,7 +128,7 @@ async def extraction(state: TurnState, runtime: Turn) -> TurnState:
         edges=allowed_edges(method), contrasts=method.contrasts,
         edge_types={name: edge.description.in_(language) for name, edge in method.edge_types.items()},
         elements={name: element.label.in_(language) for name, element in settings.topic.elements.items()},
-        guidelines=[one.in_(language) for one in method.guidelines],
+        guidelines=[text.in_(language) for text in method.guidelines],
     )  # fmt: skip
     about = subject(state["interview"].unit, state["interview"].number)
     done = await READER.work(runtime.context.interview_context, settings, about, data)
@@ -164,52 +142,44 @@ async def graph_update(state: TurnState, runtime: Turn) -> TurnState:
     source = utterance_id(interview.unit, interview.number)
     language = runtime.context.interview_context.language
     heard = as_said(state["extraction"], utterance.text, settings.method, language)
-    said, links, left_out = placed(heard, utterance.text, source, settings.topic, language, focus, interview.graph)
-    graph, changes = with_findings(interview.graph, settings.method, said, links, interview.number, left_out)
+    concepts, links, left_out = placed(heard, utterance.text, source, settings.topic, language, focus, interview.graph)
+    graph, changes = with_findings(interview.graph, settings.method, concepts, links, interview.number, left_out)
     return {"graph": graph, "changes": changes}
 
 
 async def state_computation(state: TurnState, runtime: Turn) -> TurnState:
-    """How the answer was given, what every concept went through, and all signals, in two passes."""
-    interview, graph, changes = state["interview"], state["graph"], state["changes"]
-    settings = runtime.context.settings
-    readings, judged_by = Readings(), ""
-    if state["utterance"].text:
-        topic = settings.topic.topic.in_(runtime.context.interview_context.language)
-        data = JudgementInput(topic=topic, question=interview.question, answer=state["utterance"].text)
-        done = await JUDGE.work(
-            runtime.context.interview_context, settings, subject(interview.unit, interview.number), data
-        )
+    """How the answer was given, what every concept went through, and all signals."""
+    interview, changes, text = state["interview"], state["changes"], state["utterance"].text
+    context, settings = runtime.context.interview_context, runtime.context.settings
+    readings, judged_by = signals.Readings(), ""
+    if text:
+        topic = settings.topic.topic.in_(context.language)
+        data = JudgementInput(topic=topic, question=interview.question, answer=text)
+        done = await JUDGE.work(context, settings, subject(interview.unit, interview.number), data)
         if done == "short":
             return {"outcome": "short"}
         readings, judged_by = done
-    standing = graph.standing
-    depth = depth_of(state["utterance"].text, readings if judged_by != RULE else Readings())
-    chain = longest_chain(standing, settings.method, standing.nodes)
-    states = interview.answered(graph, depth, changes)
-    strategy, text = interview.choice.strategy if interview.choice else "", state["utterance"].text
-    turn = Past(
-        strategy, interview.focus, depth, changes.new_nodes, changes.new_edges, chain, changes.retracted, bool(text)
-    )
-    past = [*interview.past, turn]
-    coverage = cover(standing, settings.topic.elements, settings.method)
-    view = SignalView(
-        settings.method, standing, states, coverage, past, readings, interview.focus, chain, settings.method.asks
-    )
+    standing, method = state["graph"].standing, settings.method
+    depth = signals.depth_of(text, readings if judged_by != RULE else signals.Readings())
+    chain = longest_chain(standing, method, standing.nodes)
+    states = interview.answered(state["graph"], depth, changes)
+    coverage = cover(standing, settings.topic.elements, method)
+    past = [*interview.past, past_turn(interview.choice, depth, changes, chain, text)]
+    view = signals.SignalView(method, standing, states, coverage, past, readings, interview.focus, chain, method.asks)
     return {
         "readings": readings, "judged_by": judged_by, "depth": depth, "chain": chain, "states": states,
-        "coverage": coverage, "past": past, "detected": detect(view, list(settings.method.strategies)),
+        "coverage": coverage, "past": past, "detected": signals.detect(view, list(method.strategies)),
     }  # fmt: skip
 
 
 async def strategy_selection(state: TurnState, runtime: Turn) -> TurnState:
     """The best pair of strategy and concept; any, or the script's next, where that is the comparison."""
-    interview, graph = state["interview"], state["graph"].standing
-    context, settings, strategy = runtime.context.interview_context, runtime.context.settings, runtime.context.strategy
-    possible = candidates(settings.method, graph, interview.asked, context.language, interview.used, state["past"])
+    interview, graph, strategy = state["interview"], state["graph"].standing, runtime.context.strategy
+    context, method = runtime.context.interview_context, runtime.context.settings.method
+    past = [] if strategy == "static" else state["past"]  # a script hears nothing
+    possible = questions.candidates(method, graph, interview.asked, context.language, interview.used, past)
     if strategy == "static":
-        possible = candidates(settings.method, graph, interview.asked, context.language, interview.used)
-        planned = scripted(settings.method, possible, interview.number)
+        planned = questions.scripted(method, possible, interview.number)
         return {"candidates": possible if planned else [], "choice": planned}
     if not possible:
         return {"candidates": [], "choice": None}
@@ -217,55 +187,49 @@ async def strategy_selection(state: TurnState, runtime: Turn) -> TurnState:
     at_random = key if strategy == "random" else None
     types = {node.id: node.type for node in graph.nodes.values()}
     linked = {node: frozenset(types[other] for other in others) for node, others in graph.neighbours.items()}
-    choice = choose(settings.method, possible, state["detected"], linked, types, at_random, interview.used, key)
+    choice = questions.choose(method, possible, state["detected"], linked, types, at_random, interview.used, key)
     return {"candidates": possible, "choice": choice}
 
 
 async def continuation(state: TurnState, runtime: Turn) -> TurnState:
     """Whether there will be another question, and if not, why. Where a turn is left for it, the last one is a closing
     one."""
-    interview, settings = state["interview"], runtime.context.settings
+    interview, settings, method = state["interview"], runtime.context.settings, runtime.context.settings.method
     if interview.choice and interview.choice.because:
         return {"stop": interview.choice.because, "choice": None}
     if runtime.context.is_ended(interview):
         return {"stop": "ended", "choice": None}
-    asked = settings.method.strategies.get(interview.choice.strategy) if interview.choice else None
+    asked = method.strategies.get(interview.choice.strategy) if interview.choice else None
     fixed = runtime.context.strategy == "static"  # a script hears nothing, so it never ends early
-    stop = stop_reason(
+    stop = questions.stop_reason(
         state["past"], state["states"], turns=settings.turns, closed=asked is not None and asked.closing,
         phase="mid" if fixed else str(state["detected"].interview["meta.interview.phase"]),
-        candidates=[(one.strategy, one.focus) for one in state["candidates"]],
+        candidates=[(pair.strategy, pair.focus) for pair in state["candidates"]],
         stops=StopRule(from_turn=settings.turns) if fixed else runtime.context.instrument.stops,
     )  # fmt: skip
     done, heard = len(state["past"]), bool(state["states"])
-    last_word = closing_turn(settings.method, interview.used, turns=settings.turns, done=done, stop=stop, heard=heard)
+    last_word = questions.closing_turn(method, interview.used, turns=settings.turns, done=done, stop=stop, heard=heard)
     return {"stop": "", "choice": last_word} if last_word else {"stop": stop, "choice": state["choice"]}
 
 
 async def question_generation(state: TurnState, runtime: Turn) -> TurnState:
     """The next question, as the choice wants it."""
-    interview, choice, context = state["interview"], state["choice"], runtime.context
-    if choice is None:  # then the interview has stopped: continuation
-        raise RuntimeError("a question is to be worded, but none was chosen")
-    said = [*state["said"], (interview.question, state["utterance"].text)]
-    data = follow_up(
-        context.settings,
-        choice,
-        state["graph"],
-        state["detected"],
-        said,
-        interview.asked,
-        context.interview_context.language,
-    )
+    interview, choice, context = state["interview"], state["choice"], runtime.context.interview_context
+    assert choice is not None  # without one the interview has stopped: continuation
+    transcript = [*state["said"], (interview.question, state["utterance"].text)]
+    data = questions.follow_up(
+        runtime.context.settings, choice, state["graph"], state["detected"], transcript, interview.asked,
+        context.language,
+    )  # fmt: skip
     about = subject(interview.unit, interview.number + 1)
-    done = await ASKER.work(context.interview_context, context.settings, about, data)
+    done = await ASKER.work(context, runtime.context.settings, about, data)
     return {"outcome": "short"} if done == "short" else {"question": done[0].question, "worded_by": done[1]}
 
 
 async def response_saving(state: TurnState, runtime: Turn) -> TurnState:
     """The chosen concept comes into focus: what the next answer will be counted for."""
-    choice = state["choice"]
-    return {"states": after_choice(state["states"], choice.focus, choice.strategy) if choice else state["states"]}
+    choice, states = state["choice"], state["states"]
+    return {"states": signals.after_choice(states, choice.focus, choice.strategy) if choice else states}
 
 
 async def scoring_persistence(state: TurnState, runtime: Turn) -> TurnState:
@@ -275,11 +239,11 @@ async def scoring_persistence(state: TurnState, runtime: Turn) -> TurnState:
     then be lost with the process, and every signal read off them with it.
     """
     interview = state["interview"]
-    kept = await keep(runtime.context.interview_context, interview.unit, turn_record(state))
-    result = interview.after(kept)
+    record = await keep(runtime.context.interview_context, interview.unit, turn_record(state))
+    result = interview.after(record)
     if result.states != state["states"]:
         raise RuntimeError(
-            f"turn {kept.turn} of {interview.unit}: stored, it gives other node states than the turn itself"
+            f"turn {record.turn} of {interview.unit}: stored, it gives other node states than the turn itself"
         )
     return {"outcome": "done", "result": result}
 
@@ -293,8 +257,8 @@ def turn_record(state: TurnState) -> TurnRecord:
     return TurnRecord(
         turn=interview.number, question=interview.question, choice=interview.choice, **utterance.kept,
         depth=state["depth"], changes=state["changes"], chain=state["chain"], coverage=state["coverage"],
-        readings=state["readings"], signals=detected.of(choice.strategy,
-            choice.focus) if choice else detected.interview,
+        readings=state["readings"],
+        signals=detected.of(choice.strategy, choice.focus) if choice else detected.interview,
         next=choice, next_question="" if stop else state["question"], stop=stop,
         by={**by, "next": "" if stop else state["worded_by"]},
     )  # fmt: skip

@@ -27,7 +27,6 @@ from enquete.graphs.laddering.network import (
     saturation,
     value_map,
 )
-from enquete.graphs.laddering.results import kinds_of
 from enquete.respondents.quoting import normal
 from tests.graphs.laddering.builders import METHOD, graph
 from tests.graphs.laddering.memory_desk import PLANT
@@ -48,7 +47,7 @@ def by_label(cells: list[Row], concepts: list[PooledConcept]) -> dict[tuple[str,
 
 
 def mapped(cells: list[Row], concepts: list[Row], wanted: int | None) -> Row:
-    return value_map(cells, concepts, kinds_of(METHOD), wanted)
+    return value_map(cells, concepts, METHOD.kinds, wanted)
 
 
 def made(
@@ -140,7 +139,7 @@ def test_the_cut_off_represents_two_thirds_of_the_links_and_rises_on_a_crowded_m
     assert {cell["direct"] for cell in cells if cell["shown"]} == {2, 3}
     assert mapped(cells, rows, 9)["cut_off"] == 1  # nobody would be on it
     levels = {one["level"]: one["type"] for one in rows}
-    assert [levels[n] for n in range(4)] == kinds_of(METHOD)[:4]
+    assert [levels[n] for n in range(4)] == METHOD.kinds[:4]
     types = {f"c{i}": "attribute" if i % 2 else "functional_consequence" for i in range(100)}
     found, _, concepts = made([(f"c{i}", f"c{i + 1}", 1 + (i < 10)) for i in range(1, 98, 2)], types, 1)
     assert found["cut_off"] == 2

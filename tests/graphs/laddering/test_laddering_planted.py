@@ -11,7 +11,6 @@ import pytest
 from enquete.graphs.laddering.interview import LadderingInterview
 from enquete.graphs.laddering.knowledge import similarity
 from enquete.graphs.laddering.network import PooledConcept, concept_rows, implication_matrix, pool, value_map
-from enquete.graphs.laddering.results import kinds_of
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import Thought, answer, links
 from enquete.state.asking import Block, BlockKey, Item, Language
@@ -158,7 +157,7 @@ def recovered(interviews: Sequence[LadderingInterview], settings: LadderingSetti
     found += [(pair, 1) for pair in _constructs(interviews, concepts, home)]
     right = sum(n for pair, n in found if pair in planted)
     rows = concept_rows(interviews, concepts, cells, climbs=settings.method.climbs)
-    shown = value_map(cells, rows, kinds_of(settings.method), None)
+    shown = value_map(cells, rows, settings.method.kinds, None)
     return {
         "codes": len(concepts), "planted": len(thoughts), "thoughts": len({one for one in home.values() if one >= 0}),
         "precision": right / sum(n for _, n in found),
