@@ -67,13 +67,12 @@ def client_parameter(name: str) -> Parameter:
 
 def taken(model: type[BaseModel]) -> dict[str, Parameter]:
     """What a model takes. What is left out is for its own defaults to decide."""
-    return {name: _as_parameter(info) for name, info in model.model_fields.items()}
-
-
-def _as_parameter(info: FieldInfo) -> Parameter:
-    kind: Any = info.annotation
-    told = Field(description=info.description)
-    return (Annotated[kind, told], ...) if info.is_required() else (Annotated[kind | None, told], None)
+    parameters: dict[str, Parameter] = {}
+    for name, info in model.model_fields.items():
+        kind: Any = info.annotation
+        told = Field(description=info.description)
+        parameters[name] = (Annotated[kind, told], ...) if info.is_required() else (Annotated[kind | None, told], None)
+    return parameters
 
 
 def with_parameters(parameters: Mapping[str, Parameter]) -> Callable[[F], F]:
@@ -83,16 +82,14 @@ def with_parameters(parameters: Mapping[str, Parameter]) -> Callable[[F], F]:
         hints = get_type_hints(function, include_extras=True)
         kind, empty = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
         given = inspect.signature(function).parameters.values()
-        own = [
-            one.replace(kind=kind, annotation=hints[one.name])
-            for one in given
-            if one.kind is not inspect.Parameter.VAR_KEYWORD
+        fixed = [
+            p.replace(kind=kind, annotation=hints[p.name]) for p in given if p.kind is not inspect.Parameter.VAR_KEYWORD
         ]
         made = [inspect.Parameter(name, kind, default=to, annotation=of) for name, (of, to) in parameters.items()]
-        needed, rest = [one for one in own if one.default is empty], [one for one in own if one.default is not empty]
+        needed, rest = [p for p in fixed if p.default is empty], [p for p in fixed if p.default is not empty]
         signature = inspect.Signature([*needed, *made, *rest], return_annotation=hints.get("return", empty))
         function.__signature__ = signature  # type: ignore[attr-defined]  # what inspect looks for
-        function.__annotations__ = {name: one.annotation for name, one in signature.parameters.items()}
+        function.__annotations__ = {name: p.annotation for name, p in signature.parameters.items()}
         function.__annotations__["return"] = signature.return_annotation
         return function
 

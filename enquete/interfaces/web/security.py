@@ -1,5 +1,4 @@
-"""Who may speak to the server, from where, and how much at once: checked before any path is looked at; and how a
-browser signs in."""
+"""Who may speak to the server, from where, and how much at once, before any path is read; how a browser signs in."""
 
 from __future__ import annotations
 
@@ -90,15 +89,17 @@ class Guard:
         """A page of another site in a browser on this machine must not call the server: not even blindly. What a
         browser does to a form or with its cookie says where it comes from."""
         origin = headers.get("origin")
-        own = tuple(f"{scheme}://{headers['host']}" for scheme in ("http", "https"))  # a proxy may speak https for us
+        here = tuple(f"{scheme}://{headers['host']}" for scheme in ("http", "https"))  # a proxy may speak https for us
         page = self._is_page(scope["path"])
-        if origin is None and scope["method"] not in SAFE_METHODS and (page or self._comes_by_cookie(headers)):
+        by_cookie = self._token is not None and "cookie" in headers and not self._has_token(headers)
+        if origin is None and scope["method"] not in SAFE_METHODS and (page or by_cookie):
             return self._refused(scope, 403, "WrongOrigin", "a browser's request has to say from which page it comes")
-        if origin is None or origin in (own if page else (*own, *self._settings.allow_origins)):
+        if origin is None or origin in (here if page else (*here, *self._settings.allow_origins)):
             return None
         if self._settings.local_origins and _is_page_of(origin, self._settings.hosts):
             return None
-        return self._refused(scope, 403, "WrongOrigin", _of_wrong_origin(origin))
+        admit = f"; enquete serve --allow-origin {origin} admits it" if _ORIGIN.fullmatch(origin) else ""
+        return self._refused(scope, 403, "WrongOrigin", f"a web page of another origin may not call this server{admit}")
 
     def _of_token(self, scope: Scope, headers: Headers) -> Response | None:
         """A browser sends no token with the question whether it may ask (OPTIONS), and no path answers that one."""
@@ -113,9 +114,6 @@ class Guard:
         response = failed(401, problem_of(Unauthorised("a token is needed")))
         response.headers["WWW-Authenticate"] = "Bearer"
         return response
-
-    def _comes_by_cookie(self, headers: Headers) -> bool:
-        return self._token is not None and "cookie" in headers and not self._has_token(headers)
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes | Response:
         """The body, or the answer to one that is too large or does not come. Chunked ones have no length to go by."""
@@ -185,12 +183,6 @@ def _with_safe_headers(send: Send) -> Send:
         await send(message)
 
     return with_headers
-
-
-def _of_wrong_origin(origin: str) -> str:
-    """With the flag that admits it, where it names a page that could be admitted."""
-    admit = f"; enquete serve --allow-origin {origin} admits it" if _ORIGIN.fullmatch(origin) else ""
-    return f"a web page of another origin may not call this server{admit}"
 
 
 # --- How a browser shows that it may: it can send no Bearer header, so a form takes the token and a cookie stands for
