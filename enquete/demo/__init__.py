@@ -110,10 +110,10 @@ Rounds = tuple[tuple[Step, ...], ...]
 @cache
 def load_agents(pack: str = "") -> tuple[DemoAgent, ...]:
     """In the order of the files, which is their index. Raises SimulationError."""
-    found: list[DemoAgent] = []
+    agents: list[DemoAgent] = []
     for name in sorted(file.name for file in demo_of(pack).joinpath("agents").iterdir()):
-        found += validated(TypeAdapter(list[DemoAgent]), read(pack, f"agents/{name}"), name)
-    return tuple(found)
+        agents += validated(TypeAdapter(list[DemoAgent]), read(pack, f"agents/{name}"), name)
+    return tuple(agents)
 
 
 @cache
@@ -136,10 +136,10 @@ def load_course(platform: Platform, pack: str = "") -> Rounds:
 def demo_of(pack: str) -> Traversable:
     """The demo of a pack, the default one unless named. Raises SettingsError where there is no such pack or it has
     none."""
-    found = pack_named(pack)
-    if not (found.folder / "demo").is_dir():
-        raise SettingsError(f"pack {found.name!r} has no demo population")
-    return found.folder / "demo"
+    chosen = pack_named(pack)
+    if not (chosen.folder / "demo").is_dir():
+        raise SettingsError(f"pack {chosen.name!r} has no demo population")
+    return chosen.folder / "demo"
 
 
 def read(pack: str, name: str) -> JsonValue:

@@ -167,7 +167,7 @@ def _syntax(error: yaml.MarkedYAMLError) -> str:
         return "a tab in the indentation; YAML wants spaces"
     if "single document" in context:
         return "a second document begins here (---); one file holds one instrument"
-    told = next((told for said, told in SLIPS if said in problem or said in context), "")
+    told = next((told for words, told in SLIPS if words in problem or words in context), "")
     return told or f"no valid YAML: {problem}; check indentation, colons and quotes here and in the line before"
 
 
@@ -244,15 +244,15 @@ class _Walk:
         if node.tag in _TEXT_TAGS or not self.check_tag(node, path, _PLAIN_TAGS):
             return str(node.value)
         try:
-            found = self.constructor.construct_object(node)
+            value = self.constructor.construct_object(node)
         except (ValueError, KeyError, OverflowError, yaml.YAMLError):
             self.problem(node, path, f"{shown(node.value)} is no {node.tag.removeprefix(_TAG)}")
             return None
-        if isinstance(found, int | float) and not -(2.0**63) < found < 2.0**63:
+        if isinstance(value, int | float) and not -(2.0**63) < value < 2.0**63:
             self.problem(node, path, f"{shown(node.value)} is no finite number of ordinary size")
             return None
         self.written[path] = str(node.value)
-        return found if isinstance(found, int | float) else None
+        return value if isinstance(value, int | float) else None
 
     def check_tag(self, node: yaml.Node, path: FieldPath, allowed: set[str]) -> bool:
         if node.tag in allowed:
@@ -278,11 +278,12 @@ def read_as(value: object) -> str:
 
 def validation_problems(error: ValidationError, model: type[BaseModel], source: SourceFile) -> list[tuple[int, str]]:
     """One (line, message) for each problem. Where quotes are missing, nothing else is said of the same entry."""
-    found = error.errors(include_url=False)
-    unquoted = {loc[:-1] for one in found if one["type"] == "extra_forbidden" and is_prose((loc := one["loc"])[-1])}
+    errors = error.errors(include_url=False)
+    unknown = (details["loc"] for details in errors if details["type"] == "extra_forbidden")
+    unquoted = {loc[:-1] for loc in unknown if is_prose(loc[-1])}
     return [
         _problem(details, model, source)
-        for details in found
+        for details in errors
         if (details["type"] == "extra_forbidden" and is_prose(details["loc"][-1]))
         or not any(part and details["loc"][: len(part)] == part for part in unquoted)
     ]
@@ -348,11 +349,11 @@ def _child(node: object, step: str | int) -> object:
 
 def model_at(model: type[BaseModel], loc: FieldPath) -> type[BaseModel] | None:
     """The model whose fields stand at `loc`, following fields, lists and mappings."""
-    found: object = model
+    kind: object = model
     for step in loc:
-        found = _inside(_bare(found), step)
-    found = _bare(found)
-    return found if isinstance(found, type) and issubclass(found, BaseModel) else None
+        kind = _inside(_bare(kind), step)
+    kind = _bare(kind)
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 
 def _bare(annotation: object) -> object:

@@ -102,19 +102,19 @@ class Part(BaseModel):
     def known_keys(cls) -> list[str]:
         """The keys as a user writes them."""
         inline = cls.inline_text
-        own = [str(language) for language in LANGUAGES] if inline else []
-        return [key for name in cls.model_fields for key in (own if name == inline else [name])]
+        spoken = [str(language) for language in LANGUAGES] if inline else []
+        return [key for name in cls.model_fields for key in (spoken if name == inline else [name])]
 
 
 def _gather(data: dict[object, object], name: str, flat: Mapping[str, Spoken]) -> None:
-    found = [key for key in flat if key in data]
-    if not found:
+    present = [key for key in flat if key in data]
+    if not present:
         return
-    languages = [flat[key] for key in found]
+    languages = [flat[key] for key in present]
     if name in data or len(set(languages)) < len(languages):
-        keys = ", ".join([*([name] if name in data else []), *found])
+        keys = ", ".join([*([name] if name in data else []), *present])
         raise wrong(f"the text `{name}` is given twice, as {keys}; keep one form")
-    data[name] = {flat[key]: data.pop(key) for key in found}
+    data[name] = {flat[key]: data.pop(key) for key in present}
 
 
 def texts_of(node: object, path: str = "") -> Iterator[tuple[str, Text]]:

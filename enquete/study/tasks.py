@@ -11,7 +11,7 @@ import asyncio
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -144,10 +144,8 @@ class Tasks:
             await driven.wait(PAUSED_WITHIN_S)
             driven = self.driven_in(chosen.folder)
         if driven is not None and driven.is_pausing:
-            raise StillPausing(
-                f"run {driven.run_id} was told to pause and waits for its requests in flight; resume it when it has "
-                f"stopped"
-            )
+            why = "was told to pause and waits for its requests in flight; resume it when it has stopped"
+            raise StillPausing(f"run {driven.run_id} {why}")
         if driven is not None:
             return driven
         if not chosen.shown:
@@ -173,10 +171,8 @@ class Tasks:
         self._tasks = {folder: task for folder, task in self._tasks.items() if not task.is_over}
         going_on.extend(self._beginning.values())
         if len(going_on) >= self._most:
-            raise TooManyRuns(
-                f"this server drives {self._most} at once, and as many go on: {', '.join(going_on)}. Wait for one of "
-                f"them or pause it"
-            )
+            which = f"{', '.join(going_on)}. Wait for one of them or pause it"
+            raise TooManyRuns(f"this server drives {self._most} at once, and as many go on: {which}")
 
     def driven_in(self, folder: Path) -> Task | None:
         """The task that drives the run in this folder right now: a copy of it elsewhere has the same run_id."""
@@ -187,11 +183,6 @@ class Tasks:
         """A task that drives a run of this name right now."""
         tasks = list(self._tasks.values())  # a server asks from another thread than the runs' own
         return next((task for task in tasks if task.run_id == run_id and not task.is_over), None)
-
-    @property
-    def all(self) -> Mapping[str, Task]:
-        """By run_id: those that go on, and those that ended since another was begun."""
-        return {task.run_id: task for task in self._tasks.values()}
 
     async def close(self) -> None:
         """Begin nothing more, pause every run and wait for its stop: what is in flight is finished and filed."""
@@ -237,8 +228,7 @@ class PathSandbox:
 
     @property
     def given(self) -> dict[str, Any]:
-        """What every request of a client holds beside its own words: where simulations are, and which files settings
-        may name."""
+        """What a client's request holds beside its own words: where simulations are, which files settings may name."""
         return {"root": str(self.root), "shelf": str(self.root / SHELF)}
 
     def simulations(self) -> list[KnownSimulation]:
@@ -278,15 +268,14 @@ class PathSandbox:
         """
         if run_id is not None:
             return self._named(sim_id, run_id)
-        self._begun(sim_id)
+        self._require_begun(sim_id)
         return current_run(sim_id, root=str(self.root))
 
     def finished(self, sim_id: str, run_id: str | None = None) -> Run:
-        """The same, but unless it is named the canonical run, else the latest: results are read from it, whatever was
-        begun since."""
+        """The same, but unless named the canonical run, else the latest: results are read from it."""
         if run_id is not None:
             return self._named(sim_id, run_id)
-        self._begun(sim_id)
+        self._require_begun(sim_id)
         return load_run(sim_id, root=str(self.root))
 
     def simulation_of(self, token: str) -> str:
@@ -302,11 +291,9 @@ class PathSandbox:
         self.simulation(holding[0])
         return holding[0]
 
-    def _begun(self, sim_id: str) -> list[RunSummary]:
-        known = self.runs(sim_id)
-        if not known:
+    def _require_begun(self, sim_id: str) -> None:
+        if not self.runs(sim_id):
             raise NobodyInterviewed(f"{sim_id}: nobody has been interviewed yet")
-        return known
 
     def _named(self, sim_id: str, run_id: str) -> Run:
         """One that is there is found without reading all the others: a status is asked for again and again."""
@@ -322,9 +309,8 @@ class PathSandbox:
     def require_token(self, token: str) -> str:
         """A run_id or resume token; nothing else may be looked for. Raises RunNotFound."""
         if not _TOKEN.fullmatch(token):
-            raise RunNotFound(
-                f"{token[:LONGEST_SHOWN]!r} is no resume token: it begins with run_ and is given by a run"
-            )
+            why = "is no resume token: it begins with run_ and is given by a run"
+            raise RunNotFound(f"{token[:LONGEST_SHOWN]!r} {why}")
         return token
 
     def require_inside(self, path: Path) -> None:
@@ -337,11 +323,10 @@ class PathSandbox:
 
 
 def links(folder: Path) -> Iterator[Path]:
-    """Every symlink below the folder; none is followed. A folder that cannot be listed cannot be read through
-    either."""
+    """Every symlink below the folder; none is followed. What cannot be listed cannot be read through either."""
     try:
-        with os.scandir(folder) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
+        with os.scandir(folder) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
     except OSError:
         return
     for entry in entries:
