@@ -476,10 +476,7 @@ class Network:
     def like_comment(self, who: int, step: Step) -> dict[str, JsonValue]:
         comment, _ = self.comments[step.target]
         self.count("comment", "num_likes", comment)
-        return {
-            "comment_id": comment,
-            "comment_like_id": self.insert("comment_like", user_id=who, comment_id=comment),
-        }
+        return {"comment_id": comment, "comment_like_id": self.insert("comment_like", user_id=who, comment_id=comment)}
 
     def follow(self, who: int, step: Step) -> dict[str, JsonValue]:
         followee = self.index[step.target]

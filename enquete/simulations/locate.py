@@ -12,17 +12,7 @@ from pydantic import JsonValue
 
 from enquete.simulations.action_log import PLATFORMS, LogSummary, Platform, count_trace, database_path, summarise_logs
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
-from enquete.simulations.sources import (
-    LINES,
-    PARQUET,
-    TABLE_FILE,
-    TABLES,
-    clean,
-    clip,
-    one_line,
-    read_object,
-    whole,
-)
+from enquete.simulations.sources import LINES, PARQUET, TABLE_FILE, TABLES, clean, clip, one_line, read_object, whole
 from enquete.state.errors import SimulationError, SimulationNotFound
 from enquete.state.regular_files import NO_WORKBOOK, WORKBOOKS
 
