@@ -147,17 +147,12 @@ def complete_head(draft: Draft) -> None:
     draft.take("instrument_id", slug(name), source)
     draft.add("version", "1")
     draft.take("title", in_every_language(spelled(name)), source)
-    titles = {language: values[f"title_{language}"] for language in _languages(values)}
+    titles = {language: values[f"title_{language}"] for language in LANGUAGES if f"title_{language}" in values}
     draft.take("topic", values.get("title") or titles, "title")
 
 
-def _languages(values: Mapping[Any, Any]) -> list[Spoken]:
-    return [language for language in LANGUAGES if f"title_{language}" in values]
-
-
 def _spoken(draft: Draft) -> Spoken:
-    """What the words of plain texts say; else the only language that texts are given in, or German, as where nothing
-    says it."""
+    """What the words of plain texts say; else the only language that texts are given in, or German as elsewhere."""
     given = {language for language in LANGUAGES if _keys(draft.values, language)}
     return language_of(draft.texts()) or (given.pop() if len(given) == 1 else "de")
 
@@ -270,9 +265,8 @@ class Instrument(Part):
     @model_validator(mode="after")
     def _default_is_declared(self) -> Self:
         if self.languages and self.language_default not in self.languages:
-            raise wrong(
-                f"language_default {shown(self.language_default)} is not among languages {list(self.languages)}"
-            )
+            among = f"is not among languages {list(self.languages)}"
+            raise wrong(f"language_default {shown(self.language_default)} {among}")
         return self
 
     def human_answers(self) -> Mapping[str, Human]:

@@ -167,8 +167,6 @@ def read_sheet(name: str, raw: bytes, model: type[Instrument]) -> SourceFile:
     """The rows as the document of an instrument, lines kept. Raises InstrumentError."""
     if model.listed is None:
         raise InstrumentError([f"{name}: a table of items is no whole instrument here; write it as YAML"])
-    if len(raw) > MOST_BYTES:
-        raise InstrumentError([f"{name}: {len(raw)} bytes; an instrument has at most {MOST_BYTES}"])
     section, id_key = model.listed
     rows = _rows(name, decoded(name, raw))
     columns, told, first = _columns(name, rows, fields_of(model, section))

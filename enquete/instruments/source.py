@@ -63,9 +63,8 @@ def read_source(name: str, raw: bytes) -> SourceFile:
         raise InstrumentError([f"{name}: the file is empty; start with instrument_id, version and title"])
     if not isinstance(root, yaml.MappingNode):
         kind = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
-        raise InstrumentError(
-            [f"{name}:{_line(root)}: {kind}; an instrument is a mapping such as `instrument_id: my-study`"]
-        )
+        right = "an instrument is a mapping such as `instrument_id: my-study`"
+        raise InstrumentError([f"{name}:{_line(root)}: {kind}; {right}"])
     walk = _Walk(name)
     document = walk.mapping(root, (), ())
     return SourceFile(name, document, walk.lines, walk.written, tuple(walk.problems))
@@ -84,8 +83,9 @@ def decoded(name: str, raw: bytes) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        byte = raw[error.start]
-        raise InstrumentError([f"{name}:{line}: byte 0x{byte:02x} is no UTF-8; save the file as UTF-8"]) from None
+        raise InstrumentError(
+            [f"{name}:{line}: byte 0x{raw[error.start]:02x} is no UTF-8; save the file as UTF-8"]
+        ) from None
 
 
 class _OverLimit(Exception):
@@ -214,9 +214,8 @@ class _Walk:
             if key is None:
                 continue
             if str(key) in first:
-                self.problem(
-                    key_node, (*path, key), f"the key stands twice (first in line {first[str(key)]}); remove one"
-                )
+                message = f"the key stands twice (first in line {first[str(key)]}); remove one"
+                self.problem(key_node, (*path, key), message)
                 continue
             first[str(key)] = _line(key_node)
             self.lines[(*path, key)] = _line(key_node)

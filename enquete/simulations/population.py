@@ -316,17 +316,11 @@ def read_agents(path: Path, config: Mapping[str, JsonValue], issues: list[Issue]
 
 def seats_of(agent: Agent, participant_id: str) -> list[PlatformAccount]:
     names = {fold(record.name) for record in agent.sources()} | {fold(r.username) for r in agent.platforms.values()}
+    known = frozenset(names - {""})
     return [
-        PlatformAccount(
-            platform,
-            agent.platforms[platform].index,
-            participant_id,
-            frozenset(names - {""}),
-            fold(agent.platforms[platform].username),
-            agent.aligned,
-        )
+        PlatformAccount(platform, record.index, participant_id, known, fold(record.username), agent.aligned)
         for platform in PLATFORMS
-        if platform in agent.platforms
+        if (record := agent.platforms.get(platform))
     ]
 
 
