@@ -134,8 +134,7 @@ def _sentences(node: object) -> Iterator[str]:
 
 
 def complete_head(draft: Draft) -> None:
-    """What every instrument has: id, version, title, topic and language of plain texts. `name` is what other tools call
-    it."""
+    """What every instrument has: id, version, title, topic, language of plain texts. `name`: as other tools call it."""
     values = draft.values
     named = values.get("name")
     if isinstance(named, str) and not (draft.has("title") and "instrument_id" in values):

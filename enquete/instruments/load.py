@@ -319,8 +319,7 @@ def _load_shipped(model: type[FileT], layer: str, name: str) -> FileT:
 
 
 def require_language(setting: str, name: str, layer: LayerFile, language: Language) -> None:
-    """Raises InstrumentError for a file whose interviews would be led in another language than the run's. `setting`:
-    that named it."""
+    """Raises InstrumentError for a file that could not be asked in the run's language. `setting`: that named it."""
     wanted = LANGUAGE_NAMES[language]
     if layer.languages and language not in layer.languages:
         held = " and ".join(LANGUAGE_NAMES[language] for language in layer.languages)

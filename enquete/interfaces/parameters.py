@@ -37,8 +37,7 @@ def meaning(name: str, info: FieldInfo) -> str:
         from enquete.instruments.pack import pack_named, packs  # noqa: PLC0415 - reads YAML, for this field alone
 
         told, default = f"{told}: {', '.join(packs())}", pack_named().name
-    # Nothing by default, and what is made of several values, say nothing in one word; of no option to be off least of
-    # all.
+    # Nothing by default, and what is made of several values, say nothing in one word; an option that is off least.
     if default is False or default == "" or not isinstance(default, bool | int | float | str):
         return told
     return f"{told}; {json.dumps(default).strip(chr(34))} unless named"
@@ -55,8 +54,7 @@ def kinds_of(annotation: Any) -> tuple[Any, ...]:
 
 
 def client_parameter(name: str) -> Parameter:
-    """As a client sends it. What is left out is for the environment and the defaults to decide, so it has no value
-    here."""
+    """As a client sends it. What is left out is for environment and defaults to decide, so it has no value here."""
     info = RunRequest.model_fields[name]
     described = Field(description=meaning(name, info))
     if info.annotation is bool:

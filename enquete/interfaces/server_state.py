@@ -292,8 +292,7 @@ def mask_of(root: Path, token: SecretStr | None = None) -> Mask:
     return Mask([*held.values(), *([token.get_secret_value()] if token else [])], root)
 
 
-# --- What every error becomes, once: an exit code (its own), a status code of HTTP, and what each caller can do about
-# it
+# --- What every error becomes, once: an exit code (its own), a status code of HTTP, and what each caller can do
 
 
 class Unauthorised(InputError):

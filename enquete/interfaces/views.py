@@ -226,8 +226,7 @@ def instrument_rows(shelf: Path, clear: Clear, language: str = "en") -> list[Ins
     return rows
 
 
-# --- What a run that stopped has left: findings, report, files. Nothing outside the server's root is read, and nobody
-# is asked
+# --- What a run that stopped has left: findings, report, files. Nothing outside the root is read, and nobody is asked
 
 
 WRITTEN = "it is written at the run's end and at every stop"
@@ -325,8 +324,7 @@ def parcel_of(
     return Parcel(parcel, "application/zip")
 
 
-# --- What is read while a run is written by another thread or process: a file may be replaced, or not be there yet,
-# between two looks
+# --- What is read while another thread or process writes the run: a file may be replaced, or not be there yet
 
 
 T = TypeVar("T")

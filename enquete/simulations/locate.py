@@ -132,8 +132,7 @@ def not_found(sim: str, root: Path | None, *, paths: bool = True) -> str:
     known = nearest(sim, [known.sim_id for known in list_simulations(root)])
     if not known:
         return f"No simulation {sim!r}: there are none under {str(root)!r}"
-    more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
-    return f"No simulation {sim!r} under {str(root)!r}. Known, nearest first: {', '.join(known[:MOST_LISTED])}{more}"
+    return f"No simulation {sim!r} under {str(root)!r}. Known, nearest first: {some_of(known)}"
 
 
 def _files_beside(path: Path) -> str:
@@ -142,6 +141,11 @@ def _files_beside(path: Path) -> str:
         return f"; the folder {path.parent} does not exist either"
     there = [file.name for file in path.parent.iterdir() if file.suffix.lower() in PERSONA_SUFFIXES]
     return f"; there are {', '.join(nearest(path.name, there)[:MOST_LISTED])}" if there else ""
+
+
+def some_of(known: list[str]) -> str:
+    more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
+    return f"{', '.join(known[:MOST_LISTED])}{more}"
 
 
 def nearest(sim: str, known: list[str]) -> list[str]:
@@ -221,19 +225,12 @@ def from_run_state(path: Path) -> SimulationProgress | None:
 def all_done(states: Mapping[str, JsonValue]) -> bool:
     """Whether run_state.json is stale: it names a step of ending, while every platform that ran says that it has
     completed, and the last round is done."""
-    ran = [
-        p
-        for p in PLATFORMS
-        if states.get(f"{p}_completed") or whole(states.get(f"{p}_current_round")) or states.get(f"{p}_running")
-    ]
+    completed = [states.get(f"{platform}_completed") for platform in PLATFORMS]
+    begun = [whole(states.get(f"{p}_current_round")) or states.get(f"{p}_running") for p in PLATFORMS]
+    ran = [end for end, started in zip(completed, begun, strict=True) if end or started]
     done, planned = whole(states.get("current_round")), whole(states.get("total_rounds"))
-    return (
-        bool(ran)
-        and all(states.get(f"{platform}_completed") is True for platform in ran)
-        and done is not None
-        and planned is not None
-        and done >= planned > 0
-    )
+    is_last = done is not None and planned is not None and done >= planned > 0
+    return is_last and bool(ran) and all(end is True for end in ran)
 
 
 def from_databases(path: Path) -> SimulationProgress:

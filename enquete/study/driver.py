@@ -215,8 +215,7 @@ class Driver:
 
 @lru_cache(maxsize=16)
 def _graph(methods: tuple[str, ...], synthesise: Synthesise) -> Any:
-    """Of this run's methodologies alone, as the others' modules take long to import; kept, as compiling takes longer
-    than a small round."""
+    """Of this run's methodologies alone, as others take long to import; kept, as compiling takes as long as a round."""
     return study_graph("interviews", methods, synthesise)
 
 

@@ -1,5 +1,4 @@
-"""What is stored: a simulation read and checked, its runs found again, read, compared, written up anew. Nothing here
-asks anybody."""
+"""What is stored: a simulation read and checked, its runs found again, read, compared, written up anew. Asks nobody."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from enquete.ledger.location import has_ledger
-from enquete.simulations.locate import MOST_LISTED, KnownSimulation, by_id, list_simulations, nearest
+from enquete.simulations.locate import MOST_LISTED, KnownSimulation, by_id, list_simulations, nearest, some_of
 from enquete.state.errors import InputError, RunLocked, RunNotFound, SimulationNotFound
 from enquete.state.request import parse_request
 from enquete.study.background import awaited, run_in_thread
@@ -251,10 +251,9 @@ class PathSandbox:
 
     def _known(self, sim_id: str) -> str:
         known = nearest(sim_id, [known.sim_id for known in self.simulations()])
-        if not known:
-            return "There are no simulations under this server's root"
-        more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
-        return f"Known, nearest first: {', '.join(known[:MOST_LISTED])}{more}"
+        return (
+            f"Known, nearest first: {some_of(known)}" if known else "There are no simulations under this server's root"
+        )
 
     def runs(self, sim_id: str) -> list[RunSummary]:
         """Runs of a simulation, oldest first."""

@@ -88,7 +88,7 @@ TEXTS: Mapping[str, str] = {
     "shown": N_("{name} = {value}, from {where}"),
     "unset": N_("not set: {names}"),
     "environment": N_("the environment"),
-    "settings_wrong": N_("{error}"),
+    "fault": N_("{error}"),
     "offline": N_(
         "no key and no server: the synthetic respondent answers; set LLM_API_KEY or LLM_BASE_URL for a model"
     ),
@@ -106,7 +106,6 @@ TEXTS: Mapping[str, str] = {
     "store": N_("{url}: PostgreSQL {version}, runs can be kept there"),
     "store_old": N_("{url}: PostgreSQL {version}; 13 or newer is needed"),
     "store_clock": N_("{url}: its clock is {seconds:.0f} s away from this machine's; set both by NTP"),
-    "store_down": N_("{error}"),
     "server": N_("{url}: reachable, {n} models"),
     "server_knows": N_("{url}: reachable, knows {model}"),
     "server_unknown": N_("{url}: reachable, but its list of {n} models does not hold {model}"),
@@ -114,8 +113,6 @@ TEXTS: Mapping[str, str] = {
     "server_key": N_("{url}: refuses the key (HTTP {status}); look at LLM_API_KEY"),
     "server_down": N_("{url}: not reachable ({error}); look at LLM_BASE_URL"),
     "processes": N_("{n} processes by Dask {dask}, on {cpus} processors"),
-    "executor_wrong": N_("{error}"),
-    "servers_wrong": N_("{error}"),
     "no_workers": N_("{chosen}: the scheduler answers, but has no workers with Enquete; start some with `dask worker`"),
     "worker": N_("worker {where} on {host}: Enquete {version}, Python {python}"),
     "worker_version": N_("worker {where} on {host}: Enquete {version}, here is {here}; install the same there"),
@@ -202,7 +199,7 @@ def examine(
     try:
         environment = Environment.read()
     except EnqueteError as error:
-        yield _check("settings", "missing", "settings_wrong", error=error)
+        yield _check("settings", "missing", "fault", error=error)
         environment = Environment.model_construct()
     base = Path(root or environment.root or ".").expanduser()
     yield from _root(base)
@@ -303,7 +300,7 @@ def _store(url: str) -> Iterator[Check]:
     try:
         version, apart_s = examined(url)
     except EnqueteError as error:
-        yield _check("store", "missing", "store_down", error=error)
+        yield _check("store", "missing", "fault", error=error)
         return
     old = version < LEAST_SERVER
     shown = f"{version // 10000}.{version % 10000}"
@@ -337,7 +334,7 @@ def _workers(executor: str | None, store: str | None, environment: Environment) 
         url = store or environment.store or ""
         workers, late = executors.look_at_workers(chosen, url)
     except EnqueteError as error:
-        yield _check("executor", "missing", "executor_wrong", error=error)
+        yield _check("executor", "missing", "fault", error=error)
         return
     if not workers:
         yield _check("executor", "missing", "no_workers", chosen=chosen)
@@ -377,7 +374,7 @@ def _servers(environment: Environment) -> Iterator[Check]:
         servers_in(environment.base_url)
     except EnqueteError as error:
         if len(servers) > 1:
-            yield _check("servers", "missing", "servers_wrong", error=error)
+            yield _check("servers", "missing", "fault", error=error)
 
 
 def _server(url: str, key: str, model: str | None) -> Iterator[Check]:

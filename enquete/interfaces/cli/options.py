@@ -316,25 +316,17 @@ YES = "--yes"
 def as_typed(text: str) -> str:
     """The message in a terminal's words."""
     text = CALL.sub(lambda call: shlex.join(["enquete", call[1], *_words(call[2])]), text)
-    text = _said().sub(lambda match: _option(match[1], match[2]), text)
-    return _about().sub(lambda begun: f"{begun[1]}{_named(begun[2], begun[3])}", text)
+    argument, complaint = _patterns()
+    text = argument.sub(lambda match: _option(match[1], match[2]), text)
+    return complaint.sub(lambda begun: f"{begun[1]}{_named(begun[2], begun[3])}", text)
 
 
 @cache
-def _names() -> str:
-    return "|".join(sorted(RunRequest.model_fields, key=len, reverse=True))
-
-
-@cache
-def _said() -> re.Pattern[str]:
-    """`field=value`, anywhere."""
-    return re.compile(rf"(?<![\w.-])({_names()})=({VALUE})")
-
-
-@cache
-def _about() -> re.Pattern[str]:
-    """`field: …` or `field.key: …`, where a complaint begins."""
-    return re.compile(rf"(^|; )({_names()})((?:\.[\w./-]+)?)(?=: )")
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """`field=value`, anywhere; `field: …` or `field.key: …`, where a complaint begins."""
+    names = "|".join(sorted(RunRequest.model_fields, key=len, reverse=True))
+    argument, complaint = rf"(?<![\w.-])({names})=({VALUE})", rf"(^|; )({names})((?:\.[\w./-]+)?)(?=: )"
+    return re.compile(argument), re.compile(complaint)
 
 
 def _option(field: str, value: str) -> str:

@@ -127,10 +127,11 @@ def list_runs(place: Place, as_json: bool) -> int:
 
 
 def run_objects(runs: list[RunSummary]) -> list[dict[str, Any]]:
-    over = ("completed", *UNREADABLE)
-    tokens = [None if run.status in over else run.resume_token for run in runs]
-    rows = zip(runs, tokens, strict=True)
-    return [{**asdict(run), "methods": list(run.methods), "resume_token": token} for run, token in rows]
+    objects = [{**asdict(run), "methods": list(run.methods)} for run in runs]
+    for run in objects:
+        if run["status"] in ("completed", *UNREADABLE):
+            run["resume_token"] = None
+    return objects
 
 
 def delete(

@@ -58,8 +58,7 @@ from enquete.study.method_operations import operate, operations
 from enquete.study.run import Run
 from enquete.study.tasks import PathSandbox, Tasks
 
-# --- Published schemas without what no caller needs: a calling model has the definitions of all tools in its context
-# all the time
+# --- Published schemas without what no caller needs: a calling model always has those of all tools in its context
 
 NAMES = ("properties", "$defs")
 """Keywords whose members are called by names of our own."""
@@ -406,8 +405,7 @@ FAMILIES: Mapping[str, tuple[OfferedTool, ...]] = {
         OfferedTool(reading.export_responses, "Export responses", WRITES),
     ),
 }
-"""Tools by what they are taken for, as the server's instructions tell it; methodologies add theirs
-(`Methodology.offers`)."""
+"""Tools by what they are taken for, as the server's instructions tell; methodologies add theirs (`offers`)."""
 
 INSTRUCTIONS = """\
 Enquete interviews the simulated stakeholders of an OASIS simulation with scientific instruments. Which tools to \

@@ -240,8 +240,7 @@ def titles_in(language: str) -> dict[str, str]:
     return {name: tell(method.title, language) for name, method in methodologies().items()}
 
 
-# --- A run as it is read: its report in tabs, its answers down to the request behind each, agents, instruments,
-# another run beside it
+# --- A run as it is read: its report in tabs, its answers down to the request behind each, agents, another run
 
 Facts: TypeAlias = Mapping[str, Any]
 Show: TypeAlias = Callable[[OpenRun, Request, str], Facts]

@@ -29,19 +29,10 @@ PAGE_HEADERS = {
     "Referrer-Policy": "same-origin",
 }
 """Scripts and styles come from this server; a style attribute, which tables and figures have, runs nothing."""
+OURS = "enquete.interfaces.web:static/"
 STATIC: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "web.css": (
-        "text/css",
-        (
-            "enquete.reports:look.css",
-            "enquete.interfaces.web:static/web.css",
-            "enquete.interfaces.web:static/reading.css",
-        ),
-    ),
-    "web.js": (
-        "text/javascript",
-        ("enquete.reports:page.js", "enquete.interfaces.web:static/web.js", "enquete.interfaces.web:static/reading.js"),
-    ),
+    "web.css": ("text/css", ("enquete.reports:look.css", f"{OURS}web.css", f"{OURS}reading.css")),
+    "web.js": ("text/javascript", ("enquete.reports:page.js", f"{OURS}web.js", f"{OURS}reading.js")),
 }
 """Name → its type and the files that it is made of."""
 RUN_STATES: Mapping[str, str] = {

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from enquete.interfaces.web.answers import CHECKS, OpenRun, Where
 from enquete.locale import N_, NN_, plural, tell
-from enquete.reports.charts import Href, Mark, Picture
+from enquete.reports.charts import Mark, Picture
 from enquete.reports.markdown import escape
 from enquete.reports.page import CHECKS_TITLE, HtmlWriter
 from enquete.state.visible_text import visible
@@ -55,8 +55,8 @@ class Tabs:
     def synthesis(self) -> Tab:
         """What joins methodologies and what is nobody's own."""
         titles = [*self.run.reported.values(), self._told(HEALTH), *self._page_one_headings()]
-        chapters_ = others(self.run.text("report.md"), titles)
-        text = "\n\n".join(f"### {chapter.heading}\n\n{chapter.body}" for chapter in chapters_)
+        rest = others(self.run.text("report.md"), titles)
+        text = "\n\n".join(f"### {chapter.heading}\n\n{chapter.body}" for chapter in rest)
         titles = [*self.run.reported.values(), *map(self._told, (CHECKS_TITLE, SHAPES))]
         folded = [self._folded(chapter) for chapter in others(self.run.text("appendix.md"), titles)]
         return Tab(tell(N_("Synthesis"), self.language), self._kept("synthesis", lambda: self._linked(text)), folded)
@@ -69,7 +69,7 @@ class Tabs:
 
     def drawn(self, picture: Picture) -> Markup:
         """A figure that stands in no Markdown, a conversation's graph, say."""
-        return Markup(self._printer([picture]).html(f"![](figures/{picture.stem}.svg)"))
+        return Markup(self._html(f"![](figures/{picture.stem}.svg)", [picture]))
 
     # --- how a text becomes a tab ----------------------------------------------------------------------------------
 
@@ -103,7 +103,7 @@ class Tabs:
         text = with_links(markdown, findings, self._behind, tell(_ANSWERS, self.language))
         across = self._page.get("across", [])
         text = with_links(text, across, lambda finding: self.run.at("agents"), tell(_AGENTS, self.language))
-        return self._printer(self.run.drawings.all).html(text) if text.strip() else ""
+        return self._html(text, self.run.drawings.all) if text.strip() else ""
 
     def _behind(self, finding: Mapping[str, Any]) -> str:
         if not finding.get("methodology"):
@@ -111,8 +111,8 @@ class Tabs:
         items = {"item_id": tuple(finding["items"])} if finding.get("items") else {}
         return self.run.answers(Where({"methodology": (finding["methodology"],), **items}))
 
-    def _printer(self, pictures: Sequence[Picture]) -> Printer:
-        return Printer(pictures, self.run.href, self._below)
+    def _html(self, markdown: str, pictures: Sequence[Picture]) -> str:
+        return _SVG.sub(_few_stops, HtmlWriter(pictures, self.run.href, self._below).html(markdown))
 
     def _below(self, picture: Picture) -> str:
         """The figure as a table, and as files."""
@@ -132,11 +132,7 @@ class Tabs:
         to = self.run.href(mark.link) if mark.link else None
         word = tell(_CHECKS if mark.link.startswith(f"{CHECKS}?") else _ANSWERS, self.language)
         link = f'<a href="{html.escape(to)}">{word}</a>' if to else ""
-        return f"<tr><td>{_text(mark.told)}</td><td>{link}</td></tr>"
-
-
-def _text(text: str) -> str:
-    return html.escape(visible(text))
+        return f"<tr><td>{html.escape(visible(mark.told))}</td><td>{link}</td></tr>"
 
 
 # --- The report in parts, one a tab: its own Markdown, with figures in place and with links from findings to answers
@@ -193,18 +189,6 @@ def with_links(
         if place is not None and target:
             lines[place] += f" [{text}]({target})"
     return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class Printer:
-    """Markdown of a run's report to HTML. below: what stands beneath a figure."""
-
-    pictures: Sequence[Picture]
-    href: Href
-    below: Callable[[Picture], str]
-
-    def html(self, markdown: str) -> str:
-        return _SVG.sub(_few_stops, HtmlWriter(self.pictures, self.href, self.below).html(markdown))
 
 
 def _few_stops(figure: re.Match[str]) -> str:

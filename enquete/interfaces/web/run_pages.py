@@ -38,8 +38,7 @@ from enquete.state.asking import RESPONDED
 from enquete.state.errors import InputError, RunNotFound
 from enquete.study.runs import RunComparison, compare_tables
 
-# --- Answers as a page lists them: chosen, searched, page by page, each with its question, who gave it, and where its
-# request is
+# --- Answers as a page lists them: chosen, searched, page by page, each with its question, its agent and its request
 
 PER_PAGE = 50
 MOST_ITEMS = 400
@@ -240,18 +239,11 @@ def found_of(run: OpenRun, participant: str) -> list[tuple[str, str]]:
     return []
 
 
-def talks_of(
-    run: OpenRun, participant: str, language: str, methodology: str = ""
-) -> Iterator[tuple[str, str, Talk]]:  # fmt: skip
-    """(methodology, phase, conversation) of everything that the agent took part in; of one methodology where it is
-    named."""
-    for name, dotted in run.run.record.methods.items():
-        if methodology not in ("", name):
-            continue
-        tell_talks = evaluation(load_methodology(dotted)).talks
-        for phase, folder in run.stage_folders(name):
-            for talk in tell_talks(folder, participant, language):
-                yield name, phase, talk
+def talks_of(run: OpenRun, name: str, participant: str, language: str) -> Iterator[tuple[str, Talk]]:
+    """(phase, conversation) of everything that the agent took part in, in the methodology of this name."""
+    tell_talks = evaluation(load_methodology(run.run.record.methods[name])).talks
+    for phase, folder in run.stage_folders(name):
+        yield from ((phase, talk) for talk in tell_talks(folder, participant, language))
 
 
 # --- The instruments of a run with their items, and how each item did: answers, mean, how they spread ----------------
@@ -400,7 +392,8 @@ def _question(run: OpenRun, key: Key, wording: ItemWording, language: str) -> st
     """As it was asked of this agent."""
     if not wording.is_turn:
         return wording.text
-    lines = (line for _, _, talk in talks_of(run, key.participant, language, key.methodology) for line in talk.lines)
+    talks = talks_of(run, key.methodology, key.participant, language)
+    lines = (line for _, talk in talks for line in talk.lines)
     return next((line.text for line in lines if line.turn == key.turn and not line.participant), wording.text)
 
 
@@ -435,9 +428,10 @@ def agent(run: OpenRun, request: Request, language: str) -> Facts:
         by_methodology.setdefault(str(entry.row["methodology"]), []).append(entry)
     told = Tabs(run, language)
     talks: dict[str, list[Any]] = {}
-    for name, phase, talk in talks_of(run, who.id, language):
-        drawn = told.drawn(talk.graph) if talk.graph is not None else ""
-        talks.setdefault(name, []).append((phase, talk, drawn))
+    for name in run.run.record.methods:
+        for phase, talk in talks_of(run, name, who.id, language):
+            drawn = told.drawn(talk.graph) if talk.graph is not None else ""
+            talks.setdefault(name, []).append((phase, talk, drawn))
     return {
         "current": "agents", "who": who, "digests": digests, "answers": by_methodology, "talks": talks,
         "found": found_of(run, who.id), "all_answers": run.answers(Where({"participant": (who.id,)}, status=ANY)),
@@ -496,8 +490,7 @@ def page_of(request: Request) -> int:
     return int(text) if text.isdecimal() and len(text) < 7 else 1
 
 
-# --- What can be taken away from a run's pages: chosen answers as CSV, figures as SVG or PNG, sections, and the run's
-# own files
+# --- What can be taken away from a run's pages: chosen answers as CSV, figures as SVG or PNG, sections, files
 
 
 FORMATS = {

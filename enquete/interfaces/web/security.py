@@ -185,8 +185,7 @@ def _with_safe_headers(send: Send) -> Send:
     return with_headers
 
 
-# --- How a browser shows that it may: it can send no Bearer header, so a form takes the token and a cookie stands for
-# it
+# --- How a browser shows that it may: it can send no Bearer header, so a form takes the token, and then a cookie
 
 
 COOKIE = "enquete_session"

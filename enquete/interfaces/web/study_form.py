@@ -1,5 +1,4 @@
-"""The form that begins a run: what can be chosen, made of RunRequest's fields, and the request that a filled-in form
-means."""
+"""The form that begins a run: what can be chosen, made of RunRequest's fields, and the request that it means."""
 
 from __future__ import annotations
 
