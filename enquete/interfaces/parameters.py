@@ -78,14 +78,12 @@ def with_parameters(parameters: Mapping[str, Parameter]) -> Callable[[F], F]:
 
     def signed(function: F) -> F:
         hints = get_type_hints(function, include_extras=True)
-        kind, empty = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
+        kind, empty, rest = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty, inspect.Parameter.VAR_KEYWORD
         given = inspect.signature(function).parameters.values()
-        fixed = [
-            p.replace(kind=kind, annotation=hints[p.name]) for p in given if p.kind is not inspect.Parameter.VAR_KEYWORD
-        ]
+        fixed = [p.replace(kind=kind, annotation=hints[p.name]) for p in given if p.kind is not rest]
         made = [inspect.Parameter(name, kind, default=to, annotation=of) for name, (of, to) in parameters.items()]
-        needed, rest = [p for p in fixed if p.default is empty], [p for p in fixed if p.default is not empty]
-        signature = inspect.Signature([*needed, *made, *rest], return_annotation=hints.get("return", empty))
+        needed, others = [p for p in fixed if p.default is empty], [p for p in fixed if p.default is not empty]
+        signature = inspect.Signature([*needed, *made, *others], return_annotation=hints.get("return", empty))
         function.__signature__ = signature  # type: ignore[attr-defined]  # what inspect looks for
         function.__annotations__ = {name: p.annotation for name, p in signature.parameters.items()}
         function.__annotations__["return"] = signature.return_annotation

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +100,8 @@ class Start:
         async with alone(choice.folder.parent.parent / START_LOCK):
             self.take(chosen_again(choice, self.request, population))
             if self.to_begin is not None:
-                await begin(choice, population, pinned, self._judged if is_checked(self.request, choice) else None)
+                judge = partial(self._judged, self.to_begin, population) if is_checked(self.request, choice) else None
+                await begin(choice, population, pinned, judge)
         self.to_begin = None
         if not population.has_simulation:
             self.simulation = None  # its agents are in the ledger now, and nothing else of it is asked for again
@@ -128,11 +130,8 @@ class Start:
             asks_nobody = not simulation_status(run.record, sim_path, assume_completed=assumed).completed
         return run.record if self.machine.retry_failed or not asks_nobody else None
 
-    async def _judged(self, ledger: Ledger) -> RunRecord:
+    async def _judged(self, choice: RunChoice, population: Population, ledger: Ledger) -> RunRecord:
         """What the words leave open is for the run's model to say. Raises Unfit."""
-        choice, population = self.to_begin, self.simulation
-        if choice is None or population is None:
-            raise RuntimeError("nothing is to begin")
         if not is_open(choice.record):
             return choice.record
         fit = await judged(choice.record, population, ledger, self.machine)

@@ -423,9 +423,7 @@ class OpenRun:
         return self._titled(self.language)
 
     def _titled(self, language: str) -> dict[str, str]:
-        return {
-            name: tell(load_methodology(dotted).title, language) for name, dotted in self.run.record.methods.items()
-        }
+        return {name: tell(load_methodology(path).title, language) for name, path in self.run.record.methods.items()}
 
     # --- addresses -------------------------------------------------------------------------------------------------
 

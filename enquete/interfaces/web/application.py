@@ -74,9 +74,8 @@ def _rows(document: Mapping[str, Any], operation: Mapping[str, Any]) -> Iterator
     schema = document["components"]["schemas"][named.rpartition("/")[2]] if named else {}
     for name, field in schema.get("properties", {}).items():
         # A default of null, which the document leaves out, means that the server decides.
-        default = (
-            f"{json.dumps(field['default'])} unless sent" if field.get("default") is not None else "may be left out"
-        )
+        value = field.get("default")
+        default = "may be left out" if value is None else f"{json.dumps(value)} unless sent"
         texts = (part.get("description", "") for part in (field, *field.get("anyOf", ())))
         needed = "needed" if name in schema.get("required", ()) else default
         yield name, f"body, {_kind(field)}, {needed}. {next(filter(None, texts), '')}"
