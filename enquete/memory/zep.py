@@ -227,12 +227,11 @@ class ZepSessions:
         self._zep.memory.add(self.session(record.participant), messages=[message], request_options=ONCE)
 
     def _open(self, participant: str | None) -> None:
+        user, session = self.user(participant), self.session(participant)
         with suppress(*self._known_already):
-            self._zep.user.add(user_id=self.user(participant), request_options=ONCE)
+            self._zep.user.add(user_id=user, request_options=ONCE)
         with suppress(*self._known_already):
-            self._zep.memory.add_session(
-                session_id=self.session(participant), user_id=self.user(participant), request_options=ONCE
-            )
+            self._zep.memory.add_session(session_id=session, user_id=user, request_options=ONCE)
 
     def holds(self, record: MemoryRecord) -> bool:
         with self._connection.talking("reading a session"):

@@ -548,11 +548,10 @@ def _covering(kept: Sequence[PostStatement], near: frozenset[str]) -> list[PostS
     chosen: list[int] = []
     heard: Counter[str] = Counter()
     for cluster in _in_turn(queues, MOST):
-        place = min(
-            queues[cluster], key=lambda place: (heard[clustered[place].post.agent], heard[clustered[place].post.stance])
-        )
+        times = {place: (heard[kept[place].post.agent], heard[kept[place].post.stance]) for place in queues[cluster]}
+        place = min(times, key=times.__getitem__)
         queues[cluster].remove(place)
-        heard.update({clustered[place].post.agent: 1, clustered[place].post.stance: 1})
+        heard.update({kept[place].post.agent: 1, kept[place].post.stance: 1})
         chosen.append(place)
     left = [sentence for place, sentence in enumerate(clustered) if place not in set(chosen)]
     rest = [replace(sentence, left_out=SHARED_OUT) for sentence in left]

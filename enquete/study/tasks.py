@@ -242,18 +242,15 @@ class PathSandbox:
         """
         folder = by_id(sim_id, self.root)
         if folder is None:
-            raise SimulationNotFound(f"no simulation {sim_id[:LONGEST_SHOWN]!r}. {self._known(sim_id)}")
+            known = nearest(sim_id, [known.sim_id for known in self.simulations()])
+            none = "There are no simulations under this server's root"
+            there = f"Known, nearest first: {some_of(known)}" if known else none
+            raise SimulationNotFound(f"no simulation {sim_id[:LONGEST_SHOWN]!r}. {there}")
         for link in links(folder):
             if not self.holds(link):
                 shown = link.relative_to(folder).as_posix()
                 raise OutsideRoot(f"{folder.name}: {shown!r} is a symbolic link out of this server's root")
         return folder
-
-    def _known(self, sim_id: str) -> str:
-        known = nearest(sim_id, [known.sim_id for known in self.simulations()])
-        return (
-            f"Known, nearest first: {some_of(known)}" if known else "There are no simulations under this server's root"
-        )
 
     def runs(self, sim_id: str) -> list[RunSummary]:
         """Runs of a simulation, oldest first."""

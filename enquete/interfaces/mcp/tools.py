@@ -331,8 +331,7 @@ async def pause_interviews(
         if task is None:
             raise ToolError("this server does not drive such a run right now; interview_status tells how far it is")
         task.pause()
-        run = await task.wait()
-        assert run is not None  # without a time limit it has come to its stop
+        run = await task.end()
         return await shown(server, lambda: run, None)
 
 

@@ -121,8 +121,7 @@ class Runner:
         error, status = "", ""
         try:
             write_task(simulation, file)
-            run = await task.wait()
-            status = run.status if run is not None else ""
+            status = (await task.end()).status
             log.info("run %s of %s: %s", file.task_id, file.sim_id, status)
         except EnqueteError as fault:
             error = self._mask(fault.fact)
