@@ -253,9 +253,8 @@ def read_trace(
     tables = Tables(connection, authors)
     memories = {participant: Memory(budget) for participant in owners.values()}
     exposure, length = False, 0
-    for rowid, user_id, action, info in connection.execute(
-        "SELECT rowid, user_id, action, info FROM trace ORDER BY rowid DESC"
-    ):
+    newest_first = "SELECT rowid, user_id, action, info FROM trace ORDER BY rowid DESC"
+    for rowid, user_id, action, info in connection.execute(newest_first):
         length = max(length, rowid)
         exposure = exposure or action in SHOWN
         if (owner := owners.get(user_id)) is None or not isinstance(action, str):
@@ -306,15 +305,10 @@ class Tables:
             "create_comment": self.commented,
             "quote_post": self.quoted,
             "repost": self.reposted,
-            "like_post": self.post_named,
-            "dislike_post": self.post_named,
-            "report_post": self.post_named,
-            "like_comment": self.comment_named,
-            "dislike_comment": self.comment_named,
-            "follow": self.followed,
-            "unfollow": self.followed,
-            "mute": self.muted,
-            "unmute": self.muted,
+            **dict.fromkeys(("like_post", "dislike_post", "report_post"), self.post_named),
+            **dict.fromkeys(("like_comment", "dislike_comment"), self.comment_named),
+            **dict.fromkeys(("follow", "unfollow"), self.followed),
+            **dict.fromkeys(("mute", "unmute"), self.muted),
         }
 
     def args(self, action: str, info: Args) -> Args:

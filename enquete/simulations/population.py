@@ -302,9 +302,8 @@ def read_agents(path: Path, config: Mapping[str, JsonValue], issues: list[Issue]
     issues.extend(disagreements)
     nameless = sum(not agent.uuid for agent in agents)
     if nameless and not (path / CONFIG).exists():
-        message = (
-            f"missing: {nameless} of {len(agents)} agents have no entity uuid, their ids come from name and persona"
-        )
+        why = "agents have no entity uuid, their ids come from name and persona"
+        message = f"missing: {nameless} of {len(agents)} {why}"
         issues.append(Issue("warning", CONFIG, message))
     if not agents:
         issues.append(Issue("error", REDDIT, f"no agents found in {REDDIT} or {TWITTER}"))
@@ -532,6 +531,5 @@ def require_joinable(result: Join) -> None:
     if result.renamed:
         shown = "; ".join(f"{identity} was {then!r}, is {now!r}" for identity, then, now in result.renamed[:5])
         problem = f"{len(result.renamed)} agents carry another name than at T0: {shown}"
-        raise PopulationMismatch(
-            f"{problem}. Check the order of agents in simulation_config.json and the profile files"
-        )
+        remedy = "Check the order of agents in simulation_config.json and the profile files"
+        raise PopulationMismatch(f"{problem}. {remedy}")

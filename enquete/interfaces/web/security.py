@@ -67,9 +67,8 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if self._going_on > self._settings.most_requests:
-            return self._refused(
-                scope, 503, "Busy", f"more than {self._settings.most_requests} requests at once", retry_after_s=1
-            )
+            message = f"more than {self._settings.most_requests} requests at once"
+            return self._refused(scope, 503, "Busy", message, retry_after_s=1)
         return (
             self._of_host(scope, headers)
             or self._of_origin(scope, headers)
@@ -81,9 +80,8 @@ class Guard:
         given = headers.getlist("host")
         if len(given) == 1 and _name(given[0]) in self._settings.hosts:
             return None
-        return self._refused(
-            scope, 421, "WrongHost", "the Host header names another server; names are allowed with --allow-host"
-        )
+        message = "the Host header names another server; names are allowed with --allow-host"
+        return self._refused(scope, 421, "WrongHost", message)
 
     def _of_origin(self, scope: Scope, headers: Headers) -> Response | None:
         """A page of another site in a browser on this machine must not call the server: not even blindly. What a
